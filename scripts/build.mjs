@@ -1,29 +1,36 @@
-// Builds dist/ (or the folder that is named): src and plugins bundled into a few files that start fast, and the tables that are read at run time.
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+// Builds dist/: src and plugins bundled into a few files that start fast, and the tables that are read at run time.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { sbomText } from './sbom.mjs';
+import { nodeCheckFile, nodeCheckText, stubText } from './entry-stubs.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const started = new Date();
+/** True for helpers of tests, which load the test runner that they are in. */
+const waitsForRunner = (name) => name.startsWith('src/sdk/testing/');
+/** Names the packages that are in the bundle, for scripts/pack.mjs. */
+const bundledFile = 'bundled.json';
 /** Written beside the old one, and put in its place whole. */
 const draft = join(root, `.build-${process.pid}`);
 const out = join(draft, 'dist');
-const entries = {
-  'src/cmd/main': 'src/cmd/main.ts',
-  'src/sdk/index': 'src/sdk/index.ts',
-  'src/sdk/configuration': 'src/sdk/configuration.ts',
-  'src/sdk/testing/index': 'src/sdk/testing/index.ts',
-  'src/testing/index': 'src/testing/index.ts',
-  'src/apiserver/server/serving/workers/transport-worker': 'src/apiserver/server/serving/workers/transport-worker.ts',
-  'src/apiserver/endpoints/yaml/yaml-worker': 'src/apiserver/endpoints/yaml/yaml-worker.ts',
-  'plugins/storage/embedded/commit-worker': 'plugins/storage/embedded/commit-worker.ts',
-  'plugins/storage/embedded/checkpoint-worker': 'plugins/storage/embedded/checkpoint-worker.ts',
-};
-/** Packages that are asked for only if they are there: by Nest, and by tests of plugins. */
-const optional = /^(vitest|@nestjs\/(websockets|microservices)(\/.*)?|class-transformer\/storage|pino-pretty|bufferutil|utf-8-validate)$/;
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** Modules with which a process or a thread begins. */
+const mains = [
+  'src/cmd/main',
+  'src/apiserver/server/serving/workers/transport-worker',
+  'src/apiserver/endpoints/yaml/yaml-worker',
+  'plugins/storage/embedded/commit-worker',
+  'plugins/storage/embedded/checkpoint-worker',
+];
+/** Modules that packages import. */
+const exported = Object.values(manifest.exports).flatMap((target) => target.default?.match(/^\.\/dist\/(.*)\.js$/)?.[1] ?? []);
+/** The name of a module in the bundle, beside the stub that has the module's own name. */
+const moduleBehind = (name) => `${name}.bundle`;
+/** Packages that are asked for only if they are there: by Nest, and by tests, which have them. */
+const optional =
+  /^(vitest|@kubernetes\/client-node|@nestjs\/(websockets|microservices)(\/.*)?|class-transformer\/storage|pino-pretty|bufferutil|utf-8-validate)$/;
 
 /** Modules find files beside themselves by import.meta.url: in a bundle that is where their source would have been in dist. */
 const placeOfSource = {
@@ -31,7 +38,7 @@ const placeOfSource = {
   transform(code, id) {
     if (!id.startsWith(root + sep) || id.includes(`${sep}node_modules${sep}`) || !code.includes('import.meta.url')) return undefined;
     const place = relative(root, id).split(sep).join('/').replace(/\.ts$/, '.js');
-    return { code: code.replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, globalThis.__kubenestDist).href`) };
+    return { code: code.replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, kubenestDist).href`) };
   },
 };
 
@@ -69,11 +76,24 @@ function copyTables(folder) {
   }
 }
 
+/** Writes the stubs of what packages import; returns the folders of the packages that are in the bundle, relative to the checkout. */
+function finish(chunks) {
+  writeFileSync(join(out, nodeCheckFile), nodeCheckText(manifest.engines.node.replace('>=', '')));
+  for (const name of exported) {
+    const { fileName, exports } = chunks.find((chunk) => chunk.isEntry && chunk.name === moduleBehind(name));
+    writeFileSync(join(out, `${name}.js`), stubText(`${name}.js`, fileName, exports, waitsForRunner(name)));
+  }
+  const modules = chunks.flatMap((chunk) => chunk.moduleIds.map((id) => relative(root, id).split(sep).join('/')));
+  return [...new Set(modules.flatMap((id) => id.match(/^(.*\/)?node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []))].toSorted();
+}
+
 try {
-  const existing = Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(join(root, file))));
   const bundle = await rolldown({
     cwd: root,
-    input: existing,
+    input: Object.fromEntries([
+      ...mains.map((name) => [name, `${name}.ts`]),
+      ...exported.map((name) => [moduleBehind(name), `${name}.ts`]),
+    ]),
     platform: 'node',
     external: (id, importer) => optional.test(id) || (id.startsWith('class-') && importer?.includes('@nestjs') === true),
     resolve: {
@@ -92,23 +112,29 @@ try {
       handler(level, log);
     },
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: out,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     keepNames: true,
     sourcemap: process.env['KUBENEST_SOURCEMAP'] === '1',
-    intro: `globalThis.__kubenestDist ??= import.meta.url.replace(/\\/dist\\/.*$/, '/dist/');`,
+    // The last folder of the name: the package may stand in another one.
+    intro: `const kubenestDist = import.meta.url.replace(/\\/dist\\/(?!.*\\/dist\\/).*$/, '/dist/');`,
   });
   await bundle.close();
   copyTables('src');
-  writeFileSync(join(out, 'sbom.cdx.json'), sbomText(root));
+  const packages = finish(output.filter(({ type }) => type === 'chunk'));
+  writeFileSync(join(out, bundledFile), JSON.stringify(packages));
   writeFileSync(join(out, '.built'), '');
   // Its time says what the build has seen: what was changed meanwhile is newer.
   utimesSync(join(out, '.built'), started, started);
   const place = join(root, 'dist');
-  if (existsSync(place)) renameSync(place, join(draft, 'old'));
+  if (existsSync(place)) {
+    // They have a build and an age of their own (scripts/build-types.mjs).
+    if (existsSync(join(place, 'types'))) renameSync(join(place, 'types'), join(out, 'types'));
+    renameSync(place, join(draft, 'old'));
+  }
   renameSync(out, place);
 } finally {
   rmSync(draft, { recursive: true, force: true });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { findKine, kineFolder, kineVersion } from './find-kine.mjs';
 import { findRedisServer, findRedisServers, hasWaitAof, wheelFolder } from './find-redis-server.mjs';
 import { findReference } from './find-reference.mjs';
+import { root } from './toolchain.mjs';
 
 const wheelVersion = '0.1.0';
 const kineModule = `github.com/k3s-io/kine@${kineVersion}`;
@@ -17,6 +18,9 @@ const servers = [
   { name: 'redis-server', debianPackage: 'redis-server', backend: 'redis', find: findRedisServer },
   { name: 'etcd', debianPackage: 'etcd-server', backend: 'etcd', find: () => findReference('etcd') },
 ];
+
+/** Programs in Go of the tests. */
+const goFolders = ['test/clients/go', 'test/clients/go/envtest'].map((folder) => join(root, folder));
 
 /** What needs a server for its tests. */
 export const backends = servers.map(({ backend }) => backend);
@@ -33,6 +37,17 @@ export function getServers(tell) {
   const obstacle = findKine() === undefined ? buildKine(tell) : undefined;
   if (obstacle !== undefined) tell(`${obstacle}: the tests on kine will be skipped`);
   getTracer(tell);
+  for (const folder of goFolders) getGoModules(folder, tell);
+}
+
+/** The modules of programs that are clients in tests; a test itself fetches none (test/servers/go-programs.ts). */
+function getGoModules(folder, tell) {
+  const go = (env, ...args) =>
+    spawnSync('go', args, { cwd: folder, env: { ...process.env, GOTOOLCHAIN: 'local', ...env }, timeout: buildMs });
+  const { error, status } = go({ GOPROXY: 'off' }, 'list', '-deps', './...');
+  if (error || status === 0) return;
+  tell(`getting the Go modules of ${folder}`);
+  if (go({}, 'mod', 'download').status !== 0) tell(`Go cannot download the modules of ${folder}: its tests will be skipped`);
 }
 
 /** Records the system calls of a store for test/fault/power-loss.ts. */

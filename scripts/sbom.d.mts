@@ -16,5 +16,5 @@ export interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-export function sbomOf(manifest: object, lock: object): Sbom;
-export function sbomText(root: string): string;
+export function sbomOf(manifest: object, lock: object, bundled?: readonly string[]): Sbom;
+export function sbomText(root: string, bundled?: readonly string[]): string;

@@ -1,14 +1,16 @@
 // The software bill of materials of the package: CycloneDX 1.5 (https://cyclonedx.org/docs/1.5/json/). The build writes it to dist,
-// of which `npm pack` takes all. It is made of the lock file alone: the same lock file gives the same text anywhere.
+// and the package has it. It is made of the lock file and the names of what is bundled: the same ones give the same text anywhere.
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
  * Returns the document for a manifest (package.json) and its lock file (version 3): the packages that a server runs with,
- * and which of them needs which.
+ * and which of them needs which. `bundled`: the paths of those, where not all that are installed for it are in its bundle.
  */
-export function sbomOf(manifest, { packages }) {
+export function sbomOf(manifest, lock, bundled) {
+  const isBundled = ([path]) => path === '' || bundled === undefined || bundled.includes(path);
+  const packages = Object.fromEntries(Object.entries(lock.packages).filter(isBundled));
   const component = {
     type: 'application',
     ...identityOf(manifest.name, manifest),
@@ -33,9 +35,9 @@ export function sbomOf(manifest, { packages }) {
 }
 
 /** The text of the document of a checkout. */
-export function sbomText(root) {
+export function sbomText(root, bundled) {
   const read = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
-  return `${JSON.stringify(sbomOf(read('package.json'), read('package-lock.json')), undefined, 2)}\n`;
+  return `${JSON.stringify(sbomOf(read('package.json'), read('package-lock.json'), bundled), undefined, 2)}\n`;
 }
 
 function libraryOf(name, locked) {

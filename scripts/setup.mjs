@@ -36,7 +36,7 @@ const commands = {
 try {
   if (verb !== undefined && !Object.hasOwn(commands, verb))
     throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
-  const node = setUp({ build: verb !== 'node' });
+  const node = setUp({ build: verb !== 'node', types: verb === undefined });
   if (verb?.startsWith('test')) getServers(tell);
   if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on needs a backend: ${backends.join(' or ')}`);
   if (verb === 'test-on' && !hasServer(args[0])) tell(`there is no ${args[0]}: its tests are skipped`);

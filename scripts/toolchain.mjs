@@ -9,8 +9,9 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 /** Holds the Node that the checkout runs on; bin/ looks for it there, too. */
 const nodeFolder = join(root, '.node');
 const nodeLink = join(nodeFolder, 'node');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 /** Earlier versions of 24 have holes in HTTP/2 that a client can use. */
-const oldestNode = [24, 18, 1];
+const oldestNode = manifest.engines.node.replace('>=', '').split('.').map(Number);
 
 /** Packages that hold nothing but the binary, and what their archives hash to. */
 const nodePackages = {
@@ -29,11 +30,19 @@ const nodePackages = {
 };
 
 /** Does all that is not done yet; returns the path of the right Node. Throws an Error that says what a person can do. */
-export function setUp({ build = true } = {}) {
+export function setUp({ build = true, types = false } = {}) {
   installPackages();
   const node = findNode() ?? getNode();
   if (build) buildIfStale(node);
+  if (types) writeTypesIfStale(node);
   return node;
+}
+
+/** Writes the declarations of what packages import from kubenest to dist/types; nothing of a server needs them. */
+export function writeTypesIfStale(node) {
+  if (isFresh(join(root, 'dist/types/.tsbuildinfo'), ['src', 'plugins', 'scripts/build-types.mjs', 'tsconfig.types.json'])) return;
+  tell('writing the types');
+  run(node, [join(root, 'scripts/build-types.mjs')], { stdio: ['ignore', 2, 'inherit'] });
 }
 
 function isRecent(version) {
@@ -67,8 +76,16 @@ function getNode() {
     );
   const [name, integrity] = wanted;
   tell(`this is Node ${process.version}: getting ${name} by npm`);
-  mkdirSync(nodeFolder, { recursive: true });
-  const draft = mkdtempSync(join(nodeFolder, 'get-'));
+  const place = join(nodeFolder, name.replace('@', '-'));
+  unpack(name, integrity, place);
+  link(join(place, 'bin/node'));
+  return nodeLink;
+}
+
+/** Puts the files of a package, name@version, into a folder that appears whole. Throws where npm has not got it, or other bytes. */
+export function unpack(name, integrity, place) {
+  mkdirSync(dirname(place), { recursive: true });
+  const draft = mkdtempSync(join(dirname(place), 'get-'));
   try {
     const [{ filename }] = JSON.parse(
       npm(['pack', name, '--json', '--pack-destination', draft], { stdio: ['ignore', 'pipe', 'inherit'] }).stdout,
@@ -77,14 +94,11 @@ function getNode() {
     const hash = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
     if (hash !== integrity) throw new Error(`${name} is not what it was: its hash is ${hash}, not ${integrity}`);
     run('tar', ['-xzf', archive, '-C', draft]);
-    const place = join(nodeFolder, name.replace('@', '-'));
     rmSync(place, { recursive: true, force: true });
     renameSync(join(draft, 'package'), place);
-    link(join(place, 'bin/node'));
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
-  return nodeLink;
 }
 
 /** npm writes the second file when all is installed; it is older than the first if that has changed since, by git for instance. */
@@ -98,10 +112,15 @@ function installPackages() {
 
 function buildIfStale(node) {
   const built = join(root, 'dist/.built');
-  const sources = ['src', 'plugins', 'scripts/build.mjs', 'scripts/sbom.mjs', 'package-lock.json', 'package.json'];
-  if (existsSync(built) && sources.every((source) => newest(join(root, source)) <= statSync(built).mtimeMs)) return;
+  const sources = ['src', 'plugins', 'scripts/build.mjs', 'scripts/entry-stubs.mjs', 'package-lock.json', 'package.json'];
+  if (isFresh(built, sources)) return;
   tell('building');
   for (const script of ['build.mjs', 'warm-up.mjs']) run(node, [join(root, 'scripts', script)], { stdio: ['ignore', 2, 'inherit'] });
+}
+
+/** True if a file is there and as new as all that it is made of. */
+function isFresh(made, sources) {
+  return existsSync(made) && sources.every((source) => newest(join(root, source)) <= statSync(made).mtimeMs);
 }
 
 /** No part of what is built. */
@@ -118,8 +137,8 @@ function newest(path) {
   return time;
 }
 
-/** The npm that runs this script, or the one on the path. */
-function npm(args, options) {
+/** Runs the npm that runs this script, or the one on the path. */
+export function npm(args, options) {
   const script = process.env.npm_execpath;
   return script?.endsWith('.js') ? run(process.execPath, [script, ...args], options) : run('npm', args, options);
 }

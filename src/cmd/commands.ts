@@ -3,6 +3,7 @@ import { addBackupCommands } from './backup/backup-commands.ts';
 import { addDevCommands } from './dev/dev-command.ts';
 import { addEncryptionCommands } from './encryption-commands.ts';
 import { addExplainCommand } from './explain/explain-command.ts';
+import { addEnvtestCommands } from './envtest/envtest-commands.ts';
 import { ignoreStreamErrors } from './log-output.ts';
 import { readServerOptions, type ServerName } from './options/server-options.ts';
 import { addPluginCommands } from './plugin-tools/plugin-commands.ts';
@@ -27,6 +28,9 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   addBackupCommands(program, args);
   addEncryptionCommands(program);
   addDevCommands(program);
+  addEnvtestCommands(program, args, async (flags) => {
+    code = await serve('kube-apiserver', flags);
+  });
   // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
   for (const [verb, name] of [
     ['serve', 'kubenest serve'],

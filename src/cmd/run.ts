@@ -1,3 +1,5 @@
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { writeKubeconfig } from './certificates/kubeconfig.ts';
 import { watchFiles } from './certificates/watch-files.ts';
 import type { App, AppExtensions } from './app.ts';
@@ -6,6 +8,7 @@ import { paceCollections } from './collection-pace.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { type CompletedOptions, completeOptions } from './options/complete.ts';
 import type { ServerOptions } from './options/server-options.ts';
+import { endWithParent } from './parent-process.ts';
 import type { AuthenticationConfig } from './server-config.ts';
 
 /** What whoever runs a server wants to know. */
@@ -21,14 +24,16 @@ export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
 export async function runServer(options: ServerOptions, { onTrace, onStarted = console.log }: RunListeners = {}): Promise<void> {
   // While certificates are made, mostly by other threads, this one loads the server.
   const [completed, { createApp }] = await Promise.all([completeOptions(options), import('./app.ts')]);
-  const { config, admin, url } = completed;
+  const { config } = completed;
+  using _parent = options.shutdown.exitWithParent ? endWithParent() : undefined;
   let app: App | undefined;
   try {
     app = await createApp(config, { onTrace });
     for (const warning of completed.warnings) app.log.warn({}, warning);
     const ended = endOnSignal(app);
-    await app.start();
-    if (admin) await writeKubeconfig(admin.kubeconfig, { server: url, ca: admin.ca, client: admin.client });
+    const address = await app.start();
+    const url = servedUrl(completed, address);
+    const kubeconfig = await writeKubeconfigs(options, completed, url);
     using _watch = watchFiles(completed.tlsFiles, () => void reloadCertificates(app as App, completed));
     // A plugin that forgets a promise harms nobody else.
     process.on('unhandledRejection', (error) => app?.log.error({ err: error }, 'a promise was rejected and nobody waits for it'));
@@ -41,7 +46,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     using _audit = reloading(app, completed.auditFiles, completed.readAudit, app.reloadAudit);
     using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
-    onStarted(started(completed));
+    onStarted(started(url, kubeconfig));
     optimizeSooner();
     await ended;
   } catch (error) {
@@ -123,8 +128,28 @@ function trustOf({ delegatedClientCa, requestHeader }: AuthenticationConfig): st
   return JSON.stringify([delegatedClientCa, requestHeader]);
 }
 
-function started({ url, admin }: CompletedOptions): string {
+/** The URL of the server, with the port that it listens on where it has chosen one itself. */
+function servedUrl({ url }: CompletedOptions, address: AddressInfo | undefined): string {
+  const served = new URL(url);
+  if (served.port === '0' && address) served.port = String(address.port);
+  return served.origin;
+}
+
+/** Writes the administrator's kubeconfig where it is looked for. Returns the file that somebody has named, else that of the data folder. */
+async function writeKubeconfigs(
+  { serving: { kubeconfigOut } }: ServerOptions,
+  { admin }: CompletedOptions,
+  server: string,
+): Promise<string | undefined> {
+  if (!admin) return undefined;
+  const { kubeconfig, ca, client } = admin;
+  const files = kubeconfigOut === '' ? [kubeconfig] : [resolve(kubeconfigOut), kubeconfig];
+  for (const file of files) await writeKubeconfig(file, { server, ca, client });
+  return files[0];
+}
+
+function started(url: string, kubeconfig: string | undefined): string {
   const lines = [`kubenest serves the Kubernetes API on ${url}`];
-  if (admin) lines.push(`export KUBECONFIG=${admin.kubeconfig}`, 'kubectl get namespaces');
+  if (kubeconfig !== undefined) lines.push(`export KUBECONFIG=${kubeconfig}`, 'kubectl get namespaces');
   return lines.join('\n');
 }

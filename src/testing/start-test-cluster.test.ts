@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AdmissionPlugin, type Attributes, forbidden } from 'kubenest/sdk';
@@ -52,6 +53,82 @@ describe('startTestCluster', () => {
     expect((await cluster.fetch(configMaps, { as: 'jane' })).status).toBe(200);
     expect((await cluster.fetch(configMaps, { as: 'jane', body: configMap('a') })).status).toBe(403);
     expect(() => cluster.token('joe')).toThrow(/no user "joe"/);
+  });
+
+  it('has what its objects define, and their status', async () => {
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'widgets', kind: 'Widget' },
+        versions: [
+          { name: 'v1', served: true, storage: true, schema, subresources: { status: {} } },
+          { name: 'v2', served: true, storage: false, schema },
+        ],
+      },
+    };
+    const widget = (name: string, version: string) => ({
+      apiVersion: `example.com/${version}`,
+      kind: 'Widget',
+      metadata: { name },
+      status: { phase: 'Ready' },
+    });
+    const spec = { containers: [{ name: 'a', image: 'a' }] };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec, status: { phase: 'Running', podIP: '10.0.0.7' } };
+    await using cluster = await startTestCluster({ objects: [definition, widget('a', 'v1'), widget('b', 'v2'), pod] });
+    const read = async (path: string): Promise<unknown> => (await cluster.fetch(path)).json();
+    expect(await read('/apis/example.com/v1/namespaces/default/widgets/a')).toMatchObject({ status: { phase: 'Ready' } });
+    expect(await read('/apis/example.com/v1/namespaces/default/widgets/b')).toMatchObject({ status: { phase: 'Ready' } });
+    expect(await read('/api/v1/namespaces/default/pods/web')).toMatchObject({
+      status: { phase: 'Running', podIP: '10.0.0.7', qosClass: 'BestEffort' },
+    });
+  });
+
+  it('says why a definition is not established', async () => {
+    const definition = (plural: string, kind: string) => ({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.example.com` },
+      spec: {
+        group: 'example.com',
+        scope: 'Cluster',
+        names: { plural, kind },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    });
+    const objects = [definition('widgets', 'Widget'), definition('gadgets', 'Widget')];
+    await expect(startTestCluster({ objects, quiet: true })).rejects.toThrow(/gadgets\.example\.com: "WidgetList" is already in use/);
+  });
+
+  it.each([
+    { what: 'a key of its own', flags: async () => [] },
+    {
+      what: 'a key that is named',
+      flags: async (folder: string) => {
+        const file = join(folder, 'sa.key');
+        await writeFile(file, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }));
+        return [`--service-account-signing-key-file=${file}`, `--service-account-key-file=${file}`];
+      },
+    },
+  ])('signs tokens of service accounts with $what, and pods need no account', async ({ flags }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'kubenest-test-'));
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    await using cluster = await startTestCluster({ objects: [account, pod], flags: await flags(folder) });
+    await rm(folder, { recursive: true });
+    const response = await cluster.fetch('/api/v1/namespaces/default/serviceaccounts/robot/token', { body: { spec: {} } });
+    expect(response.status).toBe(201);
+    const { status } = (await response.json()) as { readonly status: { readonly token: string } };
+    const review = await cluster.fetch('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+      as: null,
+      headers: { authorization: `Bearer ${status.token}` },
+      body: {},
+    });
+    expect(await review.json()).toMatchObject({ status: { userInfo: { username: 'system:serviceaccount:default:robot' } } });
   });
 
   it('runs the plugins that it is given', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 import { groupResourceString } from '#apimachinery/api/errors';
-import { type GroupResource, type GroupVersionResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Contribution } from '#apiserver/plugins/contribution';
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
@@ -15,6 +15,8 @@ import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/server-options';
 import type { ServerConfig, StorageConfig } from '#cmd/server-config';
+import { createObject } from './create-object.ts';
+import { serviceAccountTokens } from './service-account-key.ts';
 import { issueServingCertificate } from './serving-certificate.ts';
 import { hashToken } from '#plugins/authentication/token-auth';
 
@@ -46,8 +48,11 @@ export interface TestClusterOptions {
   readonly storage?: TestStorage | undefined;
   /** Listen on a free port of 127.0.0.1 with a certificate of its own. Without it requests go through `fetch` only, which costs no socket. */
   readonly listen?: boolean | undefined;
-  /** Created as `admin`, in their order, before the cluster is handed out. */
-  readonly objects?: readonly KubeObject[] | undefined;
+  /**
+   * Created as `admin`, in their order, before the cluster is handed out, with their status. After a CustomResourceDefinition there may be
+   * objects of its kinds.
+   */
+  readonly objects?: readonly (KubeObject & { readonly status?: object })[] | undefined;
   /** Users besides `admin`, who is in system:masters. */
   readonly users?: readonly TestUser[] | undefined;
   /** What packages contribute, such as the plugin under test, alone or with its configuration (which is taken as it is). */
@@ -103,14 +108,14 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     users.set(hashToken(token), { groups: [], ...user });
   }
   const serving = options.listen ? await issueServingCertificate() : undefined;
-  const config = testConfig(options, users, serving);
+  const config = testConfig(options, users, serving, await serviceAccountTokens());
   const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
   const told = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
   const app = await createApp({ ...told, ...options.config }, { plugins: options.plugins?.map(contributed) });
   try {
     const address = await app.start();
     const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);
-    for (const object of options.objects ?? []) await cluster.create(object);
+    for (const object of options.objects ?? []) await createObject((path, request) => cluster.fetch(path, request), object);
     return cluster;
   } catch (error) {
     await app.stop();
@@ -153,6 +158,7 @@ function testConfig(
   options: TestClusterOptions,
   tokens: ReadonlyMap<string, UserInfo>,
   serving: Awaited<ReturnType<typeof issueServingCertificate>> | undefined,
+  { serviceAccounts, accepted }: Awaited<ReturnType<typeof serviceAccountTokens>>,
 ): ServerConfig {
   return {
     storage: storageConfig(options.storage),
@@ -169,7 +175,8 @@ function testConfig(
       maxConcurrentStreams: 100,
       workers: Number(process.env['KUBENEST_TEST_SERVING_WORKERS'] ?? 0),
     },
-    authentication: { anonymous: true, clientCa: undefined, tokens },
+    authentication: { anonymous: true, clientCa: undefined, tokens, serviceAccounts: accepted },
+    serviceAccounts,
     authorization: { authorizers: [{ type: 'RBAC' }] },
     // No controller makes the service accounts that this plugin asks for (envtest switches it off, too).
     admission: new AdmissionOptions().enabledPlugins(true),
@@ -205,6 +212,8 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   const http2Server = isAsked('http2-server') ? completed.config.serving?.http2Server : own.serving?.http2Server;
   return {
     ...completed.config,
+    // A key that is named does not bring the plugin: no controller makes the accounts. Who asks for it by its own flag has it.
+    admission: command.options.admission.enabledPlugins(true),
     storage: { ...storage, encryption: completed.config.storage.encryption },
     serving: own.serving && { ...own.serving, clientCa, workers, http2Server },
     authentication: { ...flagged, clientCa, tokens: new Map([...(flagged.tokens ?? []), ...(authentication.tokens ?? [])]) },
@@ -221,10 +230,6 @@ async function differenceOf({ group, resource, cacher }: GroupResource & { reado
   } catch {
     return undefined;
   }
-}
-
-interface DiscoveredResource extends GroupVersionResource {
-  readonly namespaced: boolean;
 }
 
 class RunningCluster implements TestCluster {
@@ -291,37 +296,7 @@ class RunningCluster implements TestCluster {
     for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Creates an object of any kind that the server has. */
-  async create(object: KubeObject): Promise<void> {
-    const builtIn = this.app.scheme.groups
-      .flatMap(({ resources }) => resources)
-      .find(
-        (one) =>
-          one.kind === object.kind &&
-          (one.group ? `${one.group}/${one.version}` : one.version) === object.apiVersion &&
-          one.storagePath !== undefined,
-      );
-    const definition = builtIn ?? (await this.#discovered(object));
-    if (!definition) throw new Error(`the server has no ${object.kind} of ${object.apiVersion}`);
-    const root = definition.group ? `/apis/${definition.group}/${definition.version}` : `/api/${definition.version}`;
-    const path = definition.namespaced
-      ? `${root}/namespaces/${object.metadata.namespace ?? 'default'}/${definition.resource}`
-      : `${root}/${definition.resource}`;
-    const response = await this.fetch(path, { body: object });
-    if (response.status !== 201) throw new Error(`${object.kind} ${object.metadata.name ?? ''} was not created: ${await response.text()}`);
-  }
-
   /** Rejects where a cache did not have what the storage has: a bug of the server, whatever the test was about. */
-  /** Of kinds that packages and custom resources add. */
-  async #discovered({ apiVersion, kind }: KubeObject): Promise<DiscoveredResource | undefined> {
-    const { group, version } = parseGroupVersion(apiVersion);
-    const response = await this.fetch(`/apis/${group}/${version}`);
-    if (!response.ok) return undefined;
-    const { resources } = (await response.json()) as { readonly resources: readonly { name: string; kind: string; namespaced: boolean }[] };
-    const found = resources.find((one) => one.kind === kind && !one.name.includes('/'));
-    return found && { group, version, resource: found.name, namespaced: found.namespaced };
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     const checked = Promise.all([...this.app.storage.resources].map(differenceOf));
     const differences = await Promise.race([

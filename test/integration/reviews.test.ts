@@ -251,7 +251,7 @@ describe('tokens of service accounts', () => {
   });
 
   it('need a key', async () => {
-    await using keyless = await startTestCluster();
+    await using keyless = await startTestCluster({ config: { serviceAccounts: undefined } });
     await keyless.fetch(accounts, { body: { metadata: { name: 'sa' } } });
     const response = await keyless.fetch(`${accounts}/sa/token`, { body: {} });
     expect(response.status).toBe(503);

@@ -15,7 +15,7 @@ import type { Authenticator, Credentials, UserInfo } from './authenticator.ts';
  * The actions are those of the request, so state of a strategy is in plain fields, never in `#private` ones: passport
  * calls `authenticate` on an object that inherits from the strategy.
  */
-export abstract class AuthenticationStrategy extends PassportStrategy {
+export abstract class AuthenticationStrategy extends (PassportStrategy as abstract new () => object) {
   abstract readonly name: string;
   abstract authenticate(credentials: Credentials): void | Promise<void>;
   declare readonly success: (user: UserInfo) => void;

@@ -155,6 +155,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
         : '--etcd-cafile, --etcd-certfile, --etcd-keyfile',
     storageOf(options.storage, inMemory ? undefined : join(folder.path, 'kubenest.db'), plugins),
   );
+  if (serving.kubeconfigOut !== '' && authentication.clientCaFile !== '')
+    problems.push("--kubeconfig-out needs a client certificate of the server's own authority; --client-ca-file names another one");
   if (!tls || !authenticated || !authorizers || !storage || problems.length > 0) {
     if (typeof serviceAccounts?.signingKey === 'object') serviceAccounts.signingKey[Symbol.dispose]();
     await folder.dispose();

@@ -14,7 +14,6 @@ export const tlsVersions: ReadonlyMap<string, SecureVersion> = new Map([
   ['VersionTLS12', 'TLSv1.2'],
   ['VersionTLS13', 'TLSv1.3'],
 ]);
-const portMessage = '--secure-port $value must be between 1 and 65535, inclusive. It cannot be turned off with 0';
 const workersMessage = '--serving-workers $value must be between 0 and 64, inclusive';
 
 /** Where and how HTTPS is served. Upstream: apiserver/pkg/server/options/serving.go. */
@@ -23,9 +22,16 @@ export class ServingOptions {
   bindAddress = '127.0.0.1';
 
   @Flag('secure-port')
-  @Min(1, { message: portMessage })
-  @Max(65_535, { message: portMessage })
+  @Check<ServingOptions>((port: number, { kubeconfigOut }) =>
+    port >= (kubeconfigOut === '' ? 1 : 0) && port <= 65_535
+      ? undefined
+      : `--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`,
+  )
   securePort = 6443;
+
+  /** This flag is ours: where the administrator's kubeconfig is written, too, once the server serves. `--secure-port=0` is a free port then. */
+  @Flag('kubeconfig-out')
+  kubeconfigOut = '';
 
   /** Empty: the folder `pki` of the data folder. */
   @Flag('cert-dir')

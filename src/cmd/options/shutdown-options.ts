@@ -13,4 +13,8 @@ export class ShutdownOptions {
   @Flag('shutdown-watch-termination-grace-period')
   @Min(0, { message: '--shutdown-watch-termination-grace-period, if provided, can not be a negative value' })
   shutdownWatchTerminationGracePeriod = 0;
+
+  /** This flag is ours: the server shuts down when the process that started it has ended. */
+  @Flag('exit-with-parent')
+  exitWithParent = false;
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
 import { sdkVersion } from '#apiserver/plugins/plugin-package';
+import { ownDependency } from './own-dependency.ts';
 
 /** The version of the compiler that the SDK's declarations are made with. */
 const typescript = '6.0.3';
@@ -15,18 +15,12 @@ export async function newPluginPackage(name: string, folder: string): Promise<st
     throw new Error(`${JSON.stringify(name)} can be no name of a package: small letters, digits, dashes; @scope/name`);
   const present = await readdir(folder).catch(() => []);
   if (present.length > 0) throw new Error(`${folder} is not empty`);
-  const files = templateOf(name, relative(resolve(folder), ownFolder()));
+  const files = templateOf(name, await ownDependency(folder));
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   }
   return Object.keys(files);
-}
-
-/** The folder of the package that this server is. */
-function ownFolder(): string {
-  const here = fileURLToPath(import.meta.url);
-  return here.slice(0, here.search(/[/\\](dist[/\\])?src[/\\]cmd[/\\]/));
 }
 
 function templateOf(name: string, kubenest: string): Record<string, string> {
@@ -39,8 +33,9 @@ function templateOf(name: string, kubenest: string): Record<string, string> {
     engines: { node: '>=24.18.1' },
     files: ['dist', '!dist/*.test.js'],
     kubenest: { sdk: `^${sdkVersion.split('.')[0]}`, plugins: ['./dist/index.js'] },
-    scripts: { build: 'tsc', test: 'tsc && node --test "dist/*.test.js"', prepack: 'tsc' },
-    devDependencies: { '@types/node': '24.19.2', kubenest: `file:${kubenest}`, typescript },
+    // `kubenest` comes first: on a Node that is too old it says so.
+    scripts: { build: 'tsc', test: 'kubenest version && tsc && node --test "dist/*.test.js"', prepack: 'tsc' },
+    devDependencies: { '@types/node': '24.19.2', kubenest, typescript },
     peerDependencies: { kubenest: '*' },
     peerDependenciesMeta: { kubenest: { optional: true } },
   };

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { endWithParent } from '#cmd/parent-process';
+import { flagValue, isEtcdStandIn } from './etcd-stand-in.ts';
+
+/** `kubenest envtest …`. `args`: the whole command line; `serve` runs a server by the flags of kube-apiserver. */
+export function addEnvtestCommands(program: Command, args: readonly string[], serve: (flags: readonly string[]) => Promise<void>): void {
+  const envtest = program.command('envtest').description("serve as the binaries of controller-runtime's envtest");
+  const orReport = async (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => envtest.error(`kubenest envtest: ${(error as Error).message}`));
+  envtest
+    .command('path')
+    .description('print a folder for KUBEBUILDER_ASSETS, with kube-apiserver, etcd, and kubectl if there is one')
+    .action(() => orReport(printPath()));
+  // The flags are those of other programs.
+  const standIn = (name: string, run: (flags: readonly string[]) => Promise<void>): void => {
+    envtest
+      .command(name, { hidden: true })
+      .argument('[flags...]')
+      .helpOption(false)
+      .allowUnknownOption()
+      .passThroughOptions()
+      .action(() => orReport(run(args.slice(2))));
+  };
+  standIn('etcd', runEtcdStandIn);
+  standIn('kube-apiserver', async (flags) => serve(await withoutStandIn(flags)));
+}
+
+async function printPath(): Promise<void> {
+  const { makeAssetsFolder } = await import('./assets-folder.ts');
+  console.log(await makeAssetsFolder());
+}
+
+async function runEtcdStandIn(flags: readonly string[]): Promise<void> {
+  const { etcdStandInHelp, startEtcdStandIn } = await import('./etcd-stand-in.ts');
+  if (flags.includes('--help')) {
+    process.stdout.write(etcdStandInHelp);
+    return;
+  }
+  const ended = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+  using _parent = endWithParent();
+  await using _server = await startEtcdStandIn(flags);
+  await ended;
+}
+
+/** The flags of kube-apiserver for the server: an etcd that is a stand-in keeps nothing, so that the objects are in memory. */
+async function withoutStandIn(flags: readonly string[]): Promise<string[]> {
+  const servers = flagValue(flags, '--etcd-servers')?.split(',') ?? [];
+  const areStandIns = await Promise.all(servers.map(isEtcdStandIn));
+  if (!areStandIns.some(Boolean)) return [...flags];
+  const kept = flags.filter((flag, i) => !/^--etcd-servers(=|$)/.test(flag) && flags[i - 1] !== '--etcd-servers');
+  return [...kept, '--storage-backend=memory', '--exit-with-parent'];
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** In all answers of the stand-in: by it a kube-apiserver learns that there is no etcd. */
+const standInHeader = 'x-kubenest-etcd-stand-in';
+const askMs = 2_000;
+const listenFlag = '--listen-client-urls';
+
+/** The text of --help. Launchers look in etcd's for flags that they pass then; all but one say something of what etcd would keep. */
+export const etcdStandInHelp = `Answers for etcd in envtest, and keeps nothing: the kube-apiserver beside it has its objects in memory.
+
+  ${listenFlag} 'http://localhost:2379'
+    Where to listen, by HTTP. All other flags of etcd are taken and mean nothing.
+  --unsafe-no-fsync
+    Nothing is written to disk.
+`;
+
+/** Answers as a healthy etcd. Resolves when it listens; rejects with an Error that says what is wrong with a URL. */
+export async function startEtcdStandIn(args: readonly string[]): Promise<AsyncDisposable> {
+  await using started = new AsyncDisposableStack();
+  for (const url of clientUrls(args)) {
+    const server = createServer(answer);
+    server.listen(Number(url.port || 80), url.hostname.replace(/^\[(.*)\]$/, '$1'));
+    await once(server, 'listening');
+    started.defer(async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    });
+  }
+  return started.move();
+}
+
+/** True if a stand-in answers at the URL of an etcd. */
+export async function isEtcdStandIn(url: string): Promise<boolean> {
+  if (!url.startsWith('http:')) return false;
+  try {
+    const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(askMs) });
+    return response.headers.has(standInHeader);
+  } catch {
+    return false;
+  }
+}
+
+function clientUrls(args: readonly string[]): URL[] {
+  const text = flagValue(args, listenFlag) ?? 'http://localhost:2379';
+  return text.split(',').map((part) => {
+    const url = URL.canParse(part) ? new URL(part) : undefined;
+    if (url?.protocol !== 'http:') throw new Error(`${listenFlag}: ${JSON.stringify(part)} must be http://HOST:PORT`);
+    return url;
+  });
+}
+
+/** The value of a flag that is written `--flag=value` or `--flag value`; undefined if it is not there. */
+export function flagValue(args: readonly string[], flag: string): string | undefined {
+  const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+  return args[at]?.startsWith(`${flag}=`) ? args[at].slice(flag.length + 1) : at < 0 ? undefined : args[at + 1];
+}
+
+/** Upstream: etcd/server/etcdserver/api/etcdhttp/health.go. */
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  const answers: Readonly<Record<string, object>> = {
+    '/health': { health: 'true', reason: '' },
+    '/version': { etcdserver: '3.6.0', etcdcluster: '3.6.0', storage: '3.6.0' },
+  };
+  const found = answers[new URL(request.url ?? '/', 'http://localhost').pathname];
+  response.writeHead(found ? 200 : 404, { 'content-type': 'application/json', [standInHeader]: 'true' });
+  response.end(JSON.stringify(found ?? { error: 'this is a stand-in for etcd, which keeps nothing' }));
+}

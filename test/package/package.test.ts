@@ -1,0 +1,206 @@
+import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { copyFile, cp, glob, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../scripts/free-port.ts';
+import { getRuntime } from '../../scripts/get-runtime.mjs';
+import type { Sbom } from '../../scripts/sbom.mjs';
+import { checkout, cleanEnvironment, execute, InstalledPackage } from './installed-package.ts';
+
+interface Manifest {
+  readonly bin: Readonly<Record<string, string>>;
+  readonly engines: { readonly node: string };
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default?: string }>>;
+}
+
+let installed: InstalledPackage;
+let manifest: Manifest;
+beforeAll(async () => {
+  installed = await InstalledPackage.make();
+  manifest = JSON.parse(await readFile(join(installed.root, 'package.json'), 'utf8')) as Manifest;
+}, 300_000);
+afterAll(() => installed[Symbol.asyncDispose]());
+
+const filesOf = async (pattern: string): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const file of glob(pattern, { cwd: installed.root })) found.push(file);
+  return found;
+};
+
+describe('the package', () => {
+  it('is one package without dependencies that npm may publish', async () => {
+    expect((await readdir(join(installed.project, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual(['kubenest']);
+    expect(manifest).toMatchObject({ name: 'kubenest', publishConfig: { access: 'public', provenance: true } });
+    for (const absent of ['private', 'dependencies', 'devDependencies', 'optionalDependencies', 'scripts', 'workspaces'])
+      expect(manifest).not.toHaveProperty(absent);
+  });
+
+  it('has every file that its manifest names', async () => {
+    const targets = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? target : Object.values(target)));
+    for (const target of [...Object.values(manifest.bin), ...targets]) expect(await filesOf(target), target).not.toEqual([]);
+  });
+
+  it('has every page that its pages link to', async () => {
+    const pages = await filesOf('**/*.md');
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/plugin-guide.md', 'docs/testing.md']));
+    const dead: string[] = [];
+    for (const page of pages) {
+      const text = await readFile(join(installed.root, page), 'utf8');
+      for (const [, link = ''] of text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g))
+        if (!/^https?:/.test(link) && !existsSync(join(installed.root, dirname(page), link))) dead.push(`${page}: ${link}`);
+    }
+    expect(dead).toEqual([]);
+  });
+
+  it('has nothing of the machine that built it', async () => {
+    expect(existsSync(join(installed.root, 'dist/.compile-cache'))).toBe(false);
+    for (const file of await filesOf('**/*.{js,json,ts,txt}'))
+      expect(await readFile(join(installed.root, file), 'utf8'), file).not.toContain(checkout);
+  });
+
+  it('has the notice and the bill of materials of each package that is in it', async () => {
+    const { components } = JSON.parse(await readFile(join(installed.root, 'sbom.cdx.json'), 'utf8')) as Sbom;
+    const names = components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['@grpc/grpc-js', '@nestjs/core', 'inversify', 'pino', 'yaml']));
+    expect(names).not.toContain('@kubernetes/client-node');
+    const notices = await readFile(join(installed.root, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    for (const { name, version } of components) expect(notices).toContain(`\n${name} ${version} (`);
+  });
+});
+
+describe('the commands', () => {
+  it.each([
+    { command: 'kubenest', args: ['serve', '--ephemeral'] },
+    { command: 'kube-apiserver', args: ['--ephemeral'] },
+  ])('npx $command serves', { timeout: 30_000 }, async ({ command, args }) => {
+    const port = await freePort();
+    // A group of its own, as a shell has: npx passes no signals on.
+    const options: SpawnOptionsWithoutStdio = { cwd: installed.project, env: cleanEnvironment(), detached: true };
+    const child = spawn('npx', ['--offline', command, ...args, `--secure-port=${port}`], options);
+    let errors = '';
+    child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
+    const [first] = (await Promise.race([once(child.stdout, 'data'), once(child, 'close')])) as unknown[];
+    expect(`${String(first)}${errors}`).toContain(`kubenest serves the Kubernetes API on https://127.0.0.1:${port}`);
+    process.kill(-child.pid!, 'SIGTERM');
+    await once(child, 'close');
+  });
+
+  it('kubenest version prints the version of Kubernetes', async () => {
+    const { stdout } = await execute(installed.command('kubenest'), ['version'], { env: cleanEnvironment() });
+    expect(stdout).toMatch(/^v1\.\d+\.\d+\n$/);
+  });
+});
+
+describe('the exports', () => {
+  const modules = (): string[] =>
+    Object.entries(manifest.exports).flatMap(([path, target]) =>
+      typeof target === 'object' && target.default !== undefined ? path.replace('.', 'kubenest') : [],
+    );
+
+  it('are modules', async () => {
+    const others = modules().filter((name) => name !== 'kubenest/sdk/testing/storage');
+    expect(others.length).toBeGreaterThan(4);
+    const text = others.map((name) => `if (Object.keys(await import('${name}')).length === 0) throw new Error('${name}');`).join('\n');
+    await writeFile(join(installed.project, 'imports.js'), text);
+    await execute(process.execPath, ['imports.js'], { cwd: installed.project, env: cleanEnvironment() });
+  });
+
+  it('can be required by CommonJS', async () => {
+    const text = `process.stdout.write(typeof require('kubenest/sdk').contribute + typeof require('kubenest/testing').startTestCluster)`;
+    const { stdout, stderr } = await execute(process.execPath, ['-e', text], { cwd: installed.project, env: cleanEnvironment() });
+    expect([stdout, stderr]).toEqual(['functionfunction', '']);
+  });
+
+  it('have the conformance tests of storage for vitest', { timeout: 60_000 }, async () => {
+    const project = join(installed.project, 'storage');
+    await cp(installed.root, join(project, 'node_modules/kubenest'), { recursive: true });
+    await symlink(join(checkout, 'node_modules/vitest'), join(project, 'node_modules/vitest'));
+    await writeFile(
+      join(project, 'storage.test.mjs'),
+      `import { storageConformance } from 'kubenest/sdk/testing/storage';
+import { it } from 'vitest';
+it('is a function', ({ expect }) => expect(storageConformance).toBeTypeOf('function'));`,
+    );
+    const vitest = join(checkout, 'node_modules/vitest/vitest.mjs');
+    await execute(process.execPath, [vitest, 'run', '--root', project], { cwd: project, env: cleanEnvironment() });
+  });
+});
+
+describe('the in-process cluster serves', () => {
+  beforeAll(() => copyFile(join(import.meta.dirname, 'in-process-cluster.mjs'), join(installed.project, 'in-process-cluster.mjs')));
+
+  it.each([
+    { runtime: 'Node', binary: () => process.execPath, args: [] },
+    { runtime: 'Bun', binary: () => getRuntime('bun'), args: ['run'] },
+    { runtime: 'Deno', binary: () => getRuntime('deno'), args: ['run', '--allow-all', '--node-modules-dir=manual'] },
+  ])('on $runtime', { timeout: 120_000 }, async ({ binary, args }) => {
+    const { stdout } = await execute(binary(), [...args, 'in-process-cluster.mjs'], { cwd: installed.project, env: cleanEnvironment() });
+    expect(stdout.trim().split('\n')).toEqual(['in process 3 403', 'over https 201 ADDED v']);
+  });
+});
+
+describe('a package of plugins', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = join(installed.project, 'team-labels');
+    const options = { cwd: installed.project, env: cleanEnvironment() };
+    await execute(installed.command('kubenest'), ['plugin', 'new', '@acme/team-labels'], options);
+    await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { ...options, cwd: folder });
+  }, 60_000);
+
+  it('is made, installed and tested with what was installed', { timeout: 60_000 }, async () => {
+    const { stdout } = await execute('npm', ['test'], { cwd: folder, env: cleanEnvironment() });
+    expect(stdout).toMatch(/pass 2\n/);
+  });
+
+  it('compiles against all types without skipLibCheck', { timeout: 60_000 }, async () => {
+    const names = (await filesOf('dist/types/src/kubernetes/schema/*.gen.d.ts')).map(
+      (file) => /([^/]+)\.gen\.d\.ts$/.exec(file)?.[1] ?? '',
+    );
+    const types = names.map((name) => `kubenest/types/${name}`);
+    expect(types).toContain('kubenest/types/apps_v1');
+    const modules = Object.keys(manifest.exports).filter((path) => !path.includes('*') && path !== './package.json');
+    const text = [...modules.map((path) => path.replace('.', 'kubenest')), ...types].map((name, i) => `export * as m${i} from '${name}';`);
+    await mkdir(join(folder, 'all'));
+    await writeFile(join(folder, 'all/all.ts'), text.join('\n'));
+    const compilerOptions = { target: 'es2024', module: 'nodenext', strict: true, skipLibCheck: false, noEmit: true };
+    await writeFile(join(folder, 'all/tsconfig.json'), JSON.stringify({ compilerOptions, files: ['all.ts'] }));
+    const { stdout } = await execute('npx', ['tsc', '-p', 'all'], { cwd: folder, env: cleanEnvironment() }).catch((error: unknown) => {
+      return error as { stdout: string };
+    });
+    expect(stdout).toBe('');
+  });
+
+  describe('on Node 20', () => {
+    let env: NodeJS.ProcessEnv;
+    beforeAll(() => {
+      env = cleanEnvironment(getRuntime('node20'));
+    }, 60_000);
+    const message = (): RegExp =>
+      new RegExp(`^kubenest needs Node ${manifest.engines.node.replace('>=', '')} or newer, and this is v?20\\.`);
+    /** What a command prints first, on either stream. */
+    const firstOutput = async (command: string, args: readonly string[], cwd: string): Promise<string> => {
+      const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      let text = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (text += data.toString()));
+      const [code] = (await once(child, 'close')) as [number];
+      expect(code).not.toBe(0);
+      return text.split('\n')[0] ?? '';
+    };
+
+    it.each([
+      { what: 'kubenest', command: () => installed.command('kubenest'), args: ['serve'] },
+      { what: 'kube-apiserver', command: () => installed.command('kube-apiserver'), args: [] },
+      { what: 'an import', command: () => 'node', args: ['--input-type=module', '-e', "import 'kubenest/testing'"] },
+      { what: 'a dynamic import', command: () => 'node', args: ['-e', "import('kubenest/sdk/testing')"] },
+    ])('$what says first which Node is needed', async ({ command, args }) => {
+      expect(await firstOutput(command(), args, installed.project)).toMatch(message());
+    });
+
+    it('the tests of a new package say first which Node is needed', async () => {
+      expect(await firstOutput('npm', ['test', '--silent'], folder)).toMatch(message());
+    });
+  });
+});
