@@ -2,7 +2,6 @@
 export const inertGates: ReadonlySet<string> = new Set([
   'APIResponseCompression',
   'AllowParsingUserUIDFromCertAuth',
-  'AllowUnsafeMalformedObjectDeletion',
   'AuthorizePodWebsocketUpgradeCreatePermission',
   'CRDObservedGenerationTracking',
   'ClearingNominatedNodeNameAfterBinding',
