@@ -1,3 +1,5 @@
+import { memos } from '#apimachinery/runtime/memos';
+
 /**
  * Fixed-point numbers with a suffix: `100m`, `1.5Gi`, `12e6`. Exact; the smallest part is a nano. Upstream: apimachinery/pkg/api/resource.
  */
@@ -301,7 +303,7 @@ const canonicalLimit = 2048;
 
 /** The text that a quantity has once it was read and written. Blanks around it are dropped. Throws QuantityParseError. */
 export function canonicalQuantity(text: string): string {
-  const known = canonical.get(text);
+  const known = memos.canonicalQuantities ? canonical.get(text) : undefined;
   if (known !== undefined) return known;
   const result = Quantity.parse(text.trim()).toString();
   if (text.length <= 24) {

@@ -1,5 +1,6 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { encodeRawJson, parseEncodedText, rememberRawJson } from '#apimachinery/runtime/json';
+import { memos } from '#apimachinery/runtime/memos';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { notedKeys } from '#apimachinery/runtime/wide-objects';
 import { FieldSet } from './field-set.ts';
@@ -79,6 +80,7 @@ function know(fields: FieldsV1, text: string): Known {
 }
 
 function lookUp(text: string): Known | undefined {
+  if (!memos.knownFields) return undefined;
   const known = recent.get(text);
   if (known) return known;
   const before = older.get(text);

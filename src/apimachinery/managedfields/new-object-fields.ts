@@ -1,6 +1,7 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
+import { memos } from '#apimachinery/runtime/memos';
 import { knownFields } from './known-fields.ts';
 import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
 
@@ -34,6 +35,7 @@ export class NewObjectFields {
   }
 
   get(signature: string): FieldsV1 | undefined {
+    if (!memos.newObjectFields) return undefined;
     const recent = this.#recent.get(signature);
     if (recent) return recent;
     const older = this.#older.get(signature);

@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { memos } from './memos.ts';
 
 /** A pattern that Go's regexp refuses, too; the message is Go's. */
 export class RegexpError extends Error {}
@@ -16,6 +17,7 @@ let instructions = 0;
  * Throws RegexpError.
  */
 export function compileRegexp(pattern: string): RE2JS {
+  if (!memos.patterns) return compilePattern(pattern);
   const known = compiled.get(pattern);
   if (known) compiled.delete(pattern);
   const regexp = known ?? compilePattern(pattern);

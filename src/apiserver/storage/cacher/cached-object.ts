@@ -1,3 +1,4 @@
+import { memos } from '#apimachinery/runtime/memos';
 import type { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { needsSteps, type Steps } from '#apimachinery/runtime/steps';
@@ -121,12 +122,13 @@ export class CachedObject implements Tenant {
 
   /** Has `object` there in the end, of a large one in steps. */
   *parseSteps(): Steps<void> {
-    if (!needsSteps(this.size) || this.#parsed) return;
+    if (!needsSteps(this.size) || this.#parsed || !memos.parsedObjects) return;
     const object = yield* this.#reader.parseSteps(this.bytes);
     if (!this.#parsed) this.#keep(object);
   }
 
   #keep(object: KubeObject): void {
+    if (!memos.parsedObjects) return;
     this.#parsed = { object, slot: ring.next };
     ring.owners[ring.next] = this;
     ring.next = (ring.next + 1) % parsedObjects;

@@ -1,3 +1,4 @@
+import { memos } from '#apimachinery/runtime/memos';
 import type { Buffer } from 'node:buffer';
 import { concatKept } from '#apimachinery/runtime/kept-bytes';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
@@ -58,7 +59,7 @@ export class Leaf implements ListChunk {
   }
 
   kept(variant: string, stamp = 0): Buffer | undefined {
-    const encoding = this.#encodings?.get(variant);
+    const encoding = memos.listRuns ? this.#encodings?.get(variant) : undefined;
     if (encoding?.stamp !== stamp) return undefined;
     encoding.used = true;
     return encoding.bytes;

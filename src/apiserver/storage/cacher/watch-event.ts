@@ -1,3 +1,4 @@
+import { memos } from '#apimachinery/runtime/memos';
 import type { Buffer } from 'node:buffer';
 import type { Status } from '#apimachinery/meta/types';
 import { inSteps, type Steps } from '#apimachinery/runtime/steps';
@@ -14,6 +15,7 @@ abstract class Framed {
   #frames: (string | Buffer)[] | undefined = undefined;
 
   frame(this: WatchEvent, variant: string, make: (event: WatchEvent) => Buffer): Buffer {
+    if (!memos.eventFrames) return make(this);
     const frames = (this.#frames ??= []);
     for (let i = 0; i < frames.length; i += 2) if (frames[i] === variant) return frames[i + 1] as Buffer;
     const bytes = make(this);

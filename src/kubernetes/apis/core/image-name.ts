@@ -1,3 +1,5 @@
+import { memos } from '#apimachinery/runtime/memos';
+
 /**
  * Names of container images: `registry.example.com:5000/team/app:1.2@sha256:…`. Upstream: pkg/util/parsers over
  * github.com/distribution/reference.
@@ -45,7 +47,7 @@ const policiesLimit = 2048;
 
 /** What an image without a pull policy gets: `Always` if it is a latest one, else `IfNotPresent`. */
 export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {
-  let policy = policies.get(image);
+  let policy = memos.pullPolicies ? policies.get(image) : undefined;
   if (policy === undefined) {
     policy = imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent';
     if (policies.size >= policiesLimit) policies.clear();

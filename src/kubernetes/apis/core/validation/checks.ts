@@ -1,4 +1,5 @@
 /** Rules that many fields of core objects share. Each adds what it finds to `errors`; paths are made only for what is wrong. */
+import { memos } from '#apimachinery/runtime/memos';
 import { addErrors, type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName, isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
 import { isValidCIDRForLegacyField, isValidIPForLegacyField } from '#apimachinery/validation/ip';
@@ -124,7 +125,7 @@ const amounts = new Map<string, Amount>();
 const amountsLimit = 2048;
 
 function amountOf(text: string): Amount {
-  let amount = amounts.get(text);
+  let amount = memos.amounts ? amounts.get(text) : undefined;
   if (amount === undefined) {
     const quantity = Quantity.parse(text);
     amount = { quantity, approximately: quantity.toNumber(), isWhole: quantity.milliValue() % 1000n === 0n };

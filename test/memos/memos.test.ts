@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Memos, memos } from '#apimachinery/runtime/memos';
+import { startTestCluster } from '#testing/index';
+import { randomOf, randomRequest } from './requests.ts';
+
+const names = Object.keys(memos) as (keyof Memos)[];
+const seeds = [1, 2];
+const requestsOfEach = 400;
+
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'memos.memo.example.com' },
+  spec: {
+    group: 'memo.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'memos', singular: 'memo', kind: 'Memo', listKind: 'MemoList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                properties: {
+                  word: { type: 'string', pattern: '^[ab]?$' },
+                  count: { type: 'integer', default: 7 },
+                  list: { type: 'array', items: { type: 'integer' } },
+                  free: { 'x-kubernetes-preserve-unknown-fields': true },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+/** Answers, stored bytes and what a watcher saw, but for what differs between two runs of one server. */
+function plain(text: string, ids: Map<string, string>): string {
+  return text
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {
+      if (!ids.has(id)) ids.set(id, `id-${ids.size}`);
+      return ids.get(id)!;
+    })
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME')
+    .replace(/"(resourceVersion|continue)": ?"[^"]*"/g, '"$1":"N"')
+    .replace(/Audit-ID.*/g, '');
+}
+
+// Managers of fields are in the order of their times: of two runs, each would have its own.
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+/** Plays the requests of a seed on a server of their own, with some memos off. */
+async function play(seed: number, off: readonly (keyof Memos)[]): Promise<string[]> {
+  for (const name of off) memos[name] = false;
+  try {
+    await using cluster = await startTestCluster({ objects: [definition] });
+    const ids = new Map<string, string>();
+    const told: string[] = [];
+    const random = randomOf(seed);
+    for (let i = 0; i < requestsOfEach; i += 1) {
+      const { method, path, body, contentType } = randomRequest(random);
+      const response = await cluster.fetch(path, { method, ...(body && { body, headers: { 'content-type': contentType } }) });
+      const text = await response.text();
+      told.push(
+        `${method} ${path} ${JSON.stringify(body)}\n${response.status} ${response.headers.get('warning') ?? ''} ${plain(text, ids)}`,
+      );
+    }
+    for (const place of [
+      'configmaps/default',
+      'deployments/default',
+      'pods/default',
+      'endpointslices/default',
+      'services/specs/default',
+      'priorityclasses',
+      'memo.example.com/memos/default',
+    ]) {
+      const { records } = await cluster.app.storage.storage.list(`/${place}/`);
+      told.push(...records.map(({ key, value }) => `${key} ${plain(value.toString(), ids)}`));
+    }
+    return told;
+  } finally {
+    for (const name of off) memos[name] = true;
+  }
+}
+
+/** Of the first place in which two runs differ. */
+function firstDifference(one: readonly string[], other: readonly string[]): readonly (string | undefined)[] {
+  const at = one.findIndex((text, i) => text !== other[i]);
+  return at < 0 ? [] : [one[at], other[at]];
+}
+
+describe.each(seeds)('random requests (seed %i)', (seed) => {
+  let without: string[];
+  beforeAll(async () => {
+    without = await play(seed, names);
+  }, 60_000);
+  afterAll(() => {
+    expect(Object.values(memos)).toEqual(names.map(() => true));
+  });
+
+  it('reach the server in each way', () => {
+    const statuses = new Set(without.map((text) => / (\d{3}) |\n(\d{3}) /.exec(text)?.slice(1).find(Boolean)));
+    for (const status of ['200', '201', '404', '409', '422']) expect(statuses).toContain(status);
+    expect(without.length).toBeGreaterThan(requestsOfEach + 5);
+  });
+
+  it('have the same answers and leave the same bytes with all memos', async () => {
+    const withAll = await play(seed, []);
+    expect([firstDifference(withAll, without), withAll.length]).toEqual([[], without.length]);
+  }, 60_000);
+
+  it.each(names)(
+    'have the same answers and leave the same bytes without %s',
+    async (name) => {
+      const others = await play(seed, [name]);
+      expect([firstDifference(others, without), others.length]).toEqual([[], without.length]);
+    },
+    60_000,
+  );
+});
