@@ -59,6 +59,7 @@ export { deepCopy } from '#apimachinery/runtime/copy';
 export { base64Problem } from '#apimachinery/runtime/decode';
 export { deepEqual } from '#apimachinery/runtime/equality';
 export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json';
+export { Float64, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 export { quote, quoteList } from '#apimachinery/runtime/quote';
 export { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 export { parseYaml } from '#apimachinery/runtime/yaml';

@@ -420,6 +420,16 @@ describe('mutating policies', () => {
     expect((await createMap({ k: 'v' })).answer.data).toEqual({ k: 'v' });
   });
 
+  it('leaves long integers as they are', async () => {
+    const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['controllerrevisions'] };
+    const mutations = [patching('[JSONPatch{op: "add", path: "/metadata/labels", value: {"a": "b"}}]')];
+    await mutating('m', { matchConstraints: { resourceRules: [rule] }, mutations });
+    const body =
+      '{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r"},"data":{"n":9007199254740993,"f":1.50},"revision":9007199254740993}';
+    const response = await cluster.fetch('/apis/apps/v1/namespaces/default/controllerrevisions?dryRun=All', { body });
+    expect(await response.text()).toMatch(/"labels":\{"a":"b"\}.*"data":\{"n":9007199254740993,"f":1\.50\},"revision":9007199254740993/);
+  });
+
   it('refuses fields that a patch brings and the kind does not have', async () => {
     await mutating('m', { mutations: [patching('[JSONPatch{op: "add", path: "/nonsense", value: "x"}]')] });
     expect((await createMap({ k: 'v' })).answer.message).toBe('Internal error occurred: strict decoding error: unknown field "nonsense"');

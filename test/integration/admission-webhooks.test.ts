@@ -168,6 +168,18 @@ describe('MutatingAdmissionWebhook', () => {
     });
   });
 
+  it('leaves long integers as they are', async () => {
+    const rules = [{ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['controllerrevisions'], operations: ['*'] }];
+    await hooks('mutating', { name: 'add.example.com', path: '/add', rules });
+    answers.set('/add', () => jsonPatch({ op: 'add', path: '/metadata/labels', value: { added: 'yes' } }));
+    const body =
+      '{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r"},"data":{"n":9007199254740993,"f":1.50},"revision":9007199254740993}';
+    const response = await cluster.fetch('/apis/apps/v1/namespaces/default/controllerrevisions?dryRun=All', { body });
+    expect(await response.text()).toMatch(
+      /"labels":\{"added":"yes"\}.*"data":\{"n":9007199254740993,"f":1\.50\},"revision":9007199254740993/,
+    );
+  });
+
   it('asks one after the other, in the order of the names, and validates what came out', async () => {
     await hooks('mutating', { name: 'a.example.com', path: '/a' }, { name: 'b.example.com', path: '/b' });
     await hooks('validating', { name: 'v.example.com', path: '/v' });

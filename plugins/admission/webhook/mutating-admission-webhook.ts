@@ -125,7 +125,7 @@ function applyPatch(
     );
   }
   if (patchType !== 'JSONPatch') throw new CallError(hook.spec.name, `unsupported patch type ${quote(patchType)}`, 400);
-  const before = JSON.parse(forms.encode(object, kind)) as unknown;
+  const before = parseJson(Buffer.from(forms.encode(object, kind))).value;
   let after: KubeObject;
   try {
     after = forms.decode(applyJsonPatch(before, operations), kind);

@@ -127,6 +127,7 @@ describe('path elements', () => {
       shown: String.raw`[name="a<b>\"\\\u2028\b"]`,
     },
     { element: valueElement(true), want: 'v:true', shown: '[=true]' },
+    { element: valueElement(9007199254740993n), want: 'v:9007199254740993', shown: '[=9007199254740993]' },
     { element: 'f:a.b', want: 'f:a.b', shown: '.a.b' },
     { element: 'i:3', want: 'i:3', shown: '[3]' },
   ])('$want is printed $shown', ({ element: made, want, shown }) => {

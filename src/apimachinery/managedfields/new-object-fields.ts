@@ -1,7 +1,7 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
-import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { memos } from '#apimachinery/runtime/memos';
+import { Float64, isContainer, isNumber } from '#apimachinery/runtime/numbers';
 import { knownFields } from './known-fields.ts';
 import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
 
@@ -145,7 +145,7 @@ function isAbsent({ omitsZero }: FieldShape, value: unknown): boolean {
 }
 
 function isZero(value: unknown): boolean {
-  return value === '' || value === false || (isNumber(value) && toFloat(value) === 0);
+  return value === '' || value === 0 || value === false || value === 0n || (value instanceof Float64 && value.value === 0);
 }
 
 function isEmptyContainer(value: unknown): boolean {

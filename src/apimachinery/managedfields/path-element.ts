@@ -1,4 +1,4 @@
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8, parseEncodedText } from '#apimachinery/runtime/json';
 import { encodeNumber, formatNumber, isNumber } from '#apimachinery/runtime/numbers';
 import { quote } from '#apimachinery/runtime/quote';
 import { sortedSteps } from '#apimachinery/runtime/sorting';
@@ -92,7 +92,7 @@ function parsedElement(element: PathElement): ParsedElement {
     case 1:
       return { element, kind, content: parseKey(element) };
     case 2:
-      return { element, kind, content: JSON.parse(element.slice(2)) };
+      return { element, kind, content: parseEncodedText(element.slice(2)) };
     default:
       return { element, kind, content: Number(element.slice(2)) };
   }
@@ -129,7 +129,7 @@ function rank(kind: number): number {
 type Key = readonly (readonly [name: string, value: unknown])[];
 
 function parseKey(element: PathElement): Key {
-  return Object.entries(JSON.parse(element.slice(2)) as object).sort(([a], [b]) => compareUtf8(a, b));
+  return Object.entries(parseEncodedText(element.slice(2)) as object).sort(([a], [b]) => compareUtf8(a, b));
 }
 
 function compareKeys(a: Key, b: Key): number {
@@ -176,12 +176,12 @@ export function parsePathElement(text: string): PathElement | undefined {
     case 'f':
       return text;
     case 'v':
-      return `v:${encodeScalar(JSON.parse(text.slice(2)))}`;
+      return `v:${encodeScalar(parseEncodedText(text.slice(2)))}`;
     case 'i':
       if (!/^[+-]?\d+$/.test(text.slice(2))) throw new Error(`strconv.Atoi: parsing ${quote(text.slice(2))}: invalid syntax`);
       return `i:${Number(text.slice(2))}`;
     case 'k': {
-      const key: unknown = JSON.parse(text.slice(2));
+      const key: unknown = parseEncodedText(text.slice(2));
       if (typeof key !== 'object' || key === null || Array.isArray(key)) throw new Error(`expect { or n, but found ${text.slice(2, 3)}`);
       const fields = Object.entries(key).sort(([a], [b]) => compareUtf8(a, b));
       return `k:{${fields.map(([name, value]) => `${encodeScalar(name)}:${encodeScalar(value)}`).join(',')}}`;
@@ -205,7 +205,7 @@ export function formatPathElement(element: PathElement): string {
         .map(([name, value]) => `${name}=${formatScalar(value)}`)
         .join(',')}]`;
     case 'v':
-      return `[=${formatScalar(JSON.parse(element.slice(2)))}]`;
+      return `[=${formatScalar(parseEncodedText(element.slice(2)))}]`;
     default:
       return `[${element.slice(2)}]`;
   }

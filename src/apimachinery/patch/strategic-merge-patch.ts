@@ -284,7 +284,9 @@ function* mergeItems(live: JsonObject[], patch: JsonObject[], items: Type, merge
 
 /** Scalars, each once. */
 function withoutRepeats(list: readonly unknown[]): unknown[] {
-  return [...new Map(list.map((item) => [scalarKey(item), item] as const).reverse()).values()].reverse();
+  const first = new Map<unknown, unknown>();
+  for (const item of list) if (!first.has(scalarKey(item))) first.set(scalarKey(item), item);
+  return [...first.values()];
 }
 
 /** The items that `by` names, and the others, both in the order of the list. */

@@ -84,15 +84,17 @@ export function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof Float64);
 }
 
+const isSameInteger = (a: number | bigint, b: number | bigint): boolean => (typeof a === typeof b ? a === b : BigInt(a) === BigInt(b));
+
 /** True for the same number of the same type, as reflect.DeepEqual has it; false where one is no number. */
 export function isSameNumber(a: unknown, b: unknown): boolean {
-  if (isInt64(a)) return isInt64(b) && BigInt(a) === BigInt(b);
+  if (isInt64(a)) return isInt64(b) && isSameInteger(a, b);
   return isNumber(a) && isNumber(b) && !isInt64(b) && Number(a) === Number(b);
 }
 
 /** True for the same number of any type. Upstream: structured-merge-diff value.Equals. */
 export function isEqualNumber(a: unknown, b: unknown): boolean {
-  if (isInt64(a) && isInt64(b)) return BigInt(a) === BigInt(b);
+  if (isInt64(a) && isInt64(b)) return isSameInteger(a, b);
   return isNumber(a) && isNumber(b) && Number(a) === Number(b);
 }
 

@@ -3,7 +3,7 @@ import { newInternalError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { applyJsonPatch, JsonPatchError, TestFailedError } from '#apimachinery/patch/json-patch';
 import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
-import { DecodeError } from '#apimachinery/runtime/json';
+import { DecodeError, parseEncodedText } from '#apimachinery/runtime/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';
@@ -111,7 +111,7 @@ function patched({ request, object, kind }: EvaluationInput, value: Value): Kube
   if (!(value instanceof CelList)) throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array');
   const operations = [...value].map(operationOf);
   try {
-    const document = JSON.parse(request.forms.encode(live, kind)) as unknown;
+    const document = parseEncodedText(request.forms.encode(live, kind), true);
     return request.forms.decode(deepCopy(applyJsonPatch(document, operations)), kind, true);
   } catch (error) {
     if (error instanceof TestFailedError) return live;
