@@ -157,3 +157,10 @@ it('without profiling there are no profiles, no flags to set and no metrics to r
   for (const path of ['/metrics', '/metrics/slis'])
     expect(await (await other.fetch(path, { method: 'DELETE' })).text()).not.toContain('metrics reset');
 });
+
+it('the pages for debugging go with their gates', async () => {
+  await using cluster = await startTestCluster({ flags: ['--feature-gates=ComponentFlagz=false,ComponentStatusz=false'] });
+  for (const path of ['/statusz', '/flagz']) expect((await cluster.fetch(path)).status, path).toBe(404);
+  const { paths } = (await (await cluster.fetch('/')).json()) as { paths: string[] };
+  expect(paths.filter((path) => path === '/statusz' || path === '/flagz')).toEqual([]);
+});

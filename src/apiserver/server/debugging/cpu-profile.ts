@@ -24,19 +24,15 @@ export async function cpuProfile(milliseconds: number, cancelled: AbortSignal): 
   }
 }
 
-/**
- * A profile of V8 in Go's form: a sample for each stack, with how often it was seen and for how long; of when nothing was done there is none. Functions are told by name and place.
- * Upstream: google/pprof/proto/profile.proto.
- */
-export function pprofOf(profile: Profiler.Profile, startedAt: number): Buffer {
-  return builderOf(profile).bytes(headerOf(profile, startedAt));
-}
-
 function headerOf({ startTime, endTime }: Profiler.Profile, startedAt: number): ProfileHeader {
   const durationNanoseconds = (endTime - startTime) * 1_000;
   return { startedAt, durationNanoseconds, periodType: cpuTime, period: periodMicroseconds * 1_000 };
 }
 
+/**
+ * A sample for each stack, with how often it was seen and for how long; there is none of the time when nothing was done. Functions
+ * are told by name and place.
+ */
 function builderOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): PprofBuilder {
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
   const seen = new Map<number, { count: number; microseconds: number }>();

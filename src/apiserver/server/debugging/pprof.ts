@@ -50,14 +50,10 @@ export class PprofBuilder {
 
   /** Resolves to the message, gzipped. */
   finish({ startedAt, durationNanoseconds, periodType, period }: ProfileHeader): Promise<Buffer> {
-    return compress(this.bytes({ startedAt, durationNanoseconds, periodType, period }));
-  }
-
-  bytes({ startedAt, durationNanoseconds, periodType, period }: ProfileHeader): Buffer {
     const times = [integer(9, startedAt * 1_000_000), integer(10, Math.max(0, durationNanoseconds))];
     const parts = [...this.#parts, ...times, this.#valueType(11, periodType), integer(12, period)];
     for (const value of this.#strings.keys()) parts.push(text(6, value));
-    return Buffer.concat(parts);
+    return compress(Buffer.concat(parts));
   }
 
   #valueType(field: number, { type, unit }: ValueType): Buffer {
