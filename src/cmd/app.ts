@@ -65,6 +65,7 @@ import { apiGroups } from './api-groups.ts';
 import { ContributedGroups } from './contributed-groups.ts';
 import { newContributedAuditing } from './auditing.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
+import { registerEtcdMetrics } from './etcd-metrics.ts';
 import { Encryption } from './encryption.ts';
 import { tellDurability } from './durability.ts';
 import { StorageHealth } from './storage-health.ts';
@@ -178,7 +179,9 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   const chain = [targets.aggregator, targets.kubernetes, targets.apiextensions, targets.contributed, targets.customResources];
   const egress = config.egress && new ConfiguredEgress(config.egress, new RegistryMetrics(registry));
   opened.use(coolRegularly(systemClock));
-  const backend = await openStorage(config.storage, egress?.dial('etcd'));
+  const toEtcd =
+    config.storage.backend === 'etcd' ? { dial: egress?.dial('etcd'), onOperation: registerEtcdMetrics(registry, scheme) } : undefined;
+  const backend = await openStorage(config.storage, toEtcd);
   let closeStorage = (): Promise<void> => backend.close();
   let encrypted: Encryption | undefined;
   opened.defer(async () => {
@@ -194,7 +197,7 @@ async function assemble(config: ServerConfig, { plugins = [], onTrace }: AppExte
   const overrides =
     etcd?.overrides &&
     (await StorageOverrides.open(etcd.overrides, scheme, async (servers) => {
-      const other = await openStorage({ ...etcd, servers }, egress?.dial('etcd'));
+      const other = await openStorage({ ...etcd, servers }, toEtcd);
       return objectsIn(encrypted?.wrap(other) ?? other, scheme, etcd.mediaType, hasCbor);
     }));
   if (overrides) opened.defer(() => overrides.close());

@@ -3,6 +3,7 @@ import { debuggingPage } from '#apiserver/server/debugging/debugging-page';
 import { Flagz } from '#apiserver/server/debugging/flagz';
 import { installProfiling } from '#apiserver/server/debugging/profiling';
 import { Statusz } from '#apiserver/server/debugging/statusz';
+import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { metricsHandler, metricsHandlerWithReset } from '#apiserver/server/metrics/metrics-endpoint';
@@ -14,6 +15,7 @@ export interface DebuggingRoutes {
   readonly config: DebuggingConfig;
   readonly version: VersionInfo;
   readonly hasCbor: boolean;
+  readonly features: FeatureGates;
   setVerbosity(verbosity: number): void;
   /** The paths that are shown at `/`. */
   listed(): Iterable<string>;
@@ -31,6 +33,6 @@ export function installDebugging({ mux, indicators }: GenericServer, routes: Deb
   mux.handle('/metrics/slis', config.profiling ? metricsHandlerWithReset(ofHealth, () => indicators.reset()) : metricsHandler(ofHealth));
   const { goVersion = '', gitVersion = '', emulationMajor, emulationMinor } = routes.version;
   const versions = { runtime: goVersion, binary: gitVersion.slice(1), emulation: `${emulationMajor}.${emulationMinor}` };
-  mux.handle('/statusz', debuggingPage(new Statusz(versions, routes.listed), hasCbor));
-  mux.handle('/flagz', debuggingPage(new Flagz(config.flags), hasCbor));
+  if (routes.features.enabled('ComponentStatusz')) mux.handle('/statusz', debuggingPage(new Statusz(versions, routes.listed), hasCbor));
+  if (routes.features.enabled('ComponentFlagz')) mux.handle('/flagz', debuggingPage(new Flagz(config.flags), hasCbor));
 }

@@ -30,7 +30,7 @@ export function installNonResourceRoutes(
   server: GenericServer,
   scheme: Scheme,
   features: FeatureGates,
-  debugging: Omit<DebuggingRoutes, 'hasCbor' | 'listed'>,
+  debugging: Omit<DebuggingRoutes, 'features' | 'hasCbor' | 'listed'>,
 ): Published {
   const { mux } = server;
   const hasCbor = features.enabled(cborGate);
@@ -55,7 +55,7 @@ export function installNonResourceRoutes(
   const listed = (): Set<string> => new Set([...mux.paths, ...server.healthPaths, ...discovery.paths()]);
   const index: Handler = (context) =>
     respondBytes(context, 200, 'application/json', Buffer.from(JSON.stringify({ paths: [...listed()].sort() }, undefined, 2)));
-  installDebugging(server, { ...debugging, hasCbor, listed });
+  installDebugging(server, { ...debugging, features, hasCbor, listed });
   mux.handle('/', index, false);
   mux.handle('/index.html', index, false);
   return { discovery, openApi };

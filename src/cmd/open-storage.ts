@@ -1,9 +1,12 @@
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
-import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
+import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { StorageConfig } from './server-config.ts';
 
-/** Opens the backend that holds the objects; the others are not even loaded. `dial`: how an etcd is reached. Rejects with a StorageError where that fails. */
-export async function openStorage(config: StorageConfig, dial?: Dial): Promise<Storage & Partial<CommitFeed>> {
+/** Opens the backend that holds the objects; the others are not even loaded. `dial`: how an etcd is reached; `onOperation`: told of each call of one. Rejects with a StorageError where that fails. */
+export async function openStorage(
+  config: StorageConfig,
+  { dial, onOperation }: Pick<EtcdStorageOptions, 'dial' | 'onOperation'> = {},
+): Promise<Storage & Partial<CommitFeed>> {
   switch (config.backend) {
     case 'embedded': {
       const { EmbeddedStorage } = await import('#plugins/storage/embedded/embedded-storage');
@@ -17,7 +20,7 @@ export async function openStorage(config: StorageConfig, dial?: Dial): Promise<S
     }
     case 'etcd': {
       const { openEtcdStorage } = await import('#plugins/storage/etcd/open-etcd-storage');
-      return openEtcdStorage({ ...config, dial });
+      return openEtcdStorage({ ...config, dial, onOperation });
     }
   }
 }

@@ -53,7 +53,13 @@ describe('pages for debugging', () => {
     { path: '/debug/flags/nope', status: 200, type: 'text/html; charset=utf-8', body: /<tr>v<br>/ },
     { path: '/debug/flags/v', status: 406, type: 'text/plain', body: /^unsupported http method\n$/ },
     { path: '/debug/pprof/', status: 200, type: 'text/html; charset=utf-8', body: /<a href='profile\?debug=1'>profile<\/a>/ },
-    { path: '/debug/pprof/goroutine', status: 404, type: 'text/plain; charset=utf-8', body: /^Unknown profile\n$/ },
+    { path: '/debug/pprof/cmdline', status: 404, type: 'text/plain; charset=utf-8', body: /^Unknown profile\n$/ },
+    {
+      path: '/debug/pprof/goroutine?debug=1',
+      status: 200,
+      type: 'text/plain; charset=utf-8',
+      body: /^goroutine profile: total \d+\n(\d+ @ \w+\n)+$/,
+    },
     { path: '/debug/pprof/symbol', status: 200, type: 'text/plain; charset=utf-8', body: /^num_symbols: 1\n$/ },
     { path: '/debug/pprof', status: 302, type: 'text/html; charset=utf-8', body: /^<a href="\/debug\/pprof\/">Found<\/a>\.\n\n$/ },
     {
@@ -110,6 +116,25 @@ describe('pages for debugging', () => {
     for (const text of ['samples', 'cpu', 'nanoseconds', '(root)']) expect(message).toContain(text);
   });
 
+  it.each([
+    ['heap?seconds=1', ['inuse_space', 'bytes']],
+    ['allocs?seconds=1', ['alloc_space', 'bytes', '.ts']],
+    ['goroutine', ['goroutine', 'count']],
+    ['block', ['contentions', 'delay']],
+    ['mutex', ['contentions', 'delay']],
+    ['threadcreate', ['threadcreate']],
+  ])('the profile %s is one that pprof reads', async (query, texts) => {
+    const name = query.replace(/\?.*/, '');
+    const asked = cluster.fetch(`/debug/pprof/${query}`);
+    // Something to sample.
+    if (query.includes('seconds')) for (let i = 0; i < 20; i += 1) await (await cluster.fetch('/api/v1/namespaces')).text();
+    const answer = await asked;
+    expect(answer.headers.get('content-type')).toBe('application/octet-stream');
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
+    const message = gunzipSync(Buffer.from(await answer.arrayBuffer())).toString('latin1');
+    for (const text of texts) expect(message).toContain(text);
+  });
+
   it('each check is told by /metrics/slis, the last time and all times', async () => {
     const told = async (): Promise<string> => (await cluster.fetch('/metrics/slis')).text();
     expect(await (await cluster.fetch('/metrics/slis', { method: 'DELETE' })).text()).toBe('metrics reset\n');
@@ -131,4 +156,11 @@ it('without profiling there are no profiles, no flags to set and no metrics to r
     expect((await other.fetch(path)).status).toBe(404);
   for (const path of ['/metrics', '/metrics/slis'])
     expect(await (await other.fetch(path, { method: 'DELETE' })).text()).not.toContain('metrics reset');
+});
+
+it('the pages for debugging go with their gates', async () => {
+  await using cluster = await startTestCluster({ flags: ['--feature-gates=ComponentFlagz=false,ComponentStatusz=false'] });
+  for (const path of ['/statusz', '/flagz']) expect((await cluster.fetch(path)).status, path).toBe(404);
+  const { paths } = (await (await cluster.fetch('/')).json()) as { paths: string[] };
+  expect(paths.filter((path) => path === '/statusz' || path === '/flagz')).toEqual([]);
 });

@@ -338,6 +338,13 @@ else
       const listed = (await (await cluster.fetch('/apis/events.k8s.io/v1/events')).json()) as { items: { metadata: { name: string } }[] };
       expect(listed.items.map(({ metadata }) => metadata.name)).toEqual(['e']);
       expect(await (await cluster.fetch('/readyz?verbose')).text()).toContain('[+]etcd-override-0 ok\n[+]etcd-override-readiness-0 ok\n');
+      const metrics = await (await cluster.fetch('/metrics')).text();
+      const countOf = (name: string, resource: string): string[] =>
+        (metrics.match(new RegExp(`^${name}\\{.*\\} .*$`, 'gm')) ?? []).filter(
+          (line) => line.includes('operation="create"') && line.includes(`resource="${resource}"`),
+        );
+      expect(countOf('etcd_requests_total', 'configmaps')).toHaveLength(1);
+      expect(countOf('etcd_request_duration_seconds_count', 'events')).toEqual([expect.stringMatching(/\} 1$/)]);
       other.child.kill('SIGSTOP');
       expect((await cluster.fetch('/livez/etcd-override-0')).status).toBe(500);
       expect((await cluster.fetch('/api/v1/namespaces/default/configmaps/c')).status).toBe(200);

@@ -22,6 +22,8 @@ const families = [
   ...['apiserver_cache_list_returned_objects_total', 'apiserver_storage_list_total', 'apiserver_storage_list_fetched_objects_total'],
   ...['apiserver_client_certificate_expiration_seconds', 'version_info', 'apiserver_requested_deprecated_apis'],
   ...['request_duration_seconds', 'active_fetch_count', 'fetch_total', 'request_total'].map((name) => `authentication_token_cache_${name}`),
+  ...['watch_cache_capacity', 'apiserver_request_filter_duration_seconds', 'go_info', 'go_goroutines', 'go_threads'],
+  ...['go_memstats_alloc_bytes', 'go_memstats_heap_inuse_bytes', 'go_memstats_sys_bytes', 'go_sched_gomaxprocs_threads'],
   ...['cardinality_enforcement_unexpected_categorizations_total', 'process_cpu_seconds_total', 'process_resident_memory_bytes'],
 ];
 

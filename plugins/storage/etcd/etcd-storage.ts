@@ -31,11 +31,16 @@ import { compacted, futureRevision, noSpace, noSpaceAlarm } from './errors.ts';
 import { LeaseManager } from './lease-manager.ts';
 import { deleteEvent, type EtcdEvent, type KeyValue, modTarget, type TxnResponse, type WatchResponse } from './messages.ts';
 
+/** Upstream's names of the operations. */
+export type EtcdOperation = 'get' | 'list' | 'create' | 'update' | 'delete';
+
 export interface EtcdStorageOptions extends EtcdEndpoints {
   /** Before all keys. Default: `/registry`. */
   readonly prefix?: string | undefined;
   /** Default: 5 minutes; 0: never. */
   readonly compactionIntervalMs?: number | undefined;
+  /** Called with each operation on keys, its key or prefix, and its milliseconds. */
+  readonly onOperation?: ((operation: EtcdOperation, key: string, milliseconds: number, error: boolean) => void) | undefined;
   /** Keys live at most so much longer than was asked for, to share leases. Default: a minute. */
   readonly leaseReuseSeconds?: number | undefined;
 }
@@ -68,6 +73,7 @@ export class EtcdStorage implements Storage {
   protected readonly client: EtcdClient;
   protected readonly root: string;
   readonly #leases: LeaseManager;
+  readonly #onOperation: EtcdStorageOptions['onOperation'];
   readonly #created = new CreateRevisions();
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
@@ -82,6 +88,7 @@ export class EtcdStorage implements Storage {
   constructor(client: EtcdClient, options: EtcdStorageOptions, seen: Revision) {
     this.client = client;
     this.root = rootOf(options);
+    this.#onOperation = options.onOperation;
     this.#leases = new LeaseManager(client, options.leaseReuseSeconds);
     this.#seen = Math.max(1, seen);
     const interval = options.compactionIntervalMs ?? defaultCompactionMs;
@@ -96,31 +103,44 @@ export class EtcdStorage implements Storage {
   async get(key: string, { revision }: GetOptions = {}): Promise<StorageRecord | undefined> {
     validateKey(key);
     this.refuseClosed();
-    return this.#track(this.read(key, revision));
+    return this.#timed('get', key, this.#track(this.read(key, revision)));
   }
 
   async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
     validatePrefix(prefix);
     this.refuseClosed();
-    return this.#track(this.readAll(prefix, options));
+    return this.#timed('list', prefix, this.#track(this.readAll(prefix, options)));
   }
 
   async create(key: string, encode: Encode, { ttlSeconds = 0 }: WriteOptions = {}): Promise<StorageRecord> {
     validateKey(key);
     this.refuseClosed();
-    return this.#track(this.#create(key, encode, ttlSeconds));
+    return this.#timed('create', key, this.#track(this.#create(key, encode, ttlSeconds)));
   }
 
   async update(key: string, expected: Revision, encode: Encode, { ttlSeconds = 0 }: WriteOptions = {}): Promise<StorageRecord> {
     validateKey(key);
     this.refuseClosed();
-    return this.#track(this.#update(key, expected, encode, ttlSeconds));
+    return this.#timed('update', key, this.#track(this.#update(key, expected, encode, ttlSeconds)));
   }
 
   async delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
     validateKey(key);
     this.refuseClosed();
-    return this.#track(this.#delete(key, expected));
+    return this.#timed('delete', key, this.#track(this.#delete(key, expected)));
+  }
+
+  async #timed<T>(operation: EtcdOperation, key: string, work: Promise<T>): Promise<T> {
+    if (!this.#onOperation) return work;
+    const begin = performance.now();
+    let failed = true;
+    try {
+      const result = await work;
+      failed = false;
+      return result;
+    } finally {
+      this.#onOperation(operation, key, performance.now() - begin, failed);
+    }
   }
 
   async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<StorageEvent, void> {

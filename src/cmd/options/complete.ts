@@ -468,9 +468,11 @@ async function signingKeyOf(
   return file === '' ? ownKey : readSigningKey(file);
 }
 
-/** Throws for tokens that are to live longer than the service allows. */
-function longestExpiration(wanted: number | undefined, { maxTokenExpirationSeconds: most }: ExternalSigner): number {
+/** Throws for tokens that are to live longer than the service allows, and closes it. */
+function longestExpiration(wanted: number | undefined, signer: ExternalSigner): number {
+  const { maxTokenExpirationSeconds: most } = signer;
   if (wanted === undefined || wanted <= most) return wanted ?? most;
+  signer[Symbol.dispose]();
   throw new Error(
     `service-account-max-token-expiration cannot be set longer than the token expiration supported by service-account-signing-endpoint: ${formatDuration(wanted * 1_000)} > ${formatDuration(most * 1_000)}`,
   );

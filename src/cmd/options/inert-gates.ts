@@ -5,8 +5,6 @@ export const inertGates: ReadonlySet<string> = new Set([
   'AuthorizePodWebsocketUpgradeCreatePermission',
   'CRDObservedGenerationTracking',
   'ClearingNominatedNodeNameAfterBinding',
-  'ComponentFlagz',
-  'ComponentStatusz',
   'ConstrainedImpersonation',
   'DRAConsumableCapacity',
   'DRADeviceBindingConditions',

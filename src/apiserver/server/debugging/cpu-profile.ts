@@ -1,11 +1,9 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { Profiler } from 'node:inspector';
 import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { integer, nested, text } from '#apimachinery/runtime/protobuf-parts';
+import { PprofBuilder, type ProfileHeader } from './pprof.ts';
 
-const compress = promisify(gzip);
+const cpuTime = { type: 'cpu', unit: 'nanoseconds' };
 const periodMicroseconds = 10_000;
 
 /** What this thread does for so long, as the gzipped protobuf message that `go tool pprof` reads. It ends sooner where `cancelled` says so. */
@@ -20,23 +18,22 @@ export async function cpuProfile(milliseconds: number, cancelled: AbortSignal): 
     await session.post('Profiler.start');
     await wait(milliseconds, undefined, { signal: cancelled }).catch(() => {});
     const { profile } = await session.post('Profiler.stop');
-    return await compress(pprofOf(profile, startedAt));
+    return await builderOf(profile).finish(headerOf(profile, startedAt));
   } finally {
     session.disconnect();
   }
 }
 
+function headerOf({ startTime, endTime }: Profiler.Profile, startedAt: number): ProfileHeader {
+  const durationNanoseconds = (endTime - startTime) * 1_000;
+  return { startedAt, durationNanoseconds, periodType: cpuTime, period: periodMicroseconds * 1_000 };
+}
+
 /**
- * A profile of V8 in Go's form: a sample for each stack, with how often it was seen and for how long; of when nothing was done there is none. Functions are told by name and place.
- * Upstream: google/pprof/proto/profile.proto.
+ * A sample for each stack, with how often it was seen and for how long; there is none of the time when nothing was done. Functions
+ * are told by name and place.
  */
-export function pprofOf({ nodes, samples = [], timeDeltas = [], startTime, endTime }: Profiler.Profile, startedAt: number): Buffer {
-  const strings = new Map<string, number>([['', 0]]);
-  const index = (value: string): number => {
-    let at = strings.get(value);
-    if (at === undefined) strings.set(value, (at = strings.size));
-    return at;
-  };
+function builderOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): PprofBuilder {
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
   const seen = new Map<number, { count: number; microseconds: number }>();
   const idle = new Set(nodes.filter(({ callFrame }) => callFrame.functionName === '(idle)').map(({ id }) => id));
@@ -45,22 +42,10 @@ export function pprofOf({ nodes, samples = [], timeDeltas = [], startTime, endTi
     const one = seen.get(id) ?? { count: 0, microseconds: 0 };
     seen.set(id, { count: one.count + 1, microseconds: one.microseconds + (timeDeltas[at] ?? 0) });
   }
-  const valueType = (field: number, type: string, unit: string): Buffer =>
-    nested(field, [integer(1, index(type)), integer(2, index(unit))]);
-  const stackOf = (id: number | undefined): Buffer[] => (id === undefined ? [] : [integer(1, id), ...stackOf(parents.get(id))]);
-  const parts = [valueType(1, 'samples', 'count'), valueType(1, 'cpu', 'nanoseconds')];
-  for (const [id, { count, microseconds }] of seen)
-    parts.push(nested(2, [...stackOf(id), integer(2, count), integer(2, Math.max(0, microseconds) * 1_000)]));
+  const stackOf = (id: number | undefined): number[] => (id === undefined ? [] : [id, ...stackOf(parents.get(id))]);
+  const builder = new PprofBuilder([{ type: 'samples', unit: 'count' }, cpuTime]);
+  for (const [id, { count, microseconds }] of seen) builder.addSample(stackOf(id), [count, Math.max(0, microseconds) * 1_000]);
   // Each node is a place of its own, and a function of its own: V8 tells them apart by their ids.
-  for (const { id, callFrame } of nodes) {
-    const { functionName, url, lineNumber } = callFrame;
-    const name = index(functionName || '(anonymous)');
-    const line = Math.max(0, lineNumber + 1);
-    parts.push(nested(4, [integer(1, id), nested(4, [integer(1, id), integer(2, line)])]));
-    parts.push(nested(5, [integer(1, id), integer(2, name), integer(3, name), integer(4, index(url)), integer(5, line)]));
-  }
-  parts.push(integer(9, startedAt * 1_000_000), integer(10, Math.max(0, endTime - startTime) * 1_000));
-  parts.push(valueType(11, 'cpu', 'nanoseconds'), integer(12, periodMicroseconds * 1_000));
-  for (const value of strings.keys()) parts.push(text(6, value));
-  return Buffer.concat(parts);
+  for (const { id, callFrame } of nodes) builder.addFrame(id, callFrame);
+  return builder;
 }

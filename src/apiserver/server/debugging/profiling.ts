@@ -3,8 +3,13 @@ import { respondBytes, respondText } from '#apiserver/endpoints/handlers/respons
 import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
 import type { PathMux } from '#apiserver/server/path-mux';
 import { cpuProfile } from './cpu-profile.ts';
+import { heapProfile } from './heap-profile.ts';
+import type { ValueType } from './pprof.ts';
+import { activeResources, emptyProfile, resourceProfile } from './resource-profile.ts';
 
 const defaultSeconds = 30;
+/** V8 samples allocations from the request on, and nobody waits half a minute for what Go has at hand. */
+const defaultHeapSeconds = 5;
 const maxSeconds = 3_600;
 
 interface Profile {
@@ -12,8 +17,20 @@ interface Profile {
   readonly description: string;
 }
 
-/** What V8 can tell in Go's form. Goroutines, threads, locks and samples of all allocations it does not know: those are unknown profiles here. */
+/** Profiles in Go's form, as far as V8 can tell them: there are no locks, and of its threads this engine tells nothing. */
 const profiles: readonly Profile[] = [
+  {
+    name: 'allocs',
+    description: 'A sampling of memory allocations during the time of the seconds GET parameter.',
+  },
+  { name: 'block', description: 'Always empty: nothing waits for locks.' },
+  { name: 'goroutine', description: 'The resources that keep the event loop alive, by their kind.' },
+  {
+    name: 'heap',
+    description: 'A sampling of the allocations of live objects during the time of the seconds GET parameter.',
+  },
+  { name: 'mutex', description: 'Always empty: there are no locks.' },
+  { name: 'threadcreate', description: 'Always empty: this engine does not tell who makes its threads.' },
   {
     name: 'profile',
     description:
@@ -30,7 +47,14 @@ const profiles: readonly Profile[] = [
 export function installProfiling(mux: PathMux): void {
   mux.handle('/debug/pprof', redirect, false);
   mux.handlePrefix('/debug/pprof/', serveIndex);
-  mux.handle('/debug/pprof/profile', newProfileHandler(), false);
+  mux.handle('/debug/pprof/profile', newProfileHandler('profile', defaultSeconds, cpuProfileFor), false);
+  const ofHeap = newProfileHandler('heap', defaultHeapSeconds, (options) => heapProfile({ ...options, countsCollected: false }));
+  mux.handle('/debug/pprof/heap', ofHeap, false);
+  const ofAllocations = newProfileHandler('allocs', defaultHeapSeconds, (options) => heapProfile({ ...options, countsCollected: true }));
+  mux.handle('/debug/pprof/allocs', ofAllocations, false);
+  mux.handle('/debug/pprof/goroutine', serveResources, false);
+  for (const [name, valueTypes] of emptyProfiles)
+    mux.handle(`/debug/pprof/${name}`, async (context) => respondProfile(context, name, await emptyProfile(valueTypes)), false);
   mux.handle('/debug/pprof/symbol', serveSymbols, false);
 }
 
@@ -54,24 +78,69 @@ const serveSymbols: Handler = (context) => {
   respondBytes(context, 200, 'text/plain; charset=utf-8', Buffer.from('num_symbols: 1\n'));
 };
 
+/** Go's types of the profiles that are always empty. */
+const emptyProfiles: readonly (readonly [name: string, valueTypes: readonly ValueType[]])[] = [
+  [
+    'block',
+    [
+      { type: 'contentions', unit: 'count' },
+      { type: 'delay', unit: 'nanoseconds' },
+    ],
+  ],
+  [
+    'mutex',
+    [
+      { type: 'contentions', unit: 'count' },
+      { type: 'delay', unit: 'nanoseconds' },
+    ],
+  ],
+  ['threadcreate', [{ type: 'threadcreate', unit: 'count' }]],
+];
+
+const serveResources: Handler = async (context) => {
+  if (Number(context.searchParams.get('debug') ?? 0) <= 0) return respondProfile(context, 'goroutine', await resourceProfile());
+  const resources = [...activeResources()];
+  const total = resources.reduce((sum, [, count]) => sum + count, 0);
+  const lines = resources.map(([type, count]) => `${count} @ ${type}\n`).join('');
+  context.headers.push('X-Content-Type-Options', 'nosniff');
+  respondBytes(context, 200, 'text/plain; charset=utf-8', Buffer.from(`goroutine profile: total ${total}\n${lines}`));
+};
+
+interface Sampling {
+  readonly milliseconds: number;
+  readonly cancelled: AbortSignal;
+}
+
+const cpuProfileFor = ({ milliseconds, cancelled }: Sampling): Promise<Buffer> => cpuProfile(milliseconds, cancelled);
+
 /** One at a time, as Go has it. */
-function newProfileHandler(): Handler {
+function newProfileHandler(name: string, otherwise: number, take: (sampling: Sampling) => Promise<Buffer>): Handler {
   let isBusy = false;
   return async (context) => {
     const wanted = Number.parseInt(context.searchParams.get('seconds') ?? '', 10);
-    const seconds = Number.isNaN(wanted) || wanted <= 0 ? defaultSeconds : Math.min(wanted, maxSeconds);
-    if (isBusy) return refuse(context, 500, 'Could not enable CPU profiling: cpu profiling already in use');
+    const seconds = Number.isNaN(wanted) || wanted <= 0 ? otherwise : Math.min(wanted, maxSeconds);
+    if (isBusy) return refuse(context, 500, busy(name));
     isBusy = true;
     const cancelled = new AbortController();
     context.exchange.onClose(() => cancelled.abort());
     try {
-      const bytes = await cpuProfile(seconds * 1_000, cancelled.signal);
-      context.headers.push('X-Content-Type-Options', 'nosniff', 'Content-Disposition', 'attachment; filename="profile"');
-      if (!cancelled.signal.aborted) respondBytes(context, 200, 'application/octet-stream', bytes);
+      const bytes = await take({ milliseconds: seconds * 1_000, cancelled: cancelled.signal });
+      if (!cancelled.signal.aborted) respondProfile(context, name, bytes);
     } finally {
       isBusy = false;
     }
   };
+}
+
+function busy(name: string): string {
+  return name === 'profile'
+    ? 'Could not enable CPU profiling: cpu profiling already in use'
+    : `Could not sample: ${name} is already sampled`;
+}
+
+function respondProfile(context: RequestContext, name: string, bytes: Buffer): void {
+  context.headers.push('X-Content-Type-Options', 'nosniff', 'Content-Disposition', `attachment; filename="${name}"`);
+  respondBytes(context, 200, 'application/octet-stream', bytes);
 }
 
 function refuse(context: RequestContext, status: number, text: string): void {

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { getHeapStatistics, type HeapInfo } from 'node:v8';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /**
@@ -50,6 +52,7 @@ export function registerProcessMetrics(registry: Registry): void {
   }
   gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', () => process.memoryUsage().heapUsed);
   gauge('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', () => process.memoryUsage().external);
+  registerGoNames(registry, gauge);
   registry.registerMetric(
     new Gauge({
       name: 'nodejs_active_resources',
@@ -62,6 +65,47 @@ export function registerProcessMetrics(registry: Registry): void {
       },
     }),
   );
+}
+
+/**
+ * What dashboards show of Go's runtime, by what of this engine comes nearest: active resources for goroutines, the heap of V8 for Go's.
+ * Upstream: prometheus/client_golang (collectors/go_collector.go).
+ */
+function registerGoNames(registry: Registry, gauge: (name: string, help: string, read: () => number) => void): void {
+  registry.registerMetric(
+    new Gauge({
+      name: 'go_info',
+      help: 'Information about the Go environment.',
+      labelNames: ['version'],
+      registers: [],
+      collect() {
+        this.set({ version: `node-${process.version}` }, 1);
+      },
+    }),
+  );
+  gauge('go_goroutines', 'Number of goroutines that currently exist.', () => process.getActiveResourcesInfo().length);
+  gauge(
+    'go_sched_gomaxprocs_threads',
+    'The number of operating system threads that can execute code simultaneously.',
+    availableParallelism,
+  );
+  if (process.platform === 'linux') gauge('go_threads', 'Number of OS threads created.', threads);
+  const heap = (name: string, help: string, read: (heap: HeapInfo) => number): void =>
+    gauge(`go_memstats_${name}`, help, () => read(getHeapStatistics()));
+  heap('alloc_bytes', 'Number of bytes allocated in heap and currently in use.', (of) => of.used_heap_size);
+  heap(
+    'heap_alloc_bytes',
+    'Number of heap bytes allocated and currently in use, same as go_memstats_alloc_bytes.',
+    (of) => of.used_heap_size,
+  );
+  heap('heap_inuse_bytes', 'Number of heap bytes that are in use.', (of) => of.total_physical_size);
+  heap('heap_idle_bytes', 'Number of heap bytes waiting to be used.', (of) => Math.max(0, of.total_heap_size - of.total_physical_size));
+  heap('heap_sys_bytes', 'Number of heap bytes obtained from system.', (of) => of.total_heap_size);
+  gauge('go_memstats_sys_bytes', 'Number of bytes obtained from system.', () => process.memoryUsage.rss());
+}
+
+function threads(): number {
+  return Number(/^Threads:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0);
 }
 
 /** Of Linux's own table of the process; -1: without a limit. */

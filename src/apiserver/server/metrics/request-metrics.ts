@@ -15,6 +15,11 @@ const responseSizeBuckets = Array.from({ length: 7 }, (_, i) => 1_000 * 10 ** i)
 /** Up to the server's limit. Upstream: apiserver/pkg/endpoints/handlers/metrics/metrics.go. */
 const bodySizeBuckets = Array.from({ length: 31 }, (_, i) => 50_000 + 100_000 * i);
 
+/** Upstream: apiserver/pkg/endpoints/metrics/metrics.go (requestFilterDuration). */
+const filterBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30];
+/** In the order of the chain, which is that of a request's marks. */
+const filterNames = ['authentication', 'audit', 'constrainedimpersonation', 'priorityandfairness', 'authorization'];
+
 const maxSeries = 20_000;
 
 /** What is known of one kind of request; undefined as long as no such request had it. */
@@ -37,6 +42,7 @@ export class RequestMetrics {
   readonly #series = new Map<string, Observed>();
   readonly #longRunning = new Set<RequestContext>();
   readonly #terminations = new Map<string, number>();
+  readonly #filters: readonly Series[] = filterNames.map((filter) => newSeries(filterBuckets, { filter }));
   #inFlight = { readOnly: 0, mutating: 0 };
 
   constructor(registry: Registry) {
@@ -113,6 +119,16 @@ export class RequestMetrics {
         () => merged(present(series, 'bodies').map(withBodyVerb), ['code', 'dry_run', 'version', 'subresource', 'scope', 'component']),
       ),
     );
+    const filters = this.#filters;
+    registry.registerMetric(
+      new SeriesHistogram(
+        'apiserver_request_filter_duration_seconds',
+        'Request filter latency distribution in seconds, for each filter type',
+        ['filter'],
+        filterBuckets,
+        () => filters.filter(({ count }) => count > 0),
+      ),
+    );
     const longRunning = this.#longRunning;
     registry.registerMetric(
       new Gauge({
@@ -147,6 +163,7 @@ export class RequestMetrics {
 
   done(context: RequestContext): void {
     const { info, measured, status } = context;
+    this.#filtered(context);
     if (!measured) {
       // Those who come too many at a time are sent away before any endpoint. Upstream: endpoints/metrics/metrics.go (RecordDroppedRequest).
       if (status === 429 && context.marks.at(-1) === 0) this.#dropped(context);
@@ -172,6 +189,15 @@ export class RequestMetrics {
       observe((observed.answers ??= newSeries(responseSizeBuckets, whole.labels)), responseSizeBuckets, context.responseBytes);
     if (context.requestBytes >= 0 && info.isResourceRequest)
       observe((observed.bodies ??= newSeries(bodySizeBuckets, whole.labels)), bodySizeBuckets, context.requestBytes);
+  }
+
+  /** Each filter ends where the next stage begins; a request that it ends itself has no such moment, and is not timed. */
+  #filtered({ marks }: RequestContext): void {
+    for (let at = 0; at < this.#filters.length; at += 1) {
+      const from = marks[at] ?? 0;
+      const to = marks[at + 1] ?? 0;
+      if (from > 0 && to > 0) observe(this.#filters[at] as Series, filterBuckets, (to - from) / 1000);
+    }
   }
 
   /** The server has ended it of itself, before or instead of the endpoint. Upstream: endpoints/metrics/metrics.go (RecordRequestTermination). */

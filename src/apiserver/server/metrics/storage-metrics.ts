@@ -71,6 +71,18 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
   };
   registry.registerMetric(
     new Gauge({
+      name: 'watch_cache_capacity',
+      help: 'Total capacity of watch cache broken by resource type.',
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { group, resource, cacher } of storage.resources) this.set({ group, resource }, cacher.historyCapacity);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
       name: 'apiserver_watch_cache_resource_version',
       help: 'Current resource version of watch cache broken by resource type. This is truncated to the 15 least significant digits.',
       labelNames,

@@ -219,6 +219,11 @@ export class Cacher {
     return Math.max(this.#listRevision, this.#feed.revision);
   }
 
+  /** The events that the history can hold now. */
+  get historyCapacity(): number {
+    return this.#history.capacity;
+  }
+
   get counts(): CacherCounts {
     return {
       initializations: this.#initializations,
