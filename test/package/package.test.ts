@@ -74,7 +74,7 @@ describe('the commands', () => {
   it.each([
     { command: 'kubenest', args: ['serve', '--ephemeral'] },
     { command: 'kube-apiserver', args: ['--ephemeral'] },
-  ])('npx $command serves', { timeout: 30_000 }, async ({ command, args }) => {
+  ])('npx $command serves', { timeout: 60_000 }, async ({ command, args }) => {
     const port = await freePort();
     // A group of its own, as a shell has: npx passes no signals on.
     const options: SpawnOptionsWithoutStdio = { cwd: installed.project, env: cleanEnvironment(), detached: true };
@@ -148,14 +148,14 @@ describe('a package of plugins', () => {
     const options = { cwd: installed.project, env: cleanEnvironment() };
     await execute(installed.command('kubenest'), ['plugin', 'new', '@acme/team-labels'], options);
     await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { ...options, cwd: folder });
-  }, 60_000);
+  }, 180_000);
 
-  it('is made, installed and tested with what was installed', { timeout: 60_000 }, async () => {
+  it('is made, installed and tested with what was installed', { timeout: 120_000 }, async () => {
     const { stdout } = await execute('npm', ['test'], { cwd: folder, env: cleanEnvironment() });
     expect(stdout).toMatch(/pass 2\n/);
   });
 
-  it('compiles against all types without skipLibCheck', { timeout: 60_000 }, async () => {
+  it('compiles against all types without skipLibCheck', { timeout: 180_000 }, async () => {
     const names = (await filesOf('dist/types/src/kubernetes/schema/*.gen.d.ts')).map(
       (file) => /([^/]+)\.gen\.d\.ts$/.exec(file)?.[1] ?? '',
     );
@@ -177,7 +177,7 @@ describe('a package of plugins', () => {
     let env: NodeJS.ProcessEnv;
     beforeAll(() => {
       env = cleanEnvironment(getRuntime('node20'));
-    }, 60_000);
+    }, 180_000);
     const message = (): RegExp =>
       new RegExp(`^kubenest needs Node ${manifest.engines.node.replace('>=', '')} or newer, and this is v?20\\.`);
     /** What a command prints first, on either stream. */

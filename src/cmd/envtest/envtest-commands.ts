@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { endWithParent } from '#cmd/parent-process';
-import { flagValue, isEtcdStandIn } from './etcd-stand-in.ts';
 
 /** `kubenest envtest …`. `args`: the whole command line; `serve` runs a server by the flags of kube-apiserver. */
 export function addEnvtestCommands(program: Command, args: readonly string[], serve: (flags: readonly string[]) => Promise<void>): void {
@@ -23,7 +22,10 @@ export function addEnvtestCommands(program: Command, args: readonly string[], se
       .action(() => orReport(run(args.slice(2))));
   };
   standIn('etcd', runEtcdStandIn);
-  standIn('kube-apiserver', async (flags) => serve(await withoutStandIn(flags)));
+  standIn('kube-apiserver', async (flags) => {
+    const { flagsForServer } = await import('./etcd-stand-in.ts');
+    await serve(await flagsForServer(flags));
+  });
 }
 
 async function printPath(): Promise<void> {
@@ -41,13 +43,4 @@ async function runEtcdStandIn(flags: readonly string[]): Promise<void> {
   using _parent = endWithParent();
   await using _server = await startEtcdStandIn(flags);
   await ended;
-}
-
-/** The flags of kube-apiserver for the server: an etcd that is a stand-in keeps nothing, so that the objects are in memory. */
-async function withoutStandIn(flags: readonly string[]): Promise<string[]> {
-  const servers = flagValue(flags, '--etcd-servers')?.split(',') ?? [];
-  const areStandIns = await Promise.all(servers.map(isEtcdStandIn));
-  if (!areStandIns.some(Boolean)) return [...flags];
-  const kept = flags.filter((flag, i) => !/^--etcd-servers(=|$)/.test(flag) && flags[i - 1] !== '--etcd-servers');
-  return [...kept, '--storage-backend=memory', '--exit-with-parent'];
 }

@@ -1,30 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freePort } from '../../../scripts/free-port.ts';
-import { flagValue, isEtcdStandIn, startEtcdStandIn } from './etcd-stand-in.ts';
+import { flagsForServer, startEtcdStandIn } from './etcd-stand-in.ts';
 
-it('is healthy at each of its URLs, and known as a stand-in', async () => {
+it('is healthy at each of its URLs, and stores nothing', async () => {
   const urls = [`http://127.0.0.1:${await freePort()}`, `http://localhost:${await freePort()}`];
-  {
-    await using _server = await startEtcdStandIn(['--data-dir=/tmp', `--listen-client-urls=${urls.join(',')}`, '--unsafe-no-fsync=true']);
-    for (const url of urls) {
-      const response = await fetch(`${url}/health`);
-      expect([response.status, await response.json()]).toEqual([200, { health: 'true', reason: '' }]);
-      expect(await isEtcdStandIn(url)).toBe(true);
-      expect((await fetch(`${url}/v3/kv/range`, { method: 'POST' })).status).toBe(404);
-    }
+  await using _server = await startEtcdStandIn(['--data-dir=/tmp', `--listen-client-urls=${urls.join(',')}`, '--unsafe-no-fsync=true']);
+  for (const url of urls) {
+    const response = await fetch(`${url}/health`);
+    expect([response.status, await response.json()]).toEqual([200, { health: 'true', reason: '' }]);
+    expect((await fetch(`${url}/v3/kv/range`, { method: 'POST' })).status).toBe(404);
   }
-  expect(await isEtcdStandIn(urls[0] as string)).toBe(false);
-});
-
-it('takes another server for no stand-in', async () => {
-  const server = createServer((_request, response) => response.end('{"health":"true"}')).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  expect(await isEtcdStandIn(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).toBe(false);
-  expect(await isEtcdStandIn('unix:///nowhere')).toBe(false);
-  server.close();
 });
 
 it('refuses URLs that it cannot listen on', async () => {
@@ -33,11 +21,31 @@ it('refuses URLs that it cannot listen on', async () => {
   );
 });
 
-it.each([
-  { args: ['--a=1', '--b=2'], value: '1' },
-  { args: ['--a', '1', '--a', '3'], value: '3' },
-  { args: ['--a=1', '--a', '2'], value: '2' },
-  { args: ['--ab=1', 'a'], value: undefined },
-])('the flag --a of $args is $value', ({ args, value }) => {
-  expect(flagValue(args, '--a')).toBe(value);
+describe('a kube-apiserver', () => {
+  const memory = ['--storage-backend=memory', '--exit-with-parent'];
+
+  it.each([
+    { what: 'by =', flags: (url: string) => [`--etcd-servers=${url}`, '--v=1'], kept: ['--v=1'] },
+    { what: 'by another word', flags: (url: string) => ['--v=1', '--etcd-servers', url, '--v=2'], kept: ['--v=1', '--v=2'] },
+    { what: 'last', flags: (url: string) => ['--etcd-servers=http://127.0.0.1:1', `--etcd-servers=${url}`], kept: [] },
+    { what: 'with more of etcd', flags: (url: string) => [`--etcd-servers=${url}`, '--etcd-prefix=/test'], kept: [] },
+  ])('has its objects in memory where its flags name a stand-in $what', async ({ flags, kept }) => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    await using _server = await startEtcdStandIn([`--listen-client-urls=${url}`]);
+    expect(await flagsForServer(flags(url))).toEqual([...kept, ...memory]);
+  });
+
+  it('keeps its flags where another server answers, or none', async () => {
+    const server = createServer((_request, response) => response.end('{"health":"true"}')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const flags of [
+      [`--etcd-servers=${other}`],
+      [`--etcd-servers=http://127.0.0.1:${await freePort()}`],
+      ['--etcd-servers=unix:///x'],
+      ['--help'],
+    ])
+      expect(await flagsForServer(flags)).toEqual(flags);
+    server.close();
+  });
 });

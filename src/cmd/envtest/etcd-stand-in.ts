@@ -31,8 +31,22 @@ export async function startEtcdStandIn(args: readonly string[]): Promise<AsyncDi
   return started.move();
 }
 
+/**
+ * Returns the flags of a kube-apiserver for the server: where its etcd is a stand-in, which stores nothing, the objects are in memory, and
+ * nothing that is said of etcd counts.
+ */
+export async function flagsForServer(flags: readonly string[]): Promise<string[]> {
+  const servers = flagValue(flags, '--etcd-servers')?.split(',') ?? [];
+  const areStandIns = await Promise.all(servers.map(isEtcdStandIn));
+  if (!areStandIns.some(Boolean)) return [...flags];
+  const isOfEtcd = (flag: string | undefined): boolean => flag?.startsWith('--etcd-') === true;
+  const isValueOf = (flag: string | undefined): boolean => isOfEtcd(flag) && flag?.includes('=') === false;
+  const kept = flags.filter((flag, i) => !isOfEtcd(flag) && !isValueOf(flags[i - 1]));
+  return [...kept, '--storage-backend=memory', '--exit-with-parent'];
+}
+
 /** True if a stand-in answers at the URL of an etcd. */
-export async function isEtcdStandIn(url: string): Promise<boolean> {
+async function isEtcdStandIn(url: string): Promise<boolean> {
   if (!url.startsWith('http:')) return false;
   try {
     const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(askMs) });
@@ -52,7 +66,7 @@ function clientUrls(args: readonly string[]): URL[] {
 }
 
 /** The value of a flag that is written `--flag=value` or `--flag value`; undefined if it is not there. */
-export function flagValue(args: readonly string[], flag: string): string | undefined {
+function flagValue(args: readonly string[], flag: string): string | undefined {
   const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
   return args[at]?.startsWith(`${flag}=`) ? args[at].slice(flag.length + 1) : at < 0 ? undefined : args[at + 1];
 }
