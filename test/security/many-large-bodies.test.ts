@@ -33,7 +33,11 @@ it('works on few of them at once, of each user in turn', { timeout: 180_000 }, a
   const post = (token: string, body: unknown): Promise<number> => server.fetch(configMaps, { token, body }).then(({ status }) => status);
   const before = memory(server).now;
   let answered = 0;
-  const greedy = Array.from({ length: count }, () => post('greedy', large).then((status) => ((answered += 1), status)));
+  const greedy = Array.from({ length: count }, async () => {
+    const status = await post('greedy', large);
+    answered += 1;
+    return status;
+  });
   while (answered === 0) await sleep(10);
   const answeredBefore = answered;
   expect(await post('other', { metadata: { name: 'small' } })).toBe(201);

@@ -1,4 +1,4 @@
-/** Values that kube-apiserver v1.36.3 starts with: the server starts with them, too. Each was given to it. */
+/** Values that kube-apiserver v1.36.3 starts with: the server starts with them, too. Most were given to it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
