@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** What packages import, from the source; the examples are packages of their own, for which that is not their own name. */
@@ -10,7 +11,7 @@ const alias = [
 const measured = [
   'test/bench/**/*.test.ts',
   'test/fault/{greedy-clients,list-storm,overload,slow-clients,watcher-storm}.test.ts',
-  'test/security/content/*.test.ts',
+  'test/security/{content/*,event-loop}.test.ts',
   'test/security/http2/{budget,differential}.test.ts',
 ];
 
@@ -22,6 +23,8 @@ export default defineConfig({
     // `TEST_STORAGE=redis` or `etcd`: where the test clusters keep their objects, instead of memory.
     globalSetup: ['test/servers/test-storage.ts'],
     pool: 'forks',
+    // Two on two cores as well: most files wait for servers and timers.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
     projects: [
       {

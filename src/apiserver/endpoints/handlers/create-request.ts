@@ -42,7 +42,12 @@ export async function readCreate<T extends KubeObject>(
   const mediaType = inputMediaType(context, endpoint);
   const body = await readRequestBody(context);
   const options = parseWriteOptions(context.searchParams, 'CreateOptions');
-  const { object: decoded, strictErrors } = await decodeBody(body, mediaType, { ...endpoint, alsoAccepts: how.alsoAccepts });
+  const { object: decoded, strictErrors } = await decodeBody(
+    body,
+    mediaType,
+    { ...endpoint, alsoAccepts: how.alsoAccepts },
+    context.deadline,
+  );
   const object = decoded as T;
   applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
   how.defaults?.(object);

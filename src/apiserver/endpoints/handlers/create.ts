@@ -21,7 +21,7 @@ export class CreateHandler {
     const body = await readRequestBody(context);
     const options = parseWriteOptions(context.searchParams, 'CreateOptions');
     context.span?.event('About to convert to expected version');
-    const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
+    const { object, strictErrors } = await decodeBody(body, mediaType, endpoint, context.deadline);
     context.span?.event('Conversion done');
     applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
     endpoint.definition.defaults?.(object);

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
+import { endAtDeadline, newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { Decoded } from '#apimachinery/runtime/decode';
@@ -11,7 +11,7 @@ import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { mergeRepeatedKeys } from '#apimachinery/runtime/repeated-keys';
 import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { inSteps, needsSteps, type Steps, turnOfOthers, workOn } from '#apimachinery/runtime/steps';
+import { needsSteps, type Steps, turnOfOthers, untilTime, workOn } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
 import { SharedBudget } from '#apiserver/endpoints/request/shared-budget';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml';
@@ -104,14 +104,15 @@ export interface DecodedBody {
 
 /**
  * Decodes a body into an object of the expected kind. Throws BadRequest with upstream's message for what cannot be parsed,
- * is of another kind, or has values of the wrong type. In steps, between which others may run if the body is large. Upstream: handlers/create.go and rest.go (transformDecodeError).
+ * is of another kind, or has values of the wrong type. In steps, between which others may run if the body is large, until `deadline` (0: without an end). Upstream: handlers/create.go and rest.go (transformDecodeError).
  */
-export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody): Promise<DecodedBody> {
+export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody, deadline = 0): Promise<DecodedBody> {
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
     if (expected.decode) throw newUnsupportedMediaType(expected.restrictions.mediaTypes.filter((one) => one !== mediaType));
-    return decodeProtobufBody(bytes, expected);
+    return decodeProtobufBody(bytes, expected, deadline);
   }
-  if (mediaType === 'application/cbor') return expected.decode ? decodeCustomCbor(bytes, expected) : decodeCborBody(bytes, expected);
+  if (mediaType === 'application/cbor')
+    return expected.decode ? decodeCustomCbor(bytes, expected, deadline) : decodeCborBody(bytes, expected, deadline);
   let raw: unknown;
   let duplicates: readonly string[];
   let yamlErrors: readonly string[];
@@ -119,7 +120,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   let overflow: ParsedJson['overflow'];
   let repeatedKeys: ParsedJson['repeatedKeys'];
   try {
-    const parsing = parse(bytes, mediaType, expected.decode ? 'refuse' : 'keep');
+    const parsing = parse(bytes, mediaType, expected.decode ? 'refuse' : 'keep', deadline);
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     raw = parsed.value;
     const { duplicateError } = parsed as Partial<ParsedYaml>;
@@ -140,8 +141,11 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   else checkKind(kind, expected);
   try {
     const merged =
-      repeatedKeys && !expected.decode ? await workOn(bytes.length, mergeRepeatedKeys(expected.type, bytes, repeatedKeys)) : undefined;
-    const decoding = workOn(
+      repeatedKeys && !expected.decode
+        ? await workUntil(deadline, bytes.length, mergeRepeatedKeys(expected.type, bytes, repeatedKeys))
+        : undefined;
+    const decoding = workUntil(
+      deadline,
       bytes.length,
       decodeDocument(expected, merged ? merged.value : raw, {
         rawContent: mediaType === 'application/yaml' ? 'sorted' : 'kept',
@@ -162,13 +166,21 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   }
 }
 
+/** `workOn`, which ends when the time of the request is over (0: never). */
+function workUntil<T>(deadline: number, bytes: number, steps: Steps<T>): T | Promise<T> {
+  return workOn(bytes, needsSteps(bytes) ? untilTime(steps, deadline, endAtDeadline) : steps);
+}
+
 function parse(
   bytes: Buffer,
   mediaType: MediaType,
   overflow: 'refuse' | 'keep',
+  deadline: number,
 ): ParsedJson | ParsedYaml | Promise<ParsedJson | ParsedYaml> {
   if (mediaType === 'application/yaml') return readYaml(bytes);
-  return needsSteps(bytes.length) ? inSteps(parseJsonSteps(bytes, undefined, overflow)) : parseJson(bytes, overflow);
+  return needsSteps(bytes.length)
+    ? workUntil(deadline, bytes.length, parseJsonSteps(bytes, undefined, overflow))
+    : parseJson(bytes, overflow);
 }
 
 /** Whether all numbers of a value are finite. Depth costs no stack. */
@@ -236,7 +248,7 @@ export function applyFieldValidation(
   );
 }
 
-async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): Promise<DecodedBody> {
+async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
   if (bytes.length === 0) throw unrecognized(bytes, expected, 'empty data');
   if (!isProtobuf(bytes)) {
     throw unrecognized(bytes, expected, 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
@@ -246,7 +258,9 @@ async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): Promis
     const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
     checkKind(kind, expected);
     const { type } = expected;
-    const object = (needsSteps(bytes.length) ? await inSteps(decodeProtobufSteps(type, bytes)) : decodeProtobuf(type, bytes)) as KubeObject;
+    const object = (
+      needsSteps(bytes.length) ? await workUntil(deadline, bytes.length, decodeProtobufSteps(type, bytes)) : decodeProtobuf(type, bytes)
+    ) as KubeObject;
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
@@ -257,12 +271,12 @@ async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody): Promis
   }
 }
 
-async function decodeCborBody(bytes: Buffer, expected: ExpectedBody): Promise<DecodedBody> {
-  const sent = await cborKindOf(bytes, expected);
+async function decodeCborBody(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
+  const sent = await cborKindOf(bytes, expected, deadline);
   const kind = completeKind(sent.apiVersion, sent.kind, expected.kind);
   checkKind(kind, expected);
   try {
-    const { object, strictError } = await workOn(bytes.length, decodeCbor<KubeObject>(expected.type, bytes));
+    const { object, strictError } = await workUntil(deadline, bytes.length, decodeCbor<KubeObject>(expected.type, bytes));
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     object.metadata ??= {};
@@ -273,9 +287,9 @@ async function decodeCborBody(bytes: Buffer, expected: ExpectedBody): Promise<De
   }
 }
 
-async function cborKindOf(bytes: Buffer, expected: ExpectedBody): Promise<Pick<KubeObject, 'apiVersion' | 'kind'>> {
+async function cborKindOf(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<Pick<KubeObject, 'apiVersion' | 'kind'>> {
   try {
-    return await workOn(bytes.length, cborKind(bytes));
+    return await workUntil(deadline, bytes.length, cborKind(bytes));
   } catch (error) {
     if (error instanceof DecodeError) throw unrecognized(bytes, expected, `unable to determine group/version/kind: ${error.message}`);
     throw error;
@@ -283,16 +297,16 @@ async function cborKindOf(bytes: Buffer, expected: ExpectedBody): Promise<Pick<K
 }
 
 /** Of custom resources upstream tells no unknown fields in CBOR: they are dropped. */
-async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody): Promise<DecodedBody> {
+async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
   try {
-    const document = await workOn(bytes.length, parseCborMap(bytes));
+    const document = await workUntil(deadline, bytes.length, parseCborMap(bytes));
     checkCustomCborKind(document, bytes, expected);
-    const { object } = await workOn(bytes.length, decodeDocument(expected, document));
+    const { object } = await workUntil(deadline, bytes.length, decodeDocument(expected, document));
     object.metadata ??= {};
     return { object, strictErrors: [] };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const sent = await cborKindOf(bytes, expected);
+    const sent = await cborKindOf(bytes, expected, deadline);
     throw cannotBeHandled(completeKind(sent.apiVersion, sent.kind, expected.kind), expected, error.message);
   }
 }

@@ -26,7 +26,7 @@ export class UpdateHandler {
     let uid: string | undefined;
     /** Each attempt starts from the body anew: what an attempt made of it belongs to that attempt. */
     const read = async () => {
-      const { object, strictErrors } = await decodeBody(body, mediaType, endpoint);
+      const { object, strictErrors } = await decodeBody(body, mediaType, endpoint, context.deadline);
       if (first) applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);
       endpoint.definition.defaults?.(object);
       if (first) context.audit?.requestObject(object, endpoint.type);
