@@ -60,3 +60,8 @@ describe('applyMergePatch', () => {
     );
   });
 });
+
+it('puts the keys of objects that it changes in order, where that shows', () => {
+  const document = { z: { y: 1, x: 2 }, d: { c: 1 } };
+  expect(JSON.stringify(atOnce(applyMergePatch(document, { d: { b: 1 } }, true)))).toBe('{"d":{"b":1,"c":1},"z":{"y":1,"x":2}}');
+});

@@ -1,4 +1,5 @@
 import { newBadRequest } from '#apimachinery/api/errors';
+import { compareUtf8 } from '#apimachinery/runtime/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
 import { cleanValue } from './clean-value.ts';
@@ -20,10 +21,10 @@ const keysPerStep = 1_024;
 /**
  * Applies an RFC 7386 patch with the behaviour of gopkg.in/evanphx/json-patch.v4. Unlike the RFC's algorithm, nulls within
  * lists stay (but not those of the objects in them), and a patch that replaces a value which is no object keeps no nulls.
- * Neither input is changed; the result shares what the patch did not touch. Throws the StatusError 400 for a patch that is
- * neither object nor list.
+ * Neither input is changed; the result shares what the patch did not touch. `sorts`: objects that the patch changes have their keys in order, as Go
+ * writes maps; that shows in raw content alone. Throws the StatusError 400 for a patch that is neither object nor list.
  */
-export function* applyMergePatch(document: unknown, patch: unknown): Steps<unknown> {
+export function* applyMergePatch(document: unknown, patch: unknown, sorts = false): Steps<unknown> {
   if (Array.isArray(patch)) return withoutNullFields(patch);
   if (!isJsonObject(patch)) throw newBadRequest('Invalid JSON Patch');
   if (!isJsonObject(document)) return withoutNullFields(patch);
@@ -47,7 +48,7 @@ export function* applyMergePatch(document: unknown, patch: unknown): Steps<unkno
       } else setOwn(target, key, isJsonObject(present) ? wanted : withoutNullFields(wanted));
     };
     // What stays is copied: to copy all and delete what goes takes many times as long where there are many keys.
-    for (const key of keysOf(current)) {
+    for (const key of sorts ? keysInOrder(current, changes) : keysOf(current)) {
       if (Object.hasOwn(changes, key)) change(key);
       else if (current[key] !== undefined) {
         keys.push(key);
@@ -56,12 +57,14 @@ export function* applyMergePatch(document: unknown, patch: unknown): Steps<unkno
       if (++mergedKeys % keysPerStep === 0) yield;
     }
     for (const key of keysOf(changes)) {
-      if (!Object.hasOwn(current, key)) change(key);
+      if (!sorts && !Object.hasOwn(current, key)) change(key);
       if (++mergedKeys % keysPerStep === 0) yield;
     }
     noteKeys(target, keys);
   }
   return result;
 }
+
+const keysInOrder = (a: JsonObject, b: JsonObject): string[] => [...new Set([...keysOf(a), ...keysOf(b)])].sort(compareUtf8);
 
 const withoutNullFields = (value: unknown): unknown => cleanValue(value, { keepDirectives: true });

@@ -16,6 +16,7 @@ import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patc
 import { getOwn, isJsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatchSteps } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
+import { hasRawContent } from '#apimachinery/runtime/raw-content';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepCopySteps } from '#apimachinery/runtime/copy';
 import {
@@ -264,7 +265,7 @@ export class Patch {
         case 'application/json-patch+json':
           return yield* this.#inTime(applyJsonPatchSteps(document, this.#parsed, this.#sorted));
         case 'application/merge-patch+json':
-          return yield* applyMergePatch(document, this.#parsed);
+          return yield* applyMergePatch(document, this.#parsed, !this.endpoint.decode && hasRawContent(this.endpoint.type));
         default:
           return yield* this.#inTime(applyStrategicMergePatchSteps(document, this.#parsed as Record<string, unknown>, this.endpoint.type));
       }
