@@ -33,7 +33,8 @@ it.each([1, 6, 10])('after a step of %i ms others have a turn at most', async (t
   expect(wideTurnsSoFar()).toBe(before);
 });
 
-it('after a long step others have many', async () => {
+// Another process that runs while the loop asks for events makes it look idle.
+it('after a long step others have many', { retry: 5 }, async () => {
   const before = wideTurnsSoFar();
   const began = process.hrtime.bigint();
   expect(await turnsOfOthers(30)).toBeGreaterThan(10);

@@ -13,7 +13,7 @@ const longTurnMs = 10;
 const wideTurnMs = 20;
 /** After a long turn the others have so many times as long as they have waited too long. */
 const payback = 3;
-/** A loop that waits so long for events within a millisecond, twice, has done all that there was: once it may have been held up by another process. */
+/** A loop that waits so long for events within a millisecond has done all that there was. */
 const idleMs = 0.5;
 
 /** When the first steps of this turn of the event loop began. */
@@ -71,12 +71,11 @@ export function turnOfOthers(): Promise<void> {
 /** Until the event loop has had nothing to do, for so long at most. */
 async function untilOthersAreDone(dueMs: number): Promise<void> {
   const end = performance.now() + dueMs;
-  let idleTimes = 0;
   do {
     const { idle } = performance.eventLoopUtilization();
     await sleep(1);
-    idleTimes = performance.eventLoopUtilization().idle - idle > idleMs ? idleTimes + 1 : 0;
-  } while (idleTimes < 2 && performance.now() < end);
+    if (performance.eventLoopUtilization().idle - idle > idleMs) return;
+  } while (performance.now() < end);
 }
 
 function beginTurn(): void {
