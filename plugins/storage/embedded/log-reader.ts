@@ -9,7 +9,7 @@ export type LogRow = [revision: number, key: string, createRevision: number, pre
 
 type Entry = IndexEntry<unknown>;
 
-/** What the log has of keys at any revision that is not compacted. The value of a record that is damaged or missing throws CorruptRecordError. */
+/** Reads the records of keys from the log, at any revision that is not compacted. Reading the value of a damaged or missing record throws CorruptRecordError. */
 export class LogReader {
   readonly #database: DatabaseSync;
   readonly #selectValue: StatementSync;

@@ -72,7 +72,7 @@ function hasInvalidCABundle({ spec }: CustomResourceDefinition): boolean {
   return validateCABundle(fieldPath('caBundle'), spec?.conversion?.webhook?.clientConfig?.caBundle).length > 0;
 }
 
-/** What makes a definition's schemas not structural, in steps. Upstream: controller/nonstructuralschema (calculateCondition). */
+/** The condition NonStructuralSchema of a definition, checked in steps; undefined if all its schemas are structural. Upstream: controller/nonstructuralschema (calculateCondition). */
 export function* nonStructuralCondition({ spec }: CustomResourceDefinition): Steps<Condition | undefined> {
   const errors: FieldError[] = [];
   if (spec?.preserveUnknownFields) errors.push(invalid(fieldPath('spec', 'preserveUnknownFields'), true, 'must be false'));

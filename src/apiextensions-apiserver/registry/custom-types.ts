@@ -9,7 +9,7 @@ const any: Type = { kind: 'raw', name: 'any' };
 const text = scalar('string');
 /** Of a scalar of any kind, the kind is checked by validation alone. */
 const intOrString = scalar('intOrString');
-/** Of a text with a format, server-side apply takes any scalar. */
+/** The type of a string with a format: server-side apply accepts any scalar for it. */
 const anyScalar = scalar('time');
 
 function field(name: string, type: Type, more: Partial<Field> = {}): Field {

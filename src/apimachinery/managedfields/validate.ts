@@ -38,7 +38,7 @@ type Place = () => string;
 const isMap = (value: unknown): value is Record<string, unknown> =>
   isContainer(value) && !Array.isArray(value) && !(value instanceof Uint8Array);
 
-/** What is wrong with a configuration; of more than `maxErrors` the first are told. */
+/** Validates one configuration and collects the errors. It stops at the first error beyond `maxErrors`. */
 class Validation {
   readonly errors: string[] = [];
   #checked = 0;

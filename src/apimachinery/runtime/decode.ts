@@ -23,11 +23,11 @@ export interface DecodeOptions {
   /** `json` unless it says otherwise. */
   readonly form?: DecodingForm | undefined;
   /**
-   * What raw content is: as it was written (default), with sorted keys, as YAML is read, or what json.Marshal writes of maps, which keep no literals
+   * The form of raw content: as it was written (default), with sorted keys, as YAML is read, or what json.Marshal writes of maps, which keep no literals
    * (default of the form `unstructured`).
    */
   readonly rawContent?: RawContent | undefined;
-  /** Of `parseJson`. */
+  /** See `ParsedJson.hasFloats`. */
   readonly hasFloats?: boolean | undefined;
 }
 

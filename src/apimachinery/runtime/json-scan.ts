@@ -1,4 +1,4 @@
-/** What is to be known of a JSON text and JSON.parse cannot tell: depth, duplicate keys, numbers that it does not read as Go does. */
+/** Scans a JSON text for what JSON.parse does not report: depth, duplicate keys, and numbers that Go reads differently. */
 import { isLongInteger, isOddLiteral } from './numbers.ts';
 
 /** Objects and lists may be nested so deep; upstream: maxNestingDepth. */
@@ -257,7 +257,7 @@ export class JsonScan {
 
   #noteNumber(start: number, end: number): void {
     const literal = this.bytes.toString('latin1', start, end);
-    // Of anything else, JSON.parse is to say what is wrong.
+    // JSON.parse reports what is wrong with anything else.
     if (!numberForm.test(literal)) return;
     if (isOddLiteral(literal)) {
       this.hasFloats = true;

@@ -200,7 +200,7 @@ function closesAt(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0x5d || bytes[at] === 0x7d;
 }
 
-/** What a part is once its odd numbers and malformed strings are put right, if it has any. */
+/** Returns a part with its odd numbers and malformed strings put right; the part itself if it has none. */
 function restored({ oddNumbers, surrogates }: JsonScan, value: unknown): unknown {
   if (oddNumbers.length === 0 && !surrogates) return value;
   oddNumbers.length = 0;
@@ -303,7 +303,7 @@ export function sortedKeys(object: object): string[] {
 /** Values nested deeper than this are written with a stack of our own instead of the engine's. */
 const recursionLimit = 200;
 
-/** What differs between JSON that Go makes of maps and JSON that it has kept as it was. */
+/** How JSON that Go makes of maps differs from JSON that it has kept as it was. */
 interface JsonForm {
   readonly listKeys: (object: object) => readonly string[];
   readonly number: (value: JsonNumber) => string;

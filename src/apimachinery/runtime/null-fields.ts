@@ -1,31 +1,15 @@
 import { isContainer } from './numbers.ts';
 import type { StructType, Type } from './schema.ts';
+import { typeSearch } from './type-search.ts';
 
 type Json = Record<string, unknown>;
 
-const known = new WeakMap<Type, boolean>();
-
 /** True if the stored form of a type may hold a null: a list or map that Go always writes is null when there is none (`endpoints` of an EndpointSlice). */
-export function mayHoldNull(type: Type): boolean {
-  let found = known.get(type);
-  if (found === undefined) {
-    found = search(type, new Set());
-    known.set(type, found);
-  }
-  return found;
-}
-
-function search(type: Type, seen: Set<Type>): boolean {
-  if (type.kind === 'list') return search(type.items, seen);
-  if (type.kind === 'map') return search(type.values, seen);
-  if (type.kind !== 'struct' || seen.has(type)) return false;
-  seen.add(type);
-  for (const field of type.fields.values()) {
-    if (field.always && (field.type.kind === 'list' || field.type.kind === 'map')) return true;
-    if (search(field.type, seen)) return true;
-  }
-  return false;
-}
+export const mayHoldNull = typeSearch(
+  (type) =>
+    type.kind === 'struct' &&
+    [...type.fields.values()].some((field) => field.always && (field.type.kind === 'list' || field.type.kind === 'map')),
+);
 
 /** Removes the fields of a stored object that are null, in place: a decoded object has none, and all code works on decoded ones. */
 export function dropNullFields(type: StructType, object: object): void {

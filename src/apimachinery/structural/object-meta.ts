@@ -45,7 +45,7 @@ export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, u
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     if (!dropInvalid || !isJsonObject(metadata)) {
-      // Of several problems, upstream has the one that is first in sorted JSON.
+      // Upstream reports the problem that comes first in sorted JSON.
       decode(objectMetaType, remarshaled(metadata));
       throw error;
     }
