@@ -1,12 +1,35 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
-/** A port of 127.0.0.1 that nobody listens on at this moment. */
+/** Returns a port of 127.0.0.1 that no process listens on at this moment. */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
+  const probe = await listen(0);
   const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
+  await close(probe);
   return port;
+}
+
+/** Returns a port of 127.0.0.1 that is free together with the next one, as an etcd takes them for its clients and its peers. */
+export async function freePortPair(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    try {
+      await close(await listen(port));
+      await close(await listen(port + 1));
+      return port;
+    } catch {
+      // The next port is in use: look for another pair.
+    }
+  }
+}
+
+async function listen(port: number): Promise<Server> {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function close(server: Server): Promise<void> {
+  server.close();
+  await once(server, 'close');
 }

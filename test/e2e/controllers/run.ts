@@ -13,7 +13,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '../../../scripts/free-port.ts';
+import { freePort, freePortPair } from '../../../scripts/free-port.ts';
 import { Scenario, type StepTime } from './scenario.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -35,24 +35,39 @@ export interface ClusterRun {
   readonly errors: ReadonlyMap<string, string>;
 }
 
+/** How often the real server is started: another process may take one of its ports between the search and the start. */
+const attempts = 3;
+
 /** Runs the walk on kubenest, then on the real server. Rejects where a step fails. */
 export async function runControllers(): Promise<{ readonly kubenest: ClusterRun; readonly real: ClusterRun }> {
   const folder = mkdtempSync(join(tmpdir(), 'kubenest-controllers-'));
-  const real = join(folder, 'real');
   const ours = join(folder, 'kubenest');
-  const port = await freePort();
-  const ports = { PORT: String(port), ETCD_PORT: String(await freePort()) };
   try {
-    await script('up.sh', [real], ports);
+    const { real, url } = await startReal(folder);
     try {
       mkdirSync(ours);
       for (const file of readdirSync(real)) if (/\.(crt|key|csv)$/.test(file)) copyFileSync(join(real, file), join(ours, file));
-      return { kubenest: await onKubenest(ours), real: await walk(real, `https://127.0.0.1:${port}`) };
+      return { kubenest: await onKubenest(ours), real: await walk(real, url) };
     } finally {
       await script('down.sh', [real]);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+/** Starts etcd and kube-apiserver in a subfolder of `folder`; resolves to it and the server's URL when the server is ready. */
+async function startReal(folder: string): Promise<{ readonly real: string; readonly url: string }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const real = join(folder, `real-${attempt}`);
+    const port = await freePort();
+    try {
+      await script('up.sh', [real], { PORT: String(port), ETCD_PORT: String(await freePortPair()) });
+      return { real, url: `https://127.0.0.1:${port}` };
+    } catch (error) {
+      await script('down.sh', [real]);
+      if (attempt === attempts) throw error;
+    }
   }
 }
 
