@@ -19,7 +19,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 /** Modules with which a process or a thread begins. */
 const mains = [
   'src/cmd/main',
-  'src/apiserver/server/serving/workers/transport-worker',
+  'src/apiserver/serving/workers/transport-worker',
   'src/apiserver/endpoints/yaml/yaml-worker',
   'plugins/storage/embedded/commit-worker',
   'plugins/storage/embedded/checkpoint-worker',

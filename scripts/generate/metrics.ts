@@ -38,5 +38,5 @@ export function metricTables(facts: string, cache: string | undefined): Generate
   }
   const table: Record<string, string[]> = {};
   for (const [name, prefix] of [...prefixes].sort(([a], [b]) => (a < b ? -1 : 1))) (table[prefix] ??= []).push(name);
-  return [{ path: 'src/apiserver/server/metrics/stability.gen.json', content: lines(table, 2) }];
+  return [{ path: 'src/apiserver/base/metrics/stability.gen.json', content: lines(table, 2) }];
 }

@@ -4,7 +4,7 @@ import type { Authenticator } from '#apiserver/authentication/authenticator';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
-import type { ContributionKind } from '#apiserver/plugins/contribution';
+import type { ContributionKind } from '#apiserver/base/contribution';
 import { guardAuthenticator, guardAuthorizer } from '#apiserver/plugins/guard-access';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { GenericServer } from '#apiserver/server/generic-server';

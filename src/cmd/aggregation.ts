@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
-import type { Handler } from '#apiserver/endpoints/request/request-context';
-import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { Handler } from '#apiserver/request/request-context';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { GenericServer } from '#apiserver/server/generic-server';
-import type { ServiceResolver } from '#apiserver/server/service-resolver';
+import type { ServiceResolver } from '#apiserver/network/service-resolver';
 import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
 import { AvailabilityMetrics } from '#kube-aggregator/controllers/availability-metrics';
 import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';

@@ -34,27 +34,27 @@ import { ChainKinds } from '#apiserver/registry/served-kinds';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import { GenericServer } from '#apiserver/server/generic-server';
-import { AccessMetrics } from '#apiserver/server/metrics/access-metrics';
-import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
+import { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics';
+import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { registerEndpointMetrics } from '#apiserver/server/metrics/endpoint-metrics';
-import { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
-import { RegistryMetrics } from '#apiserver/server/metrics/metrics';
+import { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
+import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import {
   consistencyCheckCounter,
   registerCacheMemory,
   registerCacheMetrics,
   registerObjectMetrics,
   registerStorageSize,
-} from '#apiserver/server/metrics/storage-metrics';
-import type { TlsOptions } from '#apiserver/server/serving/secure-server';
-import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
+} from '#apiserver/registry/storage-metrics';
+import type { TlsOptions } from '#apiserver/serving/secure-server';
+import { ConfiguredEgress } from '#apiserver/network/egress-selector/configured-egress';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
-import { ServiceResolver } from '#apiserver/server/service-resolver';
-import type { TraceDocument } from '#apiserver/trace/request-trace';
-import { RequestTraces } from '#apiserver/trace/request-traces';
-import { installTraces } from '#apiserver/trace/trace-routes';
+import { ServiceResolver } from '#apiserver/network/service-resolver';
+import type { TraceDocument } from '#apiserver/request/request-trace';
+import { RequestTraces } from '#apiserver/tracing/request-traces';
+import { installTraces } from '#apiserver/server/debugging/trace-routes';
 import { coolRegularly } from '#apiserver/storage/cacher/cached-object';
-import { systemClock } from '#apiserver/storage/cacher/clock';
+import { systemClock } from '#apiserver/base/clock';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { apiServerId } from '#kubernetes/controlplane/identity-lease';
 import { setCapabilities } from '#kubernetes/apis/core/capabilities';

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { gateStages } from './options/feature-options.ts';
 import type { VersionInfo } from './version.ts';
 

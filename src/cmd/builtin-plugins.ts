@@ -1,7 +1,7 @@
 import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { Informers } from '#apiserver/registry/informers';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { AlwaysAdmit, AlwaysDeny as AlwaysDenyAdmission } from '#plugins/admission/always';
 import { CertificateApproval } from '#plugins/admission/certificate-approval';
 import { CertificateSigning } from '#plugins/admission/certificate-signing';

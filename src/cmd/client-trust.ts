@@ -1,4 +1,4 @@
-import type { TlsOptions } from '#apiserver/server/serving/secure-server';
+import type { TlsOptions } from '#apiserver/serving/secure-server';
 import type { Authorities } from '#cmd/modules/authentication.module';
 import { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import type { AuthenticationConfig, ServerConfig } from './server-config.ts';

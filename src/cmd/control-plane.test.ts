@@ -7,7 +7,7 @@ import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane
 import { ElectionController } from '#kubernetes/controlplane/leader-election/election-controller';
 import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
 import { CountedAddresses, LeasedAddresses, type ServerAddresses } from '#kubernetes/controlplane/server-addresses';
-import { LoopbackClient } from '#apiserver/registry/loopback-client';
+import { LoopbackClient } from '#apiserver/server/loopback-client';
 import { ClusterIPAllocator, ipAddresses, newIPAddress, serviceCIDRs } from '#kubernetes/controlplane/services/cluster-ip-allocator';
 import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';

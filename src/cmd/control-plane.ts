@@ -21,7 +21,7 @@ import { CountedAddresses, LeasedAddresses } from '#kubernetes/controlplane/serv
 import { ensureLegacyTokenTracking, noteLegacyTokenUse } from '#kubernetes/controlplane/legacy-token-tracking';
 import { ElectionController } from '#kubernetes/controlplane/leader-election/election-controller';
 import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
-import { LoopbackClient } from '#apiserver/registry/loopback-client';
+import { LoopbackClient } from '#apiserver/server/loopback-client';
 import { periodically, retryUntilDone } from '#kubernetes/controlplane/periodic';
 import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
 import { type StoredResource, StorageVersions } from '#kubernetes/controlplane/storage-versions';
@@ -32,7 +32,7 @@ import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-a
 import { ServiceAllocation } from '#kubernetes/controlplane/services/service-allocation';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
 import type { Log } from './log.ts';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 import type { ServerConfig } from './server-config.ts';
 
 export interface ControlPlaneParts {

@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
 import type { Installer } from '#apiserver/endpoints/installer';
-import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 import type { GenericServer } from '#apiserver/server/generic-server';
-import type { ServiceResolver } from '#apiserver/server/service-resolver';
+import type { ServiceResolver } from '#apiserver/network/service-resolver';
 import { ConversionMetrics } from '#apiextensions-apiserver/conversion/conversion-metrics';
 import { webhookConverterOf } from '#apiextensions-apiserver/conversion/webhook-converter';
 import { CustomDocuments } from '#apiextensions-apiserver/openapi/custom-documents';

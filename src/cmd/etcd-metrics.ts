@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Scheme } from '#apiserver/registry/scheme';
-import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
+import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import { placeOf, resourcesByPlace } from './stored-resources.ts';
 

@@ -2,13 +2,13 @@ import http from 'node:http';
 import type { Duplex } from 'node:stream';
 import { duplexPair } from 'node:stream';
 import type { INestApplication } from '@nestjs/common';
-import { requestContextKey } from '#apiserver/endpoints/request/execution-context';
+import { requestContextKey } from '#apiserver/request/execution-context';
 import { endToEndAnswerHeaders, endToEndHeaders, framingOf, sendBodyOn } from '#apiserver/endpoints/handlers/forwarding';
 import { sendOn } from '#apiserver/endpoints/handlers/responses';
-import type { Exchange } from '#apiserver/endpoints/request/exchange';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Exchange } from '#apiserver/request/exchange';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { GenericServer } from '#apiserver/server/generic-server';
-import { Http1Exchange } from '#apiserver/server/serving/http1-exchange';
+import { Http1Exchange } from '#apiserver/serving/http1-exchange';
 
 type Route = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 interface ExpressLike {

@@ -4,7 +4,7 @@ import { FlowController } from '#apiserver/flowcontrol/flow-controller';
 import { FlowMetrics } from '#apiserver/flowcontrol/flow-metrics';
 import type { FlowSchema, PriorityLevelConfiguration } from '#apiserver/flowcontrol/rule';
 import type { LiveRequest } from '#apiserver/flowcontrol/flow-dump';
-import { Roster } from '#apiserver/endpoints/request/roster';
+import { Roster } from '#apiserver/request/roster';
 import { WatchTracker } from '#apiserver/flowcontrol/watch-tracker';
 import { type ObjectStats, WorkEstimator } from '#apiserver/flowcontrol/work-estimator';
 import type { Informers } from '#apiserver/registry/informers';

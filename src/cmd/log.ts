@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { latenciesOf } from '#apiserver/server/handler-chain';
-import type { Logger } from '#apiserver/server/logger';
+import type { Logger } from '#apiserver/base/logger';
 import type { GenericServerOptions } from '#apiserver/server/generic-server';
 import { LogOutput } from './log-output.ts';
 

@@ -9,13 +9,13 @@ import { groups } from '#kubernetes/apis/groups';
 import { tables } from '#kubernetes/schema/schema';
 import { DiscoveryRegistry } from '#apiserver/endpoints/discovery/discovery-registry';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
-import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { Handler } from '#apiserver/request/request-context';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Scheme } from '#apiserver/registry/scheme';
-import { registerProcessMetrics } from '#apiserver/server/metrics/process-metrics';
+import { registerProcessMetrics } from '#apiserver/base/metrics/process-metrics';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { cborGate, checkRoute } from '#apiserver/endpoints/handlers/negotiation';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
 import { type DebuggingRoutes, installDebugging } from './debugging-routes.ts';
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isIPv6 } from 'node:net';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { keyIdOf } from '#apiserver/authentication/public-keys';
-import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { Handler } from '#apiserver/request/request-context';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
 import { type OpenIdMetadata, openIdMetadata, type PublishedKey } from '#kubernetes/serviceaccount/open-id-metadata';

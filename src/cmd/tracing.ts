@@ -1,5 +1,5 @@
-import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
-import type { Logger } from '#apiserver/server/logger';
+import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
+import type { Logger } from '#apiserver/base/logger';
 import { Tracer } from '#apiserver/tracing/tracer';
 import type { TracingConfig } from './server-config.ts';
 

@@ -76,7 +76,7 @@ export { type Certificate, fingerprintOf, parseCertificate } from '#apimachinery
 export { type CertificateRequest, parsePemCertificateRequest } from '#apimachinery/x509/certificate-request';
 export { CertificatePool, parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
 export { extendedKeyUsages, verifyCertificate } from '#apimachinery/x509/verify-certificate';
-export { checkServerIdentity, trustContext, trustOptions } from '#apiserver/server/trust';
+export { checkServerIdentity, trustContext, trustOptions } from '#apiserver/network/trust';
 export { isQualifiedName, isValidLabelValue, isValidPathSegmentName } from '#apimachinery/validation/names';
 export { deny, setAnnotations, setDefaults, setLabels, warn } from './admission-helpers.ts';
 export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
@@ -112,12 +112,12 @@ export {
 } from '#apiserver/authorization/authorizer';
 export { isAuthorizedForSignerName } from '#apiserver/authorization/signers';
 export { AuthorizerPlugin } from '#apiserver/authorization/authorizer-plugin';
-export type { AdmissionTrace, TraceDocument, TraceNote, TraceStep } from '#apiserver/trace/request-trace';
+export type { AdmissionTrace, TraceDocument, TraceNote, TraceStep } from '#apiserver/request/request-trace';
 export { AuthorizerValue } from '#apiserver/cel/library/authz';
 export { settled } from '#apiserver/cel/runtime/frame';
-export type { Peer } from '#apiserver/endpoints/request/exchange';
+export type { Peer } from '#apiserver/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
-export { contribute, Contribution, type ContributionOptions } from '#apiserver/plugins/contribution';
+export { contribute, Contribution, type ContributionOptions } from '#apiserver/base/contribution';
 export { checkManifestFolder, type ManifestFiles, readManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 export type { ManifestSource } from '#apiserver/admission/manifest/manifests';
 export { PluginServices } from '#apiserver/plugins/plugin-services';
@@ -137,16 +137,16 @@ export { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 export type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 export { type Informer, Informers } from '#apiserver/registry/informers';
 export { type KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
-export { FeatureGates } from '#apiserver/server/feature-gates';
-export { type Endpoint, ServiceResolver } from '#apiserver/server/service-resolver';
-export { DialBridge } from '#apiserver/server/egress-selector/dial-bridge';
-export type { Dial } from '#apiserver/server/egress-selector/egress-selector';
+export { FeatureGates } from '#apiserver/base/feature-gates';
+export { type Endpoint, ServiceResolver } from '#apiserver/network/service-resolver';
+export { DialBridge } from '#apiserver/network/egress-selector/dial-bridge';
+export type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 export { RestMapper, type RestMapping } from '#apiserver/server/rest-mapper';
-export { Logger } from '#apiserver/server/logger';
-export { makeFolder } from '#apiserver/server/make-folder';
+export { Logger } from '#apiserver/base/logger';
+export { makeFolder } from '#apiserver/base/make-folder';
 export type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
 export { PostStartHookPlugin } from '#apiserver/server/lifecycle/post-start-hook-plugin';
-export { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
+export { ShutdownSignal } from '#apiserver/base/shutdown-signal';
 export {
   type CounterMetric,
   type GaugeMetric,
@@ -154,7 +154,7 @@ export {
   type MetricLabels,
   type MetricOptions,
   Metrics,
-} from '#apiserver/server/metrics/metrics';
+} from '#apiserver/base/metrics/metrics';
 export {
   ClosedError,
   CompactedError,
@@ -171,19 +171,19 @@ export {
   UndecodableRecordError,
   UnknownOutcomeError,
 } from '#apiserver/storage/errors';
-export { Clock } from '#apiserver/storage/cacher/clock';
+export { Clock } from '#apiserver/base/clock';
 export { AuditBackendPlugin } from '#apiserver/audit/audit-backend-plugin';
 export { storageBackend, type StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
-export { type WebhookClientConfig, type WebhookTarget, webhookTarget } from '#apiserver/webhook/client-config';
-export { type JsonAnswer, JsonClient, WebhookError } from '#apiserver/webhook/json-client';
+export { type WebhookClientConfig, type WebhookTarget, webhookTarget } from '#apiserver/network/webhook/client-config';
+export { type JsonAnswer, JsonClient, WebhookError } from '#apiserver/network/webhook/json-client';
 export {
   noCredentials,
   readKubeconfig,
   readKubeconfigUsers,
   type ServiceConnection,
   type UserCredentials,
-} from '#apiserver/webhook/kubeconfig';
+} from '#apiserver/network/webhook/kubeconfig';
 export * as protobufMessage from '#apimachinery/runtime/message-table';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export { UnreadableRecord } from '#apiserver/storage/unreadable-record';

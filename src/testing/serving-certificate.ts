@@ -1,5 +1,5 @@
 import { Authority } from '#cmd/certificates/issue';
-import type { ServingCertificate } from '#apiserver/server/serving/secure-server';
+import type { ServingCertificate } from '#apiserver/serving/secure-server';
 
 /** A certificate for 127.0.0.1 and localhost, and its authority, made once for each process. */
 export function issueServingCertificate(): Promise<ServingCertificate & { readonly certificateAuthority: string }> {

@@ -12,8 +12,8 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Exchange, ResponseStream } from '#apiserver/endpoints/request/exchange';
-import { SecureServer } from '#apiserver/server/serving/secure-server';
+import type { Exchange, ResponseStream } from '#apiserver/request/exchange';
+import { SecureServer } from '#apiserver/serving/secure-server';
 import { issueServingCertificate } from '#testing/serving-certificate';
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '8443' }, durable: { type: 'boolean', default: false } } });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TraceDocument, TraceStep } from '#apiserver/trace/request-trace';
+import type { TraceDocument, TraceStep } from '#apiserver/request/request-trace';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 /** What is created, of any kind. */

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import type { ServingConfig } from '#apiserver/server/generic-server';
-import type { TlsOptions } from '#apiserver/server/serving/secure-server';
+import type { TlsOptions } from '#apiserver/serving/secure-server';
 import { customKinds, kind, open, widget } from './custom-kinds.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { ExecCredentials, readExecConfig } from '#apiserver/webhook/exec-credentials';
-import { JsonClient } from '#apiserver/webhook/json-client';
-import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
-import { TokenFile } from '#apiserver/webhook/token-file';
+import { ExecCredentials, readExecConfig } from '#apiserver/network/webhook/exec-credentials';
+import { JsonClient } from '#apiserver/network/webhook/json-client';
+import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
+import { TokenFile } from '#apiserver/network/webhook/token-file';
 import { Authority } from '#cmd/certificates/issue';
 import { startTestCluster } from '#testing/index';
 

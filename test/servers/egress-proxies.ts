@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Server as NetServer, type Socket } from 'node:net';
 import { type handleBidiStreamingCall, Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { packet, packetType } from '#apiserver/server/egress-selector/konnectivity';
+import { packet, packetType } from '#apiserver/network/egress-selector/konnectivity';
 
 export interface EgressProxy extends AsyncDisposable {
   /** `127.0.0.1:port`, or the path of the socket. */

@@ -3,7 +3,7 @@ import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { inSteps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { CustomResourceDefinition, CustomResourceDefinitionStatus } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { type Condition, isConditionTrue, setCondition } from '../apis/apiextensions/conditions.ts';
 import { cleanupFinalizer } from '../apis/apiextensions/v1/cleanup.ts';

@@ -1,7 +1,7 @@
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
-import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { isConditionTrue } from '../apis/apiextensions/conditions.ts';

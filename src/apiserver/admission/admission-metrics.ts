@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
-import { QuantileWindow } from '#apiserver/server/metrics/quantile-window';
-import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
-import { SeriesSummary, type SummarySeries } from '#apiserver/server/metrics/series-summary';
+import { QuantileWindow } from '#apiserver/base/metrics/quantile-window';
+import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
+import { SeriesSummary, type SummarySeries } from '#apiserver/base/metrics/series-summary';
 import type { Operation } from './attributes.ts';
 
 /** Upstream: apiserver/pkg/admission/metrics/metrics.go. */

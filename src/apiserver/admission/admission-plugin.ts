@@ -1,4 +1,4 @@
-import { describe, describes } from '#apiserver/plugins/contribution';
+import { describe, describes } from '#apiserver/base/contribution';
 import type { AdmissionHandler, AdmissionPluginClass, AdmissionPluginOptions } from './attributes.ts';
 
 /** Marks a class as an admission plugin. Its `match` is compiled: `admit` and `validate` are called for nothing else. */

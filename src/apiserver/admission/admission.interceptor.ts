@@ -1,10 +1,10 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { OpeningInterceptor } from '#apiserver/endpoints/opening-interceptor';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { OpeningInterceptor } from '#apiserver/request/opening-interceptor';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { AdmissionChain } from './admission-chain.ts';
-import { TracedAdmission } from '#apiserver/trace/traced-admission';
+import { TracedAdmission } from './traced-admission.ts';
 import { RequestAdmission } from './request-admission.ts';
 
 /** Opens the admission of a writing request; the verb calls it at its two points. */

@@ -1,9 +1,9 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
-import type { ContributionOptions } from '#apiserver/plugins/contribution';
+import type { ContributionOptions } from '#apiserver/base/contribution';
 import type { PluginClass } from '#apiserver/plugins/new-plugin';
 import type { ObjectForms } from './object-forms.ts';
 import type { Reinvocation } from './reinvocation.ts';
-import type { AdmissionTrace } from '#apiserver/trace/request-trace';
+import type { AdmissionTrace } from '#apiserver/request/request-trace';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { AdmissionSteps } from './admission-chain.ts';
 import type { ObjectForms } from './object-forms.ts';
 import { RequestAdmission } from './request-admission.ts';

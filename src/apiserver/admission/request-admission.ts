@@ -1,12 +1,12 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import { isQualifiedName } from '#apimachinery/validation/names';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { AdmissionSteps, CompiledAdmission, Phase, Step } from './admission-chain.ts';
 import type { StepTimer } from './admission-metrics.ts';
 import type { Attributes, Operation } from './attributes.ts';
 import type { ObjectForms } from './object-forms.ts';
 import { Reinvocation } from './reinvocation.ts';
-import type { AdmissionTrace } from '#apiserver/trace/request-trace';
+import type { AdmissionTrace } from '#apiserver/request/request-trace';
 
 /** What admission knows of an endpoint, the same for all of its requests. */
 export interface AdmissionTarget {

@@ -1,4 +1,4 @@
-import { type ContributionOptions, describes } from '#apiserver/plugins/contribution';
+import { type ContributionOptions, describes } from '#apiserver/base/contribution';
 
 /**
  * Marks a class as an AuditBackend of a package. It gets the events that `--audit-policy-file` asks for, in batches, off the

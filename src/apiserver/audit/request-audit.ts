@@ -8,7 +8,7 @@ import { encodeJson, parseJson } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { formatMicroTime } from '#apimachinery/runtime/time';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { AuditMetrics } from './audit-metrics.ts';
 import {
   type AuditBackend,

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { newSeries, observe, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
+import { newSeries, observe, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
 const hour = 3_600;
 const day = 24 * hour;

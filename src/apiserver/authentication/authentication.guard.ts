@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { requestContextOf } from '#apiserver/endpoints/request/execution-context';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { requestContextOf } from '#apiserver/request/execution-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { Credentials, UserInfo } from './authenticator.ts';
 import { IdentityHeaders } from './identity-headers.ts';
 import { UnionAuthenticator, withAuthenticatedGroup } from './union.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Peer } from '#apiserver/endpoints/request/exchange';
+import type { Peer } from '#apiserver/request/exchange';
 
 /** Who makes a request. Upstream: apiserver/pkg/authentication/user/user.go. */
 export interface UserInfo {

@@ -1,4 +1,4 @@
-import type { Exchange } from '#apiserver/endpoints/request/exchange';
+import type { Exchange } from '#apiserver/request/exchange';
 
 const standardPrefix = 'x-remote-';
 const webSocketToken = /(^|,)\s*base64url\.bearer\.authorization\.k8s\.io\.[^,]*/g;

@@ -1,5 +1,5 @@
 import { aggregateMessages } from '#apimachinery/validation/field';
-import type { RequestTrace } from '#apiserver/trace/request-trace';
+import type { RequestTrace } from '#apiserver/request/request-trace';
 import { tracedAuthenticator } from '#apiserver/trace/traced-guards';
 import { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from './authenticator.ts';
 

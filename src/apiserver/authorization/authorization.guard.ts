@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { newForbidden, StatusError } from '#apimachinery/api/errors';
 import { quote } from '#apimachinery/runtime/quote';
-import { requestContextOf } from '#apiserver/endpoints/request/execution-context';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { requestContextOf } from '#apiserver/request/execution-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { AuthorizationAttributes, AuthorizationResult } from './authorizer.ts';
 import { selectorsOf } from './request-selectors.ts';
 import { UnionAuthorizer } from './union.ts';

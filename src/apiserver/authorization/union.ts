@@ -1,4 +1,4 @@
-import type { RequestTrace } from '#apiserver/trace/request-trace';
+import type { RequestTrace } from '#apiserver/request/request-trace';
 import { tracedAuthorizer } from '#apiserver/trace/traced-guards';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserRules } from './authorizer.ts';

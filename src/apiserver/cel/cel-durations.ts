@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
+import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
 /** Prometheus' own. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;

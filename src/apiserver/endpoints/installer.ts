@@ -21,8 +21,8 @@ import type { Scheme } from '#apiserver/registry/scheme';
 import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
-import { newSeries } from '#apiserver/server/metrics/series-histogram';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
+import { newSeries } from '#apiserver/base/metrics/series-histogram';
 
 /** The verbs as functions, compiled once by Nest with their guards and interceptors. */
 export type VerbHandlers = Readonly<

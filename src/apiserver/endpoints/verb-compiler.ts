@@ -11,8 +11,8 @@ import type { EndpointHandler, ResourceEndpoint } from './handlers/resource-endp
 import { UpdateHandler } from './handlers/update.ts';
 import { WatchHandler } from './handlers/watch.ts';
 import type { VerbHandlers } from './installer.ts';
-import type { OpeningInterceptor } from './opening-interceptor.ts';
-import type { RequestContext } from './request/request-context.ts';
+import type { OpeningInterceptor } from '#apiserver/request/opening-interceptor';
+import type { RequestContext } from '#apiserver/request/request-context';
 
 /** A class whose method serves a verb of an endpoint. */
 export interface VerbHandler {

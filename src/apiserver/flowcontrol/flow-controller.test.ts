@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
-import { noParameters } from '#apiserver/endpoints/request/query';
-import { parseRequestInfo } from '#apiserver/endpoints/request/request-info';
+import { noParameters } from '#apiserver/request/query';
+import { parseRequestInfo } from '#apiserver/request/request-info';
 import { allocateConcurrency } from './concurrency-allocation.ts';
 import { DroppedRequests } from './dropped-requests.ts';
 import { FlowController } from './flow-controller.ts';

@@ -1,5 +1,5 @@
 import type { UserInfo } from '#apiserver/authentication/authenticator';
-import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import type { RequestInfo } from '#apiserver/request/request-info';
 import { allocateConcurrency } from './concurrency-allocation.ts';
 import { DroppedRequests } from './dropped-requests.ts';
 import { LoopPressure, noPressure } from './loop-pressure.ts';

@@ -1,4 +1,4 @@
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Handler, RequestContext } from '#apiserver/request/request-context';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { groupVersionString } from '#apimachinery/meta/types';
 import { Buffer } from 'node:buffer';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
+import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 import type { Classification, FlowController } from './flow-controller.ts';
 import { type LevelUsage, usageBuckets } from './level-usage.ts';
 import type { FlowOccupancy, Rejection } from './queue-set.ts';

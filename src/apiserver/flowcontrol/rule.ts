@@ -1,5 +1,5 @@
 import type { UserInfo } from '#apiserver/authentication/authenticator';
-import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import type { RequestInfo } from '#apiserver/request/request-info';
 import type { KubeObject } from '#apimachinery/meta/types';
 
 /** flowcontrol.apiserver.k8s.io/v1, as far as requests are matched and limited by it. */

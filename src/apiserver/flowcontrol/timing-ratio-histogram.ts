@@ -1,4 +1,4 @@
-import type { Series } from '#apiserver/server/metrics/series-histogram';
+import type { Series } from '#apiserver/base/metrics/series-histogram';
 
 /**
  * How long a fraction had which value: each nanosecond counts as one observation. It only adds numbers when its numerator changes.

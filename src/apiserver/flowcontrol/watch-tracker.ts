@@ -1,4 +1,4 @@
-import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import type { RequestInfo } from '#apiserver/request/request-info';
 
 /** Counts the watches that a write will wake, by resource, namespace and name. Upstream: apiserver/pkg/util/flowcontrol/watch_tracker.go. */
 export class WatchTracker {

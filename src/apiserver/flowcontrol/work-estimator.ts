@@ -1,5 +1,5 @@
 import type { GroupResource } from '#apimachinery/meta/types';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { WorkEstimate } from './queue-set.ts';
 import type { WatchTracker } from './watch-tracker.ts';
 

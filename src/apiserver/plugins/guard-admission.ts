@@ -4,8 +4,8 @@ import { deepCopy } from '#apimachinery/runtime/copy';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, Attributes } from '#apiserver/admission/attributes';
 import { replaceObject } from '#apiserver/admission/replace-object';
-import type { Logger } from '#apiserver/server/logger';
-import type { Metrics } from '#apiserver/server/metrics/metrics';
+import type { Logger } from '#apiserver/base/logger';
+import type { Metrics } from '#apiserver/base/metrics/metrics';
 import { TimeoutError, within } from './within.ts';
 
 /** What becomes of a request when a plugin cannot say: it throws something that is no StatusError, or takes too long. */

@@ -1,5 +1,5 @@
 import type { AuditBackend, AuditEvent } from '#apiserver/audit/event';
-import type { Logger } from '#apiserver/server/logger';
+import type { Logger } from '#apiserver/base/logger';
 import { within } from './within.ts';
 
 /** An audit backend of a package, so that what is wrong with it harms no more than its own events: what it throws, or is not done with in time, is lost. */

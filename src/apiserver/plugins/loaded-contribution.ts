@@ -1,5 +1,5 @@
 import type { Container } from 'inversify';
-import { type Contribution, type ContributionKind, type Described, describe } from './contribution.ts';
+import { type Contribution, type ContributionKind, type Described, describe } from '#apiserver/base/contribution';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
 import { newPlugin } from './new-plugin.ts';
 

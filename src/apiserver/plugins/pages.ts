@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { type ContributedValue, type ContributionOptions, contributedValue } from './contribution.ts';
+import { type ContributedValue, type ContributionOptions, contributedValue } from '#apiserver/base/contribution';
 
 /** Pages that a package adds. */
 export interface PagesOptions extends Omit<ContributionOptions, 'configuration'> {

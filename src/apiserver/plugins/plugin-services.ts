@@ -4,13 +4,13 @@ import { Authorizer } from '#apiserver/authorization/authorizer';
 import { Client } from '#apiserver/registry/client';
 import { Informers } from '#apiserver/registry/informers';
 import { ServedKinds } from '#apiserver/registry/served-kinds';
-import { FeatureGates } from '#apiserver/server/feature-gates';
-import { ShutdownSignal } from '#apiserver/server/lifecycle/shutdown-signal';
-import { Logger } from '#apiserver/server/logger';
-import { Metrics } from '#apiserver/server/metrics/metrics';
+import { FeatureGates } from '#apiserver/base/feature-gates';
+import { ShutdownSignal } from '#apiserver/base/shutdown-signal';
+import { Logger } from '#apiserver/base/logger';
+import { Metrics } from '#apiserver/base/metrics/metrics';
 import { RestMapper } from '#apiserver/server/rest-mapper';
-import { ServiceResolver } from '#apiserver/server/service-resolver';
-import { Clock } from '#apiserver/storage/cacher/clock';
+import { ServiceResolver } from '#apiserver/network/service-resolver';
+import { Clock } from '#apiserver/base/clock';
 
 /** What the server offers to plugins. A plugin asks for a member by the token of its type: `@inject(Informers) informers: Informers`. */
 export interface PluginServices {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
-import { type ContributionOptions, type ContributedValue, contributedValue } from '#apiserver/plugins/contribution';
+import { type ContributionOptions, type ContributedValue, contributedValue } from '#apiserver/base/contribution';
 import type { Column, ComputedRequest, Strategy } from './resource-definition.ts';
 
 /** One version of a resource that a package adds. */

@@ -1,10 +1,10 @@
 import { newBadRequest, newMethodNotSupported, newNotFound, newServiceUnavailable } from '#apimachinery/api/errors';
 import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/handlers/responses';
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { Handler, MeasuredEndpoint, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import type { Handler, MeasuredEndpoint, RequestContext } from '#apiserver/request/request-context';
+import type { RequestInfo } from '#apiserver/request/request-info';
 import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
-import type { PathMux } from './path-mux.ts';
+import type { PathMux } from '#apiserver/endpoints/path-mux';
 import { formOf, hasRoute, type RouteForm, verbOfRoute } from './resource-route.ts';
 
 /** Resources are counted by what their requests are about. */

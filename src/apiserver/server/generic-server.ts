@@ -5,12 +5,12 @@ import type { Auditing } from '#apiserver/endpoints/filters/audit';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import type { UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
-import type { Exchange } from '#apiserver/endpoints/request/exchange';
+import type { Exchange } from '#apiserver/request/exchange';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
 import { respondText } from '#apiserver/endpoints/handlers/responses';
-import { decodePath } from '#apiserver/endpoints/request/path';
-import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import { nonResource } from '#apiserver/endpoints/request/request-info';
+import { decodePath } from '#apiserver/request/path';
+import { type Handler, RequestContext } from '#apiserver/request/request-context';
+import { nonResource } from '#apiserver/request/request-info';
 import type { RE2JS } from 're2js';
 import type { DelegationTarget } from './delegation.ts';
 import { Director } from './director.ts';
@@ -21,14 +21,14 @@ import { type HealthCheck, HealthEndpoint } from './healthz/health-checks.ts';
 import { type GracefulShutdownOptions, shutDownGracefully } from './lifecycle/graceful-shutdown.ts';
 import { Hooks } from './lifecycle/hooks.ts';
 import { LifecycleSignals } from './lifecycle/signals.ts';
-import { WaitGroup } from './lifecycle/wait-group.ts';
-import type { AccessMetrics } from './metrics/access-metrics.ts';
-import type { RequestMetrics } from './metrics/request-metrics.ts';
-import type { RequestTraces } from '#apiserver/trace/request-traces';
+import { WaitGroup } from '#apiserver/base/wait-group';
+import type { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics';
+import type { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
+import type { RequestTraces } from '#apiserver/tracing/request-traces';
 import type { Tracer } from '#apiserver/tracing/tracer';
-import { PathMux } from './path-mux.ts';
-import { SecureServer, type SecureServerOptions } from './serving/secure-server.ts';
-import { ServingWorkers } from './serving/workers/serving-workers.ts';
+import { PathMux } from '#apiserver/endpoints/path-mux';
+import { SecureServer, type SecureServerOptions } from '#apiserver/serving/secure-server';
+import { ServingWorkers } from '#apiserver/serving/workers/serving-workers';
 
 /** Where it listens, and how. */
 export interface ServingConfig extends Omit<SecureServerOptions, 'stalledMs'> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Handler, RequestContext } from '#apiserver/request/request-context';
 import { composeHandlerChain, type NamedFilter } from './handler-chain.ts';
 
 describe('composeHandlerChain', () => {

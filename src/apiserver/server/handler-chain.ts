@@ -25,14 +25,14 @@ import { withWarningRecorder } from '#apiserver/endpoints/filters/warning-record
 import { withWatchTermination } from '#apiserver/endpoints/filters/watch-termination';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
-import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { RequestTraces } from '#apiserver/trace/request-traces';
+import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
+import type { RequestTraces } from '#apiserver/tracing/request-traces';
 import type { Tracer } from '#apiserver/tracing/tracer';
 import type { RE2JS } from 're2js';
 import type { LifecycleSignals } from './lifecycle/signals.ts';
-import type { WaitGroup } from './lifecycle/wait-group.ts';
-import type { AccessMetrics } from './metrics/access-metrics.ts';
-import type { RequestMetrics } from './metrics/request-metrics.ts';
+import type { WaitGroup } from '#apiserver/base/wait-group';
+import type { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics';
+import type { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
 
 /** What the chain tells of what happens in it. */
 export interface ChainLog {

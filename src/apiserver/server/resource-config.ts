@@ -2,7 +2,7 @@ import type { GroupVersion, GroupVersionResource } from '#apimachinery/meta/type
 import { groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
-import type { FeatureGates } from './feature-gates.ts';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 
 /** The keys that name many versions at once; of two that match a version, the later one holds. */
 const matchers: readonly (readonly [key: string, pattern: RegExp])[] = [

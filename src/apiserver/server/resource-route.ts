@@ -1,4 +1,4 @@
-import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import type { RequestInfo } from '#apiserver/request/request-info';
 
 /** The forms of path that a resource has below its group version. Upstream: endpoints/installer.go (registerResourceHandlers). */
 export type RouteForm =

@@ -1,4 +1,4 @@
-import { type ContributionOptions, type ContributedValue, contributedValue } from '#apiserver/plugins/contribution';
+import { type ContributionOptions, type ContributedValue, contributedValue } from '#apiserver/base/contribution';
 import type { CommitFeed, Storage } from './storage.ts';
 
 /** A store that a package adds. */

@@ -1,6 +1,6 @@
 import type { Authenticator, UserInfo } from '#apiserver/authentication/authenticator';
 import type { AuthorizationResult, Authorizer } from '#apiserver/authorization/authorizer';
-import { type RequestTrace, rounded, type TraceStage } from './request-trace.ts';
+import { type RequestTrace, rounded, type TraceStage } from '#apiserver/request/request-trace';
 
 /** The same authenticator, whose answers are told to a trace. */
 export function tracedAuthenticator(authenticator: Authenticator, trace: RequestTrace): Authenticator {

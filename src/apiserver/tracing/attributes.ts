@@ -1,4 +1,4 @@
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { KeyValue } from './otlp-messages.ts';
 
 export type Attribute = readonly [key: string, value: string | number | undefined];

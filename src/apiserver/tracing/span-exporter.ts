@@ -1,8 +1,8 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import type { Buffer } from 'node:buffer';
-import { DialBridge } from '#apiserver/server/egress-selector/dial-bridge';
-import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
-import type { Logger } from '#apiserver/server/logger';
+import { DialBridge } from '#apiserver/network/egress-selector/dial-bridge';
+import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
+import type { Logger } from '#apiserver/base/logger';
 import { exportTraceServiceRequest, exportTraceServiceResponse, type KeyValue, type SpanMessage } from './otlp-messages.ts';
 
 /** The defaults of OpenTelemetry's batches (sdk/trace/batch_span_processor.go) and of its exporter (otlptracegrpc). */

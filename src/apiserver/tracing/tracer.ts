@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import { groupNames } from '#apiserver/authentication/authenticator';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { type Attribute, keyValues, requestAttributes, verbAttributes } from './attributes.ts';
 import type { KeyValue, SpanMessage } from './otlp-messages.ts';
 import { traceIdRatioSampler } from './sampler.ts';

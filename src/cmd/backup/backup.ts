@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { Registry } from 'prom-client';
 import type { Storage } from '#apiserver/storage/storage';
 import { Scheme } from '#apiserver/registry/scheme';
-import { makeFolder } from '#apiserver/server/make-folder';
+import { makeFolder } from '#apiserver/base/make-folder';
 import { apiGroups } from '#cmd/api-groups';
 import { openStorage } from '#cmd/open-storage';
 import { completeStorage } from '#cmd/options/complete';

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseIPSloppy } from '#apimachinery/validation/ip';
-import { makeFolder } from '#apiserver/server/make-folder';
+import { makeFolder } from '#apiserver/base/make-folder';
 import { syncPath } from '#cmd/sync-path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
 import { certificateNames, matches, readPair } from './key-pair-files.ts';

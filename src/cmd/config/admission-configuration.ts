@@ -4,7 +4,7 @@ import { parseYaml } from './parse-yaml.ts';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
 import { ConfigurationError, readConfiguration } from '#apiserver/plugins/read-configuration';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 
 const kinds = ['apiserver.config.k8s.io/v1, AdmissionConfiguration', 'apiserver.k8s.io/v1alpha1, AdmissionConfiguration'];
 /** From before there was AdmissionConfiguration: a file may be the configuration of these alone. */

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { formatDuration } from '#apimachinery/runtime/duration';
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
-import { type ServiceConnection, readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { type ServiceConnection, readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import type { AuthorizerConfig } from '#cmd/server-config';
 import type { SubjectAccessReviewSpec } from '#plugins/authorization/webhook';
 import { compileExpression, resultTypes } from './cel-expressions.ts';

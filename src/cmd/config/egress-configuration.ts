@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { duplicate, type FieldError, fieldPath, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
-import type { EgressRoute } from '#apiserver/server/egress-selector/configured-egress';
-import type { EgressType } from '#apiserver/server/egress-selector/egress-selector';
-import type { HttpProxy } from '#apiserver/server/egress-selector/http-connect';
+import type { EgressRoute } from '#apiserver/network/egress-selector/configured-egress';
+import type { EgressType } from '#apiserver/network/egress-selector/egress-selector';
+import type { HttpProxy } from '#apiserver/network/egress-selector/http-connect';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
 export type EgressRoutes = ReadonlyMap<EgressType, EgressRoute>;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { traceText } from '#apiserver/trace/trace-text';
+import { traceText } from '#apiserver/tracing/trace-text';
 import { readServerOptions } from '#cmd/options/server-options';
 
 /** What a server under development tells the process that began it. */

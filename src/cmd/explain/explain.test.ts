@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TraceDocument } from '#apiserver/trace/request-trace';
+import type { TraceDocument } from '#apiserver/request/request-trace';
 import { startTestCluster } from '#testing/start-test-cluster';
 import { explain, type ExplainOptions } from './explain.ts';
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import { traceHeader } from '#apiserver/trace/request-traces';
+import { traceHeader } from '#apiserver/tracing/request-traces';
 import { type Api, type ApiAnswer, connectApi, startApi } from './api.ts';
 
 export type ExplainVerb = 'create' | 'apply' | 'update' | 'delete';

@@ -8,8 +8,8 @@ import type { AdmissionHandler, AdmissionPluginClass } from '#apiserver/admissio
 import { guardAdmission } from '#apiserver/plugins/guard-admission';
 import { contributionOf, contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { orderPlugins } from '#apiserver/plugins/order-plugins';
-import { Logger } from '#apiserver/server/logger';
-import { Metrics } from '#apiserver/server/metrics/metrics';
+import { Logger } from '#apiserver/base/logger';
+import { Metrics } from '#apiserver/base/metrics/metrics';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 
 /** Plugins of packages stand before the first of these unless they say where: these are to see what they did. */

@@ -7,8 +7,8 @@ import { type AuthenticationStrategy, headless } from '#apiserver/authentication
 import type { KubeObject } from '#apimachinery/meta/types';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import type { Authenticator, TokenAuthenticator } from '#apiserver/authentication/authenticator';
-import type { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
-import { JsonClient } from '#apiserver/webhook/json-client';
+import type { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
+import { JsonClient } from '#apiserver/network/webhook/json-client';
 import { Oidc } from '#plugins/authentication/oidc';
 import { WebhookTokenAuth } from '#plugins/authentication/webhook-token';
 import { Informers } from '#apiserver/registry/informers';

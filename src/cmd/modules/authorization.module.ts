@@ -3,9 +3,9 @@ import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
-import type { Dial, EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
-import { JsonClient } from '#apiserver/webhook/json-client';
+import type { Dial, EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
+import { JsonClient } from '#apiserver/network/webhook/json-client';
 import { PrivilegedGroups } from '#plugins/authorization/privileged-groups';
 import { AlwaysAllowPaths } from '#plugins/authorization/always-allow-paths';
 import { ABAC } from '#plugins/authorization/abac';

@@ -3,7 +3,7 @@ import { Container } from 'inversify';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { newServiceContainer, type PluginServices, serviceTokens } from '#apiserver/plugins/plugin-services';
 import { Informers } from '#apiserver/registry/informers';
-import type { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import type { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
 import { ClusterIPResolver, EndpointsResolver } from '#kubernetes/controlplane/services/service-resolvers';
 
 /** What controllers of packages may inject by the same tokens as plugins; informers are Nest's own already. */

@@ -10,8 +10,8 @@ import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
-import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
+import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
 import { KubeletClientConfig, KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 
 /** Handler classes by endpoint (`group/resource/subresource`) and verb; each is a provider of the server module. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { AuditPolicy } from '#apiserver/audit/policy';
-import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import { parseAuditPolicy } from '#cmd/config/audit-policy';
 import type { AuditConfig, AuditDelivery } from '#cmd/server-config';
 import type { AuditDeliveryOptions } from './audit-delivery-options.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fingerprintOf } from '#apimachinery/x509/certificate';
 import { readCertificates } from '#apimachinery/x509/certificate-pool';
 import { publicKeysOf } from '#apiserver/authentication/public-keys';
-import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import { frontProxyName } from '#cmd/certificates/own-certificates';
 import { parseAuthenticationConfiguration, type AuthenticationConfiguration } from '#cmd/config/authentication-configuration';
 import type { AuthenticationConfig, OidcConfig, ServiceAccountTokensConfig, TokenWebhookConfig } from '#cmd/server-config';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readKubeconfig } from '#apiserver/webhook/kubeconfig';
+import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import { readAuthorizationConfiguration } from '#cmd/config/authorization-configuration';
 import type { AuthorizerConfig } from '#cmd/server-config';
 import { parsePolicyFile } from '#plugins/authorization/abac';

@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import type { TlsOptions } from '#apiserver/server/serving/secure-server';
+import type { TlsOptions } from '#apiserver/serving/secure-server';
 import { certificateNames, readKeyPair } from '#cmd/certificates/key-pair-files';
 import { goCipherSuites } from './cipher-suites.ts';
 import { curves } from './curves.ts';

@@ -1,4 +1,4 @@
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { Check, Flag, Warn } from './flag.ts';
 import { gateDependencies } from './gate-dependencies.ts';
 import { inertGates } from './inert-gates.ts';

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { SecureVersion } from 'node:tls';
 import { Max, Min } from 'class-validator';
-import { type Http2Implementation, http2Implementations } from '#apiserver/server/serving/http2-server';
-import { sharesPorts } from '#apiserver/server/serving/shares-ports';
+import { type Http2Implementation, http2Implementations } from '#apiserver/serving/http2-server';
+import { sharesPorts } from '#apiserver/serving/shares-ports';
 import { goCipherSuites, tls13CipherSuites, unservedCipherSuites } from './cipher-suites.ts';
 import { curveProblems } from './curves.ts';
 import { Check, Flag } from './flag.ts';

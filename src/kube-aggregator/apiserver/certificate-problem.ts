@@ -5,7 +5,7 @@ import { type Certificate, parseCertificate } from '#apimachinery/x509/certifica
 import { CertificatePool, readCertificates } from '#apimachinery/x509/certificate-pool';
 import { hostnameProblem } from '#apimachinery/x509/hostname';
 import { extendedKeyUsages, validityProblem, verifyCertificate } from '#apimachinery/x509/verify-certificate';
-import { trustOptions } from '#apiserver/server/trust';
+import { trustOptions } from '#apiserver/network/trust';
 
 /** What a server showed, its own certificate first, and what it is checked by. */
 export interface ShownCertificate {

@@ -1,8 +1,8 @@
 import { StatusError } from '#apimachinery/api/errors';
 import { isUpgrade, proxyRequest } from '#apiserver/endpoints/handlers/proxy';
 import { respondText } from '#apiserver/endpoints/handlers/responses';
-import { escapePath } from '#apiserver/endpoints/request/path';
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import { escapePath } from '#apiserver/request/path';
+import type { Handler, RequestContext } from '#apiserver/request/request-context';
 import type { ExtensionServer } from './extension-server.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { now } from '#apimachinery/runtime/time';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { APIService } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { type ExtensionServer, urlOf } from '../apiserver/extension-server.ts';
 import {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { ApiGroup } from '#apiserver/registry/api-group';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 
 const apiServices: LoopbackTarget = { group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' };
 const customResourceDefinitions: LoopbackTarget = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };

@@ -1,6 +1,6 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { tables } from '#kubernetes/schema/schema';
-import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
 
 type BootstrapTable = Readonly<Record<string, readonly KubeObject[]>>;
 

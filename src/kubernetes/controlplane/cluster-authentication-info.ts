@@ -4,7 +4,7 @@ import { fingerprintOf } from '#apimachinery/x509/certificate';
 import { parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
 import { pemOf } from '#apimachinery/x509/pem';
 import type { RequestHeaderInfo } from './control-plane-options.ts';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 
 const configMaps: LoopbackTarget = { group: '', version: 'v1', resource: 'configmaps' };
 const namespace = 'kube-system';

@@ -3,7 +3,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { now } from '#apimachinery/runtime/time';
 import type { FlowSchema, PriorityLevelConfiguration } from '#kubernetes/schema/flowcontrol_v1.gen';
 import { bootstrapTable } from './bootstrap.ts';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 
 const apiVersion = 'flowcontrol.apiserver.k8s.io/v1';
 const group = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1' } as const;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { nowMicro } from '#apimachinery/runtime/time';
 import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 
 const leases: LoopbackTarget = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 const namespace = 'kube-system';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { ServerAddresses } from './server-addresses.ts';
 import { familyOf } from './services/address-range.ts';
 

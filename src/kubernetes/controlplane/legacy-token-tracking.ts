@@ -1,5 +1,5 @@
 import type { KubeObject } from '#apimachinery/meta/types';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 
 const configMaps: LoopbackTarget = { group: '', version: 'v1', resource: 'configmaps' };
 const namespace = 'kube-system';

@@ -1,8 +1,8 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { tables } from '#kubernetes/schema/schema';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { type RbacTable, withFeatures } from './rbac-features.ts';
 
 const group = 'rbac.authorization.k8s.io';

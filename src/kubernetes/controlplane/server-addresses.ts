@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { nextGeneration } from '#apimachinery/meta/generation';
 import type { KubeObject } from '#apimachinery/meta/types';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Storage } from '#apiserver/storage/storage';
 import type { Endpoints } from '#kubernetes/schema/core_v1.gen';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StorageVersion } from '#kubernetes/schema/apiserverinternal_v1alpha1.gen';
-import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import { type StoredResource, StorageVersions, withServer } from './storage-versions.ts';
 
 const long = '2020-01-01T00:00:00Z';

@@ -2,7 +2,7 @@ import { groupResourceString } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { now } from '#apimachinery/runtime/time';
 import type { StorageVersionBarrier } from '#apiserver/endpoints/filters/storage-version-precondition';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type {
   ServerStorageVersion,
   StorageVersion,

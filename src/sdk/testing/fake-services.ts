@@ -1,8 +1,8 @@
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { PluginServices } from '#apiserver/plugins/plugin-services';
 import type { Client } from '#apiserver/registry/client';
-import type { Metrics } from '#apiserver/server/metrics/metrics';
-import { systemClock } from '#apiserver/storage/cacher/clock';
+import type { Metrics } from '#apiserver/base/metrics/metrics';
+import { systemClock } from '#apiserver/base/clock';
 import { fakeInformers } from './fake-informers.ts';
 
 const nothing = (): void => {};

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectionDeadlines } from '#apiserver/server/serving/deadlines';
-import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
-import type { Http2Server } from '#apiserver/server/serving/http2-server';
-import { NodeHttp2Server } from '#apiserver/server/serving/node-http2/node-http2-server';
-import { OwnHttp2Server } from '#apiserver/server/serving/own-http2-server';
-import type { Exchange } from '#apiserver/endpoints/request/exchange';
+import { connectionDeadlines } from '#apiserver/serving/deadlines';
+import { Http2Exchange } from '#apiserver/serving/http2-exchange';
+import type { Http2Server } from '#apiserver/serving/http2-server';
+import { NodeHttp2Server } from '#apiserver/serving/node-http2/node-http2-server';
+import { OwnHttp2Server } from '#apiserver/serving/own-http2-server';
+import type { Exchange } from '#apiserver/request/exchange';
 import { issueServingCertificate } from '#testing/serving-certificate';
 import { connectTls, flag, frame, get, post, RawConnection, setting, settings, types, uint32 } from './frames.ts';
 

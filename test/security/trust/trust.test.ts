@@ -13,7 +13,7 @@ import * as x509 from '@peculiar/x509';
 import { afterAll, expect, it } from 'vitest';
 import { pemOf } from '#apimachinery/x509/pem';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
-import { trustOptions } from '#apiserver/server/trust';
+import { trustOptions } from '#apiserver/network/trust';
 import { buildGoProgram, goObstacle } from '../../servers/go-programs.ts';
 
 x509.cryptoProvider.set(webcrypto as never);
@@ -299,7 +299,7 @@ it('is decided in one place', () => {
   );
   // The server's own port asks for certificates, which authenticators judge.
   expect(deciding.map((file) => relative(top, join(top, file))).toSorted()).toEqual([
-    'src/apiserver/server/serving/secure-server.ts',
-    'src/apiserver/server/trust.ts',
+    'src/apiserver/serving/secure-server.ts',
+    'src/apiserver/network/trust.ts',
   ]);
 });

@@ -1,4 +1,4 @@
-import type { CounterMetric, HistogramMetric, Metrics } from '#apiserver/server/metrics/metrics';
+import type { CounterMetric, HistogramMetric, Metrics } from '#apiserver/base/metrics/metrics';
 import type { ConditionOutcome } from './match-conditions.ts';
 
 const labels = ['name', 'kind', 'type', 'operation'];

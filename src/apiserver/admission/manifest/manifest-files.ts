@@ -5,7 +5,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, isAbsolute, join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { forbidden, invalid, fieldPath } from '#apimachinery/validation/field';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
 
 /** One YAML or JSON document, and the file that it is of. */
 export interface ManifestDocument {

@@ -1,7 +1,7 @@
 /** Objects of admissionregistration.k8s.io that stand in files instead of the API. Upstream: apiserver/pkg/admission/plugin/{webhook,policy}/manifest. */
 import { type FSWatcher, watch } from 'node:fs';
 import type { KubeObject } from '#apimachinery/meta/types';
-import type { Logger } from '#apiserver/server/logger';
+import type { Logger } from '#apiserver/base/logger';
 import type { ManifestCodec } from './manifest-codec.ts';
 import { type ManifestFiles, readManifestFiles } from './manifest-files.ts';
 import type { ManifestMetrics } from './manifest-metrics.ts';

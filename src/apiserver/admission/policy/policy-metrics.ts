@@ -1,5 +1,5 @@
 import { MatchConditionMetrics } from '#apiserver/admission/cel/match-condition-metrics';
-import type { CounterMetric, HistogramMetric, Metrics } from '#apiserver/server/metrics/metrics';
+import type { CounterMetric, HistogramMetric, Metrics } from '#apiserver/base/metrics/metrics';
 import type { Policy, PolicyBinding } from './policy-types.ts';
 
 export type EnforcementAction = 'allow' | 'deny' | 'audit' | 'warn';

@@ -1,10 +1,10 @@
-import type { Handler } from '#apiserver/endpoints/request/request-context';
+import type { Handler } from '#apiserver/request/request-context';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { measuredPath } from '#apiserver/endpoints/handlers/measurement';
 import { negotiate, plainRestrictions, type EndpointRestrictions, withCbor } from '#apiserver/endpoints/handlers/negotiation';
 import { respondBytes, respondJson, respondNoRoute, setHeader } from '#apiserver/endpoints/handlers/responses';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { onlyGet, type PathMux, trimSlashes } from '#apiserver/server/path-mux';
+import type { RequestContext } from '#apiserver/request/request-context';
+import { onlyGet, type PathMux, trimSlashes } from '#apiserver/endpoints/path-mux';
 import type { DiscoveryDocument, DiscoveryRegistry } from './discovery-registry.ts';
 import { encodedDocument } from './encoded-document.ts';
 

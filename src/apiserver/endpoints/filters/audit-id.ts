@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 /** Gives the request its Audit-Id: the client's own if it sent one (64 bytes at most), else a new one. Upstream: endpoints/filters/audit_init.go. */
 export const withAuditId: Filter = (next) => (context) => {

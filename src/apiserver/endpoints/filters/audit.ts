@@ -3,8 +3,8 @@ import type { PolicyEvaluator } from '#apiserver/audit/policy';
 import { type AuditOutlet, RequestAudit } from '#apiserver/audit/request-audit';
 import { authorizationAttributes } from '#apiserver/authorization/authorization.guard';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
-import { ClientGoneError } from '#apiserver/endpoints/request/exchange';
-import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import { ClientGoneError } from '#apiserver/request/exchange';
+import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
 
 /** What audits requests: without it nothing is noted of any. */
 export interface Auditing extends AuditOutlet {

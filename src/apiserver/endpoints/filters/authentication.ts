@@ -3,8 +3,8 @@ import type { AuthenticationGuard } from '#apiserver/authentication/authenticati
 import { groupNames } from '#apiserver/authentication/authenticator';
 import { type Auditing, auditFailedAuthentication } from './audit.ts';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
-import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { AccessMetrics } from '#apiserver/server/metrics/access-metrics';
+import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
+import type { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics';
 
 /** Puts the AuthenticationGuard into the chain; whoever it does not know gets 401 and no reason. Upstream: endpoints/filters/authentication.go. */
 export function withAuthentication(

@@ -1,9 +1,9 @@
 import { type AuthorizationGuard, DeniedError } from '#apiserver/authorization/authorization.guard';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
-import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { AccessMetrics } from '#apiserver/server/metrics/access-metrics';
-import type { RequestTrace } from '#apiserver/trace/request-trace';
-import type { RequestTraces } from '#apiserver/trace/request-traces';
+import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
+import type { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics';
+import type { RequestTrace } from '#apiserver/request/request-trace';
+import type { RequestTraces } from '#apiserver/tracing/request-traces';
 
 const results = { Deny: 'denied', NoOpinion: 'no-opinion' } as const;
 

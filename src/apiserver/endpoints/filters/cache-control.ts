@@ -1,4 +1,4 @@
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 /** Answers depend on who asks: no shared cache may keep them. Upstream: endpoints/filters/cachecontrol.go. */
 export const withCacheControl: Filter = (next) => (context) => {

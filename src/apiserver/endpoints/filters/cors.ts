@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH';
 const allowedHeaders = 'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since';

@@ -7,10 +7,10 @@ import type { AuditEvent } from '#apiserver/audit/event';
 import { EventsOfTurn } from '#apiserver/audit/events-of-turn';
 import { PolicyEvaluator } from '#apiserver/audit/policy';
 import { respondBytes, respondError } from '#apiserver/endpoints/handlers/responses';
-import { type Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import { parseQuery } from '#apiserver/endpoints/request/query';
-import { parseRequestInfo } from '#apiserver/endpoints/request/request-info';
-import { InProcessExchange } from '#apiserver/server/serving/in-process-exchange';
+import { type Handler, RequestContext } from '#apiserver/request/request-context';
+import { parseQuery } from '#apiserver/request/query';
+import { parseRequestInfo } from '#apiserver/request/request-info';
+import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { withAudit } from './audit.ts';
 import { withAuditId } from './audit-id.ts';
 import { withCacheControl } from './cache-control.ts';
@@ -24,7 +24,7 @@ import { withRetryAfter } from './retry-after.ts';
 import { withStorageVersionPrecondition } from './storage-version-precondition.ts';
 import { withTimeoutForNonLongRunning } from './timeout.ts';
 import { withWaitGroup } from './wait-group.ts';
-import { WaitGroup } from '#apiserver/server/lifecycle/wait-group';
+import { WaitGroup } from '#apiserver/base/wait-group';
 
 function request(url = '/api/v1/pods', headers: Record<string, string> = {}, method = 'GET') {
   const exchange = new InProcessExchange({ method, url, headers, body: undefined });

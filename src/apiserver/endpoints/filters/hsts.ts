@@ -1,4 +1,4 @@
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 /** `--strict-transport-security-directives`. Upstream: server/filters/hsts.go. */
 export function withHSTS(directives: readonly string[]): Filter {

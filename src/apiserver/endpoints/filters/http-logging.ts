@@ -1,4 +1,4 @@
-import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Filter, RequestContext } from '#apiserver/request/request-context';
 
 export interface RequestLog {
   /** It may change while the server runs. */

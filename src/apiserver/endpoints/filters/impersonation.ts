@@ -3,7 +3,7 @@ import type { UserInfo } from '#apiserver/authentication/authenticator';
 import { authorizationAttributes } from '#apiserver/authorization/authorization.guard';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
-import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Filter, RequestContext } from '#apiserver/request/request-context';
 import { ImpersonationModes } from '#apiserver/impersonation/impersonation-modes';
 
 const prefix = 'impersonate-';

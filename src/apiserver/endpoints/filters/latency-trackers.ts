@@ -1,5 +1,5 @@
-import type { Filter } from '#apiserver/endpoints/request/request-context';
-import type { RequestMetrics } from '#apiserver/server/metrics/request-metrics';
+import type { Filter } from '#apiserver/request/request-context';
+import type { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
 
 /** Counts and times every request, by verb, resource and answer. Upstream: endpoints/filters/webhook_duration.go, endpoints/metrics. */
 export function withLatencyTrackers(metrics: RequestMetrics): Filter {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { groupNames } from '#apiserver/authentication/authenticator';
-import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Filter, RequestContext } from '#apiserver/request/request-context';
 
 const text = Buffer.from('Too many requests, please try again later.\n');
 const readOnly = new Set(['get', 'list', 'watch']);

@@ -1,4 +1,4 @@
-import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Filter, RequestContext } from '#apiserver/request/request-context';
 
 /**
  * Marks requests that came before all paths were installed, so that a 404 of theirs becomes a 503 that clients repeat.

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
-import { ClientGoneError } from '#apiserver/endpoints/request/exchange';
-import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import { ClientGoneError } from '#apiserver/request/exchange';
+import type { Filter, RequestContext } from '#apiserver/request/request-context';
 
 const text = Buffer.from('This request caused apiserver to panic. Look in the logs for details.\n');
 

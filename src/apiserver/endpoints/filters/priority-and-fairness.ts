@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
-import type { Filter, Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { Place, Roster } from '#apiserver/endpoints/request/roster';
+import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
+import type { Place, Roster } from '#apiserver/request/roster';
 import type { Classification, FlowController } from '#apiserver/flowcontrol/flow-controller';
 import type { LiveRequest } from '#apiserver/flowcontrol/flow-dump';
 import type { FlowMetrics } from '#apiserver/flowcontrol/flow-metrics';

@@ -1,4 +1,4 @@
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 /** Now and then an HTTP/2 client is asked to connect anew, so that load balancers get to spread it. Upstream: server/filters/goaway.go. */
 export function withProbabilisticGoaway(chance: number, random: () => number = Math.random): Filter {

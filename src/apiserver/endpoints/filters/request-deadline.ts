@@ -1,7 +1,7 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { parseDuration } from '#apimachinery/runtime/duration';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 /** The request's own `?timeout=`, capped by `--request-timeout`, becomes its deadline. Upstream: endpoints/filters/request_deadline.go. */
 export function withRequestDeadline(requestTimeoutMs: number): Filter {

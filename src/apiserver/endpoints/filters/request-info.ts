@@ -1,8 +1,8 @@
 import { quote } from '#apimachinery/runtime/quote';
 import { respondText } from '#apiserver/endpoints/handlers/responses';
-import type { Filter } from '#apiserver/endpoints/request/request-context';
-import { parseRequestInfo, RequestInfoError } from '#apiserver/endpoints/request/request-info';
-import { isLongRunning } from '#apiserver/endpoints/request/long-running';
+import type { Filter } from '#apiserver/request/request-context';
+import { parseRequestInfo, RequestInfoError } from '#apiserver/request/request-info';
+import { isLongRunning } from '#apiserver/request/long-running';
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 

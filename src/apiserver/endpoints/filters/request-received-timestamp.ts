@@ -1,4 +1,4 @@
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 /** Upstream: endpoints/filters/request_received_time.go. */
 export const withRequestReceivedTimestamp: Filter = (next) => (context) => {

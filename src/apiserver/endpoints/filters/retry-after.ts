@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 const exempt = new Set(['/readyz', '/livez', '/healthz']);
 const text = Buffer.from('The apiserver is shutting down, please try again later.\n');

@@ -1,8 +1,8 @@
 import { groupResourceString, newServiceUnavailable } from '#apimachinery/api/errors';
 import type { GroupResource } from '#apimachinery/meta/types';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
-import type { Filter } from '#apiserver/endpoints/request/request-context';
-import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import type { Filter } from '#apiserver/request/request-context';
+import type { RequestInfo } from '#apiserver/request/request-info';
 
 /** Which resources' StorageVersions this server has yet to write. */
 export interface StorageVersionBarrier {

@@ -1,7 +1,7 @@
 import { RequestTimeoutError } from '#apimachinery/api/errors';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
-import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
-import { Roster } from '#apiserver/endpoints/request/roster';
+import type { Filter, RequestContext } from '#apiserver/request/request-context';
+import { Roster } from '#apiserver/request/roster';
 
 /** How often deadlines are looked at. */
 const lookEveryMs = 250;

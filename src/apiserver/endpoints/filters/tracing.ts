@@ -1,4 +1,4 @@
-import type { Filter, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Filter, RequestContext } from '#apiserver/request/request-context';
 import type { Tracer } from '#apiserver/tracing/tracer';
 
 /** Upstream logs a trace of what takes longer (k8s.io/utils/trace). */

@@ -1,5 +1,5 @@
-import type { Filter } from '#apiserver/endpoints/request/request-context';
-import type { WaitGroup } from '#apiserver/server/lifecycle/wait-group';
+import type { Filter } from '#apiserver/request/request-context';
+import type { WaitGroup } from '#apiserver/base/wait-group';
 
 /** Counts what a graceful shutdown waits for: all but long-running requests. Upstream: server/filters/waitgroup.go. */
 export function withWaitGroup(requests: WaitGroup): Filter {

@@ -1,4 +1,4 @@
-import type { Filter } from '#apiserver/endpoints/request/request-context';
+import type { Filter } from '#apiserver/request/request-context';
 
 /** From here on `warn` is heard: what is said becomes Warning headers of the answer. Upstream: endpoints/filters/warning.go. */
 export const withWarningRecorder: Filter = (next) => (context) => {

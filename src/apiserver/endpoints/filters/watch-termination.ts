@@ -1,5 +1,5 @@
-import type { Filter } from '#apiserver/endpoints/request/request-context';
-import type { WaitGroup } from '#apiserver/server/lifecycle/wait-group';
+import type { Filter } from '#apiserver/request/request-context';
+import type { WaitGroup } from '#apiserver/base/wait-group';
 
 /** Counts watches, so that a graceful shutdown can wait for them. Upstream: server/filters/watch_termination.go. */
 export function withWatchTermination(watches: WaitGroup): Filter {

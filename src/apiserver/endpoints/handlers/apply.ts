@@ -9,7 +9,7 @@ import { DecodeError } from '#apimachinery/runtime/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { inSteps, turnOfOthers, workOn } from '#apimachinery/runtime/steps';
 import { type ParsedYaml, YamlError } from '#apimachinery/runtime/yaml';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';

@@ -2,7 +2,7 @@ import { Injectable, UseInterceptors } from '@nestjs/common';
 import { newInvalid } from '#apimachinery/api/errors';
 import { groupVersionString } from '#apimachinery/meta/types';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { readCreate, respondValue } from './create-request.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 

@@ -2,7 +2,7 @@ import { Injectable, UseInterceptors } from '@nestjs/common';
 import { isNotFound } from '#apimachinery/api/errors';
 import { turnOfOthers } from '#apimachinery/runtime/steps';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { readDeleteOptions } from './delete-options.ts';
 import { negotiate } from './negotiation.ts';

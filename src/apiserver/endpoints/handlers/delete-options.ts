@@ -1,9 +1,9 @@
 import { newInvalid } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { DeleteOptions, GroupVersionKind } from '#apimachinery/meta/types';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { validateDeleteOptions } from '#apiserver/registry/deletion';
-import { parseBoolean, parseInt64 } from '#apiserver/endpoints/request/list-options';
+import { parseBoolean, parseInt64 } from '#apiserver/request/list-options';
 import { decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import { unsafeDeletionGate } from './unsafe-deletion.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';

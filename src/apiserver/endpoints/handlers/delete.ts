@@ -3,7 +3,7 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { readDeleteOptions } from './delete-options.ts';

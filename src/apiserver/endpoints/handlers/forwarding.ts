@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
-import type { Exchange, FlatHeaders } from '#apiserver/endpoints/request/exchange';
+import type { Exchange, FlatHeaders } from '#apiserver/request/exchange';
 
 /** Fields of one connection, or of who is trusted on it: RFC 9110, 7.6.1. */
 const hopByHop: ReadonlySet<string> = new Set([

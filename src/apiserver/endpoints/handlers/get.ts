@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { newBadRequest } from '#apimachinery/api/errors';
-import { parseBoolean } from '#apiserver/endpoints/request/list-options';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { RequestInfo } from '#apiserver/endpoints/request/request-info';
+import { parseBoolean } from '#apiserver/request/list-options';
+import type { RequestContext } from '#apiserver/request/request-context';
+import type { RequestInfo } from '#apiserver/request/request-info';
 import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/tracing/tracer';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';

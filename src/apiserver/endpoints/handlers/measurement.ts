@@ -1,4 +1,4 @@
-import type { Handler, MeasuredEndpoint } from '#apiserver/endpoints/request/request-context';
+import type { Handler, MeasuredEndpoint } from '#apiserver/request/request-context';
 
 /** What requests of a path are counted under, which is none of a resource. */
 export function measuredPath(subresource: string, component: string): MeasuredEndpoint {

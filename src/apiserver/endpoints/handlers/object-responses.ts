@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import { needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { Negotiated } from './negotiation.ts';
 import { newWrongPartial, partialBytes } from './partial.ts';
 import { fromStorage, type ResourceEndpoint, type StoredObject } from './resource-endpoint.ts';

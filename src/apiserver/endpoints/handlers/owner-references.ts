@@ -1,5 +1,5 @@
 import type { KubeObject, OwnerReference } from '#apimachinery/meta/types';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 
 const advice = 'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24';
 

@@ -33,7 +33,7 @@ import { atOnce, inSteps, needsSteps, type Steps, untilTime } from '#apimachiner
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { RequestAudit } from '#apiserver/audit/request-audit';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { type AppliedForm, applyObject } from './apply.ts';
 import { negotiate, servesCbor } from './negotiation.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseQuery } from '../request/query.ts';
+import { parseQuery } from '#apiserver/request/query';
 import { parseWriteOptions } from './query-options.ts';
 
 describe('what admission is shown of the options', () => {

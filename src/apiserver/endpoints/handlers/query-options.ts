@@ -2,7 +2,7 @@ import { newInvalid } from '#apimachinery/api/errors';
 import { type FieldError, fieldPath, forbidden, notSupported, required } from '#apimachinery/validation/field';
 import { validateDryRun, validateFieldManager, validateFieldValidation } from '#apimachinery/validation/object-meta';
 import { atOnce } from '#apimachinery/runtime/steps';
-import { decodeListOptions, emptyListQuery, type ListQuery, parseBoolean, readSelectors } from '#apiserver/endpoints/request/list-options';
+import { decodeListOptions, emptyListQuery, type ListQuery, parseBoolean, readSelectors } from '#apiserver/request/list-options';
 
 /** Throws BadRequest for values of the wrong form and Invalid for combinations that make no sense. */
 export function parseListOptions(parameters: URLSearchParams): ListQuery {

@@ -5,11 +5,11 @@ import type { Steps } from '#apimachinery/runtime/steps';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { hasWideObjects } from '#apimachinery/runtime/wide-objects';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { KindLookup } from '#apiserver/registry/kinds';
 import type { Column, ResourceDefinition, Strategy, VersionConversion } from '#apiserver/registry/resource-definition';
 import type { Store } from '#apiserver/registry/store';
-import type { Series } from '#apiserver/server/metrics/series-histogram';
+import type { Series } from '#apiserver/base/metrics/series-histogram';
 import { type EndpointRestrictions, type MediaType, plainRestrictions } from './negotiation.ts';
 
 /** One resource or subresource in one version, bound to its store: what the verbs work on. Made at start and when kinds change. */

@@ -17,7 +17,7 @@ import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } fro
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNameMatches, newWriteRequest } from './write-request.ts';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { Scale, ScaleBinding } from '#apiserver/registry/resource-definition';
 import type { WriteRequest } from '#apiserver/registry/store';
 

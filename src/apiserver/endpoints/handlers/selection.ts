@@ -1,7 +1,7 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
-import { type ListQuery, readSelectors } from '#apiserver/endpoints/request/list-options';
+import { type ListQuery, readSelectors } from '#apiserver/request/list-options';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { everything, type Predicate } from '#apiserver/storage/cacher/predicate';

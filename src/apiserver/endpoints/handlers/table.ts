@@ -5,7 +5,7 @@ import type { KubeObject, ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { encodeJson, encodeString } from '#apimachinery/runtime/json';
 import { quote } from '#apimachinery/runtime/quote';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { defaultColumns } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
 import { rowPartial, rowPartialBytes } from './partial.ts';

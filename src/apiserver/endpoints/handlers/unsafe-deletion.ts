@@ -6,7 +6,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { authorizationAttributes } from '#apiserver/authorization/authorization.guard';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { newStatusSuccess } from './deleted-status.ts';
 import type { Negotiated } from './negotiation.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';

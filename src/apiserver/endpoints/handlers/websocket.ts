@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isUpgradable, type ResponseStream, type UpgradableExchange } from '#apiserver/endpoints/request/exchange';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { isUpgradable, type ResponseStream, type UpgradableExchange } from '#apiserver/request/exchange';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { ClientFrames } from './websocket-frames.ts';
 
 /** A request for a WebSocket (RFC 6455, 4.1) whose connection may be taken over. HTTP/2 has none here, as in kube-apiserver. */

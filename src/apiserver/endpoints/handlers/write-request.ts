@@ -5,7 +5,7 @@ import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/t
 import { inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import { dedupOwnerReferences } from './owner-references.ts';

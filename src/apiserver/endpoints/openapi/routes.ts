@@ -1,7 +1,7 @@
 import { respondBytes, respondPieces, respondText, setHeader, startHeaders } from '#apiserver/endpoints/handlers/responses';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { PathMux } from '#apiserver/server/path-mux';
+import type { Handler, RequestContext } from '#apiserver/request/request-context';
+import type { PathMux } from '#apiserver/endpoints/path-mux';
 import { byteRanges, bytesOf, contentRange, multipartRanges } from './byte-ranges.ts';
 import type { OpenApiAnswer } from './openapi-answer.ts';
 import type { OpenApiRegistry } from './openapi-registry.ts';

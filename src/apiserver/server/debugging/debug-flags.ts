@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { quote } from '#apimachinery/runtime/quote';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { readRequestBody } from '#apiserver/endpoints/handlers/request-body';
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { PathMux } from '#apiserver/server/path-mux';
+import type { Handler, RequestContext } from '#apiserver/request/request-context';
+import type { PathMux } from '#apiserver/endpoints/path-mux';
 
 const maxUint32 = 0xffff_ffff;
 const maxInt32 = 0x7fff_ffff;

@@ -5,7 +5,7 @@ import { indentJson } from '#apimachinery/runtime/indent';
 import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import { type Clause, isPretty, type MediaType, parseAccept } from '#apiserver/endpoints/handlers/negotiation';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { Handler, RequestContext } from '#apiserver/request/request-context';
 
 const group = 'config.k8s.io';
 /** Between a name and its value: nobody shall read the text by a program. */

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { respondBytes, respondText } from '#apiserver/endpoints/handlers/responses';
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { PathMux } from '#apiserver/server/path-mux';
+import type { Handler, RequestContext } from '#apiserver/request/request-context';
+import type { PathMux } from '#apiserver/endpoints/path-mux';
 import { cpuProfile } from './cpu-profile.ts';
 import { heapProfile } from './heap-profile.ts';
 import type { ValueType } from './pprof.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { quote } from '#apimachinery/runtime/quote';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 
 /** One named condition. Healthy unless it throws; the reason goes to the log only, for the endpoints are public. */
 export interface HealthCheck {

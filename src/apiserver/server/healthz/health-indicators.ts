@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
-import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
+import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 
 /** How each check of /healthz, /livez and /readyz was the last time, and how often it was so. Upstream: component-base/metrics/prometheus/slis. */
 export class HealthIndicators {

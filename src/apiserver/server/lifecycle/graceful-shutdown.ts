@@ -1,5 +1,5 @@
 import type { LifecycleSignals } from './signals.ts';
-import type { WaitGroup } from './wait-group.ts';
+import type { WaitGroup } from '#apiserver/base/wait-group';
 
 export interface GracefulShutdownOptions {
   readonly shutdownDelayMs: number;

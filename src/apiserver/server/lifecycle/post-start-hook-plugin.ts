@@ -1,4 +1,4 @@
-import { type ContributionOptions, describes } from '#apiserver/plugins/contribution';
+import { type ContributionOptions, describes } from '#apiserver/base/contribution';
 
 /** Marks a class with `run(signal)` as a hook of a package: it runs once the server listens, and /readyz waits for it. */
 export function PostStartHookPlugin(options: ContributionOptions): ClassDecorator {

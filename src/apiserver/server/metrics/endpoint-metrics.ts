@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { watchEventBuckets, watchListBuckets } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { DelegationTarget } from '#apiserver/server/delegation';
-import type { RequestMetrics } from './request-metrics.ts';
-import { type Series, SeriesHistogram } from './series-histogram.ts';
+import type { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
+import { type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
 /** What endpoints count themselves, and which of them clients should leave, found in the chain when somebody asks. Upstream: apiserver/pkg/endpoints/metrics/metrics.go. */
 export function registerEndpointMetrics(registry: Registry, requests: RequestMetrics, chain: readonly DelegationTarget[]): void {

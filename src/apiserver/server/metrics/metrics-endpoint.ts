@@ -3,10 +3,10 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { parseAccept } from '#apiserver/endpoints/handlers/negotiation';
 import { acceptsGzip, respondBytes } from '#apiserver/endpoints/handlers/responses';
-import type { Handler, RequestContext } from '#apiserver/endpoints/request/request-context';
-import type { LimitedRegistry } from './limited-registry.ts';
-import { protobufOf } from './protobuf-exposition.ts';
-import { textOf } from './text-exposition.ts';
+import type { Handler, RequestContext } from '#apiserver/request/request-context';
+import type { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { protobufOf } from '#apiserver/base/metrics/protobuf-exposition';
+import { textOf } from '#apiserver/base/metrics/text-exposition';
 
 const compress = promisify(gzip);
 const protobufType = 'application/vnd.google.protobuf';

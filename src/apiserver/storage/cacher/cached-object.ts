@@ -3,7 +3,7 @@ import type { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Revision } from '../storage.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#apiserver/base/clock';
 import { labelsOf, type LabelsPlace, narrow, type NarrowedObject } from './large-object.ts';
 import { spliceResourceVersion } from './resource-version.ts';
 import { type Memory, SlabMemory, type Tenant } from './slab-memory.ts';

@@ -13,7 +13,7 @@ import { UnavailableError } from '../errors.ts';
 import { compareKeys } from '../key.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent, StorageRecord } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '#apiserver/base/clock';
 import { type CacheEvent, EventHistory } from './event-history.ts';
 import { type Feed, feedOf } from './feed.ts';
 import { FieldIndex } from './field-index.ts';

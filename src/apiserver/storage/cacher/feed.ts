@@ -1,6 +1,6 @@
 import { CompactedError } from '../errors.ts';
 import type { CommitFeed, Revision, Storage, StorageEvent } from '../storage.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '#apiserver/base/clock';
 
 export interface FeedSubscriber {
   /** Ends with `/`. */

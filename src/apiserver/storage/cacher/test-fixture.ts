@@ -5,7 +5,7 @@ import type { Encode, Revision } from '../storage.ts';
 import type { CachedObject, ObjectReader } from './cached-object.ts';
 import { Cacher, type CacherOptions } from './cacher.ts';
 import type { CacheList } from './list-query.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#apiserver/base/clock';
 import type { Predicate } from './predicate.ts';
 import type { WatchEvent } from './watch-event.ts';
 import type { WatchEnd, WatchSink } from './watcher.ts';

@@ -1,5 +1,5 @@
 import type { Revision } from '../storage.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '#apiserver/base/clock';
 import { BookmarkEvent } from './watch-event.ts';
 import type { WatchGroups } from './watch-groups.ts';
 import type { Watcher } from './watcher.ts';

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type CounterMetric, type HistogramMetric, RegistryMetrics } from '#apiserver/server/metrics/metrics';
+import { type CounterMetric, type HistogramMetric, RegistryMetrics } from '#apiserver/base/metrics/metrics';
 
 /** From 5 microseconds to 84 seconds, doubling: in this process it is quick, and a key service takes its time. */
 const latencyBuckets = Array.from({ length: 25 }, (_, i) => 5e-6 * 2 ** i);

@@ -7,7 +7,7 @@ import type { Credentials, UserInfo } from '#apiserver/authentication/authentica
 import { UnionAuthenticator, withAuthenticatedGroup } from '#apiserver/authentication/union';
 import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { TokenReview, UserInfo as ShownUser } from '#kubernetes/schema/authentication_v1.gen';
 
 function shownUser({ name, uid, groups, extra }: UserInfo): ShownUser {

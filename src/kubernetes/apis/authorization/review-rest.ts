@@ -9,7 +9,7 @@ import { selectorsOf } from '#apiserver/authorization/request-selectors';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type {
   LocalSubjectAccessReview,
   NonResourceAttributes,

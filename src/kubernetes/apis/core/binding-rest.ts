@@ -5,7 +5,7 @@ import { aggregate } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { readCreate, respondCreated } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { Store, WriteRequest } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';
 import type { Binding, Pod } from '#kubernetes/schema/core_v1.gen';

@@ -13,9 +13,9 @@ import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-en
 import { respondJson } from '#apiserver/endpoints/handlers/responses';
 import { selectionOf } from '#apiserver/endpoints/handlers/selection';
 import { encodeTable, tableOptions } from '#apiserver/endpoints/handlers/table';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
-import { trustOptions } from '#apiserver/server/trust';
+import { trustOptions } from '#apiserver/network/trust';
 import { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { pathsAround } from '#apiserver/storage/cacher/large-object';
 import type { ComponentCondition, ComponentStatus } from '#kubernetes/schema/core_v1.gen';

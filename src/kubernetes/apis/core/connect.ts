@@ -2,7 +2,7 @@ import { newBadRequest } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import type { AdmissionCall } from '#apiserver/admission/request-admission';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 
 /**
  * Admits a connection; its object is the options that the query gives. Every handler of a connection calls it first. Throws

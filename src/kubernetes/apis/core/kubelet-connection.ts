@@ -1,8 +1,8 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { newNotFound, newStatus, StatusError } from '#apimachinery/api/errors';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
-import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
-import { trustOptions } from '#apiserver/server/trust';
+import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
+import { trustOptions } from '#apiserver/network/trust';
 import { Stores } from '#apiserver/registry/stores';
 import type { Node } from '#kubernetes/schema/core_v1.gen';
 

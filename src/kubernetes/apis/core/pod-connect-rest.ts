@@ -11,13 +11,13 @@ import { authorizationAttributes, forbiddenError } from '#apiserver/authorizatio
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 import { proxyRequest } from '#apiserver/endpoints/handlers/proxy';
-import { parseBoolean, parseInt64 } from '#apiserver/endpoints/request/list-options';
+import { parseBoolean, parseInt64 } from '#apiserver/request/list-options';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { respondBytes, sendOn, startHeaders } from '#apiserver/endpoints/handlers/responses';
 import { acceptWebSocket, agreeToRead, isWebSocketRequest } from '#apiserver/endpoints/handlers/websocket';
-import type { ResponseStream } from '#apiserver/endpoints/request/exchange';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
-import { agentOf } from '#apiserver/server/egress-selector/dialing-agent';
+import type { ResponseStream } from '#apiserver/request/exchange';
+import type { RequestContext } from '#apiserver/request/request-context';
+import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';
 import type { Container, Pod } from '#kubernetes/schema/core_v1.gen';
 import { admitConnect } from './connect.ts';
 import { KubeletConnections, type KubeletLocation } from './kubelet-connection.ts';

@@ -3,11 +3,11 @@ import { newBadRequest, newNotFound, newServiceUnavailable } from '#apimachinery
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { proxyRequest, type ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import { escapePath, joinPath } from '#apiserver/endpoints/request/path';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import { escapePath, joinPath } from '#apiserver/request/path';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { Store } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';
-import { trustOptions } from '#apiserver/server/trust';
+import { trustOptions } from '#apiserver/network/trust';
 import type { EndpointAddress, Endpoints, Pod, Service } from '#kubernetes/schema/core_v1.gen';
 import { admitConnect } from './connect.ts';
 import { KubeletConnections } from './kubelet-connection.ts';

@@ -8,7 +8,7 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { type ServiceAccountClaims, TokenIssuer, type TokenReference } from '#apiserver/authentication/token-issuer';
 import { readCreate, respondValue } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import { Stores } from '#apiserver/registry/stores';
 import { defaultTokenRequest } from '#kubernetes/apis/authentication/v1/defaults';
 import type { BoundObjectReference, TokenRequest } from '#kubernetes/schema/authentication_v1.gen';

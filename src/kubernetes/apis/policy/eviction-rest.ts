@@ -22,7 +22,7 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { groupNames, userNames } from '#apiserver/authentication/authenticator';
 import { readCreate, respondCreated } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-import type { RequestContext } from '#apiserver/endpoints/request/request-context';
+import type { RequestContext } from '#apiserver/request/request-context';
 import type { ParentSubresource } from '#apiserver/registry/resource-definition';
 import type { Store, WriteRequest } from '#apiserver/registry/store';
 import { Stores } from '#apiserver/registry/stores';

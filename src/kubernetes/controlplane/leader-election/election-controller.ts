@@ -1,6 +1,6 @@
 import { isAlreadyExists } from '#apimachinery/api/errors';
 import { formatMicroTime } from '#apimachinery/runtime/time';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
 import type { LeaseCandidate } from '#kubernetes/schema/coordination_v1beta1.gen';
 import { electedLease, isCandidateExpired, isElectionNeeded, isPending, newLease, nextBallot, type Outcome } from './election.ts';

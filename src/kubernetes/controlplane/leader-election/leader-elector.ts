@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { isAlreadyExists } from '#apimachinery/api/errors';
 import { nowMicro } from '#apimachinery/runtime/time';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
 
 const leases: LoopbackTarget = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };

@@ -1,4 +1,4 @@
-import { newSeries, observe, type Series } from '#apiserver/server/metrics/series-histogram';
+import { newSeries, observe, type Series } from '#apiserver/base/metrics/series-histogram';
 
 /** Whether a number or an address was asked for (`static`), or any would do. */
 export type AllocationScope = 'static' | 'dynamic';

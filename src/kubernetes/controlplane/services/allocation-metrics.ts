@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { SeriesHistogram } from '#apiserver/server/metrics/series-histogram';
+import { SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 import { type AllocationCounts, allocationBuckets } from './allocation-counts.ts';
 import type { ClusterIPAllocator } from './cluster-ip-allocator.ts';
 import type { NodePortAllocator } from './node-port-allocator.ts';

@@ -1,7 +1,7 @@
 import { isAlreadyExists } from '#apimachinery/api/errors';
 import type { ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { now } from '#apimachinery/runtime/time';
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { IPAddress, ServiceCIDR } from '#kubernetes/schema/networking_v1.gen';
 import { AddressRange, formatAddress, type IPFamily, parseAddress } from './address-range.ts';
 import { AllocationCounts } from './allocation-counts.ts';

@@ -1,6 +1,6 @@
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { now } from '#apimachinery/runtime/time';
-import type { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { ServiceCIDR } from '#kubernetes/schema/networking_v1.gen';
 import { serviceCIDRs } from './cluster-ip-allocator.ts';
 

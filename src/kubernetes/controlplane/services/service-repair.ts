@@ -1,4 +1,4 @@
-import type { LoopbackClient, LoopbackTarget } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { Service } from '#kubernetes/schema/core_v1.gen';
 import type { IPAddress } from '#kubernetes/schema/networking_v1.gen';
 import { familyOf, formatAddress, type IPFamily, parseAddress } from './address-range.ts';

@@ -1,7 +1,7 @@
 /** Plays a case of frames against a server, and what comes of it. */
 import { Buffer } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
-import { HeaderDecoder } from '#apiserver/server/serving/http2/header-decoder';
+import { HeaderDecoder } from '#apiserver/serving/http2/header-decoder';
 import { flag, frame, FrameSplitter, types } from '../frames.ts';
 import type { Target } from './targets.ts';
 

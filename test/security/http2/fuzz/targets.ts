@@ -7,12 +7,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import type { Exchange } from '#apiserver/endpoints/request/exchange';
-import { connectionDeadlines } from '#apiserver/server/serving/deadlines';
-import { Http2Exchange } from '#apiserver/server/serving/http2-exchange';
-import type { Http2ServerOptions, OnStream } from '#apiserver/server/serving/http2-server';
-import { NodeHttp2Server } from '#apiserver/server/serving/node-http2/node-http2-server';
-import { OwnHttp2Server } from '#apiserver/server/serving/own-http2-server';
+import type { Exchange } from '#apiserver/request/exchange';
+import { connectionDeadlines } from '#apiserver/serving/deadlines';
+import { Http2Exchange } from '#apiserver/serving/http2-exchange';
+import type { Http2ServerOptions, OnStream } from '#apiserver/serving/http2-server';
+import { NodeHttp2Server } from '#apiserver/serving/node-http2/node-http2-server';
+import { OwnHttp2Server } from '#apiserver/serving/own-http2-server';
 import { buildGoProgram, goObstacle } from '../../../servers/go-programs.ts';
 
 export type TargetName = 'own' | 'nghttp2' | 'go';

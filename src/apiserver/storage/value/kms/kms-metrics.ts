@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type CounterMetric, type HistogramMetric, RegistryMetrics } from '#apiserver/server/metrics/metrics';
+import { type CounterMetric, type HistogramMetric, RegistryMetrics } from '#apiserver/base/metrics/metrics';
 
 /** From 0.1 ms to 52 s, doubling. */
 const latencyBuckets = Array.from({ length: 20 }, (_, i) => 0.0001 * 2 ** i);

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { quote } from '#apimachinery/runtime/quote';
-import type { Logger } from '#apiserver/server/logger';
-import type { Clock } from '../../cacher/clock.ts';
+import type { Logger } from '#apiserver/base/logger';
+import type { Clock } from '#apiserver/base/clock';
 import { UnavailableError } from '../../errors.ts';
 import type { Transformed, Transformer } from '../transformer.ts';
 import { type DataKey, dataKeyOf, newSeed, seedKey, validateEncryptedObject, validateKeyId } from './envelope.ts';

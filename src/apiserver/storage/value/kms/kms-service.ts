@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import type { HistogramMetric } from '#apiserver/server/metrics/metrics';
+import type { HistogramMetric } from '#apiserver/base/metrics/metrics';
 import {
   decryptRequest,
   decryptResponse,

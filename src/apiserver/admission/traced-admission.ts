@@ -1,0 +1,57 @@
+import { StatusError } from '#apimachinery/api/errors';
+import { createJsonPatch, type JsonPatchOperation } from '#apimachinery/patch/create-patch';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import type { AdmissionSteps, CompiledAdmission, Phase, Step } from './admission-chain.ts';
+import type { Attributes, Operation } from './attributes.ts';
+import { isSecret, type RequestTrace, rounded } from '#apiserver/request/request-trace';
+
+/** The steps of an admission chain, whose verdicts and changes are told to the trace of one request. */
+export class TracedAdmission implements AdmissionSteps {
+  constructor(
+    readonly steps: AdmissionSteps,
+    readonly trace: RequestTrace,
+  ) {}
+
+  for(group: string, resource: string, subresource: string, operation: Operation): CompiledAdmission {
+    const { mutating, validating } = this.steps.for(group, resource, subresource, operation);
+    return { mutating: this.#phase(mutating, 'admit'), validating: this.#phase(validating, 'validate') };
+  }
+
+  #phase({ steps, timer }: Phase, stage: 'admit' | 'validate'): Phase {
+    return { steps: steps.map((step) => this.#traced(step, stage)), timer };
+  }
+
+  #traced({ name, timer, run }: Step, stage: 'admit' | 'validate'): Step {
+    const { trace } = this;
+    return {
+      name,
+      timer,
+      async run(request) {
+        const before = stage === 'admit' ? deepCopy(request.object) : undefined;
+        const began = performance.now();
+        const add = (verdict: string, more: { reason?: string; patch?: readonly JsonPatchOperation[] } = {}): void =>
+          trace.add({ stage, name, milliseconds: rounded(performance.now() - began), verdict, ...more });
+        try {
+          await run(request);
+        } catch (error) {
+          add(error instanceof StatusError && error.status.code < 500 ? 'denied' : 'failed', { reason: (error as Error).message });
+          throw error;
+        }
+        const patch = before ? changes(request, before) : [];
+        if (patch.length > 0) add('changed', { patch });
+        else add('admitted');
+      },
+    };
+  }
+}
+
+/** A copy: the object may be changed again. */
+function changes({ object, resource }: Attributes, before: Attributes['object']): readonly JsonPatchOperation[] {
+  const patch = deepCopy(createJsonPatch(before, object));
+  return isSecret(resource.group, resource.resource) ? patch.map(withoutSecret) : patch;
+}
+
+function withoutSecret(operation: JsonPatchOperation): JsonPatchOperation {
+  const isSecret = /^\/(data|stringData)(\/|$)/.test(operation.path);
+  return isSecret && 'value' in operation ? { ...operation, value: '(secret)' } : operation;
+}

@@ -1,0 +1,203 @@
+import type { KubeObject } from '#apimachinery/meta/types';
+import { isAlreadyExists, isConflict, isNotFound, newNotFound } from '#apimachinery/api/errors';
+import { decode } from '#apimachinery/runtime/decode';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { now } from '#apimachinery/runtime/time';
+import { groupNames, userNames } from '#apiserver/authentication/authenticator';
+import { groupVersionString } from '#apimachinery/meta/types';
+import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
+import { withAuthenticatedGroup } from '#apiserver/authentication/union';
+import type { Client, ClientTarget, ObjectClient } from '#apiserver/registry/client';
+import { type ServeAs, UserClient } from './user-client.ts';
+import { CacherInformer, type Informer } from '#apiserver/registry/informers';
+import type { WriteRequest } from '#apiserver/registry/store';
+
+const attempts = 8;
+const scanPage = 200;
+const apiServer = { name: userNames.apiServer, groups: [groupNames.privileged] };
+
+export type LoopbackTarget = ClientTarget;
+
+/** Finds the installed endpoint of a resource. Throws if there is none. */
+export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
+
+/**
+ * How the server reads and writes its own objects: through the same stores, strategies and validation as requests, as
+ * system:apiserver, without a connection and without admission.
+ */
+export class LoopbackClient implements ObjectClient {
+  /** `manager`: the field manager of what it writes. */
+  constructor(
+    readonly lookup: EndpointLookup,
+    readonly manager = 'kube-apiserver',
+  ) {}
+
+  /** The same client, writing under another field manager. */
+  as(manager: string): LoopbackClient {
+    return new LoopbackClient(this.lookup, manager);
+  }
+
+  /** The same client as plugins have it: they may act as users, too. */
+  withUsers(serve: ServeAs): Client {
+    return {
+      get: (...asked) => this.get(...asked),
+      create: (...asked) => this.create(...asked),
+      update: (...asked) => this.update(...asked),
+      delete: (...asked) => this.delete(...asked),
+      asUser: (user) => new UserClient(serve, withAuthenticatedGroup(user)),
+    };
+  }
+
+  /** What the cache has of it, shared: it must not be changed. undefined also while the cache is not ready. */
+  peek(target: LoopbackTarget, namespace: string, name: string): KubeObject | undefined {
+    const { store } = this.lookup(target);
+    return store.cacher.peek(store.key(namespace, name))?.object;
+  }
+
+  informer<T extends KubeObject>(target: LoopbackTarget): Informer<T> {
+    const { store } = this.lookup(target);
+    return new CacherInformer<T>(
+      store.cacher,
+      (namespace, name) => store.key(namespace, name),
+      (namespace) => store.prefix(namespace),
+    );
+  }
+
+  /** undefined if there is none. */
+  async get(target: LoopbackTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
+    const endpoint = this.lookup(target);
+    if (endpoint.definition.namespaced && namespace === '') return undefined;
+    try {
+      return deepCopy((await endpoint.store.get(namespace, name, '')).object);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** What the cache has, shared: it must not be changed. */
+  list(target: LoopbackTarget, namespace = ''): KubeObject[] {
+    const { store } = this.lookup(target);
+    const list = store.cacher.list({ scope: store.prefix(namespace), resourceVersion: '0' });
+    if (list instanceof Promise) throw new Error('loopback: the cache is not ready yet');
+    return list.chunks.flatMap(({ items }) => items.map(({ object }) => object));
+  }
+
+  /** What the cache has at one moment, a page a turn of the event loop; shared: it must not be changed. */
+  async *scan(target: LoopbackTarget): AsyncIterable<KubeObject> {
+    const { store } = this.lookup(target);
+    const { chunks } = await store.cacher.list({ scope: store.prefix(''), resourceVersion: '0' });
+    let count = 0;
+    for (const { items } of chunks) {
+      for (const { object } of items) {
+        yield object;
+        count += 1;
+        if (count % scanPage === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+  }
+
+  /** Rejects with AlreadyExists. */
+  async create(target: LoopbackTarget, object: KubeObject): Promise<KubeObject> {
+    const endpoint = this.lookup(target);
+    const { object: decoded } = decode<KubeObject>(endpoint.type, deepCopy(object));
+    endpoint.definition.defaults?.(decoded);
+    const stored = await endpoint.store.create(this.#request(endpoint, object.metadata.namespace ?? ''), decoded);
+    return stored.object;
+  }
+
+  /**
+   * `create` for objects that come by the thousand: `object` is as decoding and defaulting would leave it, brings its
+   * managedFields, and is changed into what is stored. Rejects with AlreadyExists.
+   */
+  async createPrepared(target: LoopbackTarget, object: KubeObject): Promise<void> {
+    const endpoint = this.lookup(target);
+    await endpoint.store.create({ ...this.#request(endpoint, object.metadata.namespace ?? ''), admit: () => {} }, object);
+  }
+
+  /** Creates what is missing; what is there stays as it is. */
+  async ensure(target: LoopbackTarget, object: KubeObject): Promise<void> {
+    const { namespace = '', name = '' } = object.metadata;
+    if (this.peek(target, namespace, name)) return;
+    try {
+      await this.create(target, object);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  /** Changes an object by what `change` makes of it; undefined leaves it. Tries again when others were faster. Returns what is stored. */
+  async update(
+    target: LoopbackTarget,
+    namespace: string,
+    name: string,
+    change: (object: KubeObject) => KubeObject | undefined,
+  ): Promise<KubeObject | undefined> {
+    const endpoint = this.lookup(target);
+    for (let attempt = 1; ; attempt += 1) {
+      const current = await this.get(target, namespace, name);
+      const next = current && change(current);
+      if (!next) return undefined;
+      const request = this.#request(endpoint, namespace);
+      try {
+        const stored = await endpoint.store.update(
+          request,
+          name,
+          async (existing) => {
+            await request.admit('UPDATE', next, existing);
+            return next;
+          },
+          { strategy: endpoint.strategy },
+        );
+        return stored.object;
+      } catch (error) {
+        if (!isConflict(error) || attempt === attempts) throw error;
+      }
+    }
+  }
+
+  /** Server-side apply of an object that is there, forced: what others own is taken over. */
+  async apply(target: LoopbackTarget, applied: KubeObject): Promise<void> {
+    const endpoint = this.lookup(target);
+    const { namespace = '', name = '' } = applied.metadata;
+    const request = this.#request(endpoint, namespace);
+    await endpoint.store.update(
+      request,
+      name,
+      (existing) => {
+        if (!existing) throw newNotFound(endpoint.store.groupResource, name);
+        const configuration = { ...deepCopy(applied), kind: endpoint.kind.kind, apiVersion: groupVersionString(endpoint.kind) };
+        const merged = endpoint.fieldManager.apply(existing, configuration, this.manager, true);
+        const next = deepCopy(merged ?? existing);
+        endpoint.definition.defaults?.(next);
+        return next;
+      },
+      { strategy: endpoint.strategy },
+    );
+  }
+
+  /** Deletes an object; one that is gone already is fine. */
+  async delete(target: LoopbackTarget, namespace: string, name: string): Promise<void> {
+    const endpoint = this.lookup(target);
+    try {
+      await endpoint.store.delete(this.#request(endpoint, namespace), name, {});
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  #request(endpoint: ResourceEndpoint, namespace: string): WriteRequest {
+    return {
+      namespace,
+      user: apiServer,
+      dryRun: false,
+      bodyBytes: 0,
+      now: now(),
+      isEnabled: endpoint.isEnabled,
+      warn: () => {},
+      admit: (_operation, object, old) => {
+        object.metadata = endpoint.fieldManager.update(old, object, this.manager).metadata;
+      },
+      validate: () => {},
+    };
+  }
+}

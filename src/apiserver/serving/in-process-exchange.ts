@@ -1,0 +1,180 @@
+import { Buffer } from 'node:buffer';
+import { EventEmitter } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { BodyTooLargeError, type Exchange, type FlatHeaders, type Peer, type ResponseStream } from '#apiserver/request/exchange';
+import { sliceBytes, slicesOf } from './write-slices.ts';
+
+/** A request without a connection. */
+export interface InProcessRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer | undefined;
+  /** Aborts when the caller leaves. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const peer: Peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
+const highWaterBytes = 1 << 20;
+
+/** One request inside the process: through the whole chain, without TLS and sockets. The response is a web `Response`. */
+export class InProcessExchange implements Exchange {
+  readonly protocol = 'HTTP/1.1';
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly peer = peer;
+  readonly raw = undefined;
+  readonly isInProcess = true;
+  readonly response: Promise<Response>;
+  #responded = false;
+  #closed = false;
+  readonly #request: InProcessRequest;
+  readonly #events = new EventEmitter();
+  #resolve!: (response: Response) => void;
+  #reject!: (error: unknown) => void;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor(request: InProcessRequest) {
+    this.method = request.method;
+    this.url = request.url;
+    this.headers = { ...request.headers };
+    this.#request = request;
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    request.signal?.addEventListener('abort', () => this.#leave(), { once: true });
+  }
+
+  get rawHeaders(): readonly string[] {
+    return Object.entries(this.#request.headers).flatMap(([name, value = '']) => [value].flat().flatMap((one) => [name, one]));
+  }
+
+  get bodyLength(): number {
+    return this.#request.body?.length ?? 0;
+  }
+
+  headerValues(name: string): string[] {
+    const value = this.#request.headers[name];
+    return value === undefined ? [] : Array.isArray(value) ? value : [value];
+  }
+
+  get responded(): boolean {
+    return this.#responded;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  readBody(limit: number): Promise<Buffer> {
+    const body = this.#request.body ?? Buffer.alloc(0);
+    return body.length > limit ? Promise.reject(new BodyTooLargeError(`the body has ${body.length} bytes`)) : Promise.resolve(body);
+  }
+
+  openBody(): Readable {
+    return Readable.from(this.#request.body ? [this.#request.body] : []);
+  }
+
+  send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
+    this.#answer(status, headers, body?.length && this.method !== 'HEAD' ? new Uint8Array(body) : null);
+    this.#finish();
+  }
+
+  sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void {
+    if (this.method === 'HEAD') return this.send(status, headers, undefined);
+    if (totalLength <= sliceBytes) return this.send(status, headers, Buffer.concat(pieces, totalLength));
+    this.#answer(status, headers, streamOf(pieces));
+    this.#finish();
+  }
+
+  open(status: number, headers: FlatHeaders): ResponseStream {
+    const events = this.#events;
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => {
+          events.emit('drain');
+        },
+        cancel: () => this.#leave(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: highWaterBytes }),
+    );
+    this.#answer(status, headers, stream);
+    const controller = (): ReadableStreamDefaultController<Uint8Array> | undefined => (this.#closed ? undefined : this.#controller);
+    return {
+      write: (bytes) => {
+        controller()?.enqueue(new Uint8Array(bytes));
+        return (controller()?.desiredSize ?? 1) > 0;
+      },
+      end: () => this.endResponse(),
+      get pendingBytes() {
+        return Math.max(0, highWaterBytes - (controller()?.desiredSize ?? highWaterBytes));
+      },
+      onDrain: (listener) => void events.on('drain', listener),
+      abort: () => {
+        controller()?.error(new Error('the server broke the response off'));
+        this.#finish();
+      },
+    };
+  }
+
+  endResponse(): void {
+    if (this.#closed) return;
+    this.#controller?.close();
+    this.#finish();
+  }
+
+  onClose(listener: () => void): void {
+    if (this.#closed) listener();
+    else this.#events.once('close', listener);
+  }
+
+  closeConnectionAfter(): void {
+    // There is no connection.
+  }
+
+  #answer(status: number, headers: FlatHeaders, body: ConstructorParameters<typeof Response>[0] | null): void {
+    if (this.#responded) return;
+    this.#responded = true;
+    const list = new Headers();
+    for (let at = 0; at < headers.length; at += 2) list.append(headers[at] as string, headers[at + 1] as string);
+    this.#resolve(new Response(status === 204 || status === 304 ? null : body, { status, headers: list }));
+  }
+
+  #leave(): void {
+    if (this.#closed) return;
+    const reason: unknown = this.#request.signal?.reason ?? new Error('the caller left');
+    this.#reject(reason);
+    // Who still reads the body learns it there, as with any fetch.
+    if (this.#request.signal?.aborted) this.#controller?.error(reason);
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#events.emit('close');
+  }
+}
+
+/** Copies of the pieces, one slice in a turn of the event loop: a large answer at once would keep it for longer than the server did to make it. */
+function streamOf(pieces: readonly Buffer[]): ReadableStream<Uint8Array> {
+  const slices = slicesOf(pieces);
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      await setImmediate();
+      const slice = slices.next();
+      if (slice.done) controller.close();
+      else controller.enqueue(new Uint8Array(Buffer.concat(slice.value)));
+    },
+    cancel: () => void slices.return(),
+  });
+}

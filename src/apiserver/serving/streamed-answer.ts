@@ -1,0 +1,40 @@
+import type { Buffer } from 'node:buffer';
+import type { ResponseStream, StreamKind } from '#apiserver/request/exchange';
+import { type Answer, cutOffIfStalled } from './stalled-clients.ts';
+
+/**
+ * An answer that goes on, on the response of HTTP/1.1 or the stream of HTTP/2. A class: with a getter in a literal, each watcher's
+ * would have a shape of its own, which is looked up anew for each event.
+ */
+export class StreamedAnswer implements ResponseStream {
+  readonly abort: () => void;
+  readonly #target: Answer;
+  readonly #stalledMs: number;
+  readonly #kind: StreamKind;
+
+  constructor(target: Answer, stalledMs: number, kind: StreamKind, abort: () => void) {
+    this.#target = target;
+    this.#stalledMs = stalledMs;
+    this.#kind = kind;
+    this.abort = abort;
+    if (kind === 'list') cutOffIfStalled(target, stalledMs);
+  }
+
+  write(bytes: Buffer): boolean {
+    const target = this.#target;
+    return target.closed || target.destroyed ? true : target.write(bytes);
+  }
+
+  end(): void {
+    this.#target.end();
+    if (this.#kind === 'open') cutOffIfStalled(this.#target, this.#stalledMs);
+  }
+
+  get pendingBytes(): number {
+    return this.#target.writableLength;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#target.on('drain', listener);
+  }
+}

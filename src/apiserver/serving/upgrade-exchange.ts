@@ -1,0 +1,59 @@
+import type { Buffer } from 'node:buffer';
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Peer, UpgradableExchange } from '#apiserver/request/exchange';
+import { Http1Exchange } from './http1-exchange.ts';
+
+/**
+ * A request without a body that asks for another protocol (`Connection: Upgrade`). It is answered like any other, after which the connection
+ * ends, or its connection is taken over.
+ */
+export class UpgradeExchange extends Http1Exchange implements UpgradableExchange {
+  readonly socket: Duplex;
+  readonly #head: Buffer;
+  #taken = false;
+  #end: (() => void) | undefined;
+
+  /** `head`: what the client has sent already behind the request. */
+  constructor(request: IncomingMessage, socket: Duplex, head: Buffer, peer: Peer) {
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as never);
+    response.once('finish', () => {
+      if (!this.#taken) socket.end();
+    });
+    super(request, response, peer);
+    this.socket = socket;
+    this.#head = head;
+    socket.on('error', () => socket.destroy());
+  }
+
+  override get responded(): boolean {
+    return this.#taken || super.responded;
+  }
+
+  override get closed(): boolean {
+    return this.socket.destroyed;
+  }
+
+  override onClose(listener: () => void): void {
+    if (this.closed) listener();
+    else this.socket.once('close', listener);
+  }
+
+  override endResponse(): void {
+    if (this.#taken) this.#end?.();
+    else super.endResponse();
+  }
+
+  takeOver(end?: () => void): Duplex {
+    this.#taken = true;
+    this.#end = end;
+    this.raw.response.detachSocket(this.socket as never);
+    // It may be silent for as long as its owners like.
+    (this.socket as Socket).setTimeout(0);
+    if (this.#head.length > 0) this.socket.unshift(this.#head);
+    return this.socket;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Buffer } from 'node:buffer';
+import type { ResponseStream } from '#apiserver/request/exchange';
+import { type Asked, asked } from './messages.ts';
+import type { Outbox } from './outbox.ts';
+
+/** The bytes that go to the client of a request by its worker, no more at once than it takes. */
+export class RemoteStream implements ResponseStream {
+  readonly #outbox: Outbox<Asked>;
+  readonly #request: number;
+  readonly #highWaterBytes: number;
+  readonly #listeners: (() => void)[] = [];
+  #pendingBytes = 0;
+  #isFull = false;
+  #isEnded = false;
+  #isClosed = false;
+
+  constructor(outbox: Outbox<Asked>, request: number, highWaterBytes: number) {
+    this.#outbox = outbox;
+    this.#request = request;
+    this.#highWaterBytes = highWaterBytes;
+  }
+
+  /** Too many by what the client has taken and was not told yet. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  write(bytes: Buffer): boolean {
+    if (this.#isEnded) return true;
+    this.#outbox.push([asked.write, this.#request, this.#outbox.part(bytes)]);
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes < this.#highWaterBytes) return true;
+    this.#isFull = true;
+    return false;
+  }
+
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#outbox.push([asked.end, this.#request]);
+  }
+
+  abort(): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#outbox.push([asked.abort, this.#request]);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The client has taken so much. */
+  taken(bytes: number): void {
+    this.#pendingBytes -= bytes;
+    // Half of it keeps the client busy until more has come.
+    if (!this.#isFull || this.#pendingBytes > this.#highWaterBytes / 2) return;
+    this.#isFull = false;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Nothing goes to the client any more. */
+  close(): void {
+    this.#isEnded = true;
+    this.#isClosed = true;
+    this.#pendingBytes = 0;
+  }
+}

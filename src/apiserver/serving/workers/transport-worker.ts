@@ -1,0 +1,115 @@
+import type { Buffer } from 'node:buffer';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Exchange, Peer } from '#apiserver/request/exchange';
+import type { Http1Exchange } from '../http1-exchange.ts';
+import type { Http2Exchange } from '../http2-exchange.ts';
+import { SecureServer } from '../secure-server.ts';
+import { Backlog } from './backlog.ts';
+import { type Asked, asked, type Order, type Report, told, type Told, type WorkerOptions } from './messages.ts';
+import { type Batch, Outbox, partsOf } from './outbox.ts';
+import { chainOf } from './peers.ts';
+import { RelayedRequest } from './relayed-request.ts';
+
+/*
+ * A thread that terminates connections: TLS, HTTP framing and their limits. What it makes of them the main thread serves.
+ * From the source, Node loads this file and what it imports as they stand: only syntax that can be erased.
+ */
+
+const port = parentPort!;
+const options = workerData as WorkerOptions;
+const backlog = new Backlog(options.backlog);
+const outbox = new Outbox<Told>((batch, transfer) => {
+  backlog.tell(batch.weight);
+  port.postMessage(batch, transfer);
+});
+const requests = new Map<number, RelayedRequest>();
+const peers = new Map<Peer, number>();
+let lastRequest = 0;
+let lastPeer = 0;
+
+const server = new SecureServer({ ...options, sharesPort: true }, relay, {
+  onPeerGone: forgetPeer,
+  onHandshakeError: () => outbox.push([told.handshakeError]),
+});
+
+port.on('message', (message: Batch<Asked> | Order) => {
+  if ('order' in message) return carryOut(message);
+  const parts = partsOf(message, true);
+  for (const entry of message.entries) answer(entry, parts);
+});
+
+function relay(exchange: Exchange): void {
+  const request = (lastRequest += 1);
+  requests.set(request, new RelayedRequest(request, numberOf(exchange.peer), exchange as Http1Exchange | Http2Exchange, outbox));
+  exchange.onClose(() => {
+    if (requests.delete(request)) outbox.push([told.closed, request]);
+  });
+}
+
+function numberOf(peer: Peer): number {
+  let number = peers.get(peer);
+  if (number === undefined) {
+    number = lastPeer += 1;
+    peers.set(peer, number);
+    outbox.push([told.peer, number, peer.remoteAddress, chainOf(peer)]);
+  }
+  return number;
+}
+
+function forgetPeer(peer: Peer): void {
+  const number = peers.get(peer);
+  if (number === undefined) return;
+  peers.delete(peer);
+  outbox.push([told.peerGone, number]);
+}
+
+function answer(entry: Asked, parts: readonly Buffer[]): void {
+  const request = requests.get(entry[1]);
+  if (!request) return;
+  switch (entry[0]) {
+    case asked.send: {
+      const [, number, status, headers, pieces, length, closesConnection] = entry;
+      requests.delete(number);
+      return request.send(
+        status,
+        headers,
+        pieces.map((part) => parts[part] as Buffer),
+        length,
+        closesConnection,
+      );
+    }
+    case asked.open:
+      return request.open(entry[2], entry[3], entry[4], entry[5]);
+    case asked.write:
+      return request.write(parts[entry[2]] as Buffer);
+    case asked.end:
+      return request.end();
+    case asked.abort:
+      return request.abort();
+    case asked.grant:
+      return request.grant(entry[2]);
+    case asked.takeOver:
+      return request.takeOver();
+  }
+}
+
+function carryOut(order: Order): void {
+  if (order.order === 'listen') listen(order.port, order.host);
+  else if (order.order === 'reload') server.reload(order.tls);
+  else if (order.order === 'stopListening') server.stopListening();
+  else setImmediate(() => void server.close().then(() => port.close()));
+}
+
+function listen(number: number, host: string): void {
+  server.listen(number, host).then(
+    (listening) => report({ listening }),
+    ({ message, code }: NodeJS.ErrnoException) => {
+      report({ failed: { message, code } });
+      port.close();
+    },
+  );
+}
+
+function report(message: Report): void {
+  port.postMessage(message);
+}

@@ -1,0 +1,142 @@
+import type { Buffer } from 'node:buffer';
+import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import type { Peer } from '#apiserver/request/exchange';
+import type { Serve } from '../secure-server.ts';
+import { Backlog } from './backlog.ts';
+import { type Asked, type Order, type Report, told, type Told, type WorkerOptions } from './messages.ts';
+import { type Batch, Outbox, partsOf } from './outbox.ts';
+import { peerFrom } from './peers.ts';
+import { type ExchangeWorker, WorkerExchange, WorkerUpgradeExchange } from './worker-exchange.ts';
+
+/** A worker that is to end is given so long for it. */
+const closeMs = 1_000;
+
+/** One thread that terminates connections, and what is known of these. Requests of its clients are served as they come. */
+export class WorkerLink implements ExchangeWorker {
+  readonly outbox: Outbox<Asked>;
+  readonly #worker: Worker;
+  readonly #backlog: Backlog;
+  readonly #serve: Serve;
+  readonly #listening = Promise.withResolvers<AddressInfo>();
+  readonly #ended = Promise.withResolvers<Error | undefined>();
+  readonly #exchanges = new Map<number, WorkerExchange>();
+  readonly #peers = new Map<number, Peer>();
+  #finished: WorkerExchange[] = [];
+  #error: Error | undefined;
+
+  constructor(
+    options: Omit<WorkerOptions, 'backlog'>,
+    serve: Serve,
+    readonly onHandshakeError: (() => void) | undefined,
+  ) {
+    const backlog = new SharedArrayBuffer(4);
+    this.#backlog = new Backlog(backlog);
+    this.#serve = serve;
+    // Who waits for it hears of it, and who does not learns it when it has ended.
+    this.#listening.promise.catch(() => undefined);
+    const isSource = import.meta.url.endsWith('.ts');
+    this.#worker = new Worker(new URL(`./transport-worker.${isSource ? 'ts' : 'js'}`, import.meta.url), {
+      workerData: { ...options, backlog } satisfies WorkerOptions,
+      name: 'serving',
+      execArgv: isSource ? ['--conditions=kubenest-source'] : [],
+      resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 },
+    });
+    this.outbox = new Outbox<Asked>((batch, transfer) => {
+      this.#worker.postMessage(batch, transfer);
+      for (const exchange of this.#finished.splice(0)) exchange.close();
+    });
+    this.#worker.on('message', (message: Batch<Told> | Report) => this.#receive(message));
+    this.#worker.on('error', (error: Error) => {
+      this.#error = error;
+    });
+    this.#worker.on('exit', () => this.#end());
+    // It begins to load before anybody knows whether there will be a server.
+    this.#worker.unref();
+  }
+
+  /** Rejects if it cannot. */
+  listen(port: number, host: string): Promise<AddressInfo> {
+    this.#worker.ref();
+    this.order({ order: 'listen', port, host });
+    return this.#listening.promise;
+  }
+
+  /** When it has ended, with what made it end, if it was not told to. */
+  get ended(): Promise<Error | undefined> {
+    return this.#ended.promise;
+  }
+
+  finished(request: number, exchange: WorkerExchange): void {
+    this.#exchanges.delete(request);
+    this.#finished.push(exchange);
+  }
+
+  /** After all that was asked of it before. */
+  order(order: Order): void {
+    this.outbox.flush();
+    this.#worker.postMessage(order);
+  }
+
+  /** Ends it, with its connections. */
+  async close(): Promise<void> {
+    this.order({ order: 'close' });
+    const timer = setTimeout(() => void this.#worker.terminate(), closeMs);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  #receive(message: Batch<Told> | Report): void {
+    if ('listening' in message) return this.#listening.resolve(message.listening);
+    if ('failed' in message) return this.#fail(message.failed);
+    const parts = partsOf(message, false);
+    for (const entry of message.entries) this.#told(entry, parts);
+    this.#backlog.done(message.weight);
+  }
+
+  #fail({ message, code }: { readonly message: string; readonly code: string | undefined }): void {
+    this.#error = Object.assign(new Error(message), { code });
+    this.#listening.reject(this.#error);
+  }
+
+  #told(entry: Told, parts: readonly Buffer[]): void {
+    switch (entry[0]) {
+      case told.request:
+        return this.#begin(entry, parts);
+      case told.peer:
+        return void this.#peers.set(entry[1], peerFrom(entry[2], entry[3]));
+      case told.peerGone:
+        return void this.#peers.delete(entry[1]);
+      case told.handshakeError:
+        return this.onHandshakeError?.();
+      case told.data:
+        return this.#exchanges.get(entry[1])?.data(parts[entry[2]] as Buffer);
+      case told.end:
+        return this.#exchanges.get(entry[1])?.end();
+      case told.taken:
+        return this.#exchanges.get(entry[1])?.taken(entry[2]);
+      case told.closed: {
+        const exchange = this.#exchanges.get(entry[1]);
+        this.#exchanges.delete(entry[1]);
+        return exchange?.close();
+      }
+    }
+  }
+
+  #begin([, request, head]: Extract<Told, readonly [typeof told.request, ...unknown[]]>, parts: readonly Buffer[]): void {
+    const peer = this.#peers.get(head.peer) as Peer;
+    const body = head.body.map((part) => parts[part] as Buffer);
+    const exchange = new (head.isUpgrade ? WorkerUpgradeExchange : WorkerExchange)(this, request, head, peer, body);
+    this.#exchanges.set(request, exchange);
+    this.#serve(exchange);
+  }
+
+  #end(): void {
+    const error = this.#error ?? new Error('the worker has ended');
+    this.#listening.reject(error);
+    for (const exchange of this.#exchanges.values()) exchange.close();
+    this.#exchanges.clear();
+    this.#peers.clear();
+    this.#ended.resolve(this.#error);
+  }
+}

@@ -1,0 +1,97 @@
+import type { JsonPatchOperation } from '#apimachinery/patch/create-patch';
+import type { TraceDocument, TraceNote, TraceStage, TraceStep } from '#apiserver/request/request-trace';
+
+/** A line and what stands below it. */
+interface Branch {
+  readonly line: string;
+  readonly below?: readonly Branch[];
+}
+
+const titles: Readonly<Record<TraceStage, string>> = {
+  authentication: 'who asks',
+  authorization: 'whether they may',
+  admit: 'what is changed',
+  validate: 'whether it is right',
+};
+const longestValue = 100;
+
+/**
+ * A trace as people read it, a tree of a screen: what changed or decided something in full, of the others the names.
+ *
+ *     POST /api/v1/namespaces/default/pods by ali: 403 pods "web" is forbidden: missing labels: team
+ *     ├─ who asks
+ *     │  └─ TokenAuth: knows the user ali (0.021 ms)
+ */
+export function traceText(trace: TraceDocument): string {
+  const { method, url, user, impersonator, status, message } = trace;
+  const who = `${user?.name ?? 'nobody'}${impersonator ? `, whom ${impersonator.name} impersonates` : ''}`;
+  const title = `${method} ${url} by ${who}: ${status || 'no answer yet'}${message && ` ${message}`}`;
+  const stages = (Object.keys(titles) as TraceStage[]).flatMap((stage) => branchOf(stage, trace.steps));
+  const warnings = trace.warnings.map((text): Branch => ({ line: `warning: ${text}` }));
+  const end = { line: `${trace.milliseconds} ms in all; ${trace.receivedAt}, trace ${trace.id}` };
+  return [printable(title), ...drawn([...stages, ...warnings, end], '')].join('\n');
+}
+
+function branchOf(stage: TraceStage, all: readonly TraceStep[]): Branch[] {
+  const steps = all.filter((step) => step.stage === stage);
+  if (steps.length === 0) return [];
+  const told = steps.filter(isTold);
+  const others = steps.filter((step) => !isTold(step)).map(({ name }) => name);
+  const rest = others.length > 0 ? [{ line: `nothing from ${[...new Set(others)].join(', ')}` }] : [];
+  return [{ line: titles[stage], below: [...told.map(stepBranch), ...rest] }];
+}
+
+/** Whether it made a difference. */
+function isTold({ verdict, notes }: TraceStep): boolean {
+  return notes !== undefined || (verdict !== 'admitted' && verdict !== 'no opinion' && verdict !== 'NoOpinion');
+}
+
+function stepBranch({ name, verdict, reason, milliseconds, patch = [], notes = [] }: TraceStep): Branch {
+  return {
+    line: `${name}: ${verdict}${reason ? `: ${reason}` : ''} (${milliseconds} ms)`,
+    below: [...noteBranches(notes), ...patch.map((operation) => ({ line: patchLine(operation) }))],
+  };
+}
+
+/** Of policies that hold the names: there may be hundreds. */
+function noteBranches(notes: readonly TraceNote[]): Branch[] {
+  const holding = notes.filter(({ kind, verdict }) => kind === 'policy' && verdict === 'holds').map(({ name }) => name);
+  const others = notes.filter(({ kind, verdict }) => kind !== 'policy' || verdict !== 'holds').map(noteBranch);
+  return holding.length > 0 ? [...others, { line: `what holds: ${holding.join(', ')}` }] : others;
+}
+
+function noteBranch({ kind, name, verdict, reason, milliseconds, details = {} }: TraceNote): Branch {
+  const time = milliseconds === undefined ? '' : ` (${milliseconds} ms)`;
+  return {
+    line: `${kind} ${name}${verdict ? `: ${verdict}` : ''}${reason ? `: ${reason}` : ''}${time}`,
+    below: Object.entries(details).map(([key, value]) => ({ line: `${key} = ${shortened(value)}` })),
+  };
+}
+
+const signs: Readonly<Record<JsonPatchOperation['op'], string>> = { add: '+', remove: '-', replace: '~' };
+
+function patchLine({ op, path, value }: JsonPatchOperation): string {
+  return `${signs[op]} ${path}${op === 'remove' ? '' : ` = ${shortened(value)}`}`;
+}
+
+function shortened(value: unknown): string {
+  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, (_, part: unknown) => plain(part)) ?? 'undefined');
+  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
+}
+
+/** Whole numbers that are larger than JavaScript's own. */
+export function plain(value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+function drawn(branches: readonly Branch[], indent: string): string[] {
+  return branches.flatMap(({ line, below = [] }, i) => {
+    const isLast = i === branches.length - 1;
+    return [`${indent}${isLast ? '└─' : '├─'} ${printable(line)}`, ...drawn(below, `${indent}${isLast ? '   ' : '│  '}`)];
+  });
+}
+
+/** In one line, and nothing that a terminal would obey: webhooks and users write some of it. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ');
+}
