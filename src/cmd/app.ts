@@ -27,10 +27,10 @@ import { claimAuthorization } from '#kubernetes/apis/resource/claim-authorizatio
 import { podCertificateSigning } from '#kubernetes/apis/certificates/pod-certificate-signing';
 import { EscalationCheck } from '#kubernetes/apis/rbac/escalation';
 import { RBAC } from '#plugins/authorization/rbac/rbac';
-import { flowDumps } from '#apiserver/flowcontrol/flow-dump';
+import { flowDumps } from '#apiserver/server/debugging/flow-dump';
 import { Installer } from '#apiserver/endpoints/installer';
 import { Scheme } from '#apiserver/registry/scheme';
-import { ChainKinds } from '#apiserver/registry/served-kinds';
+import { ChainKinds } from '#apiserver/server/chain-kinds';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 import { ResourceConfig } from '#apiserver/server/resource-config';
 import { GenericServer } from '#apiserver/server/generic-server';

@@ -18,7 +18,7 @@ import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
-import type { InstalledEndpoint } from '#apiserver/server/delegation';
+import type { InstalledEndpoint } from '#apiserver/endpoints/installed-endpoint';
 import type { Published } from './non-resource-routes.ts';
 
 /** As custom resources: behind all that is built in. */

@@ -3,7 +3,7 @@ import type { FlowControl } from '#apiserver/endpoints/filters/priority-and-fair
 import { FlowController } from '#apiserver/flowcontrol/flow-controller';
 import { FlowMetrics } from '#apiserver/flowcontrol/flow-metrics';
 import type { FlowSchema, PriorityLevelConfiguration } from '#apiserver/flowcontrol/rule';
-import type { LiveRequest } from '#apiserver/flowcontrol/flow-dump';
+import type { LiveRequest } from '#apiserver/flowcontrol/live-request';
 import { Roster } from '#apiserver/request/roster';
 import { WatchTracker } from '#apiserver/flowcontrol/watch-tracker';
 import { type ObjectStats, WorkEstimator } from '#apiserver/flowcontrol/work-estimator';

@@ -86,18 +86,12 @@ export type {
   AdmissionPluginClass,
   AdmissionPluginOptions,
   Attributes,
-  Operation,
 } from '#apiserver/admission/attributes';
+export type { Operation } from '#apiserver/request/admission-context';
 export { forbidden, forbiddenBy } from '#apiserver/admission/forbidden';
 export { AuthenticatorPlugin } from '#apiserver/authentication/authenticator-plugin';
-export {
-  type Authenticator,
-  type Credentials,
-  groupNames,
-  type TokenAuthenticator,
-  type UserInfo,
-  userNames,
-} from '#apiserver/authentication/authenticator';
+export { type Authenticator, type Credentials, type TokenAuthenticator } from '#apiserver/authentication/authenticator';
+export { groupNames, type UserInfo, userNames } from '#apiserver/request/user-info';
 export { AuthenticationStrategy } from '#apiserver/authentication/strategy';
 export { AuthenticationFailedError } from '#apiserver/authentication/union';
 export {
@@ -117,7 +111,8 @@ export { AuthorizerValue } from '#apiserver/cel/library/authz';
 export { settled } from '#apiserver/cel/runtime/frame';
 export type { Peer } from '#apiserver/request/exchange';
 export { Configuration } from '#apiserver/plugins/configuration';
-export { contribute, Contribution, type ContributionOptions } from '#apiserver/base/contribution';
+export { type ContributionOptions } from '#apiserver/base/contribution';
+export { contribute, Contribution } from '#apiserver/plugins/contribute';
 export { checkManifestFolder, type ManifestFiles, readManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 export type { ManifestSource } from '#apiserver/admission/manifest/manifests';
 export { PluginServices } from '#apiserver/plugins/plugin-services';

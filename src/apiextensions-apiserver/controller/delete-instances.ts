@@ -1,7 +1,7 @@
 import { isNotFound } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { now } from '#apimachinery/runtime/time';
-import { groupNames, userNames } from '#apiserver/authentication/authenticator';
+import { groupNames, userNames } from '#apiserver/request/user-info';
 import type { Store, WriteRequest } from '#apiserver/registry/store';
 
 const firstCheckMs = 5;

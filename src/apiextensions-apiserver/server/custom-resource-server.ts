@@ -2,7 +2,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
 import type { LoopbackClient } from '#apiserver/server/loopback-client';
-import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
+import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/endpoints/installed-endpoint';
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { isConditionTrue } from '../apis/apiextensions/conditions.ts';
 import { DefinitionController, definitionsTarget } from '../controller/definition-controller.ts';

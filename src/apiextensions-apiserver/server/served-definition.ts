@@ -5,7 +5,7 @@ import type { Installer, ResourceSource } from '#apiserver/endpoints/installer';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
-import type { InstalledEndpoint } from '#apiserver/server/delegation';
+import type { InstalledEndpoint } from '#apiserver/endpoints/installed-endpoint';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { schema } from '#apiextensions-apiserver/schema/schema';
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';

@@ -1,4 +1,5 @@
-import type { AdmissionHandler, AdmissionMatch, Attributes, Operation } from './attributes.ts';
+import type { AdmissionHandler, AdmissionMatch, Attributes } from './attributes.ts';
+import type { Operation } from '#apiserver/request/admission-context';
 import type { AdmissionMetrics, StepTimer } from './admission-metrics.ts';
 import { admissionPluginOptions } from './admission-plugin.ts';
 

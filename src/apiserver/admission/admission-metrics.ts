@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { QuantileWindow } from '#apiserver/base/metrics/quantile-window';
 import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 import { SeriesSummary, type SummarySeries } from '#apiserver/base/metrics/series-summary';
-import type { Operation } from './attributes.ts';
+import type { Operation } from '#apiserver/request/admission-context';
 
 /** Upstream: apiserver/pkg/admission/metrics/metrics.go. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];

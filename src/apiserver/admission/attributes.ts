@@ -1,12 +1,11 @@
+import type { Operation } from '#apiserver/request/admission-context';
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import type { ContributionOptions } from '#apiserver/base/contribution';
-import type { PluginClass } from '#apiserver/plugins/new-plugin';
+import type { PluginClass } from '#apiserver/base/contribution';
 import type { ObjectForms } from './object-forms.ts';
 import type { Reinvocation } from './reinvocation.ts';
 import type { AdmissionTrace } from '#apiserver/request/request-trace';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
-
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+import type { UserInfo } from '#apiserver/request/user-info';
 
 /** What an admission plugin gets to see of a request. Upstream: apiserver/pkg/admission/interfaces.go. */
 export interface Attributes<T extends KubeObject = KubeObject> {

@@ -3,7 +3,8 @@ import { isQualifiedName } from '#apimachinery/validation/names';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { AdmissionSteps, CompiledAdmission, Phase, Step } from './admission-chain.ts';
 import type { StepTimer } from './admission-metrics.ts';
-import type { Attributes, Operation } from './attributes.ts';
+import type { AdmissionCall, AdmissionContext, Operation } from '#apiserver/request/admission-context';
+import type { Attributes } from './attributes.ts';
 import type { ObjectForms } from './object-forms.ts';
 import { Reinvocation } from './reinvocation.ts';
 import type { AdmissionTrace } from '#apiserver/request/request-trace';
@@ -16,22 +17,11 @@ export interface AdmissionTarget {
   readonly forms: ObjectForms;
 }
 
-/** What the verb tells of one write. */
-export interface AdmissionCall {
-  readonly operation: Operation;
-  readonly namespace: string;
-  readonly name: string;
-  readonly object: KubeObject | undefined;
-  readonly oldObject: KubeObject | undefined;
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly dryRun: boolean;
-}
-
 /**
  * The admission of one request: opened by the AdmissionInterceptor, called by the verb at upstream's two points, for an
  * update that lost its compare-and-swap once more with the newer object.
  */
-export class RequestAdmission {
+export class RequestAdmission implements AdmissionContext {
   constructor(
     readonly chain: AdmissionSteps,
     readonly context: RequestContext,

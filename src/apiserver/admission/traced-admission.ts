@@ -2,7 +2,8 @@ import { StatusError } from '#apimachinery/api/errors';
 import { createJsonPatch, type JsonPatchOperation } from '#apimachinery/patch/create-patch';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import type { AdmissionSteps, CompiledAdmission, Phase, Step } from './admission-chain.ts';
-import type { Attributes, Operation } from './attributes.ts';
+import type { Attributes } from './attributes.ts';
+import type { Operation } from '#apiserver/request/admission-context';
 import { isSecret, type RequestTrace, rounded } from '#apiserver/request/request-trace';
 
 /** The steps of an admission chain, whose verdicts and changes are told to the trace of one request. */

@@ -7,7 +7,8 @@ import { formatDuration } from '#apimachinery/runtime/duration';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { formatMicroTime } from '#apimachinery/runtime/time';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { AuditContext } from '#apiserver/request/audit-context';
+import type { UserInfo } from '#apiserver/request/user-info';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { AuditMetrics } from './audit-metrics.ts';
 import {
@@ -45,7 +46,7 @@ const readingMethods = new Set(['GET', 'HEAD']);
  * were handed over: that of a whole body with its `ResponseComplete`, so that both events of a GET, and of all requests that are
  * answered in one turn, are one piece of work for the backend. Upstream: apiserver/pkg/audit/{context,request}.go.
  */
-export class RequestAudit {
+export class RequestAudit implements AuditContext {
   readonly #receivedAt: string;
   #objectRef: AuditedObject | undefined;
   /** As the last event described it. */

@@ -1,7 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { requestContextOf } from '#apiserver/request/execution-context';
 import type { RequestContext } from '#apiserver/request/request-context';
-import type { Credentials, UserInfo } from './authenticator.ts';
+import type { Credentials } from './authenticator.ts';
+import type { UserInfo } from '#apiserver/request/user-info';
 import { IdentityHeaders } from './identity-headers.ts';
 import { UnionAuthenticator, withAuthenticatedGroup } from './union.ts';
 

@@ -1,15 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Peer } from '#apiserver/request/exchange';
-
-/** Who makes a request. Upstream: apiserver/pkg/authentication/user/user.go. */
-export interface UserInfo {
-  readonly name: string;
-  readonly uid?: string | undefined;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** What the credentials are good for, of authenticators that know it; without it, the server's own audiences. */
-  readonly audiences?: readonly string[] | undefined;
-}
+import type { UserInfo } from '#apiserver/request/user-info';
 
 /** What an authenticator may look at. Credentials are gone from `headers` once one of them succeeded. */
 export interface Credentials {
@@ -47,19 +38,3 @@ export interface Authenticator {
   readonly name: string;
   authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined>;
 }
-
-export const userNames = {
-  anonymous: 'system:anonymous',
-  apiServer: 'system:apiserver',
-  kubeProxy: 'system:kube-proxy',
-  kubeControllerManager: 'system:kube-controller-manager',
-  kubeScheduler: 'system:kube-scheduler',
-} as const;
-
-export const groupNames = {
-  privileged: 'system:masters',
-  nodes: 'system:nodes',
-  authenticated: 'system:authenticated',
-  unauthenticated: 'system:unauthenticated',
-  serviceAccounts: 'system:serviceaccounts',
-} as const;

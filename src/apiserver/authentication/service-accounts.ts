@@ -1,5 +1,5 @@
 import { nameIsDNSSubdomain, validateNamespaceName, validateServiceAccountName } from '#apimachinery/validation/names';
-import type { UserInfo } from './authenticator.ts';
+import type { UserInfo } from '#apiserver/request/user-info';
 
 const userPrefix = 'system:serviceaccount:';
 const nodeNameKey = 'authentication.kubernetes.io/node-name';

@@ -1,5 +1,6 @@
 import PassportStrategy from 'passport-strategy';
-import type { Authenticator, Credentials, UserInfo } from './authenticator.ts';
+import type { Authenticator, Credentials } from './authenticator.ts';
+import type { UserInfo } from '#apiserver/request/user-info';
 
 /**
  * One way to find out who asks, as a passport strategy: passport's own class, from the package that passport has it from (passport

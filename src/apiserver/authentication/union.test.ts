@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Authenticator, Credentials, UserInfo } from './authenticator.ts';
+import type { Authenticator, Credentials } from './authenticator.ts';
+import type { UserInfo } from '#apiserver/request/user-info';
 import { AuthenticationFailedError, UnionAuthenticator, withAuthenticatedGroup } from './union.ts';
 
 const jane: UserInfo = { name: 'jane', groups: [] };

@@ -1,7 +1,8 @@
 import { aggregateMessages } from '#apimachinery/validation/field';
 import type { RequestTrace } from '#apiserver/request/request-trace';
-import { tracedAuthenticator } from '#apiserver/trace/traced-guards';
-import { type Authenticator, type Credentials, groupNames, type UserInfo, userNames } from './authenticator.ts';
+import { tracedAuthenticator } from './traced-authenticator.ts';
+import type { Authenticator, Credentials } from './authenticator.ts';
+import { groupNames, type UserInfo, userNames } from '#apiserver/request/user-info';
 
 /** Why nobody was let in: the reasons of those authenticators that found something wrong. Reasons that are such errors themselves are taken apart. */
 export class AuthenticationFailedError extends AggregateError {

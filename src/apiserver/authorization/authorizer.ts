@@ -1,4 +1,4 @@
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 
 /** What is asked of an authorizer. Upstream: apiserver/pkg/authorization/authorizer/interfaces.go. */
 export interface AuthorizationAttributes {

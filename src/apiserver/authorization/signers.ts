@@ -1,4 +1,4 @@
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import type { Authorizer } from './authorizer.ts';
 
 /**

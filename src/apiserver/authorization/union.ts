@@ -1,6 +1,6 @@
 import type { RequestTrace } from '#apiserver/request/request-trace';
-import { tracedAuthorizer } from '#apiserver/trace/traced-guards';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import { tracedAuthorizer } from './traced-authorizer.ts';
+import type { UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserRules } from './authorizer.ts';
 
 interface DecisionCounts {

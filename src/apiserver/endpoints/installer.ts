@@ -18,7 +18,7 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { Column, ParentSubresource, ResourceDefinition, Strategy, Subresource } from '#apiserver/registry/resource-definition';
 import { recordHead } from '#apiserver/registry/record-form';
 import type { Scheme } from '#apiserver/registry/scheme';
-import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/server/delegation';
+import type { GroupVersionEndpoints, InstalledEndpoint } from './installed-endpoint.ts';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
 import type { FeatureGates } from '#apiserver/base/feature-gates';

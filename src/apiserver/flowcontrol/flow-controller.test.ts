@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import { noParameters } from '#apiserver/request/query';
 import { parseRequestInfo } from '#apiserver/request/request-info';
 import { allocateConcurrency } from './concurrency-allocation.ts';

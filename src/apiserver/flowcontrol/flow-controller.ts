@@ -1,4 +1,4 @@
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import type { RequestInfo } from '#apiserver/request/request-info';
 import { allocateConcurrency } from './concurrency-allocation.ts';
 import { DroppedRequests } from './dropped-requests.ts';

@@ -1,7 +1,7 @@
 import { quote, quoteList } from '#apimachinery/runtime/quote';
 import { aggregate, fieldPath } from '#apimachinery/validation/field';
 import { isDomainPrefixedPath, nameIsDNSSubdomain } from '#apimachinery/validation/names';
-import { groupNames, type UserInfo, userNames } from '#apiserver/authentication/authenticator';
+import { groupNames, type UserInfo, userNames } from '#apiserver/request/user-info';
 import { nodeOfServiceAccount, serviceAccountOf } from '#apiserver/authentication/service-accounts';
 import { forbiddenError } from '#apiserver/authorization/authorization.guard';
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';

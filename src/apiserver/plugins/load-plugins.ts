@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { Container, type ContainerModule } from 'inversify';
-import { Contribution, type Described, describe } from '#apiserver/base/contribution';
+import { type Described, describe } from '#apiserver/base/contribution';
+import { Contribution } from './contribute.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
 import { type LoadedContribution, makeContribution } from './loaded-contribution.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';

@@ -1,5 +1,6 @@
 import type { Container } from 'inversify';
-import { type Contribution, type ContributionKind, type Described, describe } from '#apiserver/base/contribution';
+import { type ContributionKind, type Described, describe } from '#apiserver/base/contribution';
+import type { Contribution } from './contribute.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
 import { newPlugin } from './new-plugin.ts';
 

@@ -1,9 +1,7 @@
 import { Container, type Newable } from 'inversify';
+import type { PluginClass } from '#apiserver/base/contribution';
 import { Configuration } from './configuration.ts';
 import { ConfigurationError } from './read-configuration.ts';
-
-/** A class whose constructor takes what its `@inject` decorators ask for. */
-export type PluginClass<T> = new (...dependencies: never[]) => T;
 
 /**
  * The one instance of a plugin, in a container of its own, so that no plugin sees another's bindings. Throws an error that

@@ -1,5 +1,5 @@
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 
 export interface ClientTarget extends GroupVersionResource {
   /** Of the resource itself unless named. */

@@ -4,7 +4,7 @@ import type { JsonNumber } from '#apimachinery/runtime/numbers';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { FieldError } from '#apimachinery/validation/field';
 import type { ValidateNameFunc } from '#apimachinery/validation/names';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 
 /** What a strategy may know of the request besides the objects. */
 export interface StrategyContext {

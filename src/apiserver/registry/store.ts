@@ -23,7 +23,7 @@ import {
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
-import type { RequestSpan, TellEvent } from '#apiserver/tracing/tracer';
+import type { RequestSpan, TellEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { inSteps, needsSteps, type Steps, turnOfOthers, untilTime } from '#apimachinery/runtime/steps';

@@ -1,7 +1,7 @@
 /** What a trace tells of a write to the storage. */
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Encode } from '#apiserver/storage/storage';
-import type { TellEvent } from '#apiserver/tracing/tracer';
+import type { TellEvent } from '#apiserver/request/request-span';
 
 /** Tells when an object becomes its stored form, and what that is the end of. Upstream: apiserver/pkg/storage/etcd3/store.go. */
 export function encodingTold(encode: Encode, tell: TellEvent, then?: string): Encode {

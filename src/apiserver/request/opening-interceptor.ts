@@ -1,10 +1,9 @@
-import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * An interceptor that only opens something before a verb and has nothing to do with its answer. Where a handler has no others,
- * they are called straight: Nest's way through rxjs costs a write 15 µs and makes every answer a promise.
+ * An interceptor that opens something before a verb and does not touch its answer. If a handler has no other kind, the server
+ * calls `open` directly: Nest's way through rxjs costs 15 µs for each write and turns each answer into a promise.
  */
-export interface OpeningInterceptor {
-  open(context: RequestContext, endpoint: ResourceEndpoint): void;
+export interface OpeningInterceptor<Endpoint = unknown> {
+  open(context: RequestContext, endpoint: Endpoint): void;
 }

@@ -1,12 +1,12 @@
-import type { UserInfo } from '#apiserver/authentication/authenticator';
-import type { RequestAdmission } from '#apiserver/admission/request-admission';
-import type { RequestAudit } from '#apiserver/audit/request-audit';
-import type { RequestTrace } from './request-trace.ts';
-import type { RequestSpan } from '#apiserver/tracing/tracer';
-import type { MediaType } from '#apiserver/endpoints/handlers/negotiation';
+import type { AdmissionContext } from './admission-context.ts';
+import type { AuditContext } from './audit-context.ts';
+import type { MediaType } from './media-type.ts';
 import type { Exchange, FlatHeaders } from './exchange.ts';
 import { noParameters, parseQuery } from './query.ts';
 import type { RequestInfo } from './request-info.ts';
+import type { RequestSpan } from './request-span.ts';
+import type { RequestTrace } from './request-trace.ts';
+import type { UserInfo } from './user-info.ts';
 import { cutText, isUnsendable, leastRunes, longestWarning, warningRunes } from './warnings.ts';
 
 /** A filter's or endpoint's work on one request. A promise that rejects is answered by the outermost filter that knows how. */
@@ -51,7 +51,7 @@ export class RequestContext {
   /** Of the endpoint that the request came to: errors are answered in them. Before, and elsewhere, undefined: in what every endpoint answers. */
   mediaTypes: readonly MediaType[] | undefined;
   /** Opened by the AdmissionInterceptor on writing endpoints. */
-  admission: RequestAdmission | undefined;
+  admission: AdmissionContext | undefined;
   /** Made where the request is audited; without it nobody notes any. */
   auditAnnotations: Map<string, string> | undefined;
   /** Of a request that is traced. */
@@ -59,7 +59,7 @@ export class RequestContext {
   /** Of a request that is sampled for a collector of traces. */
   span: RequestSpan | undefined;
   /** What the audit notes of this request; undefined where it is not audited. */
-  audit: RequestAudit | undefined;
+  audit: AuditContext | undefined;
   /** Milliseconds of the monotonic clock after which the request is answered with a time-out; 0: none. */
   deadline: number;
   /** Watches, proxies and streams: exempt from deadlines and in-flight limits. */

@@ -1,7 +1,8 @@
 import type { JsonPatchOperation } from '#apimachinery/patch/create-patch';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
-import type { RequestContext } from './request-context.ts';
+import type { Exchange } from './exchange.ts';
+import type { RequestInfo } from './request-info.ts';
+import type { UserInfo } from './user-info.ts';
 
 /** What a step did besides its verdict: a webhook that it called, an expression that decided. */
 export interface TraceNote {
@@ -62,6 +63,18 @@ export interface TraceDocument {
   readonly steps: readonly TraceStep[];
 }
 
+/** The parts of a RequestContext that its trace publishes. */
+interface TracedRequest {
+  readonly exchange: Exchange;
+  readonly method: string;
+  readonly info: RequestInfo;
+  readonly auditId: string;
+  readonly user: UserInfo | undefined;
+  readonly impersonator: UserInfo | undefined;
+  readonly status: number;
+  readonly warnings: readonly string[] | undefined;
+}
+
 /** Everything that decided about one request, in the order in which it was asked. */
 export class RequestTrace implements AdmissionTrace {
   readonly #steps: TraceStep[] = [];
@@ -69,12 +82,12 @@ export class RequestTrace implements AdmissionTrace {
   readonly #began = performance.now();
   #notes: TraceNote[] = [];
   #message = '';
-  #context: RequestContext | undefined;
+  #context: TracedRequest | undefined;
   #closed: TraceDocument | undefined;
 
   /** `isKept`: it is kept whoever asks; without that only for those who may read traces. */
   constructor(
-    context: RequestContext,
+    context: TracedRequest,
     public isKept: boolean,
     onClose: (trace: TraceDocument) => void = () => {},
   ) {
@@ -108,7 +121,7 @@ export class RequestTrace implements AdmissionTrace {
   /** As far as it has come. */
   document(): TraceDocument {
     if (this.#closed) return this.#closed;
-    const context = this.#context as RequestContext;
+    const context = this.#context as TracedRequest;
     return {
       id: context.auditId,
       receivedAt: this.#receivedAt.toISOString(),

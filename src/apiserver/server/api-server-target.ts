@@ -1,5 +1,6 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
-import type { DelegationTarget, GroupVersionEndpoints } from './delegation.ts';
+import type { DelegationTarget } from './delegation.ts';
+import type { GroupVersionEndpoints } from '#apiserver/endpoints/installed-endpoint';
 
 /** A server of the delegation chain that serves API groups from the generic store. */
 export class ApiServerTarget implements DelegationTarget {

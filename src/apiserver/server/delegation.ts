@@ -1,15 +1,4 @@
-import type { EndpointHandler, ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
-
-/** A resource or subresource with what may be done with it. */
-export interface InstalledEndpoint {
-  readonly endpoint: ResourceEndpoint;
-  readonly namespaced: boolean;
-  /** By verb: get, list, watch, create, update, patch, delete, deletecollection, and connect for all methods. */
-  readonly verbs: ReadonlyMap<string, EndpointHandler>;
-}
-
-/** `resource`, or `resource/subresource`, to its endpoint. */
-export type GroupVersionEndpoints = ReadonlyMap<string, InstalledEndpoint>;
+import type { GroupVersionEndpoints } from '#apiserver/endpoints/installed-endpoint';
 
 /**
  * One server of the chain Aggregator -> KubeAPIServer -> APIExtensionsServer -> NotFound. Group versions of the first that

@@ -3,7 +3,8 @@ import { respondError, respondNoRoute, respondText } from '#apiserver/endpoints/
 import type { EndpointHandler } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { Handler, MeasuredEndpoint, RequestContext } from '#apiserver/request/request-context';
 import type { RequestInfo } from '#apiserver/request/request-info';
-import type { DelegationTarget, GroupVersionEndpoints, InstalledEndpoint } from './delegation.ts';
+import type { DelegationTarget } from './delegation.ts';
+import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/endpoints/installed-endpoint';
 import type { PathMux } from '#apiserver/endpoints/path-mux';
 import { formOf, hasRoute, type RouteForm, verbOfRoute } from './resource-route.ts';
 

@@ -3,7 +3,7 @@ import type { FlowControl } from '#apiserver/endpoints/filters/priority-and-fair
 import type { StorageVersionBarrier } from '#apiserver/endpoints/filters/storage-version-precondition';
 import type { Auditing } from '#apiserver/endpoints/filters/audit';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Exchange } from '#apiserver/request/exchange';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';

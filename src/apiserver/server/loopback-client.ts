@@ -3,7 +3,7 @@ import { isAlreadyExists, isConflict, isNotFound, newNotFound } from '#apimachin
 import { decode } from '#apimachinery/runtime/decode';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { now } from '#apimachinery/runtime/time';
-import { groupNames, userNames } from '#apiserver/authentication/authenticator';
+import { groupNames, userNames } from '#apiserver/request/user-info';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import { withAuthenticatedGroup } from '#apiserver/authentication/union';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isConflict, isNotFound, newInternalError, StatusError } from '#apimachinery/api/errors';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import type { Exchange } from '#apiserver/request/exchange';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import type { ClientTarget, ObjectClient } from '#apiserver/registry/client';

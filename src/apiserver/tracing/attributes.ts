@@ -1,7 +1,6 @@
 import type { RequestContext } from '#apiserver/request/request-context';
+import type { Attribute } from '#apiserver/request/request-span';
 import type { KeyValue } from './otlp-messages.ts';
-
-export type Attribute = readonly [key: string, value: string | number | undefined];
 
 /** Without those that are unknown. */
 export function keyValues(attributes: readonly Attribute[]): KeyValue[] {

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
-import { groupNames } from '#apiserver/authentication/authenticator';
+import { groupNames } from '#apiserver/request/user-info';
 import type { RequestContext } from '#apiserver/request/request-context';
-import { type Attribute, keyValues, requestAttributes, verbAttributes } from './attributes.ts';
+import type { Attribute, RequestSpan, TellEvent } from '#apiserver/request/request-span';
+import { keyValues, requestAttributes, verbAttributes } from './attributes.ts';
 import type { KeyValue, SpanMessage } from './otlp-messages.ts';
 import { traceIdRatioSampler } from './sampler.ts';
 import type { SpanExporter } from './span-exporter.ts';
@@ -29,9 +30,6 @@ const verbSpans: Readonly<Record<string, string>> = {
   deletecollection: 'Delete',
 };
 
-/** Tells what happens in a span, and with what. */
-export type TellEvent = (name: string, attributes?: readonly Attribute[]) => void;
-
 interface SpanEvent {
   readonly name: string;
   readonly attributes: readonly Attribute[];
@@ -41,18 +39,6 @@ interface SpanEvent {
 
 /** What upstream calls the spans of the filters that are marked, behind that of authentication, each within the one before. */
 const filterSpans = ['audit', 'constrainedimpersonation', 'priorityandfairness', 'authorization'] as const;
-
-/** A request that is sampled. */
-export interface RequestSpan {
-  /** Does the work within a span of its own, below that of the verb; the work may tell what happens in it. */
-  around<T>(name: string, attributes: readonly Attribute[], work: (tell: TellEvent) => T): T;
-  /** Something happens in the handler of the verb. */
-  readonly event: TellEvent;
-  /** To be sent with what is asked elsewhere for it, which is a part of the same trace then. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The request is answered. */
-  end(): void;
-}
 
 /**
  * Makes the spans of requests under upstream's names: one of the request, one of its verb within, and in that those of the caches, the

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 
 const unescaped = /^[-!#$&'*+.^_`|~0-9A-Za-z]$/;
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Agent } from 'node:http';
 import https from 'node:https';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import { dialErrorText, isCertificateError, untrusted } from '#apiserver/endpoints/handlers/dial-error';
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';

@@ -4,12 +4,13 @@ import { parseGroupVersion } from '#apimachinery/meta/types';
 import { StatusError } from '#apimachinery/api/errors';
 import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
-import type { AdmissionHandler, AdmissionPluginClass, Attributes, Operation } from '#apiserver/admission/attributes';
+import type { AdmissionHandler, AdmissionPluginClass, Attributes } from '#apiserver/admission/attributes';
+import type { Operation } from '#apiserver/request/admission-context';
 import { newPlugin } from '#apiserver/plugins/new-plugin';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
 import { Reinvocation } from '#apiserver/admission/reinvocation';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import { fakeServices } from './fake-services.ts';
 
 interface Runner {

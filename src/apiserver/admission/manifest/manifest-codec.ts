@@ -10,7 +10,7 @@ import { aggregate, fieldPath } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateObjectMeta } from '#apimachinery/validation/object-meta';
 import { noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
-import { strictErrors } from '#apiserver/endpoints/handlers/request-body';
+import { strictErrors } from '#apimachinery/runtime/strict-errors';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
 

@@ -11,7 +11,7 @@ import { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 import { replaceObject } from '#apiserver/admission/replace-object';
 import { AuthorizerValue } from '#apiserver/cel/library/authz';
 import { settled } from '#apiserver/cel/runtime/frame';
-import type { PluginServices } from '#apiserver/plugins/plugin-services';
+import type { PolicyServices } from './policy-services.ts';
 import type { Informer } from '#apiserver/registry/informers';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, visibleObject } from './invocations.ts';
 import { MutatingPolicy, MutationError } from './mutating-policy.ts';
@@ -33,7 +33,7 @@ export class MutatingPolicies {
 
   /** `files`: policies besides those of the API. Throws for files that cannot be taken. */
   constructor(
-    readonly services: PluginServices,
+    readonly services: PolicyServices,
     files: ManifestFiles | undefined,
   ) {
     this.#source = new PolicySource({ kind: 'MutatingAdmissionPolicy', compile: (spec) => MutatingPolicy.compile(spec), services, files });

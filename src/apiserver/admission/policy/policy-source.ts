@@ -3,7 +3,7 @@ import type { Attributes } from '#apiserver/admission/attributes';
 import { type ManifestSource, staticSuffix } from '#apiserver/admission/manifest/manifests';
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
-import type { PluginServices } from '#apiserver/plugins/plugin-services';
+import type { PolicyServices } from './policy-services.ts';
 import { Suspended } from '#apiserver/cel/runtime/frame';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Informer } from '#apiserver/registry/informers';
@@ -56,7 +56,7 @@ export interface PolicySourceOptions<S extends PolicySpec, C> {
   readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
   /** In steps: a policy may have 40,000 expressions. Must not throw. */
   compile(spec: S): Steps<C>;
-  readonly services: Pick<PluginServices, 'informers' | 'shutdownSignal' | 'manifests'>;
+  readonly services: Pick<PolicyServices, 'informers' | 'shutdownSignal' | 'manifests'>;
   /** Policies that stand in files: they come first, and policies themselves are not beyond them. */
   readonly files?: ManifestFiles | undefined;
 }

@@ -7,7 +7,7 @@ import { forbidden } from '#apiserver/admission/forbidden';
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import { AuthorizerValue } from '#apiserver/cel/library/authz';
 import { settled } from '#apiserver/cel/runtime/frame';
-import type { PluginServices } from '#apiserver/plugins/plugin-services';
+import type { PolicyServices } from './policy-services.ts';
 import type { Informer } from '#apiserver/registry/informers';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, VisibleObjects } from './invocations.ts';
 import { type PolicyCandidate, PolicySource } from './policy-source.ts';
@@ -37,7 +37,7 @@ export class ValidatingPolicies {
 
   /** `files`: policies besides those of the API. Throws for files that cannot be taken. */
   constructor(
-    readonly services: PluginServices,
+    readonly services: PolicyServices,
     files: ManifestFiles | undefined,
   ) {
     this.#source = new PolicySource({

@@ -1,6 +1,6 @@
 /** Questions to the authorizer. Upstream: apiserver/pkg/cel/library/authz.go. */
 import { nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from '#apiserver/authorization/authorizer';
 import { selectorsOf } from '#apiserver/authorization/request-selectors';
 import { func, type FunctionDeclaration, member } from '../check/declarations.ts';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
 import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
-import type { MediaType } from '#apiserver/endpoints/handlers/negotiation';
+import type { MediaType } from '#apiserver/request/media-type';
 import type { DiscoveryDocument } from './discovery-registry.ts';
 
 /** As long as a document is the present one, its other forms are made once. */

@@ -1,6 +1,6 @@
 import { newUnauthorized } from '#apimachinery/api/errors';
 import type { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
-import { groupNames } from '#apiserver/authentication/authenticator';
+import { groupNames } from '#apiserver/request/user-info';
 import { type Auditing, auditFailedAuthentication } from './audit.ts';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';

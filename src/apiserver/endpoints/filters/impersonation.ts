@@ -1,5 +1,5 @@
 import { newBadRequest } from '#apimachinery/api/errors';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import { authorizationAttributes } from '#apiserver/authorization/authorization.guard';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { respondError } from '#apiserver/endpoints/handlers/responses';

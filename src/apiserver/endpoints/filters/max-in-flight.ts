@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
-import { groupNames } from '#apiserver/authentication/authenticator';
+import { groupNames } from '#apiserver/request/user-info';
 import type { Filter, RequestContext } from '#apiserver/request/request-context';
 
 const text = Buffer.from('Too many requests, please try again later.\n');

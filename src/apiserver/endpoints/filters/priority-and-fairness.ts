@@ -3,7 +3,7 @@ import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
 import type { Place, Roster } from '#apiserver/request/roster';
 import type { Classification, FlowController } from '#apiserver/flowcontrol/flow-controller';
-import type { LiveRequest } from '#apiserver/flowcontrol/flow-dump';
+import type { LiveRequest } from '#apiserver/flowcontrol/live-request';
 import type { FlowMetrics } from '#apiserver/flowcontrol/flow-metrics';
 import type { SeatedRequest } from '#apiserver/flowcontrol/queue-set';
 import type { WatchTracker } from '#apiserver/flowcontrol/watch-tracker';

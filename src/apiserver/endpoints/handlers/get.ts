@@ -4,7 +4,7 @@ import { parseBoolean } from '#apiserver/request/list-options';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { RequestInfo } from '#apiserver/request/request-info';
 import type { Store } from '#apiserver/registry/store';
-import type { RequestSpan } from '#apiserver/tracing/tracer';
+import type { RequestSpan } from '#apiserver/request/request-span';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';

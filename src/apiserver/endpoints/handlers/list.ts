@@ -14,13 +14,14 @@ import type { CacheList, CacheListOptions } from '#apiserver/storage/cacher/list
 import type { Predicate } from '#apiserver/storage/cacher/predicate';
 import type { ListChunk } from '#apiserver/storage/cacher/object-tree';
 import type { Store } from '#apiserver/registry/store';
-import type { RequestSpan } from '#apiserver/tracing/tracer';
+import type { RequestSpan } from '#apiserver/request/request-span';
 import { groupResourceString } from '#apimachinery/api/errors';
 import { type Deflated, deflatedPiece, GzipMember } from './gzip-pieces.ts';
 import { parseObject, prepareProtobuf } from './large-objects.ts';
 import { HeldLists } from './held-lists.ts';
 import { LargeLists, type Run, runsOf } from './list-runs.ts';
-import { type MediaType, negotiate, type Negotiated } from './negotiation.ts';
+import { negotiate, type Negotiated } from './negotiation.ts';
+import type { MediaType } from '#apiserver/request/media-type';
 import { newWrongPartial, partialBytes } from './partial.ts';
 import type { ListQuery } from '#apiserver/request/list-options';
 import { parseListOptions } from './query-options.ts';

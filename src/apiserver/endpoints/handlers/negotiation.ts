@@ -1,7 +1,6 @@
+import type { MediaType } from '#apiserver/request/media-type';
 import { newGenericServerResponse, newNotAcceptable, StatusError } from '#apimachinery/api/errors';
 import type { GroupVersionKind } from '#apimachinery/meta/types';
-
-export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf' | 'application/cbor';
 
 /** How the client wants its answer. */
 export interface Negotiated {

@@ -32,14 +32,15 @@ import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
 import { atOnce, inSteps, needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import type { RequestAudit } from '#apiserver/audit/request-audit';
+import type { AuditContext } from '#apiserver/request/audit-context';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { type AppliedForm, applyObject } from './apply.ts';
 import { negotiate, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
-import { readRequestBody, strictErrors } from './request-body.ts';
+import { strictErrors } from '#apimachinery/runtime/strict-errors';
+import { readRequestBody } from './request-body.ts';
 import { kindProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNameMatches, newWriteRequest } from './write-request.ts';
@@ -131,7 +132,7 @@ export class PatchHandler {
   }
 }
 
-async function notePatch(audit: RequestAudit, body: Buffer): Promise<void> {
+async function notePatch(audit: AuditContext, body: Buffer): Promise<void> {
   let patch: unknown;
   try {
     patch = (await readYaml(body)).value;

@@ -11,12 +11,14 @@ import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { mergeRepeatedKeys } from '#apimachinery/runtime/repeated-keys';
 import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
+import { wordedErrors } from '#apimachinery/runtime/strict-errors';
 import { needsSteps, type Steps, turnOfOthers, untilTime, workOn } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { SharedBudget } from '#apiserver/request/shared-budget';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
-import type { EndpointRestrictions, MediaType } from './negotiation.ts';
+import type { EndpointRestrictions } from './negotiation.ts';
+import type { MediaType } from '#apiserver/request/media-type';
 import { completeKind, isGroupVersion, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
@@ -192,15 +194,6 @@ function hasFiniteNumbers(root: unknown): boolean {
     if (isContainer(value)) for (const key in value) pending.push((value as Record<string, unknown>)[key]);
   }
   return true;
-}
-
-export function strictErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): string[] {
-  return [...wordedErrors(unknownFields, duplicateFields)];
-}
-
-function* wordedErrors(unknownFields: readonly string[], duplicateFields: readonly string[]): Generator<string> {
-  for (const path of unknownFields) yield `unknown field ${JSON.stringify(path)}`;
-  for (const path of duplicateFields) yield `duplicate field ${JSON.stringify(path)}`;
 }
 
 function* inTurn<T>(...lists: readonly Iterable<T>[]): Generator<T> {

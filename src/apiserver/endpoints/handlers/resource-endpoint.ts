@@ -10,7 +10,8 @@ import type { KindLookup } from '#apiserver/registry/kinds';
 import type { Column, ResourceDefinition, Strategy, VersionConversion } from '#apiserver/registry/resource-definition';
 import type { Store } from '#apiserver/registry/store';
 import type { Series } from '#apiserver/base/metrics/series-histogram';
-import { type EndpointRestrictions, type MediaType, plainRestrictions } from './negotiation.ts';
+import { type EndpointRestrictions, plainRestrictions } from './negotiation.ts';
+import type { MediaType } from '#apiserver/request/media-type';
 
 /** One resource or subresource in one version, bound to its store: what the verbs work on. Made at start and when kinds change. */
 export interface ResourceEndpoint {

@@ -17,10 +17,10 @@ import { encodeProtobuf, prepareProtobufSteps } from '#apimachinery/runtime/prot
 import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
-import type { RequestAudit } from '#apiserver/audit/request-audit';
+import type { AuditContext } from '#apiserver/request/audit-context';
 import { writeYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import { BodyTooLargeError, type Exchange, pushContentLength, type ResponseStream } from '#apiserver/request/exchange';
-import type { RequestSpan } from '#apiserver/tracing/tracer';
+import type { RequestSpan } from '#apiserver/request/request-span';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { warningHeaders } from '#apiserver/request/warnings';
 import { writeAsMade } from '#apiserver/serving/write-as-made';
@@ -44,7 +44,7 @@ export function respondBytes(context: RequestContext, status: number, contentTyp
 }
 
 /** Sends the whole answer when its audit events are written, if the client is there then. */
-function completedBy(audit: RequestAudit, exchange: Exchange, send: () => void): void {
+function completedBy(audit: AuditContext, exchange: Exchange, send: () => void): void {
   audit.completedBy(() => {
     if (!exchange.responded && !exchange.closed) send();
   });

@@ -1,4 +1,4 @@
-import type { RequestSpan } from '#apiserver/tracing/tracer';
+import type { RequestSpan } from '#apiserver/request/request-span';
 
 /** Tells the span of a write when it goes to the store, and what comes of it. Upstream: endpoints/handlers/create.go, update.go. */
 export function tellsStorage<T>(span: RequestSpan | undefined, length: number, write: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { validateManagedFields } from '#apimachinery/managedfields/managers';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
-import type { AdmissionCall } from '#apiserver/admission/request-admission';
+import type { AdmissionCall } from '#apiserver/request/admission-context';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';

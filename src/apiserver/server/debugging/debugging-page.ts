@@ -3,7 +3,8 @@ import { newNotAcceptable } from '#apimachinery/api/errors';
 import { encodeCbor } from '#apimachinery/runtime/cbor';
 import { indentJson } from '#apimachinery/runtime/indent';
 import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
-import { type Clause, isPretty, type MediaType, parseAccept } from '#apiserver/endpoints/handlers/negotiation';
+import { type Clause, isPretty, parseAccept } from '#apiserver/endpoints/handlers/negotiation';
+import type { MediaType } from '#apiserver/request/media-type';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { Handler, RequestContext } from '#apiserver/request/request-context';
 

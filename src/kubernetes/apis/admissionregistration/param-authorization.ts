@@ -7,7 +7,7 @@ import { type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apim
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { type FieldError, fieldPath, forbidden } from '#apimachinery/validation/field';
 import type { Policy, PolicyBinding } from '#apiserver/admission/policy/policy-types';
-import { groupNames, type UserInfo } from '#apiserver/authentication/authenticator';
+import { groupNames, type UserInfo } from '#apiserver/request/user-info';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { Informers } from '#apiserver/registry/informers';
 import type { StoreHooks, WriteRequest } from '#apiserver/registry/store';

@@ -3,7 +3,7 @@ import { newBadRequest, newInvalid } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { aggregateMessages, type FieldError } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import type { UserInfo } from '#apiserver/authentication/authenticator';
+import type { UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationAttributes, SelectorRequirement } from '#apiserver/authorization/authorizer';
 import { selectorsOf } from '#apiserver/authorization/request-selectors';
 import { UnionAuthorizer } from '#apiserver/authorization/union';

@@ -1,6 +1,6 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
-import type { AdmissionCall } from '#apiserver/admission/request-admission';
+import type { AdmissionCall } from '#apiserver/request/admission-context';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from '#apiserver/request/request-context';
 

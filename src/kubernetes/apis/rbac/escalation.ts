@@ -2,7 +2,7 @@ import { newForbidden, newNotFound } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quoteList } from '#apimachinery/runtime/quote';
-import { groupNames, type UserInfo } from '#apiserver/authentication/authenticator';
+import { groupNames, type UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
 import type { Informers } from '#apiserver/registry/informers';
 import type { StoreHooks, WriteRequest } from '#apiserver/registry/store';

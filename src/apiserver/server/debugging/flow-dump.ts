@@ -2,15 +2,10 @@ import type { Handler, RequestContext } from '#apiserver/request/request-context
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { groupVersionString } from '#apimachinery/meta/types';
 import { Buffer } from 'node:buffer';
-import type { FlowController } from './flow-controller.ts';
-import type { FlowMetrics } from './flow-metrics.ts';
-import type { SeatedRequest } from './queue-set.ts';
-
-/** What waits or executes at this moment, with who asks. */
-export interface LiveRequest {
-  readonly request: SeatedRequest;
-  readonly context: RequestContext;
-}
+import type { FlowController } from '#apiserver/flowcontrol/flow-controller';
+import type { FlowMetrics } from '#apiserver/flowcontrol/flow-metrics';
+import type { LiveRequest } from '#apiserver/flowcontrol/live-request';
+import type { SeatedRequest } from '#apiserver/flowcontrol/queue-set';
 
 export interface DumpedFlowControl {
   readonly controller: FlowController;
