@@ -1,7 +1,7 @@
+import type { GroupResource } from '#apimachinery/meta/types';
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
 import type { StorageMediaType } from './object-forms.ts';
-import type { StorageOverride } from './storage-overrides.ts';
 import type { EmulatedVersion } from './version.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
@@ -131,6 +131,11 @@ export type StorageConfig =
 /** A redis, which other API servers may share. */
 export interface RedisConfig extends RedisStorageOptions {
   readonly backend: 'redis';
+}
+
+/** The etcd servers of one resource, instead of those of all others. */
+export interface StorageOverride extends GroupResource {
+  readonly servers: readonly string[];
 }
 
 /** An etcd, which other API servers may share. */

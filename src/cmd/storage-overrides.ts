@@ -1,13 +1,7 @@
-import type { GroupResource } from '#apimachinery/meta/types';
 import type { Scheme } from '#apiserver/registry/scheme';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
-import type { EtcdConfig } from './server-config.ts';
-
-/** A resource, and the etcd that its objects are in. */
-export interface StorageOverride extends GroupResource {
-  readonly servers: readonly string[];
-}
+import type { EtcdConfig, StorageOverride } from './server-config.ts';
 
 type Opened = Storage & Partial<CommitFeed>;
 

@@ -133,7 +133,8 @@ export type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props
 export { type Informer, Informers } from '#apiserver/registry/informers';
 export { type KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 export { FeatureGates } from '#apiserver/base/feature-gates';
-export { type Endpoint, ServiceResolver } from '#apiserver/network/service-resolver';
+export { ServiceResolver } from '#apiserver/network/service-resolver';
+export { type Endpoint } from '#apiserver/network/endpoint';
 export { DialBridge } from '#apiserver/network/egress-selector/dial-bridge';
 export type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 export { RestMapper, type RestMapping } from '#apiserver/server/rest-mapper';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import type { TestRequest } from './start-test-cluster.ts';
+import type { TestRequest } from './test-request.ts';
 
 type Fetch = (path: string, request?: TestRequest) => Promise<Response>;
 

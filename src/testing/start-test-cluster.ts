@@ -13,9 +13,10 @@ import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
 import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
-import { readServerOptions } from '#cmd/options/server-options';
+import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerConfig, StorageConfig } from '#cmd/server-config';
 import { createObject } from './create-object.ts';
+import type { TestRequest } from './test-request.ts';
 import { serviceAccountTokens } from './service-account-key.ts';
 import { issueServingCertificate } from './serving-certificate.ts';
 import { hashToken } from '#plugins/authentication/token-auth';
@@ -83,16 +84,6 @@ export interface TestCluster extends AsyncDisposable {
   /** The token of a user. */
   token(user: string): string;
   readonly app: App;
-}
-
-export interface TestRequest {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON. */
-  readonly body?: string | Buffer | object;
-  /** Who asks; `null` for nobody. */
-  readonly as?: string | null;
-  readonly signal?: AbortSignal;
 }
 
 /**

@@ -20,7 +20,7 @@ import { startTestCluster, type TestCluster } from 'kubenest/testing';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { createApp } from '#cmd/app';
 import { completeOptions } from '#cmd/options/complete';
-import { readServerOptions } from '#cmd/options/server-options';
+import { readServerOptions } from '../../src/cmd/options/read-server-options.ts';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 
 let folder: string;

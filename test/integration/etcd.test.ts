@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Authority } from '#cmd/certificates/issue';
 import { completeStorage } from '#cmd/options/complete';
-import { readServerOptions } from '#cmd/options/server-options';
+import { readServerOptions } from '../../src/cmd/options/read-server-options.ts';
 import type { StorageConfig } from '#cmd/server-config';
 import { openEtcdStorage } from '#plugins/storage/etcd/open-etcd-storage';
 import { startTestCluster, type TestCluster } from '#testing/index';

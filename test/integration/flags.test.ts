@@ -3,7 +3,8 @@ import { connect, type ConnectionOptions } from 'node:tls';
 import { expect, it } from 'vitest';
 import { KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 import type { ServerConfig } from '#cmd/server-config';
-import { readServerOptions, ServerOptions, targetsOf } from '#cmd/options/server-options';
+import { ServerOptions } from '#cmd/options/server-options';
+import { readServerOptions, targetsOf } from '../../src/cmd/options/read-server-options.ts';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 const pods = '/api/v1/namespaces/default/pods';

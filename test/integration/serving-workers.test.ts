@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { defaultServingWorkers } from '#cmd/options/serving-options';
-import { readServerOptions } from '#cmd/options/server-options';
+import { readServerOptions } from '../../src/cmd/options/read-server-options.ts';
 import type { ServerConfig } from '#cmd/server-config';
 import { startTestCluster, type TestCluster } from '#testing/index';
 

@@ -1,4 +1,5 @@
-import type { DocumentBuilder, OpenApiDocuments } from '#apiserver/endpoints/openapi/openapi-registry';
+import type { OpenApiDocuments } from '#apiserver/endpoints/openapi/openapi-registry';
+import type { DocumentBuilder } from '#apiserver/endpoints/openapi/document-builder';
 import type { CustomDefinition } from '../server/resource-definitions.ts';
 import { customDocument, type DocumentSources, documentSources } from './custom-document.ts';
 

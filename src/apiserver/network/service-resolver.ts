@@ -1,10 +1,5 @@
 import type { EgressSelector } from './egress-selector/egress-selector.ts';
-
-/** Where a connection goes. */
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
+import type { Endpoint } from './endpoint.ts';
 
 /** Finds where and how a Service can be reached, for what the server itself calls by a service's name: webhooks, APIServices. */
 export interface ServiceResolver {

@@ -1,7 +1,17 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BodyReceiver, StreamEvent } from './http2/http2-stream.ts';
 import type { ErrorCode } from './http2/protocol.ts';
+
+/** Who takes a request's body. */
+export interface BodyReceiver {
+  /** A view, to be copied. To be answered by `Http2Stream.credit`, once there is room for as much again. */
+  data(chunk: Buffer): void;
+  end(): void;
+  /** The client left before the end, or sent something else than it announced. */
+  gone(): void;
+}
+
+export type StreamEvent = 'close' | 'drain' | 'sent';
 
 /** A request over HTTP/2 and its answer, as both implementations of the protocol hand it to `Http2Exchange`. */
 export interface ServerStream {

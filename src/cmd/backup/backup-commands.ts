@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { OptionsError } from '#cmd/options/server-options';
+import { OptionsError } from '#cmd/options/options-error';
 import type { RevisionRule } from './backup.ts';
 
 interface Verb {

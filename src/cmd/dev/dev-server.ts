@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { traceText } from '#apiserver/tracing/trace-text';
-import { readServerOptions } from '#cmd/options/server-options';
+import { readServerOptions } from '#cmd/options/read-server-options';
 
 /** What a server under development tells the process that began it. */
 export interface DevMessage {

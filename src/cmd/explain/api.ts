@@ -8,7 +8,7 @@ import { trustOptions } from '#apiserver/network/trust';
 import { credentialSourceOf } from '#apiserver/network/webhook/json-client';
 import { readKubeconfig } from '#apiserver/network/webhook/kubeconfig';
 import { completeOptions } from '#cmd/options/complete';
-import { readServerOptions } from '#cmd/options/server-options';
+import { readServerOptions } from '#cmd/options/read-server-options';
 import { hashToken } from '#plugins/authentication/token-auth';
 
 export interface ApiRequest {

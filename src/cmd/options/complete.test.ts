@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { type CompletedOptions, completeOptions } from './complete.ts';
-import { OptionsError, readServerOptions } from './server-options.ts';
+import { readServerOptions } from './read-server-options.ts';
+import { OptionsError } from './options-error.ts';
 
 /** The addresses by which other hosts reach this one. */
 const hostAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) =>

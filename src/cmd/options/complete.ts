@@ -47,7 +47,8 @@ import { authorizersOf } from './complete-authorization.ts';
 import type { PodOptions } from './pod-options.ts';
 import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/default-toleration-seconds';
 import { parsePortRange } from './service-options.ts';
-import { OptionsError, type ServerOptions } from './server-options.ts';
+import type { ServerOptions } from './server-options.ts';
+import { OptionsError } from './options-error.ts';
 import type { TracingOptions } from './tracing-options.ts';
 import { readTls, servingNames, tlsFilesOf, urlOf } from './complete-serving.ts';
 

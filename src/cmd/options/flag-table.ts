@@ -1,4 +1,4 @@
-import type { ServerName } from './server-options.ts';
+import type { ServerName } from './server-name.ts';
 import { defaultServingWorkers } from './serving-options.ts';
 import { readTable } from './tables.ts';
 

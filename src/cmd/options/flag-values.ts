@@ -1,7 +1,8 @@
 import { formatDuration } from '#apimachinery/runtime/duration';
 import { flagTable } from './flag-table.ts';
 import type { FlagValue } from './flag-value.ts';
-import { type ServerOptions, targetsOf } from './server-options.ts';
+import type { ServerOptions } from './server-options.ts';
+import { targetsOf } from './read-server-options.ts';
 
 /** What holds passwords. Upstream marks such flags, too (`classified`), and has none on this server. */
 const classified = new Set(['redis-url']);

@@ -1,5 +1,6 @@
 import { type FlagSpec, flagTable, shownDefault } from './flag-table.ts';
-import { defaultOptions, type ServerName, targetsOf } from './server-options.ts';
+import { defaultOptions, targetsOf } from './read-server-options.ts';
+import type { ServerName } from './server-name.ts';
 
 /** What `--help` prints: all flags by section, with types and defaults, and which of them change nothing. */
 export function serverHelp(command: ServerName): string {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { completeOptions } from './complete.ts';
 import { flagTable } from './flag-table.ts';
-import { readServerOptions } from './server-options.ts';
+import { readServerOptions } from './read-server-options.ts';
 
 let folder: string;
 beforeAll(async () => {

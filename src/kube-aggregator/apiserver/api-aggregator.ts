@@ -1,6 +1,6 @@
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
-import type { DocumentBuilder } from '#apiserver/endpoints/openapi/openapi-registry';
+import type { DocumentBuilder } from '#apiserver/endpoints/openapi/document-builder';
 import type { Handler } from '#apiserver/request/request-context';
 import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { APIService, APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';

@@ -6,7 +6,8 @@ import { dialErrorText, isCertificateError, untrusted } from '#apiserver/endpoin
 import type { ProxyLocation } from '#apiserver/endpoints/handlers/proxy';
 import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';
 import { addressOf, type Dial } from '#apiserver/network/egress-selector/egress-selector';
-import type { Endpoint, ServiceResolver } from '#apiserver/network/service-resolver';
+import type { ServiceResolver } from '#apiserver/network/service-resolver';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import { trustOptions } from '#apiserver/network/trust';
 import { readAnswer } from '#apiserver/network/webhook/read-answer';
 import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.gen';

@@ -3,7 +3,7 @@ import { fromSwagger } from '#apimachinery/openapi/from-swagger';
 import type { V3Document } from '#apimachinery/openapi/swagger';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { gnosticForm, JoinedSwagger, jsonForm } from '#apiserver/endpoints/openapi/joined-swagger';
-import type { DocumentBuilder } from '#apiserver/endpoints/openapi/openapi-registry';
+import type { DocumentBuilder } from '#apiserver/endpoints/openapi/document-builder';
 import { oneStep } from '#apimachinery/runtime/steps';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
 import { everyMinute, KeyedQueue } from './keyed-queue.ts';

@@ -5,7 +5,7 @@ import { swaggerPart, type SwaggerParameter, type SwaggerPart } from '#apimachin
 import { compareUtf8, encodeRawJson } from '#apimachinery/runtime/json';
 import { addForeignPart } from './foreign-parts.ts';
 import { type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
-import type { DocumentBuilder } from './openapi-registry.ts';
+import type { DocumentBuilder } from './document-builder.ts';
 import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 
 /** How the joined document is written: its paths and definitions one by one, then all of it. */

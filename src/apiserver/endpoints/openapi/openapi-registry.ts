@@ -3,13 +3,12 @@ import { OpenApiSchemas } from '#apimachinery/openapi/schemas';
 import type { V3Document } from '#apimachinery/openapi/swagger';
 import type { TableFolder } from '#apimachinery/runtime/table-folder';
 import type { ApiGroup } from '#apiserver/registry/api-group';
+import type { DocumentBuilder } from './document-builder.ts';
 import { documentInfo, groupDocument, groupVersionDocument, rootDocument, rootDocumentNames } from './group-version-document.ts';
 import { gnosticForm, JoinedSwagger, jsonForm } from './joined-swagger.ts';
 import { documentAnswer, jsonParts, type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
 import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
 
-/** Makes a document of OpenAPI 3.0 when it is first needed, and again for the joined document of 2.0. */
-export type DocumentBuilder = () => Steps<V3Document>;
 /** By what follows `/openapi/v3/`: `apis/apps/v1`. */
 export type OpenApiDocuments = ReadonlyMap<string, DocumentBuilder>;
 

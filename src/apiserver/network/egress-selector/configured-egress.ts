@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { CounterMetric, HistogramMetric, Metrics } from '#apiserver/base/metrics/metrics';
-import type { Endpoint } from '../service-resolver.ts';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import { addressOf, type Dial, type EgressSelector, type EgressType } from './egress-selector.ts';
 import { connectToProxy, type HttpProxy, tunnelThrough } from './http-connect.ts';
 

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Endpoint } from '../service-resolver.ts';
+import type { Endpoint } from '#apiserver/network/endpoint';
 
 /** What a connection is for: the control plane's own services, what the server manages (nodes, pods, services), or the store. */
 export type EgressType = 'controlplane' | 'cluster' | 'etcd';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { connect as connectTcp } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
-import type { Endpoint } from '../service-resolver.ts';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import { type Trust, trustOptions } from '../trust.ts';
 import { addressOf } from './egress-selector.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { Client, type ClientDuplexStream, credentials, Metadata } from '@grpc/grpc-js';
 import { exactInt64, bytes, int64, Message, nested, string } from '#apimachinery/runtime/message-table';
-import type { Endpoint } from '../service-resolver.ts';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import { addressOf } from './egress-selector.ts';
 
 /** Upstream: apiserver-network-proxy/konnectivity-client/proto/client/client.proto. */

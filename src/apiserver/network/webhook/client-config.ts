@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
-import type { Endpoint, ServiceResolver } from '#apiserver/network/service-resolver';
+import type { ServiceResolver } from '#apiserver/network/service-resolver';
+import type { Endpoint } from '#apiserver/network/endpoint';
 
 /** How a webhook is reached that an object of the API configures. Upstream: admissionregistration.k8s.io and apiextensions.k8s.io WebhookClientConfig. */
 export interface WebhookClientConfig {

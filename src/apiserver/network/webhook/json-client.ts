@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { urlToHttpOptions } from 'node:url';
 import { agentOf } from '#apiserver/network/egress-selector/dialing-agent';
 import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
-import type { Endpoint } from '#apiserver/network/service-resolver';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import { trustOptions } from '#apiserver/network/trust';
 import type { Credential, CredentialSource } from './credential-source.ts';
 import { sharedExecCredentials } from './exec-credentials.ts';

@@ -8,7 +8,7 @@ import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { HeaderDecoder } from './header-decoder.ts';
 import { HeaderEncoder } from './header-encoder.ts';
 import { httpDate } from './http-date.ts';
-import { Http2Stream } from './http2-stream.ts';
+import { Http2Stream, type StreamConnection } from './http2-stream.ts';
 import {
   type ErrorCode,
   errorCodes,
@@ -86,7 +86,7 @@ function flush(connection: Http2Connection): void {
  * Of what is sent, there is one write under way at a time: while the client takes nothing more waits here than that and the heads of
  * answers, bodies wait in their streams.
  */
-export class Http2Connection implements FrameHandler {
+export class Http2Connection implements StreamConnection, FrameHandler {
   readonly socket: TLSSocket;
   readonly #options: Http2ConnectionOptions;
   readonly #events: Http2ConnectionEvents;

@@ -1,20 +1,21 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { MergedBytes } from '../merged-bytes.ts';
-import type { ServerStream } from '../server-stream.ts';
-import type { Http2Connection } from './http2-connection.ts';
+import type { BodyReceiver, ServerStream, StreamEvent } from '../server-stream.ts';
 import { type ErrorCode, errorCodes, initial } from './protocol.ts';
 
-/** Who takes a request's body. */
-export interface BodyReceiver {
-  /** A view, to be copied. To be answered by `Http2Stream.credit`, once there is room for as much again. */
-  data(chunk: Buffer): void;
-  end(): void;
-  /** The client left before the end, or sent something else than it announced. */
-  gone(): void;
+/** The connection of a stream, as far as the stream uses it. */
+export interface StreamConnection {
+  sendHead(stream: Http2Stream, status: number, fields: readonly string[], endStream: boolean): void;
+  /** The stream has something to send. */
+  ready(stream: Http2Stream): void;
+  /** Sends RST_STREAM. */
+  reset(stream: Http2Stream, code: ErrorCode): void;
+  /** Returns octets of the receive window to the client. */
+  creditStream(stream: Http2Stream, bytes: number): void;
+  /** Sends GOAWAY. */
+  close(): void;
 }
-
-export type StreamEvent = 'close' | 'drain' | 'sent';
 
 interface Waiting {
   readonly bytes: Buffer;
@@ -32,7 +33,7 @@ const highWaterBytes = 64 * 1024;
  */
 export class Http2Stream implements ServerStream {
   readonly id: number;
-  readonly connection: Http2Connection;
+  readonly connection: StreamConnection;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   /** Octets of the request's body: 0 without one, undefined if only its end tells. The stream is reset where the body has more or fewer. */
@@ -77,7 +78,7 @@ export class Http2Stream implements ServerStream {
   readonly #listeners: Record<StreamEvent, (() => void)[] | undefined> = { close: undefined, drain: undefined, sent: undefined };
 
   constructor(
-    connection: Http2Connection,
+    connection: StreamConnection,
     id: number,
     headers: IncomingHttpHeaders,
     rawHeaders: readonly string[],

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { parseContentLength } from '#apiserver/request/content-length';
-import type { BodyReceiver, StreamEvent } from '../http2/http2-stream.ts';
+import type { BodyReceiver, StreamEvent } from '#apiserver/serving/server-stream';
 import { type ErrorCode, errorCodes, ofConnection } from '../http2/protocol.ts';
 import { MergedBytes } from '../merged-bytes.ts';
 import type { ServerStream } from '../server-stream.ts';

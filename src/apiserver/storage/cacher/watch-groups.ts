@@ -1,55 +1,14 @@
-import { newInternalError, StatusError } from '#apimachinery/api/errors';
-import type { Status } from '#apimachinery/meta/types';
-import type { CachedObject } from './cached-object.ts';
 import type { CacheEvent } from './event-history.ts';
-import type { Snapshot } from './object-tree.ts';
 import type { Predicate } from './predicate.ts';
+import { WatchGroup } from './watch-group.ts';
 import { Dispatch } from './watch-event.ts';
 import { failureOf, type Watcher } from './watcher.ts';
 
-/** Watchers with the same scope and the same predicate: an event is filtered once for all of them. */
-export class WatchGroup {
-  readonly watchers = new Set<Watcher>();
-  readonly matches: (object: CachedObject) => boolean;
-
-  /** `scope`: a prefix that ends with `/`, or one key. */
-  constructor(
-    readonly scope: string,
-    readonly predicate: Predicate,
-  ) {
-    this.matches = predicate.isEmpty ? () => true : (object) => predicate.matches(object);
-  }
-
-  covers(key: string): boolean {
-    return this.scope.endsWith('/') ? key.startsWith(this.scope) : key === this.scope;
-  }
-
-  /** The objects of its scope, whether they match or not. */
-  *objectsOf(snapshot: Snapshot): Generator<CachedObject, void> {
-    if (this.scope.endsWith('/')) {
-      for (const { items } of snapshot.chunks(this.scope)) yield* items;
-      return;
-    }
-    const object = snapshot.get(this.scope);
-    if (object) yield object;
-  }
-
-  dispatch(dispatch: Dispatch): void {
-    const event = dispatch.for(this.matches);
-    if (!event) return;
-    for (const watcher of this.watchers) if (watcher.isLive) watcher.send(event);
-  }
-
-  statusOf(failure: Error): Status {
-    return failure instanceof StatusError ? failure.status : newInternalError(failure).status;
-  }
-}
-
 /** The groups of one scope, by what an event can be looked up by. */
 interface ScopeGroups {
-  readonly any: Map<string, WatchGroup>;
-  readonly byName: Map<string, Map<string, WatchGroup>>;
-  readonly byField: Map<string, Map<string, Map<string, WatchGroup>>>;
+  readonly any: Map<string, WatchGroup<Watcher>>;
+  readonly byName: Map<string, Map<string, WatchGroup<Watcher>>>;
+  readonly byField: Map<string, Map<string, Map<string, WatchGroup<Watcher>>>>;
 }
 
 /**
@@ -73,9 +32,9 @@ export class WatchGroups {
   }
 
   /** The group for a new watcher; a watcher must be added to it by `add`. */
-  groupFor(scope: string, predicate: Predicate): WatchGroup {
+  groupFor(scope: string, predicate: Predicate): WatchGroup<Watcher> {
     const present = this.#scopes.get(scope);
-    return (present && this.#placeOf(present, predicate)?.get(predicate.key)) ?? new WatchGroup(scope, predicate);
+    return (present && this.#placeOf(present, predicate)?.get(predicate.key)) ?? new WatchGroup<Watcher>(scope, predicate);
   }
 
   add(watcher: Watcher): void {
@@ -134,7 +93,7 @@ export class WatchGroups {
     const failure = failureOf(event.object, event.previous);
     const dispatch = new Dispatch(event);
     const { key } = event;
-    const visit = (group: WatchGroup): void => {
+    const visit = (group: WatchGroup<Watcher>): void => {
       if (!failure) group.dispatch(dispatch);
       else for (const watcher of [...group.watchers]) if (watcher.isLive) watcher.fail(group.statusOf(failure));
     };
@@ -146,7 +105,7 @@ export class WatchGroups {
     }
   }
 
-  #visit(scope: ScopeGroups, event: CacheEvent, isFailed: boolean, visit: (group: WatchGroup) => void): void {
+  #visit(scope: ScopeGroups, event: CacheEvent, isFailed: boolean, visit: (group: WatchGroup<Watcher>) => void): void {
     for (const group of scope.any.values()) visit(group);
     if (scope.byName.size > 0) {
       for (const group of scope.byName.get(event.key.slice(event.key.lastIndexOf('/') + 1))?.values() ?? []) visit(group);
@@ -165,7 +124,7 @@ export class WatchGroups {
   }
 
   /** Where groups of this predicate stand; undefined: nowhere yet. */
-  #placeOf(scope: ScopeGroups, { exactName, exactField }: Predicate): Map<string, WatchGroup> | undefined {
+  #placeOf(scope: ScopeGroups, { exactName, exactField }: Predicate): Map<string, WatchGroup<Watcher>> | undefined {
     if (exactName !== undefined) return scope.byName.get(exactName);
     if (exactField && this.#indexed.has(exactField.field)) return scope.byField.get(exactField.field)?.get(exactField.value);
     return scope.any;

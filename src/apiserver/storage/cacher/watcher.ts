@@ -5,7 +5,7 @@ import type { CachedObject } from './cached-object.ts';
 import type { EventHistory } from './event-history.ts';
 import type { Snapshot } from './object-tree.ts';
 import { BookmarkEvent, Dispatch, ErrorEvent, ObjectEvent, type WatchEvent } from './watch-event.ts';
-import type { WatchGroup } from './watch-groups.ts';
+import type { WatchGroup } from './watch-group.ts';
 
 /** Why the cache ended a watch. Clients watch again from the last revision that they have seen. */
 export type WatchEnd =
@@ -76,7 +76,7 @@ const eventsPerLook = 16;
 export class Watcher implements WatchHandle {
   readonly #source: WatchSource;
   readonly #sink: WatchSink;
-  readonly group: WatchGroup;
+  readonly group: WatchGroup<Watcher>;
   /** Events up to here are not to be sent (any more). It is not kept up while the watcher is live. */
   #cursor: Revision;
   #initial: Iterator<CachedObject, void> | undefined;
@@ -91,7 +91,7 @@ export class Watcher implements WatchHandle {
   #fullSince = 0;
   bookmarkAt: number;
 
-  constructor(source: WatchSource, sink: WatchSink, group: WatchGroup, start: WatcherStart) {
+  constructor(source: WatchSource, sink: WatchSink, group: WatchGroup<Watcher>, start: WatcherStart) {
     this.#source = source;
     this.#sink = sink;
     this.group = group;

@@ -2,7 +2,8 @@ import { newServiceUnavailable } from '#apimachinery/api/errors';
 import { quote } from '#apimachinery/runtime/quote';
 import type { Informer, Informers } from '#apiserver/registry/informers';
 import type { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
-import type { Endpoint, ServiceResolver } from '#apiserver/network/service-resolver';
+import type { ServiceResolver } from '#apiserver/network/service-resolver';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import type { EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
 import type { Service, ServicePort } from '#kubernetes/schema/core_v1.gen';
 

@@ -27,6 +27,7 @@ import type {
 import { check, validateDNS1123Label, validateEnum, validateRequiredEnum } from './checks.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
 import { validateLocalDescendingPath } from './paths.ts';
+import { validatePullPolicy } from './pull-policy.ts';
 import type { PodOptions } from './pod-options.ts';
 import { validateLifecycle, validateProbe } from './probes.ts';
 import { validateContainerResourceRequirements } from './resources.ts';
@@ -44,10 +45,6 @@ export interface PodContext {
 }
 
 export const portProtocols = ['SCTP', 'TCP', 'UDP'];
-
-export function validatePullPolicy(errors: FieldError[], policy: string | undefined, path: Path, field: string): void {
-  validateRequiredEnum(errors, policy, ['Always', 'IfNotPresent', 'Never'], path, field);
-}
 
 export function validateContainers(errors: FieldError[], pod: PodContext, path: Path): void {
   const { containers } = pod.spec;

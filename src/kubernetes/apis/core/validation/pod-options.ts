@@ -7,8 +7,8 @@ import { isHugePageResourceName } from '#kubernetes/apis/core/resource-list';
 import type { Container, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
 import { quantityOf } from './checks.ts';
 import { podDeletionCostError } from './pod-deletion-cost.ts';
-import { isHugePageValueDivisible } from './resources.ts';
-import { hostSysctlError } from './security-context.ts';
+import { hostSysctlError } from './host-sysctls.ts';
+import { isHugePageValueDivisible } from './huge-pages.ts';
 
 /**
  * What the validation of a pod lets pass since the stored pod has it already, or since feature gates say so.

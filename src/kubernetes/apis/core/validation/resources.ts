@@ -1,5 +1,5 @@
 /** Names and amounts of resources. Upstream: pkg/apis/core/validation and pkg/apis/core/helper. */
-import { type Quantity, QuantityParseError } from '#apimachinery/api/quantity';
+import { type Quantity } from '#apimachinery/api/quantity';
 import { quote } from '#apimachinery/runtime/quote';
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import {
@@ -24,6 +24,7 @@ import {
 } from '#kubernetes/apis/core/resource-list';
 import type { ResourceClaim, ResourceRequirements } from '#kubernetes/schema/core_v1.gen';
 import { check, compareAmounts, isNegative, isNotInteger, isWholeAmount, quantityOf, validateDNS1123Label } from './checks.ts';
+import { isHugePageValueDivisible } from './huge-pages.ts';
 import type { PodOptions } from './pod-options.ts';
 
 const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
@@ -215,17 +216,6 @@ function checkRequired(
 function validateHugePages(errors: FieldError[], name: string, quantity: Quantity, path: () => Path, options: PodOptions): void {
   if (isHugePageValueDivisible(name, quantity) || options.allowIndivisibleHugePages) return;
   errors.push(invalid(path(), quantity.toString(), `${quantity.toString()} is not positive integer multiple of ${name}`));
-}
-
-/** Whether an amount is made of whole pages of the size that the name says. */
-export function isHugePageValueDivisible(name: string, quantity: Quantity): boolean {
-  try {
-    const pageSize = quantityOf(name.slice(hugePagesPrefix.length));
-    return pageSize.sign > 0 && pageSize.isInteger() && quantity.value() % pageSize.value() === 0n;
-  } catch (error) {
-    if (error instanceof QuantityParseError) return false;
-    throw error;
-  }
 }
 
 /** The claims of a pod that a container uses: each once, as a whole or by requests. */

@@ -30,7 +30,7 @@ import { validateLocalDescendingPath, validateLocalNonReservedPath, validateMode
 import { validatePersistentVolumeClaimTemplate } from './persistent-volume-claim.ts';
 import type { PodOptions } from './pod-options.ts';
 import { clusterTrustBundleNameErrors, isKubernetesSignerName, validateSignerName } from './signer-names.ts';
-import { validatePullPolicy } from './containers.ts';
+import { validatePullPolicy } from './pull-policy.ts';
 import * as sources from './volume-sources.ts';
 import { validateUserAnnotations } from './user-annotations.ts';
 

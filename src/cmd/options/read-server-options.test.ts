@@ -6,7 +6,10 @@ import { type FlagSpec, flagTable } from './flag-table.ts';
 import { serverHelp } from './help.ts';
 import { inertFlags } from './inert-flags.ts';
 import { inertGates } from './inert-gates.ts';
-import { OptionsError, readServerOptions, type ServerName, ServerOptions, targetsOf } from './server-options.ts';
+import { ServerOptions } from './server-options.ts';
+import { readServerOptions, targetsOf } from './read-server-options.ts';
+import type { ServerName } from './server-name.ts';
+import { OptionsError } from './options-error.ts';
 import { readTable } from './tables.ts';
 
 /** Values that are not the default, where the type alone does not say one. */

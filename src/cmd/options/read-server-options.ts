@@ -1,0 +1,100 @@
+import { validateSync } from 'class-validator';
+import { combinationProblems } from './combinations.ts';
+import { flagProperties } from './flag.ts';
+import { type FlagSpec, flagTable } from './flag-table.ts';
+import { type FlagValue, parseFlagValue } from './flag-value.ts';
+import { inertFlags } from './inert-flags.ts';
+import { OptionsError } from './options-error.ts';
+import { parseArguments } from './parse-arguments.ts';
+import type { ServerName } from './server-name.ts';
+import { ServerOptions } from './server-options.ts';
+
+/** The options without flags. Launchers that know `kube-apiserver` expect it on all addresses of the host. */
+export function defaultOptions(name: ServerName): ServerOptions {
+  const options = new ServerOptions();
+  if (name === 'kube-apiserver') options.serving.bindAddress = '0.0.0.0';
+  return options;
+}
+
+/** The property that a flag sets. */
+interface Target {
+  readonly options: Record<string, unknown>;
+  readonly property: string;
+}
+
+/** What a command line asks for beside a server. */
+export type ServerCommand = { readonly help: true } | { readonly version: true } | { readonly options: ServerOptions };
+
+/**
+ * The options that a command line makes, on top of those of its `--config` file. Throws an OptionsError with all problems
+ * at once, of the syntax and of the values. `name`: what the server was
+ * started as.
+ */
+export async function readServerOptions(args: readonly string[], name: ServerName = 'kubenest serve'): Promise<ServerCommand> {
+  const flags = flagTable();
+  const { texts, errors } = parseArguments(args, flags);
+  const isAsked = (name: string): boolean => texts.has(name) && texts.get(name)?.at(-1) !== 'false';
+  if (isAsked('help')) return { help: true };
+  if (isAsked('version')) return { version: true };
+
+  const options = defaultOptions(name);
+  const problems = [...errors];
+  const file = texts.get('config')?.at(-1) ?? '';
+  if (file !== '') {
+    const { readConfigFile } = await import('./config-file.ts');
+    problems.push(...(await readConfigFile(file, options, flags)));
+  }
+  const targets = targetsOf(options);
+  for (const [flag, all] of texts) {
+    // What is empty was not set: launchers pass all their flags, those without a value too.
+    const given = all.filter((text) => text !== '');
+    if (given.length === 0 || flag === 'config') continue;
+    problems.push(...setFlag(options, { name: flag, spec: flags.get(flag) as FlagSpec, texts: given }, targets.get(flag)));
+    options.markGiven(flag);
+  }
+  // Whoever names an etcd and no backend means that etcd, as with upstream's default backend.
+  if (options.storage.etcdServers.length > 0 && !options.isGiven('storage-backend')) options.storage.storageBackend = 'etcd3';
+  problems.push(...validate(options), ...combinationProblems(options));
+  if (problems.length > 0) throw new OptionsError([...new Set(problems)]);
+  return { options };
+}
+
+/** The flags that do something, with what they set; each other one is among the refusals. */
+export function targetsOf(options: ServerOptions): ReadonlyMap<string, Target> {
+  const targets = new Map<string, Target>();
+  for (const [, concern] of options.concerns()) {
+    for (const [flag, property] of flagProperties(concern)) targets.set(flag, { options: concern as Record<string, unknown>, property });
+  }
+  return targets;
+}
+
+interface GivenFlag {
+  readonly name: string;
+  readonly spec: FlagSpec;
+  readonly texts: readonly string[];
+}
+
+/** Sets what the flag sets; returns what is wrong. `target` is undefined for a flag that changes nothing. */
+function setFlag(options: ServerOptions, { name, spec, texts }: GivenFlag, target: Target | undefined): string[] {
+  let value: FlagValue;
+  try {
+    value = parseFlagValue(spec.type, texts);
+  } catch (error) {
+    return [`invalid argument ${JSON.stringify(texts.at(-1))} for --${name}: ${(error as Error).message}`];
+  }
+  if (target) {
+    target.options[target.property] = value;
+    return [];
+  }
+  options.setInert(name, value);
+  const problem = inertFlags.get(name)?.problemOf?.(String(value));
+  return problem === undefined ? [] : [problem];
+}
+
+function validate(options: ServerOptions): string[] {
+  return options.concerns().flatMap(([, concern]) => {
+    return validateSync(concern, { forbidUnknownValues: false }).flatMap(({ constraints }) =>
+      Object.values(constraints ?? {}).flatMap((message) => message.split('\n')),
+    );
+  });
+}

@@ -1,0 +1,2 @@
+/** The names of the command that starts a server. */
+export type ServerName = 'kubenest serve' | 'kube-apiserver';
