@@ -69,7 +69,8 @@ function shorten(metadata: ObjectMeta, requested: number | undefined, now: strin
 }
 
 function checkPreconditions(definition: ResourceDefinition, metadata: ObjectMeta, { preconditions }: DeleteOptions): void {
-  if (definition.resource === 'namespaces' && definition.group === '') return checkNamespacePreconditions(metadata, preconditions);
+  const { strategy } = definition;
+  if (strategy.checkPreconditions) return strategy.checkPreconditions(metadata, preconditions);
   const resource = { group: definition.group, resource: definition.kind };
   if (preconditions?.uid !== undefined && preconditions.uid !== metadata.uid) {
     throw newConflict(
@@ -87,26 +88,12 @@ function checkPreconditions(definition: ResourceDefinition, metadata: ObjectMeta
   }
 }
 
-/** Upstream: pkg/registry/core/namespace/storage. */
-function checkNamespacePreconditions(metadata: ObjectMeta, preconditions: DeleteOptions['preconditions']): void {
-  for (const [field, word] of [
-    ['uid', 'UID'],
-    ['resourceVersion', 'ResourceVersion'],
-  ] as const) {
-    const wanted = preconditions?.[field];
-    if (wanted === undefined || wanted === metadata[field]) continue;
-    const detail = `Precondition failed: ${word} in precondition: ${wanted}, ${word} in object meta: ${metadata[field]}`;
-    throw newConflict({ group: '', resource: 'namespaces' }, metadata.name ?? '', detail);
-  }
-}
-
 /** Of a kind without grace: its deletion begins now and waits for its finalizers only. */
-export function markAsDeleting(definition: ResourceDefinition, object: KubeObject, now: string): void {
+export function markAsDeleting(strategy: Strategy, object: KubeObject, now: string): void {
   const { metadata } = object;
   if (metadata.generation && metadata.deletionTimestamp === undefined) metadata.generation = nextGeneration(metadata.generation);
   if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp > now) metadata.deletionTimestamp = now;
-  if (definition.group === '' && definition.resource === 'namespaces')
-    object['status'] = { ...(object['status'] as object), phase: 'Terminating' };
+  if (strategy.markAsDeleting) strategy.markAsDeleting(object);
   else metadata.deletionGracePeriodSeconds = 0;
 }
 

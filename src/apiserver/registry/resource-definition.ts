@@ -1,4 +1,4 @@
-import type { DeleteOptions, GroupVersion, KubeObject } from '#apimachinery/meta/types';
+import type { DeleteOptions, GroupVersion, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import type { ReplicasPaths } from '#apimachinery/managedfields/scale-handler';
 import type { JsonNumber } from '#apimachinery/runtime/numbers';
 import type { Steps } from '#apimachinery/runtime/steps';
@@ -70,8 +70,19 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    * its deletion is asked for the first time.
    */
   beginDeletion?(object: T, now: string): void;
-  /** A DELETE that removes the object is answered with the object, not with a Status. */
-  readonly returnsDeletedObject?: boolean;
+  /**
+   * Replaces the generic check of a deletion's preconditions where a kind has messages of its own. Throws Conflict.
+   * The generic check: registry/deletion.ts.
+   */
+  checkPreconditions?(metadata: ObjectMeta, preconditions: DeleteOptions['preconditions']): void;
+  /**
+   * Marks an object whose deletion begins, besides its deletionTimestamp; without it, deletionGracePeriodSeconds becomes 0.
+   */
+  markAsDeleting?(object: T): void;
+  /** True if something besides metadata.finalizers keeps a deleted object in the store. */
+  isHeld?(object: T): boolean;
+  /** True: a DELETE that removes the object returns the object, not a Status; `undocumented`: OpenAPI says Status all the same. */
+  readonly returnsDeletedObject?: boolean | 'undocumented';
   /**
    * `spec`: metadata.generation is 1 at first and raised by every change of the spec. `none` (the default): the generic store
    * leaves it as it is; what kinds have a generation of their own set it in `prepareForCreate` and `prepareForUpdate`.
@@ -212,6 +223,10 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly strategy: Strategy<T>;
   /** Labels accepted in fieldSelector besides metadata.name (and metadata.namespace), with the field's text in the storage version. */
   readonly selectableFields: Readonly<Record<string, FieldText<T>>>;
+  /** The selectable fields by which the watch cache indexes objects, so that a list by one of them reads only those that match. */
+  readonly indexedFields?: readonly string[];
+  /** True if each object is a namespace: admission sees the object's name as the namespace of a write. */
+  readonly isNamespace?: boolean;
   /** Of a version that has names of its own for fields: by label, the selectable field of the stored version. Others are not accepted. */
   readonly fieldLabels?: Readonly<Record<string, string>>;
   /**

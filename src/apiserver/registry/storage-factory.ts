@@ -108,7 +108,7 @@ export class StorageFactory {
         resource: { group, resource },
         onConsistencyCheck: (status, message) => this.options.onConsistencyCheck?.({ group, resource }, status, message),
         recognise: recordForm(definition.kind, definition.storageVersion?.version ?? definition, storage.verifiesValues ?? false),
-        indexed: Object.keys(definition.selectableFields).filter((field) => field === 'spec.nodeName'),
+        indexed: definition.indexedFields ?? [],
       });
       found = { group, resource, cacher };
       this.#resources.set(path, found);

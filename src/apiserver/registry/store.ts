@@ -455,7 +455,7 @@ export class Store {
         object.metadata.deletionTimestamp &&
         !object.metadata.finalizers?.length &&
         !object.metadata.deletionGracePeriodSeconds &&
-        !this.#keepsEmptied(object)
+        !this.#strategy.isHeld?.(object)
       ) {
         current.compared();
         await this.storage.delete(key, revision);
@@ -480,12 +480,6 @@ export class Store {
 
   #asStored(bytes: Buffer): Buffer | Promise<Buffer> {
     return this.hooks.asStored?.(bytes) ?? bytes;
-  }
-
-  /** Namespaces go only when spec.finalizers is empty too. */
-  #keepsEmptied(object: KubeObject): boolean {
-    const spec = object['spec'] as { finalizers?: string[] } | undefined;
-    return this.definition.resource === 'namespaces' && this.definition.group === '' && (spec?.finalizers?.length ?? 0) > 0;
   }
 
   #checkResourceVersion(object: KubeObject, current: string, name: string): void {
@@ -579,8 +573,8 @@ export class Store {
     const isCollected = !begins && this.definition.hasGarbageCollection !== false;
     const finalizers = !isCollected ? undefined : collectionFinalizers(this.#strategy, object.metadata, options);
     if (finalizers) object.metadata.finalizers = finalizers;
-    const held = (object.metadata.finalizers?.length ?? 0) > 0 || this.#keepsEmptied(object);
-    if (held && grace === 'immediate' && !begins) markAsDeleting(this.definition, object, request.now);
+    const held = (object.metadata.finalizers?.length ?? 0) > 0 || (this.#strategy.isHeld?.(object) ?? false);
+    if (held && grace === 'immediate' && !begins) markAsDeleting(this.#strategy, object, request.now);
     const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
     const identity = this.#identity(request, name, existing.metadata.uid);
     checkIdentity(object, identity);

@@ -1,4 +1,5 @@
 import { newBadRequest } from '#apimachinery/api/errors';
+import type { FieldSelector } from '#apimachinery/fields/selector';
 import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { type ListQuery, readSelectors } from '#apiserver/request/list-options';
@@ -36,7 +37,6 @@ function* selectionSteps(
   const selectedName = fields.requiresExactMatch('metadata.name');
   if (name && !fields.isEmpty() && selectedName !== name) throw newBadRequest("fieldSelector metadata.name doesn't match requested name");
   const exactName = name || selectedName;
-  const nodeName = fields.requiresExactMatch('spec.nodeName');
   const labelKeys = [...new Set(labels.requirements.map(({ key }) => key))];
   return {
     get key() {
@@ -44,12 +44,21 @@ function* selectionSteps(
     },
     isEmpty: labels.isEmpty() && fields.isEmpty() && !name,
     exactName,
-    exactField: nodeName === undefined ? undefined : { field: 'spec.nodeName', value: nodeName },
+    exactField: indexedFieldOf(definition, fields),
     matches: (object: CachedObject) =>
       (!name || object.fields['metadata.name'] === name) &&
       (labels.isEmpty() || labels.matches(object.labelsOf(labelKeys))) &&
       (fields.isEmpty() || fields.matches(object.fields)),
   };
+}
+
+/** The first indexed field that the selector requires to have one value. */
+function indexedFieldOf({ indexedFields = [] }: ResourceDefinition, fields: FieldSelector): Predicate['exactField'] {
+  for (const field of indexedFields) {
+    const value = fields.requiresExactMatch(field);
+    if (value !== undefined) return { field, value };
+  }
+  return undefined;
 }
 
 /** True for a label that field selectors of this version may name. */

@@ -43,11 +43,7 @@ function newRequest(
     oldObject: KubeObject | undefined,
   ): AdmissionCall => ({
     operation,
-    namespace: endpoint.definition.namespaced
-      ? namespace
-      : endpoint.definition.resource === 'namespaces' && endpoint.definition.group === ''
-        ? (object?.metadata.name ?? name)
-        : '',
+    namespace: endpoint.definition.namespaced ? namespace : endpoint.definition.isNamespace ? (object?.metadata.name ?? name) : '',
     name: object?.metadata.name ?? name,
     object,
     oldObject,

@@ -374,9 +374,7 @@ class PathBuilder {
   }
 
   #delete(resource: ResourceDefinition, place: Place): void {
-    // Namespaces do, too, but their endpoint does not say so.
-    const returnsObject = resource.strategy.returnsDeletedObject && resource.resource !== 'namespaces';
-    const answer = returnsObject ? resource.schema : 'meta_v1.Status';
+    const answer = resource.strategy.returnsDeletedObject === true ? resource.schema : 'meta_v1.Status';
     this.#add(
       'delete',
       resource,

@@ -33,6 +33,7 @@ export default defineResource<PodCertificateRequest>({
     allowUnconditionalUpdate: false,
     resetFields: [],
   },
+  indexedFields: ['spec.nodeName'],
   selectableFields: {
     'spec.signerName': ({ spec }) => spec?.signerName ?? '',
     'spec.podName': ({ spec }) => spec?.podName ?? '',

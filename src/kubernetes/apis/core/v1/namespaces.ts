@@ -1,4 +1,5 @@
-import type { ObjectMeta } from '#apimachinery/meta/types';
+import { newConflict } from '#apimachinery/api/errors';
+import type { DeleteOptions, ObjectMeta } from '#apimachinery/meta/types';
 import { nameIsDNSLabel } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import type { Strategy } from '#apiserver/registry/resource-definition';
@@ -19,9 +20,27 @@ function labelWithName(metadata: ObjectMeta, name: string): void {
   (metadata.labels ??= {})['kubernetes.io/metadata.name'] = name;
 }
 
+/** Upstream: pkg/registry/core/namespace/storage. */
+function checkNamespacePreconditions(metadata: ObjectMeta, preconditions: DeleteOptions['preconditions']): void {
+  for (const [field, word] of [
+    ['uid', 'UID'],
+    ['resourceVersion', 'ResourceVersion'],
+  ] as const) {
+    const wanted = preconditions?.[field];
+    if (wanted === undefined || wanted === metadata[field]) continue;
+    const detail = `Precondition failed: ${word} in precondition: ${wanted}, ${word} in object meta: ${metadata[field]}`;
+    throw newConflict({ group: '', resource: 'namespaces' }, metadata.name ?? '', detail);
+  }
+}
+
 const namespaceStrategy: Strategy<Namespace> = {
   resetFields: [['status']],
-  returnsDeletedObject: true,
+  returnsDeletedObject: 'undocumented',
+  checkPreconditions: checkNamespacePreconditions,
+  markAsDeleting(namespace) {
+    namespace.status = { ...namespace.status, phase: 'Terminating' };
+  },
+  isHeld: ({ spec }) => (spec?.finalizers?.length ?? 0) > 0,
   validateName: nameIsDNSLabel,
   prepareForCreate(namespace) {
     namespace.status = { phase: 'Active' };
@@ -47,6 +66,7 @@ export default defineResource<Namespace>({
   kind: 'Namespace',
   resource: 'namespaces',
   namespaced: false,
+  isNamespace: true,
   shortNames: ['ns'],
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   storageVersionHash: 'Q3oi5N2YM8M=',

@@ -20,6 +20,7 @@ export default defineResource<Pod>({
     convertPod(pod);
   },
   strategy: podStrategy,
+  indexedFields: ['spec.nodeName'],
   selectableFields: {
     'spec.nodeName': ({ spec }) => spec?.nodeName ?? '',
     'spec.host': ({ spec }) => spec?.nodeName ?? '',

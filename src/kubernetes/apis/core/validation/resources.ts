@@ -1,5 +1,5 @@
 /** Names and amounts of resources. Upstream: pkg/apis/core/validation and pkg/apis/core/helper. */
-import { type Quantity } from '#apimachinery/api/quantity';
+import type { Quantity } from '#apimachinery/api/quantity';
 import { quote } from '#apimachinery/runtime/quote';
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import {

@@ -57,6 +57,7 @@ export default defineResource<ResourceSlice>({
     warningsOnCreate: driverWarnings,
     warningsOnUpdate: driverWarnings,
   },
+  indexedFields: ['spec.nodeName'],
   selectableFields: { 'spec.driver': ({ spec }) => spec?.driver ?? '', 'spec.nodeName': ({ spec }) => spec?.nodeName ?? '' },
   unsupportedField: unsupportedSliceField('v1'),
   columns: [
