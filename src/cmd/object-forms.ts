@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { definitionOfV1beta1 } from '#apiextensions-apiserver/apis/apiextensions/v1beta1/conversion';
 import { type GroupKind, groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { encodeCbor, isCbor, parseCbor } from '#apimachinery/runtime/cbor';
+import { encodeCbor, isCbor, parseCbor } from '#apimachinery/runtime/cbor/cbor';
 import { decode } from '#apimachinery/runtime/decode';
 import { encodeLine } from '#apimachinery/runtime/encode';
-import { encodeJson, parseEncoded, parseJson } from '#apimachinery/runtime/json';
-import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf';
+import { encodeJson, parseEncoded, parseJson } from '#apimachinery/runtime/json/json';
+import { decodeProtobuf, encodeProtobuf, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';

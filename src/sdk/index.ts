@@ -58,11 +58,11 @@ export { getOwn, setOwn } from '#apimachinery/patch/own-property';
 export { deepCopy } from '#apimachinery/runtime/copy';
 export { base64Problem } from '#apimachinery/runtime/decode';
 export { deepEqual } from '#apimachinery/runtime/equality';
-export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json';
+export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json/json';
 export { Float64, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 export { quote, quoteList } from '#apimachinery/runtime/quote';
 export { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-export { parseYaml } from '#apimachinery/runtime/yaml';
+export { parseYaml } from '#apimachinery/runtime/yaml/yaml';
 export {
   aggregate as aggregateFieldErrors,
   aggregateMessages,
@@ -180,7 +180,7 @@ export {
   type ServiceConnection,
   type UserCredentials,
 } from '#apiserver/network/webhook/kubeconfig';
-export * as protobufMessage from '#apimachinery/runtime/message-table';
+export * as protobufMessage from '#apimachinery/runtime/protobuf/message-table';
 export { compareKeys, hasUncommonOrder, lowerBound, validateKey, validatePrefix } from '#apiserver/storage/key';
 export { UnreadableRecord } from '#apiserver/storage/unreadable-record';
 export type {

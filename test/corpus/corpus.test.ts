@@ -2,13 +2,13 @@ import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { decodeCbor, encodeCbor } from '#apimachinery/runtime/cbor';
+import { decodeCbor, encodeCbor } from '#apimachinery/runtime/cbor/cbor';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseJson } from '#apimachinery/runtime/json/json';
 import { atOnce } from '#apimachinery/runtime/steps';
-import { decodeProtobuf, decodeProtobufSteps, encodeProtobuf, protobufLengthSteps } from '#apimachinery/runtime/protobuf';
+import { decodeProtobuf, decodeProtobufSteps, encodeProtobuf, protobufLengthSteps } from '#apimachinery/runtime/protobuf/protobuf';
 import { builtInKinds } from './built-in-kinds.ts';
 
 interface Recorded {

@@ -5,7 +5,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
-import { DecodeError, parseJson } from '#apimachinery/runtime/json';
+import { DecodeError, parseJson } from '#apimachinery/runtime/json/json';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import { groups } from '#kubernetes/apis/groups';

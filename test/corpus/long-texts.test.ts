@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { decode } from '#apimachinery/runtime/decode';
-import { DecodeError, parseJson } from '#apimachinery/runtime/json';
+import { DecodeError, parseJson } from '#apimachinery/runtime/json/json';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { groups } from '#kubernetes/apis/groups';
 import { schema } from '#kubernetes/schema/schema';

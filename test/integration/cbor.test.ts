@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeCbor, parseCbor } from '#apimachinery/runtime/cbor';
+import { encodeCbor, parseCbor } from '#apimachinery/runtime/cbor/cbor';
 import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
 import { customKinds, type Kind } from './custom-kinds.ts';
 

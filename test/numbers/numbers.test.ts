@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { parseCbor } from '#apimachinery/runtime/cbor';
+import { parseCbor } from '#apimachinery/runtime/cbor/cbor';
 import { isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { answerTo, inCbor, inJson, type NumberAnswer, type NumberRequest } from './requests.ts';

@@ -1,7 +1,7 @@
 import { type GroupVersion, groupVersionString } from '#apimachinery/meta/types';
 import { componentReference, type JsonSchema } from '#apimachinery/openapi/schemas';
 import type { V3Document } from '#apimachinery/openapi/swagger';
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { type JsonSchemaProps, schemaHas } from '#apimachinery/structural/json-schema-props';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { validateStructural } from '#apimachinery/structural/validate-structural';

@@ -2,7 +2,7 @@ import { metaTables } from '#apimachinery/meta/schema/tables';
 import { componentReference, type JsonSchema } from '#apimachinery/openapi/schemas';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { isJsonObject, mapValues } from '#apimachinery/patch/own-property';
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';

@@ -1,6 +1,6 @@
 import { JsonPath, JsonPathError } from '#apimachinery/fields/json-path';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { encodeJson } from '#apimachinery/runtime/json';
+import { encodeJson } from '#apimachinery/runtime/json/json';
 import { formatNumber, isContainer, isInt64, isNumber, toInt64 } from '#apimachinery/runtime/numbers';
 import type { Column } from '#apiserver/registry/resource-definition';
 import { type Cell, describeMeta, nameColumn, TableColumn, translateTimestampSince } from '#apiserver/registry/table-columns';

@@ -1,6 +1,6 @@
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { type GroupVersionKind, groupVersionString } from '#apimachinery/meta/types';
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import type { Field, ScalarKind, StructType, Type } from '#apimachinery/runtime/schema';
 import type { Structural } from '#apimachinery/structural/structural';
 

@@ -1,7 +1,7 @@
 import { type GroupVersionKind, groupVersionString, type KubeObject, type ObjectMeta } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { encodeLine } from '#apimachinery/runtime/encode';
-import { DecodeError, parseEncoded } from '#apimachinery/runtime/json';
+import { DecodeError, parseEncoded } from '#apimachinery/runtime/json/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from '#apimachinery/structural/default';

@@ -1,5 +1,5 @@
 /** Field selectors: `metadata.name=a,status.phase!=Running`. Upstream: apimachinery/pkg/fields/selector.go. */
-import { compareUtf8 } from '../runtime/json.ts';
+import { compareUtf8 } from '../runtime/json/json.ts';
 import { sortedSteps } from '../runtime/sorting.ts';
 import { atOnce, type Steps } from '../runtime/steps.ts';
 

@@ -1,5 +1,5 @@
 /** Label selectors: `app=web,tier in (a,b),!canary`. Upstream: apimachinery/pkg/labels/selector.go, metav1.LabelSelectorAsSelector. */
-import { compareUtf8 } from '../runtime/json.ts';
+import { compareUtf8 } from '../runtime/json/json.ts';
 import { quote } from '../runtime/quote.ts';
 import { inOrder, sortedSteps } from '../runtime/sorting.ts';
 import { atOnce, type Steps } from '../runtime/steps.ts';

@@ -1,6 +1,6 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
-import { DecodeError } from '#apimachinery/runtime/json';
+import { DecodeError } from '#apimachinery/runtime/json/json';
 import { decodeSteps } from '#apimachinery/runtime/decode';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';

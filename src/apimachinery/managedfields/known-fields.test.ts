@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FieldsV1 } from '#apimachinery/meta/types';
-import { encodeRawJson } from '#apimachinery/runtime/json';
+import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import { atOnce } from '#apimachinery/runtime/steps';
 import { FieldSet } from './field-set.ts';
 import { differenceSteps, fieldsOfText, isKnown, knownFields, unionSteps } from './known-fields.ts';

@@ -1,5 +1,5 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
-import { encodeRawJson, parseEncodedText, rememberRawJson } from '#apimachinery/runtime/json';
+import { encodeRawJson, parseEncodedText, rememberRawJson } from '#apimachinery/runtime/json/json';
 import { memos } from '#apimachinery/runtime/memos';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { notedKeys } from '#apimachinery/runtime/wide-objects';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { encodeJson, parseJson } from '#apimachinery/runtime/json';
+import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
 import type { FieldSet } from './field-set.ts';
 import type { Shape } from './shape.ts';
 import { compare, toFieldSet } from './typed.ts';

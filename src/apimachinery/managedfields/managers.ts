@@ -1,5 +1,5 @@
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
-import { encodeString } from '#apimachinery/runtime/json';
+import { encodeString } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
 import { FieldSet, FieldSetError, leaf } from './field-set.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { deepCopy } from '#apimachinery/runtime/copy';
-import { encodeRawJson } from '#apimachinery/runtime/json';
+import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import type { StructType, Type } from '#apimachinery/runtime/schema';
 import { newFieldManager } from './field-manager.ts';
 import { thingType } from './fixtures.ts';

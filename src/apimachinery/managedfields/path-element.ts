@@ -1,4 +1,4 @@
-import { compareUtf8, parseEncodedText } from '#apimachinery/runtime/json';
+import { compareUtf8, parseEncodedText } from '#apimachinery/runtime/json/json';
 import { encodeNumber, formatNumber, isNumber } from '#apimachinery/runtime/numbers';
 import { quote } from '#apimachinery/runtime/quote';
 import { sortedSteps } from '#apimachinery/runtime/sorting';

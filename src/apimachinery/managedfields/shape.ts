@@ -1,4 +1,4 @@
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import type { Field, ScalarKind, StructType, Type } from '#apimachinery/runtime/schema';
 
 /**

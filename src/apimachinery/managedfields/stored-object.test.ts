@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
-import { encodeRawJson, parseEncoded } from '#apimachinery/runtime/json';
+import { encodeRawJson, parseEncoded } from '#apimachinery/runtime/json/json';
 import { isKnown } from './known-fields.ts';
 import { parseStored } from './stored-object.ts';
 

@@ -1,5 +1,5 @@
 import type { FieldsV1, KubeObject } from '#apimachinery/meta/types';
-import { parseEncodedText } from '#apimachinery/runtime/json';
+import { parseEncodedText } from '#apimachinery/runtime/json/json';
 import { fieldsOfText } from './known-fields.ts';
 
 const managedFields = '"managedFields":[{';

@@ -1,7 +1,7 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
 import { getOwn, isEmptyObject, setOwn } from '#apimachinery/patch/own-property';
 import { equalValues, equalValuesSteps } from '#apimachinery/runtime/equality';
-import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json';
+import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json/json';
 import { Float64, isContainer } from '#apimachinery/runtime/numbers';
 import { mergeRunsSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';

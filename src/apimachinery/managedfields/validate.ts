@@ -1,5 +1,5 @@
 import { formatValue, goTypeName } from '#apimachinery/patch/format-value';
-import { encodeString, sortedKeys } from '#apimachinery/runtime/json';
+import { encodeString, sortedKeys } from '#apimachinery/runtime/json/json';
 import { isContainer, isNumber } from '#apimachinery/runtime/numbers';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf } from '#apimachinery/runtime/wide-objects';

@@ -1,5 +1,5 @@
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { sortedKeys } from '#apimachinery/runtime/json';
+import { sortedKeys } from '#apimachinery/runtime/json/json';
 import { isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 export interface JsonPatchOperation {

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { Float64, formatNumber, isInt64, isNumber } from '#apimachinery/runtime/numbers';
 import { isJsonObject } from './own-property.ts';
 

@@ -1,5 +1,5 @@
 import { newBadRequest } from '#apimachinery/api/errors';
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
 import { cleanValue } from './clean-value.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decode } from './decode.ts';
 import { encode, encodeLine, encodeLineSteps } from './encode.ts';
 import { isZero } from './zero.ts';
-import { DecodeError, parseJson } from './json.ts';
+import { DecodeError, parseJson } from './json/json.ts';
 import { SchemaRegistry, type SchemaTable, type StructType } from './schema.ts';
 import { atOnce } from './steps.ts';
 

@@ -8,7 +8,7 @@
 import { canonicalQuantity } from '../api/quantity.ts';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { Decoding, type DecodingForm, MapKey, type RawContent, valueWord } from './decoding.ts';
-import { DecodeError, remarshaled, withoutFloats, withSortedKeys } from './json.ts';
+import { DecodeError, remarshaled, withoutFloats, withSortedKeys } from './json/json.ts';
 import { isContainer, isInt64, isNumber, type JsonNumber, literalOf, toFloat, toInt64 } from './numbers.ts';
 import type { Steps } from './steps.ts';
 import type { RawType, StructType } from './schema.ts';

@@ -1,5 +1,5 @@
 import { embeddedIn, namedTypeOf } from './go-names.ts';
-import { DecodeError } from './json.ts';
+import { DecodeError } from './json/json.ts';
 import { Float64, isInt64 } from './numbers.ts';
 import type { ScalarKind, Type } from './schema.ts';
 import { goTypeName, type StructPlan } from './struct-plan.ts';

@@ -2,8 +2,8 @@
 import { Buffer } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { encodeNumber, isContainer } from './numbers.ts';
-import { encodeJson, encodeJsonSteps, encodeRawJson, encodeRawJsonSteps, sortedKeys, sortedKeysSteps } from './json.ts';
-import { JsonWriter } from './json-writer.ts';
+import { encodeJson, encodeJsonSteps, encodeRawJson, encodeRawJsonSteps, sortedKeys, sortedKeysSteps } from './json/json.ts';
+import { JsonWriter } from './json/json-writer.ts';
 import type { RawType, StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
 import type { Steps } from './steps.ts';

@@ -1,5 +1,5 @@
 /** How the walks see a struct type: a plan of its fields, made at the first use and kept as long as the type. */
-import { encodeString } from './json.ts';
+import { encodeString } from './json/json.ts';
 import type { Field, ListType, MapType, ScalarKind, StructType, Type } from './schema.ts';
 
 /** Structs nested deeper than this are refused; no API type comes near, and the walks use the engine's stack. */

@@ -6,7 +6,7 @@ import { setOwn } from '#apimachinery/patch/own-property';
 import { deepCopySteps } from './copy.ts';
 import { decode, decodeSteps } from './decode.ts';
 import { deepEqual } from './equality.ts';
-import { encodeJson, parseJson, parseJsonSteps } from './json.ts';
+import { encodeJson, parseJson, parseJsonSteps } from './json/json.ts';
 import { semanticDeepEqual } from './semantic-equality.ts';
 import { atOnce } from './steps.ts';
 import { keysOf, notedKeys, noteKeys, presentKeys } from './wide-objects.ts';

@@ -1,5 +1,5 @@
 import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
-import { encodeJson } from '../runtime/json.ts';
+import { encodeJson } from '../runtime/json/json.ts';
 import { additionalPropertiesSchema, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts';
-import { encodeJson } from '../runtime/json.ts';
+import { encodeJson } from '../runtime/json/json.ts';
 import { isContainer, scalarKey } from '../runtime/numbers.ts';
 import { duplicate, type FieldError, invalid, Path } from '../validation/field.ts';
 import { keysOf } from '../runtime/wide-objects.ts';

@@ -3,7 +3,7 @@ import { metaSchema } from '../meta/schema/schema.ts';
 import type { ObjectMeta } from '../meta/types.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
 import { decode } from '../runtime/decode.ts';
-import { DecodeError, remarshaled } from '../runtime/json.ts';
+import { DecodeError, remarshaled } from '../runtime/json/json.ts';
 import { deepCopy } from '../runtime/copy.ts';
 import { Float64, rereadFloat } from '../runtime/numbers.ts';
 import { type FieldError, invalid, Path, required } from '../validation/field.ts';

@@ -1,6 +1,6 @@
 import { addErrors } from '#apimachinery/validation/field';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
-import { DecodeError } from '../runtime/json.ts';
+import { DecodeError } from '../runtime/json/json.ts';
 import { deepCopy } from '../runtime/copy.ts';
 import { deepEqual } from '../runtime/equality.ts';
 import { atOnce } from '../runtime/steps.ts';

@@ -1,7 +1,7 @@
 import type { RE2JS } from 're2js';
 import { getOwn, type JsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
-import { encodeJson } from '../runtime/json.ts';
+import { encodeJson } from '../runtime/json/json.ts';
 import { Float64, isInt64, isNumber, type JsonNumber, toFloat } from '../runtime/numbers.ts';
 import { formatFloat, quote } from '../runtime/quote.ts';
 import { compileRegexp } from '../runtime/regexp.ts';

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../runtime/json.ts';
+import { compareUtf8 } from '../runtime/json/json.ts';
 import { compileRegexp, RegexpError } from '../runtime/regexp.ts';
 import { atOnce, type Steps } from '../runtime/steps.ts';
 import { addErrors, type FieldError, forbidden, invalid, type Path, required } from '../validation/field.ts';

@@ -2,7 +2,7 @@
  * Field errors: what validation found wrong, and where. A list of them becomes one Invalid status (`newInvalid`).
  * Upstream: apimachinery/pkg/util/validation/field.
  */
-import { encodeJson, encodeString } from '../runtime/json.ts';
+import { encodeJson, encodeString } from '../runtime/json/json.ts';
 import { Float64, formatNumber } from '../runtime/numbers.ts';
 import { quote } from '../runtime/quote.ts';
 

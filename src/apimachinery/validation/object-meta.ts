@@ -5,7 +5,7 @@
 import type { LabelSelectorRequirementSource, LabelSelectorSource } from '../labels/selector.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/types.ts';
 import { deepEqual } from '../runtime/equality.ts';
-import { compareUtf8, encodeString } from '../runtime/json.ts';
+import { compareUtf8, encodeString } from '../runtime/json/json.ts';
 import { formatRune, isPrint, quote } from '../runtime/quote.ts';
 import { keysOf } from '../runtime/wide-objects.ts';
 import {

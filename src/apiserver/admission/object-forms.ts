@@ -3,7 +3,7 @@ import type { GroupVersion, GroupVersionKind, GroupVersionResource, KubeObject }
 import { groupVersionString } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
-import { DecodeError, encodeJson, encodeRawJson } from '#apimachinery/runtime/json';
+import { DecodeError, encodeJson, encodeRawJson } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { atOnce } from '#apimachinery/runtime/steps';

@@ -1,4 +1,4 @@
-import { encodeJson, encodeRawJson, encodeString } from '#apimachinery/runtime/json';
+import { encodeJson, encodeRawJson, encodeString } from '#apimachinery/runtime/json/json';
 
 /** audit.k8s.io/v1, as far as an event says. Upstream: apiserver/pkg/apis/audit/v1/types.go. */
 export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';

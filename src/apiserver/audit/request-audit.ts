@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
 import { formatDuration } from '#apimachinery/runtime/duration';
-import { encodeJson, parseJson } from '#apimachinery/runtime/json';
+import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { formatMicroTime } from '#apimachinery/runtime/time';
 import type { AuditContext } from '#apiserver/request/audit-context';

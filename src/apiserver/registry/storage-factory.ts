@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
-import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json';
+import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json/json';
 import { hasRawContent } from '#apimachinery/runtime/raw-content';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { isConflict, isNotFound, newInternalError, StatusError } from '#apimachinery/api/errors';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
-import { encodeJson, parseJson } from '#apimachinery/runtime/json';
+import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { Exchange } from '#apiserver/request/exchange';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';

@@ -1,5 +1,5 @@
 /** What a collector is sent. Upstream: opentelemetry-proto (trace/v1, collector/trace/v1). */
-import { bytes, fixed64, Message, nested, oneofInt64, repeated, string } from '#apimachinery/runtime/message-table';
+import { bytes, fixed64, Message, nested, oneofInt64, repeated, string } from '#apimachinery/runtime/protobuf/message-table';
 
 const anyValue = new Message({ stringValue: string(1), intValue: oneofInt64(3) });
 const keyValue = new Message({ key: string(1), value: nested(2, anyValue) });

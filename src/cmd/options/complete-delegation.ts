@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { setTimeout } from 'node:timers/promises';
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseJson } from '#apimachinery/runtime/json/json';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { JsonClient } from '#apiserver/network/webhook/json-client';
 import { readKubeconfig, type ServiceConnection } from '#apiserver/network/webhook/kubeconfig';

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseJson } from '#apimachinery/runtime/json/json';
 import type {
   ApiResource,
   ApiResourceDiscovery,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decode } from '#apimachinery/runtime/decode';
 import type { DecodingForm } from '#apimachinery/runtime/decoding';
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseJson } from '#apimachinery/runtime/json/json';
 import { schema } from '#kubernetes/schema/schema';
 
 /** What kube-apiserver v1.36.3 said. */

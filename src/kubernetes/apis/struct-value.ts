@@ -1,4 +1,4 @@
-import { parseEncodedText, rawInteger } from '#apimachinery/runtime/json';
+import { parseEncodedText, rawInteger } from '#apimachinery/runtime/json/json';
 import { JsonText } from '#apimachinery/validation/field';
 
 /**

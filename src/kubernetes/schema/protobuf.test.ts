@@ -6,7 +6,7 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseJson } from '#apimachinery/runtime/json/json';
 import {
   decodeProtobuf,
   encodeProtobuf,
@@ -16,7 +16,7 @@ import {
   protobufKind,
   protobufLengthSteps,
   protobufAroundItems,
-} from '#apimachinery/runtime/protobuf';
+} from '#apimachinery/runtime/protobuf/protobuf';
 import type { StructType, Type } from '#apimachinery/runtime/schema';
 import { atOnce } from '#apimachinery/runtime/steps';
 import { schema as apiServices, tables as apiServiceTables } from '#kube-aggregator/schema/schema';

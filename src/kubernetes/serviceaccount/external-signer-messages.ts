@@ -1,5 +1,5 @@
 /** The messages of a service that signs tokens. Upstream: externaljwt/apis/v1/api.proto. */
-import { bool, bytes, int64, Message, nested, repeated, string } from '#apimachinery/runtime/message-table';
+import { bool, bytes, int64, Message, nested, repeated, string } from '#apimachinery/runtime/protobuf/message-table';
 
 export const signRequest = new Message({ claims: string(1) });
 export const signResponse = new Message({ header: string(1), signature: string(2) });

@@ -1,5 +1,5 @@
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { encodeRawJson, sortedKeys } from '#apimachinery/runtime/json';
+import { encodeRawJson, sortedKeys } from '#apimachinery/runtime/json/json';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { JsonText } from '#apimachinery/validation/field';

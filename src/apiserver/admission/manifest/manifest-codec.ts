@@ -3,14 +3,14 @@ import type { Buffer } from 'node:buffer';
 import { type GroupVersionKind, groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
 import { decode } from '#apimachinery/runtime/decode';
-import { parseJson } from '#apimachinery/runtime/json';
-import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
-import { parseYaml } from '#apimachinery/runtime/yaml';
+import { parseJson } from '#apimachinery/runtime/json/json';
+import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
+import { parseYaml } from '#apimachinery/runtime/yaml/yaml';
 import { aggregate, fieldPath } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateObjectMeta } from '#apimachinery/validation/object-meta';
 import { noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
-import { strictErrors } from '#apimachinery/runtime/strict-errors';
+import { strictErrors } from '#apimachinery/runtime/json/strict-errors';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
 

@@ -3,7 +3,7 @@ import { newInternalError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { applyJsonPatch, JsonPatchError, TestFailedError } from '#apimachinery/patch/json-patch';
 import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
-import { DecodeError, parseEncodedText } from '#apimachinery/runtime/json';
+import { DecodeError, parseEncodedText } from '#apimachinery/runtime/json/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { AdmissionActivation, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';

@@ -1,6 +1,6 @@
 /** Asks the ValidatingAdmissionPolicies. Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go. */
 import { StatusError } from '#apimachinery/api/errors';
-import { encodeRawJson } from '#apimachinery/runtime/json';
+import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import type { Attributes } from '#apiserver/admission/attributes';
 import { EvaluationProgress } from '#apiserver/admission/cel/evaluation';
 import { forbidden } from '#apiserver/admission/forbidden';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { double, integer, nested, text, withLength } from '#apimachinery/runtime/protobuf-parts';
+import { double, integer, nested, text, withLength } from '#apimachinery/runtime/protobuf/protobuf-parts';
 import type { FamilySeries, FamilyType, MetricFamily } from './families.ts';
 
 const types: Readonly<Record<FamilyType, number>> = { counter: 0, gauge: 1, summary: 2, histogram: 4 };

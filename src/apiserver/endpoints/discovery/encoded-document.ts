@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { encodeProtobuf } from '#apimachinery/runtime/protobuf';
-import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
+import { encodeProtobuf } from '#apimachinery/runtime/protobuf/protobuf';
+import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
 import type { MediaType } from '#apiserver/request/media-type';
 import type { DiscoveryDocument } from './discovery-registry.ts';
 

@@ -1,4 +1,4 @@
-import { prepareProtobufSteps } from '#apimachinery/runtime/protobuf';
+import { prepareProtobufSteps } from '#apimachinery/runtime/protobuf/protobuf';
 import { needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 

@@ -27,8 +27,8 @@ import {
   parseJson,
   parseJsonSteps,
   sortedKeys,
-} from '#apimachinery/runtime/json';
-import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+} from '#apimachinery/runtime/json/json';
+import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { atOnce, inSteps, needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
@@ -39,7 +39,7 @@ import { type AppliedForm, applyObject } from './apply.ts';
 import { negotiate, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
-import { strictErrors } from '#apimachinery/runtime/strict-errors';
+import { strictErrors } from '#apimachinery/runtime/json/strict-errors';
 import { readRequestBody } from './request-body.ts';
 import { kindProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';

@@ -10,11 +10,11 @@ import {
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeLine, encodeLineSteps } from '#apimachinery/runtime/encode';
-import { indentJson, indentSteps } from '#apimachinery/runtime/indent';
-import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json';
-import { encodeCbor } from '#apimachinery/runtime/cbor';
-import { encodeProtobuf, prepareProtobufSteps } from '#apimachinery/runtime/protobuf';
-import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
+import { indentJson, indentSteps } from '#apimachinery/runtime/json/indent';
+import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
+import { encodeCbor } from '#apimachinery/runtime/cbor/cbor';
+import { encodeProtobuf, prepareProtobufSteps } from '#apimachinery/runtime/protobuf/protobuf';
+import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { AuditContext } from '#apiserver/request/audit-context';

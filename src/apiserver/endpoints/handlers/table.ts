@@ -3,7 +3,7 @@ import { newBadRequest } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, ListMeta } from '#apimachinery/meta/types';
 import { encode } from '#apimachinery/runtime/encode';
-import { encodeJson, encodeString } from '#apimachinery/runtime/json';
+import { encodeJson, encodeString } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { defaultColumns } from '#apiserver/registry/table-columns';

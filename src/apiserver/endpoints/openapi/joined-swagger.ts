@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { gnosticDefinition, gnosticDocument, gnosticPath, type SwaggerHead } from '#apimachinery/openapi/gnostic';
 import type { JsonSchema } from '#apimachinery/openapi/schemas';
 import { swaggerPart, type SwaggerParameter, type SwaggerPart } from '#apimachinery/openapi/swagger';
-import { compareUtf8, encodeRawJson } from '#apimachinery/runtime/json';
+import { compareUtf8, encodeRawJson } from '#apimachinery/runtime/json/json';
 import { addForeignPart } from './foreign-parts.ts';
 import { type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
 import type { DocumentBuilder } from './document-builder.ts';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { V3Document } from '#apimachinery/openapi/swagger';
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import { encodeRawJson } from '#apimachinery/runtime/json';
+import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 
 /** An answer that is ready to be sent. */

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { expect, test } from 'vitest';
-import { encodeJson } from '#apimachinery/runtime/json';
-import { parseYaml } from '#apimachinery/runtime/yaml';
-import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
+import { encodeJson } from '#apimachinery/runtime/json/json';
+import { parseYaml } from '#apimachinery/runtime/yaml/yaml';
+import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
 import { readYaml, writeYaml } from './yaml-thread.ts';
 
 /** Behind what is to be read, so much that it is large. */

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { Worker } from 'node:worker_threads';
-import { DecodeError, parseJsonSteps } from '#apimachinery/runtime/json';
-import { JsonSyntaxError } from '#apimachinery/runtime/json-syntax';
+import { DecodeError, parseJsonSteps } from '#apimachinery/runtime/json/json';
+import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
 import { inSteps } from '#apimachinery/runtime/steps';
-import { type ParsedYaml, parseYaml, readAsJson, YamlError } from '#apimachinery/runtime/yaml';
+import { type ParsedYaml, parseYaml, readAsJson, YamlError } from '#apimachinery/runtime/yaml/yaml';
 
 export interface YamlRequest {
   readonly id: number;

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { parentPort } from 'node:worker_threads';
-import { encodeRawJson, parseJson } from '#apimachinery/runtime/json';
-import { parseYaml } from '#apimachinery/runtime/yaml';
-import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
+import { encodeRawJson, parseJson } from '#apimachinery/runtime/json/json';
+import { parseYaml } from '#apimachinery/runtime/yaml/yaml';
+import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
 import type { YamlAnswer, YamlRequest } from './yaml-thread.ts';
 
 /*

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { Client, type ClientDuplexStream, credentials, Metadata } from '@grpc/grpc-js';
-import { exactInt64, bytes, int64, Message, nested, string } from '#apimachinery/runtime/message-table';
+import { exactInt64, bytes, int64, Message, nested, string } from '#apimachinery/runtime/protobuf/message-table';
 import type { Endpoint } from '#apiserver/network/endpoint';
 import { addressOf } from './egress-selector.ts';
 

@@ -4,7 +4,7 @@ import { normalize, resolve, sep } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { quote } from '#apimachinery/runtime/quote';
 import { parseTime } from '#apimachinery/runtime/time';
-import { parseYaml } from '#apimachinery/runtime/yaml';
+import { parseYaml } from '#apimachinery/runtime/yaml/yaml';
 import type { Credential, CredentialSource } from './credential-source.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

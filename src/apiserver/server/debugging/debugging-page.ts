@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { newNotAcceptable } from '#apimachinery/api/errors';
-import { encodeCbor } from '#apimachinery/runtime/cbor';
-import { indentJson } from '#apimachinery/runtime/indent';
-import { encodeYaml } from '#apimachinery/runtime/yaml-emitter';
+import { encodeCbor } from '#apimachinery/runtime/cbor/cbor';
+import { indentJson } from '#apimachinery/runtime/json/indent';
+import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
 import { type Clause, isPretty, parseAccept } from '#apiserver/endpoints/handlers/negotiation';
 import type { MediaType } from '#apiserver/request/media-type';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { integer, nested, text } from '#apimachinery/runtime/protobuf-parts';
+import { integer, nested, text } from '#apimachinery/runtime/protobuf/protobuf-parts';
 
 /** A function at a place, as V8 tells it; lines begin at 0. */
 export interface Frame {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { backslash, maxNestingDepth, quoteMark } from '#apimachinery/runtime/json-scan';
-import { parseEncoded } from '#apimachinery/runtime/json';
+import { backslash, maxNestingDepth, quoteMark } from '#apimachinery/runtime/json/json-scan';
+import { parseEncoded } from '#apimachinery/runtime/json/json';
 
 /** So many members of a map or list are enough for whoever does not need it whole. */
 const fewMembers = 1_000;

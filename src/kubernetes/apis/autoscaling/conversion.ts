@@ -1,5 +1,5 @@
 import type { KubeObject } from '#apimachinery/meta/types';
-import { encodeRawJson } from '#apimachinery/runtime/json';
+import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import type { VersionConversion } from '#apiserver/registry/resource-definition';
 import { compareBytes } from '#kubernetes/apis/columns';
 import type * as v1 from '#kubernetes/schema/autoscaling_v1.gen';

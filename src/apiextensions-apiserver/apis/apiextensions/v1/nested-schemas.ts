@@ -1,6 +1,6 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { isJsonObject, setOwn } from '#apimachinery/patch/own-property';
-import { DecodeError, sortedKeys } from '#apimachinery/runtime/json';
+import { DecodeError, sortedKeys } from '#apimachinery/runtime/json/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { decode } from '#apimachinery/runtime/decode';
 import { type JsonSchemaProps, subschemas } from '#apimachinery/structural/json-schema-props';

@@ -1,4 +1,4 @@
-import { encodeJson } from '#apimachinery/runtime/json';
+import { encodeJson } from '#apimachinery/runtime/json/json';
 import { isPrint } from '#apimachinery/runtime/quote';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';

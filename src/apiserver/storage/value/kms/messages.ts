@@ -1,5 +1,5 @@
 /** The messages of KMS v2, and the form of a stored value. Upstream: kms/apis/v2/api.proto, apiserver/pkg/storage/value/encrypt/envelope/kmsv2/v2/api.proto. */
-import { bytes, int64, Message, repeated, string } from '#apimachinery/runtime/message-table';
+import { bytes, int64, Message, repeated, string } from '#apimachinery/runtime/protobuf/message-table';
 
 const annotation = new Message({ name: string(1), value: bytes(2) });
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#apimachinery/patch/own-property';
-import { encodeRawJson } from '#apimachinery/runtime/json';
+import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import { type FieldError, fieldPath, invalid, JsonText, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';

@@ -1,5 +1,5 @@
 /** Config maps and secrets. Upstream: pkg/apis/core/validation. */
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseJson } from '#apimachinery/runtime/json/json';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { addError, addErrors, type FieldError, type Path, fieldPath, invalid, required, tooLong } from '#apimachinery/validation/field';
 import { checkEach } from '#apimachinery/validation/pausing';

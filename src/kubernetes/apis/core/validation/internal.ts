@@ -4,7 +4,7 @@
  */
 import { JsonText } from '#apimachinery/validation/field';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
-import { compareUtf8, encodeRawJson, rawInteger } from '#apimachinery/runtime/json';
+import { compareUtf8, encodeRawJson, rawInteger } from '#apimachinery/runtime/json/json';
 import type { PodSpec } from '#kubernetes/schema/core_v1.gen';
 import { internalTypes } from './internal-types.ts';
 import { maxLines, unifiedDiff } from './unified-diff.ts';

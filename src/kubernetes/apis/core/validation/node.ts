@@ -1,5 +1,5 @@
 /** Nodes. Upstream: pkg/apis/core/validation. */
-import { parseJson } from '#apimachinery/runtime/json';
+import { parseJson } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import {

@@ -1,6 +1,6 @@
 /** Limit ranges and resource quotas. Upstream: pkg/apis/core/validation. */
 import type { Quantity } from '#apimachinery/api/quantity';
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import { addErrors, type FieldError, type Path, duplicate, fieldPath, forbidden, invalid, required } from '#apimachinery/validation/field';
 import { errorsOfEach } from '#apimachinery/validation/pausing';

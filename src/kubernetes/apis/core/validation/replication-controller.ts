@@ -1,5 +1,5 @@
 /** Replication controllers. Upstream: pkg/apis/core/validation. */
-import { compareUtf8 } from '#apimachinery/runtime/json';
+import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import type { PodTemplateSpec, ReplicationController, ReplicationControllerStatus } from '#kubernetes/schema/core_v1.gen';
 import { validateNonnegative } from './checks.ts';

@@ -1,6 +1,6 @@
 /** Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, invalid, type Path, required, tooLong } from '#apimachinery/validation/field';
-import { encodeRawJson } from '#apimachinery/runtime/json';
+import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import { byteLength } from '#kubernetes/apis/core/validation/checks';
 import type { DeviceClassConfiguration } from '#kubernetes/schema/resource_v1.gen';
 import { validateDriverName } from './device-names.ts';

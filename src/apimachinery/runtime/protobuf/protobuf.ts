@@ -5,7 +5,7 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { DecodeError, rememberRawJsonSteps } from './json.ts';
+import { DecodeError, rememberRawJsonSteps } from '../json/json.ts';
 import { type MessageCodec, messageCodec, resetMessages } from './protobuf-message.ts';
 import {
   hasMore,
@@ -24,8 +24,8 @@ import {
   writeVarint,
   writtenBytes,
 } from './protobuf-wire.ts';
-import type { StructType } from './schema.ts';
-import type { Steps } from './steps.ts';
+import type { StructType } from '../schema.ts';
+import type { Steps } from '../steps.ts';
 
 const magic = Buffer.from('k8s\0');
 const tag1 = 0x0a;

@@ -7,16 +7,16 @@
  * quantities) is the work of `decode` afterwards.
  */
 import { Buffer, isUtf8 } from 'node:buffer';
-import { setOwn } from '../patch/own-property.ts';
+import { setOwn } from '#apimachinery/patch/own-property';
 import { checkWellFormed, CborCursor, Info, itemsOfStep, Major, majorNames, Tag, unacceptable } from './cbor-wire.ts';
-import { base64Problem } from './decode.ts';
-import { compareUtf8, DecodeError } from './json.ts';
-import { Float64, rereadFloat } from './numbers.ts';
-import { quote } from './quote.ts';
-import type { RawType } from './schema.ts';
-import { Code, goTypeName, type StructPlan, type ValuePlan, valuePlan } from './struct-plan.ts';
-import type { Steps } from './steps.ts';
-import { formatNanoTime, nanoTime } from './time.ts';
+import { base64Problem } from '../decode.ts';
+import { compareUtf8, DecodeError } from '../json/json.ts';
+import { Float64, rereadFloat } from '../numbers.ts';
+import { quote } from '../quote.ts';
+import type { RawType } from '../schema.ts';
+import { Code, goTypeName, type StructPlan, type ValuePlan, valuePlan } from '../struct-plan.ts';
+import type { Steps } from '../steps.ts';
+import { formatNanoTime, nanoTime } from '../time.ts';
 
 export interface ReadCbor {
   readonly value: unknown;

@@ -1,10 +1,10 @@
 /** Writing a JSON value as CBOR. Upstream: apimachinery/pkg/runtime/serializer/cbor/internal/modes/encode.go. */
 import { Buffer } from 'node:buffer';
 import { type CborWriter, Major, Tag } from './cbor-wire.ts';
-import { compareUtf8 } from './json.ts';
-import { Float64, isContainer } from './numbers.ts';
-import type { StructType } from './schema.ts';
-import { Code, type ValuePlan, valuePlan } from './struct-plan.ts';
+import { compareUtf8 } from '../json/json.ts';
+import { Float64, isContainer } from '../numbers.ts';
+import type { StructType } from '../schema.ts';
+import { Code, type ValuePlan, valuePlan } from '../struct-plan.ts';
 
 type Json = Record<string, unknown>;
 

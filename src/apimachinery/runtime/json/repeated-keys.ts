@@ -7,11 +7,11 @@
  */
 import { getOwn, setOwn } from '#apimachinery/patch/own-property';
 import { DecodeError, parseJsonSteps } from './json.ts';
-import { isContainer } from './numbers.ts';
-import type { StructType } from './schema.ts';
-import type { Steps } from './steps.ts';
-import { Code, type FieldPlan, structPlan, type StructPlan, type ValuePlan } from './struct-plan.ts';
-import { keysOf } from './wide-objects.ts';
+import { isContainer } from '../numbers.ts';
+import type { StructType } from '../schema.ts';
+import type { Steps } from '../steps.ts';
+import { Code, type FieldPlan, structPlan, type StructPlan, type ValuePlan } from '../struct-plan.ts';
+import { keysOf } from '../wide-objects.ts';
 
 type Json = Record<string, unknown>;
 

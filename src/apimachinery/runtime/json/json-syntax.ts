@@ -1,5 +1,5 @@
 import { backslash, maxNestingDepth, quoteMark } from './json-scan.ts';
-import { quote } from './quote.ts';
+import { quote } from '../quote.ts';
 
 /** No JSON. `message` is that of Go's encoding/json, `offset` the number of bytes read up to the error. */
 export class JsonSyntaxError extends Error {

@@ -3,7 +3,7 @@
  * that nothing is measured twice. Both sides work on one message at a time: state is the module's.
  */
 import { Buffer } from 'node:buffer';
-import { DecodeError } from './json.ts';
+import { DecodeError } from '../json/json.ts';
 
 export const enum Wire {
   Varint = 0,

@@ -1,9 +1,9 @@
 /** YAML as sigs.k8s.io/yaml reads it: YAML 1.1 whose plain scalars are resolved as go-yaml v2 does, turned into JSON. The time is linear in the text. */
 import { setOwn } from '#apimachinery/patch/own-property';
-import { compareUtf8, DecodeError, parseJson, parseJsonSteps } from './json.ts';
-import { isSpace, JsonSyntaxError } from './json-syntax.ts';
-import { formatFloat, quote } from './quote.ts';
-import { atOnce, needsSteps, type Steps } from './steps.ts';
+import { compareUtf8, DecodeError, parseJson, parseJsonSteps } from '../json/json.ts';
+import { isSpace, JsonSyntaxError } from '../json/json-syntax.ts';
+import { formatFloat, quote } from '../quote.ts';
+import { atOnce, needsSteps, type Steps } from '../steps.ts';
 import { YamlError } from './yaml-error.ts';
 import { parseYamlNodes, type YamlNode } from './yaml-nodes.ts';
 import { Float, jsonNumber, resolveTagged } from './yaml-scalars.ts';

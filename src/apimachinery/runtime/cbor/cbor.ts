@@ -6,10 +6,10 @@ import { Buffer } from 'node:buffer';
 import { anything, readCbor, readWellFormed } from './cbor-decode.ts';
 import { writeCbor } from './cbor-encode.ts';
 import { CborWriter, Major } from './cbor-wire.ts';
-import { decode } from './decode.ts';
-import type { Field, StructType } from './schema.ts';
-import { atOnce, type Steps } from './steps.ts';
-import { valuePlan } from './struct-plan.ts';
+import { decode } from '../decode.ts';
+import type { Field, StructType } from '../schema.ts';
+import { atOnce, type Steps } from '../steps.ts';
+import { valuePlan } from '../struct-plan.ts';
 
 const selfDescribed = Buffer.from([0xd9, 0xd9, 0xf7]);
 

@@ -1,7 +1,7 @@
 /** Writes YAML as sigs.k8s.io/yaml does. */
-import { compareUtf8 } from './json.ts';
-import { Float64, isContainer } from './numbers.ts';
-import { formatFloat } from './quote.ts';
+import { compareUtf8 } from '../json/json.ts';
+import { Float64, isContainer } from '../numbers.ts';
+import { formatFloat } from '../quote.ts';
 import { resolveScalar } from './yaml-scalars.ts';
 
 /** A JSON value as sigs.k8s.io/yaml writes it: keys in go-yaml's natural order, two blanks a level, long lines folded. Ends in a line end. */

@@ -11,8 +11,8 @@ import {
   parseJsonSteps,
   remarshaled,
 } from './json.ts';
-import { isInt64, isNumber } from './numbers.ts';
-import { atOnce } from './steps.ts';
+import { isInt64, isNumber } from '../numbers.ts';
+import { atOnce } from '../steps.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 

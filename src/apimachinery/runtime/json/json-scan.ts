@@ -1,5 +1,5 @@
 /** Scans a JSON text for what JSON.parse does not report: depth, duplicate keys, and numbers that Go reads differently. */
-import { isLongInteger, isOddLiteral } from './numbers.ts';
+import { isLongInteger, isOddLiteral } from '../numbers.ts';
 
 /** Objects and lists may be nested so deep; upstream: maxNestingDepth. */
 export const maxNestingDepth = 10_000;

@@ -3,8 +3,8 @@
  * type. What is written is what Go's generated marshalers write: fields in the order of their numbers, everything that is no pointer even when it is zero,
  * maps in the order of their keys. What is read has the form that decoding the same object's JSON gives.
  */
-import { isZero } from './zero.ts';
-import { DecodeError, sortedKeys } from './json.ts';
+import { isZero } from '../zero.ts';
+import { DecodeError, sortedKeys } from '../json/json.ts';
 import {
   bytesCodec,
   firstString,
@@ -36,9 +36,9 @@ import {
   writeVarint,
   writtenBytes,
 } from './protobuf-wire.ts';
-import type { Field, ListType, MapType, ProtobufMessage, SchemaRegistry, StructType, Type } from './schema.ts';
-import type { Steps } from './steps.ts';
-import { keysOf } from './wide-objects.ts';
+import type { Field, ListType, MapType, ProtobufMessage, SchemaRegistry, StructType, Type } from '../schema.ts';
+import type { Steps } from '../steps.ts';
+import { keysOf } from '../wide-objects.ts';
 
 type Json = Record<string, unknown>;
 

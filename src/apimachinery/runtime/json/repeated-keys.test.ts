@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { parseJson } from './json.ts';
 import { type MergedJson, mergeRepeatedKeys } from './repeated-keys.ts';
-import type { StructType } from './schema.ts';
-import { atOnce } from './steps.ts';
+import type { StructType } from '../schema.ts';
+import { atOnce } from '../steps.ts';
 
 function merged(text: string): MergedJson {
   const bytes = Buffer.from(text);

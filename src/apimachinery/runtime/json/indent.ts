@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { atOnce, type Steps } from './steps.ts';
+import { atOnce, type Steps } from '../steps.ts';
 
 /** Of the text before, a step; and of what it becomes, a piece. */
 const stepBytes = 16 * 1024;

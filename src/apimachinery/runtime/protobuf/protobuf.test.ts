@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import { DecodeError } from './json.ts';
+import { DecodeError } from '../json/json.ts';
 import { decodeProtobuf, decodeProtobufSteps, encodeProtobuf, isProtobuf, protobufKind, protobufLengthSteps } from './protobuf.ts';
-import { type StructType, SchemaRegistry } from './schema.ts';
-import { atOnce } from './steps.ts';
-import { noteKeys } from './wide-objects.ts';
+import { type StructType, SchemaRegistry } from '../schema.ts';
+import { atOnce } from '../steps.ts';
+import { noteKeys } from '../wide-objects.ts';
 
 const partial = metaSchema.struct('meta_v1.PartialObjectMetadata');
 const identity = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };

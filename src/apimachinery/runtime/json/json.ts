@@ -6,10 +6,10 @@
 import { setOwn } from '#apimachinery/patch/own-property';
 import { JsonScan } from './json-scan.ts';
 import { findSyntaxError, isDigit, isSpace, JsonSyntaxError } from './json-syntax.ts';
-import { inOrder, sortedSteps } from './sorting.ts';
-import { encodeNumber, Float64, isContainer, type JsonNumber, literalOf, numberOf, rawJson, rereadFloat } from './numbers.ts';
-import { atOnce, oneStep, type Steps } from './steps.ts';
-import { keysOf, noteKeys } from './wide-objects.ts';
+import { inOrder, sortedSteps } from '../sorting.ts';
+import { encodeNumber, Float64, isContainer, type JsonNumber, literalOf, numberOf, rawJson, rereadFloat } from '../numbers.ts';
+import { atOnce, oneStep, type Steps } from '../steps.ts';
+import { keysOf, noteKeys } from '../wide-objects.ts';
 
 /** JSON that does not fit the type that it is read into. `message` is Go's. */
 export class DecodeError extends Error {

@@ -1,6 +1,6 @@
 /** Types of YAML's scalars. Upstream: go.yaml.in/yaml/v2 resolve.go. */
-import { numberOf, rereadFloat } from './numbers.ts';
-import { formatFloat } from './quote.ts';
+import { numberOf, rereadFloat } from '../numbers.ts';
+import { formatFloat } from '../quote.ts';
 import { YamlError } from './yaml-error.ts';
 
 /** Resolves a scalar with a tag, or without one. Throws YamlError if its text is not of the type that the tag names. */

@@ -3,12 +3,12 @@
  * one of several forms, or as it is.
  */
 import { Buffer } from 'node:buffer';
-import { canonicalQuantity } from '../api/quantity.ts';
-import { decode } from './decode.ts';
-import { deepCopy } from './copy.ts';
-import { DecodeError, encodeRawJson, parseJson, rememberedRawJson } from './json.ts';
-import { JsonSyntaxError } from './json-syntax.ts';
-import { maxNestingDepth } from './json-scan.ts';
+import { canonicalQuantity } from '#apimachinery/api/quantity';
+import { decode } from '../decode.ts';
+import { deepCopy } from '../copy.ts';
+import { DecodeError, encodeRawJson, parseJson, rememberedRawJson } from '../json/json.ts';
+import { JsonSyntaxError } from '../json/json-syntax.ts';
+import { maxNestingDepth } from '../json/json-scan.ts';
 import {
   enterPart,
   hasMore,
@@ -28,9 +28,9 @@ import {
   writeVarint,
   writtenBytes,
 } from './protobuf-wire.ts';
-import type { StructType } from './schema.ts';
-import type { Steps } from './steps.ts';
-import { formatMicroTime, formatTime, parseTime, zeroTime } from './time.ts';
+import type { StructType } from '../schema.ts';
+import type { Steps } from '../steps.ts';
+import { formatMicroTime, formatTime, parseTime, zeroTime } from '../time.ts';
 
 /** Reads and writes one value that is not repeated. Undefined stands for Go's zero value. */
 export interface ValueCodec {

@@ -1,7 +1,7 @@
 /** The items that CBOR is made of (RFC 8949): heads, strings, floats. */
 import { Buffer } from 'node:buffer';
-import { DecodeError } from './json.ts';
-import type { Steps } from './steps.ts';
+import { DecodeError } from '../json/json.ts';
+import type { Steps } from '../steps.ts';
 
 /** The high three bits of an item's first byte. */
 export const enum Major {

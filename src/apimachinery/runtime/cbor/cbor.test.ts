@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cborKind, decodeCbor, encodeCbor, encodeCborListItem, cborList, isCbor, parseCbor, parseCborMap } from './cbor.ts';
 import { diagnoseCbor } from './cbor-diagnostic.ts';
-import { encodeJson, encodeRawJson } from './json.ts';
-import { Float64 } from './numbers.ts';
-import { SchemaRegistry } from './schema.ts';
-import { atOnce } from './steps.ts';
+import { encodeJson, encodeRawJson } from '../json/json.ts';
+import { Float64 } from '../numbers.ts';
+import { SchemaRegistry } from '../schema.ts';
+import { atOnce } from '../steps.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 
