@@ -7,6 +7,9 @@ const alias = [
   { find: 'kubenest/sdk/configuration', replacement: `${import.meta.dirname}/src/sdk/configuration.ts` },
 ];
 
+/** Tests beside the code that start a redis or an etcd. */
+const withServers = ['plugins/storage/{redis,etcd}/**/*.test.ts'];
+
 /** What compares times, rates or memory has the machine to itself: after all others, one file at a time. */
 const measured = [
   'test/bench/**/*.test.ts',
@@ -23,6 +26,7 @@ export default defineConfig({
     // `TEST_STORAGE=redis` or `etcd`: where the test clusters keep their objects, instead of memory.
     globalSetup: ['test/servers/test-storage.ts'],
     pool: 'forks',
+    reporters: ['default', `${import.meta.dirname}/test/reporter/summary.ts`],
     // Two on two cores as well: most files wait for servers and timers.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
@@ -30,10 +34,19 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'tests',
-          include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'scripts/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, '**/dist/**', ...measured],
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'plugins/**/*.test.ts', 'scripts/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, '**/dist/**', ...withServers],
           // With the default, 0, they would be the last where there is one worker.
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'tests',
+          include: ['test/**/*.test.ts', ...withServers],
+          exclude: [...configDefaults.exclude, '**/dist/**', ...measured],
           sequence: { groupOrder: 1 },
         },
       },

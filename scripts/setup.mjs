@@ -1,6 +1,8 @@
 // npm run setup: does the set-up, and nothing more without arguments. With them, what follows it, on the right Node:
 //   start [FLAGS]      the server
 //   test [ARGUMENTS]   the tests
+//   test-unit [ARGUMENTS]     the tests beside the code that need no build and no server
+//   test-changed [ARGUMENTS]  the tests of files that changed since the last commit, or with --changed=REF since REF
 //   test-on BACKEND [ARGUMENTS]   the tests, with the objects of test clusters in redis or etcd
 //   test-with-workers [ARGUMENTS] the tests, with servers that have two serving workers
 //   test-with-node-http2 [ARGUMENTS] the tests, with servers that serve HTTP/2 by node:http2
@@ -17,6 +19,8 @@ const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const commands = {
   start: () => [join(root, 'bin/kubenest'), ['serve', ...args]],
   test: (node) => [node, [vitest, 'run', ...args]],
+  'test-unit': (node) => [node, [vitest, 'run', '--project', 'unit', ...args]],
+  'test-changed': (node) => [node, [vitest, 'run', ...args, ...(args.some((arg) => arg.startsWith('--changed')) ? [] : ['--changed'])]],
   'test-on': (node) => {
     process.env.TEST_STORAGE = args[0];
     return [node, [vitest, 'run', ...args.slice(1)]];
@@ -36,8 +40,9 @@ const commands = {
 try {
   if (verb !== undefined && !Object.hasOwn(commands, verb))
     throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
-  const node = setUp({ build: verb !== 'node', types: verb === undefined });
-  if (verb?.startsWith('test')) getServers(tell);
+  const isUnit = verb === 'test-unit';
+  const node = setUp({ build: verb !== 'node' && !isUnit, types: verb === undefined });
+  if (verb?.startsWith('test') && !isUnit) getServers(tell);
   if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on needs a backend: ${backends.join(' or ')}`);
   if (verb === 'test-on' && !hasServer(args[0])) tell(`there is no ${args[0]}: its tests are skipped`);
   else if (verb !== undefined) run(...commands[verb](node));
