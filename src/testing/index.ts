@@ -1,4 +1,4 @@
-/** Test against a real Kubernetes API server inside the test's process. */
+/** Tests against a real Kubernetes API server inside the test's process. */
 export {
   startTestCluster,
   type TestCluster,
