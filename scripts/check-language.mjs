@@ -8,7 +8,14 @@ import ts from 'typescript';
 const root = resolve(fileURLToPath(import.meta.url), '../..');
 
 /** Folders whose texts follow the guide; lint keeps them so. Add a folder once it has no findings. */
-const finishedFolders = ['src/apiextensions-apiserver', 'src/kube-aggregator', 'src/kubernetes', 'src/sdk', 'src/testing'];
+const finishedFolders = [
+  'src/apiextensions-apiserver',
+  'src/apimachinery',
+  'src/kube-aggregator',
+  'src/kubernetes',
+  'src/sdk',
+  'src/testing',
+];
 
 const nounOrVerb = 'start with a noun phrase or a verb in the third person ("Returns …", "True if …", "Number of …")';
 

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A step that takes so long, by the clock of the test. */
+/** A chunk that takes this long by the test's clock. */
 function* stepOf(tookMs: number): Steps<void> {
   const passed = performance.now.bind(performance);
   let added = 0;
@@ -15,7 +15,7 @@ function* stepOf(tookMs: number): Steps<void> {
   yield;
 }
 
-/** How many turns others had between two steps, the first of which took so long. */
+/** Returns the number of event loop turns between two chunks, the first of which took this long. */
 async function turnsOfOthers(tookMs: number): Promise<number> {
   let isOver = false;
   const done = inSteps(stepOf(tookMs)).then(() => {
@@ -27,23 +27,23 @@ async function turnsOfOthers(tookMs: number): Promise<number> {
   return turns;
 }
 
-it.each([1, 6, 10])('after a step of %i ms others have a turn at most', async (tookMs) => {
+it.each([1, 6, 10])('yields for at most one turn after a chunk of %i ms', async (tookMs) => {
   const before = wideTurnsSoFar();
   expect(await turnsOfOthers(tookMs)).toBeLessThanOrEqual(2);
   expect(wideTurnsSoFar()).toBe(before);
 });
 
-// Another process that runs while the loop asks for events makes it look idle.
-it('after a long step others have many', { retry: 5 }, async () => {
+// Another process that runs while the loop polls for events makes the loop look idle.
+it('yields for many turns after a long chunk', { retry: 5 }, async () => {
   const before = wideTurnsSoFar();
   const began = process.hrtime.bigint();
   expect(await turnsOfOthers(30)).toBeGreaterThan(10);
-  // Three times the 25 ms that they have waited too long.
+  // Three times the excess delay of 25 ms.
   expect(Number(process.hrtime.bigint() - began) / 1e6).toBeGreaterThan(70);
   expect(wideTurnsSoFar()).toBe(before + 1);
 });
 
-it('after a long step nobody waits if there are no others', async () => {
+it('yields only once after a long chunk if there is no other work', async () => {
   const began = process.hrtime.bigint();
   await inSteps(stepOf(1_000));
   expect(Number(process.hrtime.bigint() - began) / 1e6).toBeLessThan(100);
