@@ -105,7 +105,7 @@ export class Quantity {
     return new Quantity(negative ? -value : value, -power, written, kept);
   }
 
-  /** Returns a decimal with a very large number of digits: its text has all of them, and comparisons use the first `manyDigits`. */
+  /** Returns a decimal with a very large number of digits: its text has all of them, and it compares as 10^`manyDigits`. */
   static #huge({ negative, whole, fraction }: Parts, exponent: number, format: QuantityFormat): Quantity {
     const sign = negative ? '-' : '';
     const mantissa = BigInt(`${sign}1${'0'.repeat(manyDigits)}`);
@@ -226,7 +226,7 @@ function increment(digits: string): string {
 /** Maximum number of exact digits, which bounds the time of BigInt. The largest quantity of the API has 19. */
 const manyDigits = 1_000;
 
-/** Caps a binary quantity at int64. */
+/** Cuts the digits of a binary quantity, which is capped at int64 in any case. */
 function withFewDigits(parts: Parts): Parts {
   const { whole } = parts;
   return withShortFraction(whole.length > manyDigits ? { ...parts, whole: whole.slice(0, manyDigits) } : parts);

@@ -80,8 +80,9 @@ class Frame {
   index = -1;
   /** Current key; empty while it is being read. */
   key = '';
-  /** Offset of the first unknown key of the struct or of a nested container. */
+  /** Offset of the first unknown key of the struct. */
   unknown: number | undefined;
+  /** Offset of the first unknown key in a nested container. */
   unknownInside: number | undefined;
   unknownKeys: Set<string | bigint> | undefined;
 

@@ -17,10 +17,12 @@ const trueByte = 0xf5;
  * shortest lossless form, and bytes of the type tagged as base64. Without a type, nothing is bytes. Any depth.
  */
 export function writeCbor(writer: CborWriter, value: unknown, type: StructType | undefined): void {
-  /** For each open container: itself, its keys (undefined for a list), its plan, and the next index. */
+  // Stacks of the open containers.
   const containers: (readonly unknown[] | Json)[] = [];
+  /** Keys of each open container; undefined for a list. */
   const keys: (readonly string[] | undefined)[] = [];
   const plans: (ValuePlan | undefined)[] = [];
+  /** Next index in each open container. */
   const nexts: number[] = [];
   let item = value;
   let plan = type && valuePlan(type);

@@ -190,10 +190,12 @@ export const itemsOfStep = 4096;
 export function* checkWellFormed(bytes: Buffer): Steps<void> {
   if (bytes.length === 0) throw new DecodeError('EOF');
   const cursor = new UncheckedCursor(bytes);
-  /** For each open container: its major type, its depth, and the number of remaining (Infinity for indefinite length) and read items. */
+  // Stacks of the open containers.
   const majors: Major[] = [];
   const depths: number[] = [];
+  /** Number of remaining items of each; Infinity for indefinite length. */
   const left: number[] = [];
+  /** Number of checked items of each. */
   const had: number[] = [];
   let depth = 0;
   for (let checked = 1; ; checked++) {

@@ -162,8 +162,9 @@ function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<void> {
   if (pieces) made.set(map, pieces);
 }
 
-/** Fields and values of the structs that are being written, in struct order, used as a stack. */
+/** Fields of the structs that are being written, in struct order, used as a stack. */
 const fields: FieldPlan[] = [];
+/** Values of `fields`. */
 const values: unknown[] = [];
 let pending = 0;
 

@@ -1,11 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { atOnce, type Steps } from './steps.ts';
 
-/** Number of input bytes between two yields, and size of an output piece. */
+/** Number of input bytes between two yields. */
 const stepBytes = 16 * 1024;
+/** Size of an output piece in bytes. */
 const outBytes = 64 * 1024;
-/** Maximum size of the output; for large inputs a multiple of the input. Deep lines start with long indents. */
+/** Maximum size of the output in bytes, unless `maxGrowth` allows more. Deep lines start with long indents. */
 const maxBytes = 64 * 1024 * 1024;
+/** Maximum ratio of output to input for large inputs. */
 const maxGrowth = 32;
 
 /** Error for a text that is so deep that indenting would multiply its length. */

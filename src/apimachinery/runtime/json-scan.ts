@@ -69,8 +69,9 @@ export class JsonScan {
   hasFloats = false;
   /** Start and end of every number that JSON.parse would change: see `numberOf`. */
   readonly oddNumbers: number[] = [];
-  /** Position of the scan: the next byte, and the number of open containers there. */
+  /** Offset of the next byte. */
   at = 0;
+  /** Number of open containers at `at`. */
   depth = 0;
   /** Minimum number of open containers since the last `next` started. */
   lowest = 0;

@@ -4,7 +4,7 @@ import { encodeString, needsEscape } from './json.ts';
 const initialBytes = 64 * 1024;
 /** A larger buffer is released, since such texts are not typical. */
 const keptBytes = 1024 * 1024;
-/** Maximum unused fraction of a buffer that is handed out. */
+/** A buffer may be handed out if at most the fraction 1/16 of it is unused. */
 const mostUnused = 16;
 
 /** Texts up to this length are written by a loop, since a native call takes longer. */

@@ -49,7 +49,7 @@ let depth = 0;
 interface FieldWriter {
   /** Writes one field of a message from the slots of its object. */
   write(base: number): void;
-  /** Returns the number of bytes of the field, computed from the object. No other message may be written between two chunks. */
+  /** Returns the number of bytes of the field, computed from the object. Measuring discards written bytes, so no write may span a yield. */
   lengthSteps(object: Json): Steps<number>;
 }
 /** Reads one occurrence of a field into the object. */

@@ -152,8 +152,9 @@ export class YamlScanner {
   #pairs = 0;
   #paired = 0;
   readonly #hasPairs: boolean;
-  /** Column of the innermost block, and of its ancestors. */
+  /** Column of the innermost block. */
   #indent = -1;
+  /** Columns of its ancestors. */
   readonly #indents: number[] = [];
   #flowLevel = 0;
   #simpleKeyAllowed = true;

@@ -18,8 +18,8 @@ const kind = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 const minExpirationSeconds = 600;
 const maxExpirationSeconds = 2 ** 32;
 /**
- * Expiration that kubelets request: such a token gets a longer lifetime, and its late use is only warned about. Upstream:
- * kubernetes/pkg/serviceaccount/claims.go.
+ * Lifetime in seconds that kubelets request. Such a token gets an extended lifetime; its use after the requested one only causes a
+ * warning. Upstream: kubernetes/pkg/serviceaccount/claims.go.
  */
 const warnOnlyExpirationSeconds = 3607;
 const extendedExpirationSeconds = 365 * 24 * 3600;

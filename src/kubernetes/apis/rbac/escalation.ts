@@ -111,7 +111,7 @@ export class EscalationCheck {
   }
 }
 
-/** True if only finalizers or owners change: the garbage collector writes them without having the permissions itself. */
+/** True if only finalizers or owner references change: the garbage collector writes them without having the permissions itself. */
 function changesOnlyForCollection(object: KubeObject, old: KubeObject): boolean {
   return deepEqual(withoutCollectionFields(object), withoutCollectionFields(old));
 }

@@ -92,7 +92,7 @@ function validateRequiredKey(errors: FieldError[], value: string | undefined, pa
   if (!value) errors.push(required(path));
 }
 
-/** Requires a JSON object. */
+/** Requires a JSON object, in base64, under the key. */
 function validateDockerConfig(errors: FieldError[], data: Readonly<Record<string, string>>, key: string): void {
   if (!Object.hasOwn(data, key)) {
     errors.push(required(dataPath.key(key)));

@@ -215,7 +215,7 @@ function checkHostPortConflicts(errors: FieldError[], containers: readonly Conta
   }
 }
 
-/** Validates mounts. `container` is their container; undefined if it is not known yet. */
+/** Validates mounts. `container` is their container; an empty object if there is none. */
 export function validateVolumeMounts(
   errors: FieldError[],
   mounts: readonly VolumeMount[],

@@ -117,7 +117,7 @@ export class UpdateOptions implements PodOptions {
     );
   }
 
-  /** True if the old pod has keys that are missing in its selector or conflict with it, as servers without the merge wrote them. */
+  /** True if a selector of the old pod contains a key of matchLabelKeys twice, in conflict with the merged requirement. */
   get oldPodViolatesMatchLabelKeys(): boolean {
     return this.#once('oldPodViolatesMatchLabelKeys', () =>
       (this.old.topologySpreadConstraints ?? []).some(({ labelSelector, matchLabelKeys = [] }) => {
