@@ -100,12 +100,12 @@ function freeze(fields: FieldsV1): void {
   for (const element in fields) if (!Object.isFrozen(fields[element])) freeze(fields[element]!);
 }
 
-/** `a.union(b)`. */
+/** `a.union(b)`, cached for interned sets. */
 export function unionSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
   return remembered('+', a, b, () => a.unionSteps(b));
 }
 
-/** `a.difference(b)`. */
+/** `a.difference(b)`, cached for interned sets. */
 export function differenceSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
   return remembered('-', a, b, () => a.differenceSteps(b));
 }

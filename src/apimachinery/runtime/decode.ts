@@ -128,7 +128,7 @@ function decodeFields(plan: StructPlan, object: Json, decoding: Decoding): Json 
   return dropped === undefined ? object : without(object, dropped);
 }
 
-/** A wide object has mostly unknown fields: the known ones form a new object. */
+/** Decodes a wide object into a new one, since most of its fields are unknown. */
 function decodeWideStruct(plan: StructPlan, object: Json, keys: readonly string[], decoding: Decoding): Json {
   const fields: Json = {};
   for (const key of keys) {

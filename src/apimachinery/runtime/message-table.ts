@@ -142,7 +142,7 @@ export class Message<F extends Fields> {
     return takeWritten();
   }
 
-  /** Throws DecodeError for malformed input. */
+  /** Decodes a message. Throws DecodeError for malformed input. */
   decode(message: Buffer): Values<F> {
     startReading(message);
     return this.#read();

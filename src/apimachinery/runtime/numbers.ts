@@ -149,7 +149,7 @@ export function rereadFloat(value: number): number | bigint {
   return isLongInteger(text) ? BigInt(text) : value + 0;
 }
 
-/** The key for a scalar in a Map or Set: two scalars have the same key if Go's interface values are equal. */
+/** Returns the key for a scalar in a Map or Set: two scalars have the same key if Go's interface values are equal. */
 export function scalarKey(value: unknown): unknown {
   if (typeof value === 'string') return `string ${value}`;
   return isNumber(value) && !isInt64(value) ? `float64 ${value}` : value;

@@ -169,7 +169,7 @@ function* pause(): Steps<void> {
   depth = reached;
 }
 
-/** Must be called before an encoding or decoding: discards the state of a failed one. */
+/** Discards the state of a failed encoding or decoding. Must be called before each new one. */
 export function resetMessages(): void {
   depth = 0;
   if (top > 0) slots.fill(undefined);

@@ -36,7 +36,7 @@ export function noteKeys<T extends object>(object: T, keys: readonly string[]): 
   return Object.setPrototypeOf(object, listener) as T;
 }
 
-/** Must be called before a new key is defined without an assignment. */
+/** Drops the cached keys of an object. Must be called before a new key is defined without an assignment. */
 export function forgetKeys(object: object): void {
   if (isAnyNoted && noted.delete(object)) Object.setPrototypeOf(object, Object.prototype);
 }

@@ -355,7 +355,7 @@ function validateAllOf(schemas: readonly SchemaValidator[], attempt: Attempt, pa
   if (valid < schemas.length) result.add(`${quote(path)} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
 }
 
-/** Kind and apiVersion of the object itself are always validated. */
+/** Returns the correlated old field. Kind and apiVersion of the object itself have none, so that they are always validated. */
 function oldFieldOf(correlation: Correlation, path: string, name: string): Correlation | undefined {
   return path === '' && (name === 'kind' || name === 'apiVersion') ? undefined : oldProperty(correlation, name);
 }

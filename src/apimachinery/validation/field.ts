@@ -86,7 +86,7 @@ export class Path {
   }
 }
 
-/** `fieldPath('spec', 'template').child('metadata')`. */
+/** Returns the path of a field: `fieldPath('spec', 'template').child('metadata')`. */
 export function fieldPath(name: string, ...more: string[]): Path {
   const root = new Path(name);
   return more.length === 0 ? root : root.child(more[0]!, ...more.slice(1));
@@ -164,8 +164,8 @@ export function invalid(path: Path | undefined, value: unknown, detail: string):
 }
 
 /**
- * `validValues` are shown in the given order; most callers upstream sort them. The value has a named string type in Go, as most enums do,
- * and is printed as JSON; see `notSupportedText`.
+ * Returns an error for an unsupported value. `validValues` are shown in the given order; most callers upstream sort them. The value has a
+ * named string type in Go, as most enums do, and is printed as JSON; see `notSupportedText`.
  */
 export function notSupported(path: Path | undefined, value: unknown, validValues: readonly string[]): FieldError {
   return notSupportedText(
@@ -188,7 +188,7 @@ export function forbidden(path: Path | undefined, detail: string): FieldError {
   return new FieldError('FieldValueForbidden', at(path), '', detail);
 }
 
-/** A negative `maxLength` is unknown. The value is never shown. */
+/** Returns an error for an overlong value, which is never shown. A negative `maxLength` is unknown. */
 export function tooLong(path: Path | undefined, _value: unknown, maxLength: number): FieldError {
   return new FieldError('FieldValueTooLong', at(path), '<value omitted>', atMost(maxLength, 'byte'));
 }
@@ -207,7 +207,7 @@ export function tooShort(path: Path | undefined, value: unknown, minLength: numb
   return new FieldError('FieldValueTooShort', at(path), value, detail);
 }
 
-/** A negative `actual` is not shown. A negative `max` is unknown. */
+/** Returns an error for too many items. A negative `actual` is not shown. A negative `max` is unknown. */
 export function tooMany(path: Path | undefined, actual: number, max: number): FieldError {
   const detail = max < 0 ? 'has too many items' : `must have at most ${max} ${max === 1 ? 'item' : 'items'}`;
   return new FieldError('FieldValueTooMany', at(path), actual < 0 ? omitValue : actual, detail);
@@ -267,7 +267,7 @@ export function addError(errors: FieldError[], error: FieldError): void {
   stopIfTooMany(errors);
 }
 
-/** Must be called after each item of an unbounded list. Throws TooManyErrors. */
+/** Throws TooManyErrors if the limit is exceeded. Must be called after each item of an unbounded list. */
 export function stopIfTooMany(errors: readonly FieldError[]): void {
   if (errors.length > maxErrors) throw new TooManyErrors(errors);
 }

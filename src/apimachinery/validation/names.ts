@@ -151,7 +151,7 @@ export function isDNS1035Label(value: string): readonly string[] {
   return longer(value, dns1035LabelMaxLength) ? [maxLenError(dns1035LabelMaxLength), ...errors] : errors;
 }
 
-/** A label key: `name`, or `dns.prefix/name`. Upstream's content.IsLabelKey. */
+/** Validates a label key: `name`, or `dns.prefix/name`. Upstream's content.IsLabelKey. */
 export function isQualifiedName(value: string): readonly string[] {
   // Fast path: most keys have no prefix and are short.
   if (value.length <= 63 && plainLabelKey.test(value)) return valid;

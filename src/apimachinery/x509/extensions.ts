@@ -145,7 +145,7 @@ function readNameConstraints(value: Buffer, into: Writable): boolean {
   return !into.nameConstraints.hasUnknownKind;
 }
 
-/** Only the encoding is checked: revocation lists are not fetched. */
+/** Checks only the encoding: revocation lists are not fetched. */
 function readDistributionPoints(value: Buffer): void {
   const problem = 'x509: invalid CRL distribution point';
   for (const points = sequenceIn(value, 'x509: invalid CRL distribution points'); !points.isEmpty; ) {
@@ -209,7 +209,7 @@ function readInhibitAnyPolicy(value: Buffer, into: Writable): void {
   into.inhibitAnyPolicy = count(new DerReader(value), 'x509: invalid inhibit any policy extension');
 }
 
-/** Only the encoding is checked: nothing is fetched. */
+/** Checks only the encoding: nothing is fetched. */
 function readAuthorityInfoAccess(value: Buffer, _into: Writable, isCritical: boolean): void {
   const problem = 'x509: invalid authority info access';
   if (isCritical) throw new DerError('x509: authority info access incorrectly marked critical');

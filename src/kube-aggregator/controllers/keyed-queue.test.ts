@@ -8,7 +8,7 @@ const turn = async (): Promise<void> => {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** `results` are the outcomes of the attempts: a boolean is returned, anything else is thrown. The last one repeats. */
+/** Creates a queue whose attempts have these results: a boolean is returned, anything else is thrown. The last one repeats. */
 function queueOf(...results: unknown[]): { queue: KeyedQueue; done: string[]; errors: unknown[] } {
   const done: string[] = [];
   const errors: unknown[] = [];

@@ -76,7 +76,7 @@ export function classicResources(body: Buffer): ApiResourceDiscovery[] {
     });
 }
 
-/** Groups and versions that the list omits stay empty. */
+/** Returns the kind of a resource; an absent group or version stays empty. */
 function kindOf({ group = '', version = '', kind }: ApiResource) {
   return { group, version, kind };
 }

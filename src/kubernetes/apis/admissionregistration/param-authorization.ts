@@ -38,7 +38,7 @@ export function paramAuthorization(parts: () => ParamAuthorizationParts): Readon
 
 type Check = (object: KubeObject, old: KubeObject | undefined, request: WriteRequest) => Promise<string | undefined>;
 
-/** Hooks that run `check` last, on objects that are valid otherwise. */
+/** Returns hooks that run `check` last, on objects that are valid otherwise. */
 function reviewed(field: string, check: Check): StoreHooks {
   return {
     async review(object, old, request, found): Promise<readonly FieldError[]> {
@@ -109,7 +109,7 @@ class ParamChecks {
   }
 }
 
-/** A user as Go prints a pointer to its struct: `&{alice alice-uid [devs] map[scopes:[a b]]}`. */
+/** Formats a user as Go prints a pointer to its struct: `&{alice alice-uid [devs] map[scopes:[a b]]}`. */
 function goText({ name, uid = '', groups, extra = {} }: UserInfo): string {
   const entries = Object.entries(extra).sort(([a], [b]) => (a < b ? -1 : 1));
   return `&{${name} ${uid} [${groups.join(' ')}] map[${entries.map(([key, values]) => `${key}:[${values.join(' ')}]`).join(' ')}]}`;

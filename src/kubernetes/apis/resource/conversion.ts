@@ -83,7 +83,7 @@ function fromDevice({ name, ...basic }: v1.Device): v1beta1.Device {
   return { ...(name !== undefined && { name }), basic };
 }
 
-/** In v1beta1, an empty node name and a false `allNodes` are equal to absent ones. */
+/** Converts the spec of a slice to v1. In v1beta1, an empty node name and a false `allNodes` are equal to absent ones. */
 function toSliceSpec({ nodeName, allNodes, devices, ...spec }: v1beta1.ResourceSliceSpec): v1.ResourceSliceSpec {
   return {
     ...spec,

@@ -15,7 +15,7 @@ export function defaultHorizontalPodAutoscaler(autoscaler: HorizontalPodAutoscal
   behavior.scaleDown = defaultScaleDownRules(behavior.scaleDown);
 }
 
-/** Default scale-up policies: the larger of four pods and 100 percent, every 15 seconds. */
+/** Defaults the scale-up rules: the larger of four pods and 100 percent, every 15 seconds. */
 function defaultScaleUpRules(rules: HPAScalingRules = {}): HPAScalingRules {
   rules.stabilizationWindowSeconds ??= 0;
   rules.selectPolicy ??= 'Max';
@@ -26,7 +26,7 @@ function defaultScaleUpRules(rules: HPAScalingRules = {}): HPAScalingRules {
   return rules;
 }
 
-/** Default scale-down policy. The stabilization window has no default here; it is a flag of the controller. */
+/** Defaults the scale-down rules. The stabilization window has no default here; it is a flag of the controller. */
 function defaultScaleDownRules(rules: HPAScalingRules = {}): HPAScalingRules {
   rules.selectPolicy ??= 'Max';
   rules.policies ??= [{ type: 'Percent', value: 100, periodSeconds }];
