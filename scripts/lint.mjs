@@ -1,4 +1,4 @@
-// Format and rules by Biome, the rules that need types by ESLint. All of them run; the exit code is 1 if any finds something.
+// Runs Biome (format and rules), ESLint (rules that need types) and check-language (wording). Exit code 1 if any of them finds something.
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ const steps = [
   [biome, 'format', '.'],
   [biome, 'lint', '--error-on-warnings', '.'],
   [eslint, '--max-warnings=0', 'src', 'plugins', 'test', 'scripts'],
+  [join(root, 'scripts/check-language.mjs')],
 ];
 for (const step of steps) {
   const { status } = spawnSync(process.execPath, step, { cwd: root, stdio: 'inherit' });

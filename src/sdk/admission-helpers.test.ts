@@ -17,7 +17,7 @@ it.each([
   expect(object).toEqual(want);
 });
 
-it('setDefaults takes any key for what it is, and copies', () => {
+it('setDefaults accepts any key, and copies values', () => {
   const object = {};
   const defaults = JSON.parse('{"__proto__":{"polluted":true},"list":[1]}') as { list: number[] };
   setDefaults(object, defaults);
@@ -26,14 +26,14 @@ it('setDefaults takes any key for what it is, and copies', () => {
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
-it('labels and annotations come to those that are there', () => {
+it('setLabels and setAnnotations keep existing entries', () => {
   const object: KubeObject = { apiVersion: 'v1', kind: 'Pod', metadata: { labels: { a: '1', b: '1' } } };
   setLabels(object, { b: '2' });
   setAnnotations(object, { c: '3' });
   expect(object.metadata).toEqual({ labels: { a: '1', b: '2' }, annotations: { c: '3' } });
 });
 
-it('deny throws a Status that the client gets', () => {
+it('deny throws a Status that the client receives', () => {
   const request = {
     resource: { group: '', version: 'v1', resource: 'pods' },
     name: 'web',

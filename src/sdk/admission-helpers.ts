@@ -3,28 +3,28 @@ import { isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-p
 import type { Attributes } from '#apiserver/admission/attributes';
 import { forbidden } from '#apiserver/admission/forbidden';
 
-/** Denies a request: the client gets 403 and `pods "web" is forbidden: message`. */
+/** Denies a request: the client receives 403 and `pods "web" is forbidden: message`. */
 export function deny(request: Pick<Attributes, 'resource' | 'name' | 'object'>, message: string): never {
   throw forbidden(request, message);
 }
 
-/** Tells the client something with the answer, as `Warning: message` of kubectl. */
+/** Adds a warning to the response, which kubectl prints as `Warning: message`. */
 export function warn(request: Pick<Attributes, 'addWarning'>, message: string): void {
   request.addWarning(message);
 }
 
-/** Sets labels; those that are there with other names stay. */
+/** Sets labels; existing ones with other keys are kept. */
 export function setLabels({ metadata }: { metadata: ObjectMeta }, labels: Readonly<Record<string, string>>): void {
   metadata.labels = { ...metadata.labels, ...labels };
 }
 
-/** Sets annotations; those that are there with other names stay. */
+/** Sets annotations; existing ones with other keys are kept. */
 export function setAnnotations({ metadata }: { metadata: ObjectMeta }, annotations: Readonly<Record<string, string>>): void {
   metadata.annotations = { ...metadata.annotations, ...annotations };
 }
 
 /**
- * Fills in what an object lacks, at any depth; what it says itself stays, lists as a whole:
+ * Sets absent members at any depth; existing ones are kept, lists as a whole:
  *
  *     setDefaults({ a: 1, b: { c: [1] } }, { a: 2, b: { c: [], d: 3 }, e: 4 })   ->   { a: 1, b: { c: [1], d: 3 }, e: 4 }
  *

@@ -1,4 +1,7 @@
-/** What classes of configuration are decorated with: class-validator's decorators, and class-transformer's `Type` for what is nested; and what plugins throw that cannot do with what they were given. */
+/**
+ * Decorators of configuration classes: those of class-validator, and class-transformer's `Type` for nested classes; and the error that a
+ * plugin throws for an invalid configuration.
+ */
 export { ConfigurationError } from '#apiserver/plugins/read-configuration';
 export { Expose, Type } from 'class-transformer';
 export {

@@ -1,4 +1,4 @@
-/** What plugins see of kubenest. */
+/** The public API of kubenest for plugins. */
 import 'reflect-metadata';
 
 export { ContainerModule, inject, injectable, optional } from 'inversify';

@@ -7,7 +7,7 @@ type Fetch = (path: string, request?: TestRequest) => Promise<Response>;
 const establishedMs = 10_000;
 const pollMs = 5;
 
-/** How a kind is served. */
+/** REST path and scope of a kind. */
 interface Served {
   readonly resource: string;
   readonly namespaced: boolean;
@@ -19,12 +19,12 @@ interface DefinitionStatus {
 }
 
 /**
- * Creates an object of any kind that the server has, with its status, which a create alone would drop. Resolves when what it brings is
- * there: of a CustomResourceDefinition when objects of its kinds can be created. Rejects with what the server says.
+ * Creates an object of any served kind and its status, which a create alone would drop. Resolves when it takes effect: for a
+ * CustomResourceDefinition, when objects of its kinds can be created. Rejects with the server's message.
  */
 export async function createObject(fetch: Fetch, object: KubeObject & { readonly status?: object }): Promise<void> {
   const served = await servedAs(fetch, object);
-  if (!served) throw new Error(`the server has no ${object.kind} of ${object.apiVersion}`);
+  if (!served) throw new Error(`unknown kind ${object.kind} of ${object.apiVersion}: the server does not serve it`);
   const { resource, namespaced, hasStatus } = served;
   const root = rootOf(object.apiVersion);
   const path = namespaced ? `${root}/namespaces/${object.metadata.namespace ?? 'default'}/${resource}` : `${root}/${resource}`;
@@ -39,7 +39,7 @@ async function setStatus(fetch: Fetch, path: string, { kind, status }: KubeObjec
   await succeed(fetch(`${path}/status`, { method: 'PATCH', headers, body: { status } }), `the status of ${kind} ${path} was not set`);
 }
 
-/** Resolves when the versions of a definition are served. Rejects where its names are taken, or it takes too long. */
+/** Resolves when the versions of a definition are served. Rejects on a name conflict, or after a timeout. */
 async function whenEstablished(fetch: Fetch, path: string): Promise<void> {
   const deadline = performance.now() + establishedMs;
   for (;;) {
@@ -47,7 +47,7 @@ async function whenEstablished(fetch: Fetch, path: string): Promise<void> {
     const condition = (type: string) => definition.status?.conditions?.find((one) => one.type === type);
     if (condition('NamesAccepted')?.status === 'False') throw new Error(`${path}: ${condition('NamesAccepted')?.message}`);
     if (condition('Established')?.status === 'True' && (await areServed(fetch, definition))) return;
-    if (performance.now() > deadline) throw new Error(`${path} was not established in ${establishedMs} ms`);
+    if (performance.now() > deadline) throw new Error(`${path} timed out after ${establishedMs} ms: not established`);
     await sleep(pollMs);
   }
 }
@@ -61,7 +61,7 @@ interface Definition extends KubeObject {
   readonly status?: DefinitionStatus;
 }
 
-/** True if discovery has all versions that a definition serves. */
+/** True if discovery lists all served versions of a definition. */
 async function areServed(fetch: Fetch, { spec: { group, names, versions } }: Definition): Promise<boolean> {
   const kinds = versions.filter(({ served }) => served).map(({ name }) => ({ apiVersion: `${group}/${name}`, kind: names.kind }));
   const found = await Promise.all(kinds.map((kind) => servedAs(fetch, kind)));

@@ -6,7 +6,7 @@ import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token
 const issuer = 'https://kubernetes.default.svc';
 let made: ReturnType<typeof newSigningKey> | undefined;
 
-/** How a test cluster signs tokens of service accounts, and knows them again. The key is made once for each process. */
+/** Creates the signer and verifier of a test cluster's service account tokens. The key is created once per process. */
 export async function serviceAccountTokens(): Promise<{
   readonly serviceAccounts: JwtTokenIssuerOptions;
   readonly accepted: ServiceAccountTokensConfig;

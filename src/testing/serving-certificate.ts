@@ -1,7 +1,7 @@
 import { Authority } from '#cmd/certificates/issue';
 import type { ServingCertificate } from '#apiserver/serving/secure-server';
 
-/** A certificate for 127.0.0.1 and localhost, and its authority, made once for each process. */
+/** Returns a certificate for 127.0.0.1 and localhost with its CA, created once per process. */
 export function issueServingCertificate(): Promise<ServingCertificate & { readonly certificateAuthority: string }> {
   return (issued ??= issue());
 }

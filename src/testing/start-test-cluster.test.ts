@@ -17,7 +17,7 @@ class NoSecrets {
 }
 
 describe('startTestCluster', () => {
-  it('is ready within moments, and gone with its scope', async () => {
+  it('starts within moments, and stops with its scope', async () => {
     const began = performance.now();
     let response: Response;
     {
@@ -28,14 +28,14 @@ describe('startTestCluster', () => {
     expect(await response.text()).toBe('ok');
   });
 
-  it('runs side by side with others', async () => {
+  it('runs beside other clusters', async () => {
     await using one = await startTestCluster({ objects: [configMap('a')] });
     await using other = await startTestCluster();
     expect((await one.fetch(`${configMaps}/a`)).status).toBe(200);
     expect((await other.fetch(`${configMaps}/a`)).status).toBe(404);
   });
 
-  it('knows its users and their rights', async () => {
+  it('authenticates and authorizes its users', async () => {
     const role = {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',
@@ -52,10 +52,10 @@ describe('startTestCluster', () => {
     await using cluster = await startTestCluster({ users: [{ name: 'jane', groups: ['viewers'] }], objects: [role, binding] });
     expect((await cluster.fetch(configMaps, { as: 'jane' })).status).toBe(200);
     expect((await cluster.fetch(configMaps, { as: 'jane', body: configMap('a') })).status).toBe(403);
-    expect(() => cluster.token('joe')).toThrow(/no user "joe"/);
+    expect(() => cluster.token('joe')).toThrow(/unknown user "joe"/);
   });
 
-  it('has what its objects define, and their status', async () => {
+  it('creates its objects with their status', async () => {
     const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -88,7 +88,7 @@ describe('startTestCluster', () => {
     });
   });
 
-  it('says why a definition is not established', async () => {
+  it('reports why a definition is not established', async () => {
     const definition = (plural: string, kind: string) => ({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -114,7 +114,7 @@ describe('startTestCluster', () => {
         return [`--service-account-signing-key-file=${file}`, `--service-account-key-file=${file}`];
       },
     },
-  ])('signs tokens of service accounts with $what, and pods need no account', async ({ flags }) => {
+  ])('signs service account tokens with $what, and pods need no account', async ({ flags }) => {
     const folder = await mkdtemp(join(tmpdir(), 'kubenest-test-'));
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } };
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
@@ -131,19 +131,19 @@ describe('startTestCluster', () => {
     expect(await review.json()).toMatchObject({ status: { userInfo: { username: 'system:serviceaccount:default:robot' } } });
   });
 
-  it('runs the plugins that it is given', async () => {
+  it('runs the given plugins', async () => {
     await using cluster = await startTestCluster({ plugins: [NoSecrets] });
     const response = await cluster.fetch('/api/v1/namespaces/default/secrets', { body: { metadata: { name: 's' } } });
     expect(await response.json()).toMatchObject({ code: 403, message: 'secrets "s" is forbidden: keep them elsewhere' });
   });
 
-  it('takes flags, and refuses wrong ones by name', async () => {
+  it('accepts flags, and rejects wrong ones by name', async () => {
     await using cluster = await startTestCluster({ flags: ['--enable-admission-plugins=AlwaysDeny'] });
     expect((await cluster.fetch(configMaps, { body: configMap('a') })).status).toBe(403);
     await expect(startTestCluster({ flags: ['--no-such-flag'] })).rejects.toThrow(/no-such-flag/);
   });
 
-  it('keeps its objects in a file where one is named', async () => {
+  it('stores its objects in a given file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kubenest-test-'));
     const storage = { file: join(folder, 'objects.db') };
     {
@@ -155,7 +155,7 @@ describe('startTestCluster', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('gives a configured client of the JavaScript library', async () => {
+  it('returns a configured client of the JavaScript library', async () => {
     await using cluster = await startTestCluster({ listen: true });
     const { CoreV1Api } = await import('@kubernetes/client-node');
     const api = (await cluster.kubeConfig()).makeApiClient(CoreV1Api);

@@ -21,7 +21,7 @@ import { serviceAccountTokens } from './service-account-key.ts';
 import { issueServingCertificate } from './serving-certificate.ts';
 import { hashToken } from '#plugins/authentication/token-auth';
 
-/** What a test may wait for the store at most, besides its answers. */
+/** Maximum time in milliseconds to wait for watch events of the store, in addition to its responses. */
 const followMs = 1_000;
 
 export interface TestUser {
@@ -36,8 +36,8 @@ export interface ConfiguredPlugin {
 }
 
 /**
- * A file of the embedded store, or a redis or etcd server, which others may share. `prefix` is of all keys there; clusters of
- * one prefix have one store.
+ * A file of the embedded store, or a Redis or etcd server, which may be shared. `prefix` applies to all keys; clusters with the same prefix
+ * share one store.
  */
 export type TestStorage =
   | { readonly file: string }
@@ -45,50 +45,50 @@ export type TestStorage =
   | { readonly etcdUrl: string; readonly prefix?: string | undefined };
 
 export interface TestClusterOptions {
-  /** Where objects are kept. Default: what the environment's `KUBENEST_TEST_STORAGE` names (see `storageOfEnvironment`), else memory. */
+  /** Storage of the objects. Default: the server in `KUBENEST_TEST_STORAGE` (see `storageOfEnvironment`), else memory. */
   readonly storage?: TestStorage | undefined;
-  /** Listen on a free port of 127.0.0.1 with a certificate of its own. Without it requests go through `fetch` only, which costs no socket. */
+  /** Listens on a free port of 127.0.0.1 with its own certificate. Otherwise requests use only `fetch`, which needs no socket. */
   readonly listen?: boolean | undefined;
   /**
-   * Created as `admin`, in their order, before the cluster is handed out, with their status. After a CustomResourceDefinition there may be
-   * objects of its kinds.
+   * Objects that `admin` creates in this order, with their status, before the promise resolves. A CustomResourceDefinition may be followed
+   * by objects of its kinds.
    */
   readonly objects?: readonly (KubeObject & { readonly status?: object })[] | undefined;
-  /** Users besides `admin`, who is in system:masters. */
+  /** Users in addition to `admin`, who is a member of system:masters. */
   readonly users?: readonly TestUser[] | undefined;
-  /** What packages contribute, such as the plugin under test, alone or with its configuration (which is taken as it is). */
+  /** Contributions of packages, such as the plugin under test, optionally with a configuration (which is not parsed). */
   readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
-  /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects for those that are wrong, with all problems. */
+  /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects with all problems if any is invalid. */
   readonly flags?: readonly string[] | undefined;
-  /** Log errors only: of tests that provoke what the server has to warn of. */
+  /** Logs only errors, for tests that provoke warnings. */
   readonly quiet?: boolean | undefined;
-  /** Parts of the configuration as they are, such as keys that flags would name files for. */
+  /** Members of the configuration, such as keys for which flags would name files. */
   readonly config?: Partial<ServerConfig> | undefined;
 }
 
-/** A server of its own for one test: started in process, with real semantics, gone with `await using`. */
+/** An API server for one test: it runs in the test's process, with real semantics, until `await using` disposes of it. */
 export interface TestCluster extends AsyncDisposable {
-  /** `https://127.0.0.1:PORT`; undefined without a port. */
+  /** `https://127.0.0.1:PORT`; undefined without `listen`. */
   readonly url: string | undefined;
-  /** The PEM of the authority behind the URL's certificate; undefined without a port. */
+  /** CA of the serving certificate, in PEM; undefined without `listen`. */
   readonly certificateAuthority: string | undefined;
-  /** A kubeconfig (YAML, which is JSON) for a user, `admin` unless named. Throws without a port. */
+  /** Returns a kubeconfig (YAML, in JSON form) for a user, by default `admin`. Throws without `listen`. */
   kubeconfig(user?: string): string;
-  /** A configured KubeConfig of @kubernetes/client-node, which the test must have installed. */
+  /** Returns a KubeConfig of @kubernetes/client-node, which the test must install. Throws without `listen`. */
   kubeConfig(user?: string): Promise<import('@kubernetes/client-node').KubeConfig>;
   /**
-   * Like fetch, for paths, as a user (`admin` unless named; null is nobody): through the whole handler chain, without a connection.
-   * What a write changes counts for the next request, on every backend: policies, roles, quotas.
+   * Like fetch, for paths, as a user (default `admin`; null is anonymous): runs the whole handler chain without a connection. The effects
+   * of a write (policies, roles, quotas) apply to the next request on every backend.
    */
   fetch(path: string, init?: TestRequest): Promise<Response>;
-  /** The token of a user. */
+  /** Returns the token of a user. Throws for an unknown user. */
   token(user: string): string;
   readonly app: App;
 }
 
 /**
- * Starts an API server inside this process. Ready when it resolves; many may run side by side. Rejects if it cannot start,
- * or if one of `objects` is refused.
+ * Starts an API server inside this process. It is ready when the promise resolves; several may run side by side. Rejects if it cannot
+ * start, or if one of `objects` is rejected.
  */
 export async function startTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
   const tokens = new Map<string, string>();
@@ -115,8 +115,8 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
 }
 
 /**
- * A store of the cluster's own in the server whose URL `KUBENEST_TEST_STORAGE` has: `redis:` and `rediss:` for redis, `http:` and `https:`
- * for etcd. Undefined without the variable. So tests run on any backend without a change.
+ * Returns a separate store on the server in `KUBENEST_TEST_STORAGE`: `redis:` and `rediss:` URLs are Redis, `http:` and `https:` etcd;
+ * undefined if the variable is not set. Tests run unchanged on any backend.
  */
 function storageOfEnvironment(): TestStorage | undefined {
   const url = process.env['KUBENEST_TEST_STORAGE'];
@@ -124,7 +124,9 @@ function storageOfEnvironment(): TestStorage | undefined {
   const prefix = `test-${randomBytes(6).toString('hex')}`;
   if (/^rediss?:/.test(url)) return { redisUrl: url, prefix };
   if (/^https?:/.test(url)) return { etcdUrl: url, prefix };
-  throw new Error(`KUBENEST_TEST_STORAGE is ${JSON.stringify(url)}, it must be a URL of redis: or rediss:, or http: or https: for etcd`);
+  throw new Error(
+    `invalid KUBENEST_TEST_STORAGE ${JSON.stringify(url)}: expected a redis: or rediss: URL, or an http: or https: URL of etcd`,
+  );
 }
 
 function storageConfig(storage = storageOfEnvironment()): StorageConfig {
@@ -169,7 +171,7 @@ function testConfig(
     authentication: { anonymous: true, clientCa: undefined, tokens, serviceAccounts: accepted },
     serviceAccounts,
     authorization: { authorizers: [{ type: 'RBAC' }] },
-    // No controller makes the service accounts that this plugin asks for (envtest switches it off, too).
+    // No controller creates the service accounts that this plugin requires; envtest disables it too.
     admission: new AdmissionOptions().enabledPlugins(true),
     requests: {
       timeoutMs: 60_000,
@@ -182,17 +184,17 @@ function testConfig(
     },
     shutdown: { shutdownDelayMs: 0, sendRetryAfter: false, watchGraceMs: 0, drainMs: 5_000 },
     verbosity: 0,
-    // As envtest has it.
+    // Same setting as envtest.
     allowPrivileged: true,
     eventTtlSeconds: 3600,
     serviceClusterIpRange: '10.0.0.0/24',
   };
 }
 
-/** What the flags say, with the test cluster's own storage, port and users. */
+/** Applies flags to the configuration; storage, port and users stay those of the test cluster. */
 async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<ServerConfig> {
   const command = await readServerOptions(['--ephemeral', ...flags]);
-  if (!('options' in command)) throw new Error(`the flags of a test cluster cannot ask for ${Object.keys(command).join()}`);
+  if (!('options' in command)) throw new Error(`a test cluster does not support the flag ${Object.keys(command).join()}`);
   const completed = await completeOptions(command.options);
   await completed.dispose();
   const { storage, authentication } = own;
@@ -203,7 +205,7 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   const http2Server = isAsked('http2-server') ? completed.config.serving?.http2Server : own.serving?.http2Server;
   return {
     ...completed.config,
-    // A key that is named does not bring the plugin: no controller makes the accounts. Who asks for it by its own flag has it.
+    // A signing key does not enable the plugin, since no controller creates the accounts. Its own flag does.
     admission: command.options.admission.enabledPlugins(true),
     storage: { ...storage, encryption: completed.config.storage.encryption },
     serving: own.serving && { ...own.serving, clientCa, workers, http2Server },
@@ -211,7 +213,7 @@ async function withFlags(own: ServerConfig, flags: readonly string[]): Promise<S
   };
 }
 
-/** In what a cache differs from the storage; undefined also where one of them cannot be read any more. */
+/** Returns how a cache differs from the storage; undefined if it does not, or if one of them cannot be read any more. */
 async function differenceOf({ group, resource, cacher }: GroupResource & { readonly cacher: Cacher }): Promise<string | undefined> {
   try {
     const { revision, cacheDigest, storageDigest } = await cacher.checkConsistency();
@@ -233,7 +235,7 @@ class RunningCluster implements TestCluster {
 
   token(user: string): string {
     const token = this.tokens.get(user);
-    if (token === undefined) throw new Error(`the test cluster has no user ${JSON.stringify(user)}: name it in \`users\``);
+    if (token === undefined) throw new Error(`unknown user ${JSON.stringify(user)}: add it to \`users\``);
     return token;
   }
 
@@ -276,18 +278,18 @@ class RunningCluster implements TestCluster {
     return response;
   }
 
-  /** Resolves when what was written has come to those who watch; of a store that is gone, a little later. */
+  /** Resolves when watch events of all writes were delivered; if the store does not respond, after a timeout. */
   async #followed(): Promise<void> {
     const { storage } = this.app.storage;
     const feed = feedOf(storage);
     if (feed.isImmediate) return;
     const revision = await storage.currentRevision().catch(() => 0);
     await feed.waitFor(revision, followMs, systemClock);
-    // The caches hand events on in a later turn.
+    // The caches deliver events in a later event loop turn.
     for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Rejects where a cache did not have what the storage has: a bug of the server, whatever the test was about. */
+  /** Stops the server. Rejects if a cache differs from the storage, which is a bug of the server. */
   async [Symbol.asyncDispose](): Promise<void> {
     const checked = Promise.all([...this.app.storage.resources].map(differenceOf));
     const differences = await Promise.race([

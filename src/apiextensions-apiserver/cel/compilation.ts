@@ -9,26 +9,26 @@ import { type Environment, type Expression, PlanError, type Program } from '#api
 import { children, type Expr } from '#apiserver/cel/syntax/ast';
 import { Issues } from '#apiserver/cel/syntax/source';
 
-/** What came of one rule of `x-kubernetes-validations`. */
+/** Result of the compilation of one rule of `x-kubernetes-validations`. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
-  /** undefined if the rule is empty, or has an error. */
+  /** undefined if the rule is empty or has an error. */
   readonly program?: Program;
-  /** Why it cannot be compiled. */
+  /** The compilation error. */
   readonly error?: string;
   readonly usesOldSelf: boolean;
-  /** The most that one evaluation can cost. */
+  /** Maximum cost of one evaluation. */
   readonly maxCost: number;
-  /** How many values at most a request can hold for which the rule is evaluated. */
+  /** Maximum number of evaluations per request. */
   readonly maxCardinality: number;
   readonly message?: Program;
   readonly messageError?: string;
   readonly messageMaxCost: number;
-  /** The rule's fieldPath, from the value that it is about. */
+  /** The rule's fieldPath, relative to its value. */
   readonly fieldPath?: string;
 }
 
-/** Which environment an expression is compiled in: what is stored already may use more than what is new. */
+/** CEL environments: stored expressions may use more features than new ones. */
 export interface Environments {
   rule(text: string): Environment;
   message(text: string): Environment;
@@ -36,10 +36,7 @@ export interface Environments {
 
 const selfType = 'selfType';
 
-/**
- * Compiles the rules of a schema whose values are of a type.
- * Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go.
- */
+/** Compiles the rules of a schema. Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go. */
 export function compileRules(
   rules: readonly ValidationRule[],
   schema: Structural,
@@ -95,7 +92,7 @@ function compileMessage(text: string, environment: Environment, sizes: SizeEstim
   return { message, messageMaxCost: expression.estimateCost(sizes).max };
 }
 
-/** The program, or why there is none. */
+/** Returns the program, or the compilation error. */
 function programOf(expression: Expression): Program | string {
   try {
     return expression.program();
@@ -105,7 +102,7 @@ function programOf(expression: Expression): Program | string {
   }
 }
 
-/** Whether an identifier occurs in an expression. */
+/** True if an expression contains the identifier. */
 function names(expr: Expr, identifier: string): boolean {
   const { node } = expr;
   return (node.kind === 'ident' && node.name === identifier) || children(expr).some((child) => names(child, identifier));

@@ -8,14 +8,14 @@ import { internalRuleText } from '../apis/apiextensions/internal-form.ts';
 import type { RuleContext, SchemaPlace } from '../apis/apiextensions/validation/open-api-schema.ts';
 import { type CompiledRule, compileRules, type Environments } from './compilation.ts';
 
-/** What one rule may cost at most, for all values that it is evaluated for. */
+/** Maximum cost of one rule for all values of a request. */
 const costLimit = 10_000_000;
-/** What all rules of a schema may cost at most. */
+/** Maximum cost of all rules of a schema. */
 const totalCostLimit = 100_000_000;
 const toldMostExpensive = 4;
 const advice = 'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared';
 
-/** Expressions that a definition has already: they may use what new ones may not yet. */
+/** Expressions of the stored definition, which may use features that new ones may not. */
 export interface KnownExpressions {
   readonly rules: ReadonlySet<string>;
   readonly messages: ReadonlySet<string>;
@@ -23,11 +23,11 @@ export interface KnownExpressions {
 
 export interface RuleContextOptions {
   readonly known: KnownExpressions;
-  /** The schema is what it was: the cost of single rules is not looked at again. */
+  /** True if the schema is unchanged: the cost of single rules is not checked again. */
   readonly isUnchanged: boolean;
 }
 
-/** The cost of all rules of a schema. */
+/** Sums the cost of all rules of a schema. */
 class TotalCost {
   #total = 0;
   #mostExpensive: { readonly path: Path; readonly cost: number }[] = [];
@@ -52,9 +52,8 @@ class TotalCost {
 const saturated = (cost: number): number => Math.min(cost, unbounded);
 
 /**
- * Compiles the rules of a definition's schema, and says what is wrong with them. `cardinality`: how many values at most there
- * are of a schema; undefined if its parents do not bound it.
- * Upstream: apiextensions/validation/cel_validation.go, validation.go.
+ * Compiles and validates the rules of a definition's schema. `cardinality` is the maximum number of values of a schema; undefined if its
+ * parents do not bound it. Upstream: apiextensions/validation/cel_validation.go, validation.go.
  */
 export class CelRuleContext implements RuleContext {
   private constructor(
@@ -69,7 +68,7 @@ export class CelRuleContext implements RuleContext {
     return new CelRuleContext(schema, 1, true, new TotalCost(), options);
   }
 
-  /** What all rules together cost too much; to be asked when all have been validated. `path`: that of the root. */
+  /** Returns the errors about the total cost. It must be called after all rules were validated. `path` is that of the root. */
   totalErrors(path: Path): FieldError[] {
     return this.total.errors(path);
   }
@@ -137,7 +136,7 @@ export class CelRuleContext implements RuleContext {
   }
 }
 
-/** How many values a schema has of each schema in it; undefined if nothing bounds them. */
+/** Returns the maximum number of values of a nested schema per value of its parent; undefined if it is unbounded. */
 function maxElements(schema: JsonSchemaProps): number | undefined {
   switch (schema.type) {
     case 'object':

@@ -5,7 +5,7 @@ import { RuleValidator } from './rule-validator.ts';
 
 const integer: JsonSchemaProps = { type: 'integer' };
 
-/** The errors of `spec`, and the warnings. */
+/** Returns the errors of `spec`, and the warnings. */
 function run(
   rules: readonly ValidationRule[],
   schema: JsonSchemaProps,
@@ -27,7 +27,7 @@ describe('RuleValidator', () => {
   const cases: [string, ValidationRule, unknown, unknown, string[]][] = [
     ['a rule that holds', { rule: 'self.size <= self.max' }, { size: 1, max: 2 }, undefined, []],
     [
-      'a rule that does not',
+      'a rule that fails',
       { rule: 'self.size <= self.max' },
       { size: 3, max: 2 },
       undefined,
@@ -35,14 +35,14 @@ describe('RuleValidator', () => {
     ],
     ['a message', { rule: 'self.size > 1', message: 'too small' }, { size: 1 }, undefined, ['spec: Invalid value: too small']],
     [
-      'a message that is computed',
+      'a message expression',
       { rule: 'self.size > 1', messageExpression: '"not " + string(self.size)', message: 'unused' },
       { size: 1 },
       undefined,
       ['spec: Invalid value: not 1'],
     ],
     [
-      'a message of several lines, which is not taken',
+      'a multi-line message, which is ignored',
       { rule: 'self.size > 1', messageExpression: '"a\\nb"', message: 'too small' },
       { size: 1 },
       undefined,
@@ -57,7 +57,7 @@ describe('RuleValidator', () => {
       ['spec.size: Invalid value: no'],
     ],
     [
-      'a field that is absent',
+      'an absent field',
       { rule: 'self.size > 1' },
       {},
       undefined,
@@ -87,7 +87,7 @@ describe('RuleValidator', () => {
     expect(found).toEqual(errors);
   });
 
-  it('follows items of maps to what they were, and not those of plain lists', () => {
+  it('correlates items of maps with their old values, but not those of atomic lists', () => {
     const item: JsonSchemaProps = {
       type: 'object',
       properties: { k: { type: 'string' }, n: integer },
@@ -107,13 +107,13 @@ describe('RuleValidator', () => {
     expect(run([], { type: 'array', items: item }, after, before).errors).toEqual([]);
   });
 
-  it('lets what was wrong before stay, with a warning for nobody but the rule', () => {
+  it('accepts an unchanged invalid value, with a warning for the failing rule only', () => {
     const rule = { rule: 'self.size > 1', message: 'too small' };
     expect(run([rule], sized, { size: 1 }, { size: 1 }).errors).toEqual([]);
     expect(run([rule], sized, { size: 0 }, { size: 1 }).errors).toHaveLength(1);
   });
 
-  it('stops what costs too much', () => {
+  it('stops when the cost limit is exceeded', () => {
     const list = Array.from({ length: 3_000 }, (_, i) => i);
     const { errors } = run([{ rule: 'self.all(a, self.all(b, a + b >= 0))' }], { type: 'array', items: integer }, list);
     expect(errors.join()).toContain('call cost exceeds limit');

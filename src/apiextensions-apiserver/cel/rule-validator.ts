@@ -27,15 +27,15 @@ const stored = { rule: () => storedExpressionsEnvironment, message: () => stored
 const costLimitExceeded = 'operation cancelled: actual cost limit exceeded';
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** What one validation goes by. */
+/** State of one validation. */
 interface Run {
   readonly errors: FieldError[];
   readonly warn: (text: string) => void;
-  /** What rules may still cost; below 0, no more are evaluated. */
+  /** Remaining cost; no more rules are evaluated below 0. */
   budget: number;
 }
 
-/** The old value of what is validated, and of the nearest part around it that has one. */
+/** The old value of the validated part, and of its nearest ancestor that has one. */
 interface Ratcheting {
   readonly current: (Correlation & { readonly value: unknown }) | undefined;
   readonly nearest: (Correlation & { readonly value: unknown }) | undefined;
@@ -43,7 +43,7 @@ interface Ratcheting {
 
 const none: Ratcheting = { current: undefined, nearest: undefined };
 
-/** Whether what is wrong was so before: the value is what it was. */
+/** True if the value is unchanged, so that its errors are ratcheted. */
 function isUnchanged({ current, nearest }: Ratcheting): boolean {
   const correlation = current ?? nearest;
   return correlation !== undefined && deepEqual(correlation.value, correlation.old);
@@ -57,8 +57,8 @@ function within(ratcheting: Ratcheting, value: unknown, find: (correlation: Corr
 }
 
 /**
- * Evaluates the rules of a schema, and of all in it, for a value. Compiled once, when the version is first written to.
- * Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go.
+ * Evaluates the rules of a schema and its nested schemas. They are compiled once, on the first write to the version. Upstream:
+ * apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go.
  */
 export class RuleValidator {
   readonly #rules: readonly CompiledRule[];
@@ -98,12 +98,12 @@ export class RuleValidator {
     return hasRules(schema) ? new RuleValidator(schema, celSchema, false) : undefined;
   }
 
-  /** undefined if there is no rule. `isRoot`: the schema is that of a whole object. */
+  /** Returns undefined if there is no rule. `isRoot` is true for the schema of a whole object. */
   static for(schema: Structural, isRoot: boolean): RuleValidator | undefined {
     return hasRules(schema) ? new RuleValidator(schema, new CelSchema(schema.props), isRoot) : undefined;
   }
 
-  /** `old` is undefined where there was none. `warn` is told of what is wrong but was so before. */
+  /** Validates a value. `old` is undefined if there was none. `warn` is called for errors of unchanged values. */
   validate(path: Path | undefined, value: unknown, old: unknown, ratchets: boolean, warn: (text: string) => void): FieldError[] {
     const run: Run = { errors: [], warn, budget: runtimeCELCostBudget };
     const current = ratchets ? { value, old, shape: this.schema.props } : undefined;
@@ -175,7 +175,7 @@ export class RuleValidator {
     }
   }
 
-  /** Tells of a rule that does not hold; what was so before is only warned of. */
+  /** Reports a failed rule; as a warning if the value is unchanged. */
   #report(
     run: Run,
     { rule, message, usesOldSelf, fieldPath }: CompiledRule,
@@ -218,7 +218,7 @@ function end(run: Run, error: FieldError): void {
   run.budget = -1;
 }
 
-/** What the message expression says, if it says it in one line. */
+/** Returns the result of the message expression if it is a single line. */
 function usableMessage(value: Value): string | undefined {
   if (typeof value !== 'string') return undefined;
   const message = value.trim();

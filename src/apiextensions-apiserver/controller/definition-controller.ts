@@ -21,17 +21,17 @@ export type DeleteInstances = (crd: CustomResourceDefinition, signal: AbortSigna
 export interface DefinitionControllerOptions {
   readonly client: LoopbackClient;
   readonly deleteInstances: DeleteInstances;
-  /** Names (`plural.group`) of resources that the server has without a definition: their objects are not a definition's to delete. */
+  /** Names (`plural.group`) of resources that are served without a definition: their objects are never deleted with one. */
   readonly overlapping?: ReadonlySet<string> | undefined;
   onError(error: unknown): void;
 }
 
-/** Resources that are stored where the instances of such a definition would be. */
+/** Resources whose storage prefix equals that of the instances of such a definition. */
 const overlapping = new Set(['apiservices.apiregistration.k8s.io', 'customresourcedefinitions.apiextensions.k8s.io']);
 
 /**
- * Keeps the status of definitions, and deletes the instances of one that is to go before it goes. One definition is worked
- * on by one at a time. Upstream: controller/{status,establish,finalizer,nonstructuralschema,apiapproval}.
+ * Maintains the status of definitions, and deletes the instances of a definition before the definition itself. Each definition is processed
+ * by one worker at a time. Upstream: controller/{status,establish,finalizer,nonstructuralschema,apiapproval}.
  */
 export class DefinitionController {
   readonly #definitions = new Map<string, CustomResourceDefinition>();
@@ -44,7 +44,7 @@ export class DefinitionController {
 
   constructor(readonly options: DefinitionControllerOptions) {}
 
-  /** To be told of each change. */
+  /** Must be called for each change. */
   observe(type: 'ADDED' | 'MODIFIED' | 'DELETED', crd: CustomResourceDefinition): void {
     const { name = '' } = crd.metadata;
     const group = crd.spec?.group ?? '';
@@ -60,7 +60,7 @@ export class DefinitionController {
       siblings.set(name, crd);
       this.#enqueue(name);
     }
-    // Names that have become free may be what another one waits for.
+    // Released names may be requested by another definition.
     if (type === 'DELETED' || (before && !deepEqual(before.status?.acceptedNames, crd.status?.acceptedNames)))
       for (const [sibling, other] of siblings) if (sibling !== name && !namesAreAccepted(other)) this.#enqueue(sibling);
   }
@@ -112,7 +112,7 @@ export class DefinitionController {
       await this.#finalize(name, crd);
   }
 
-  /** Writes a status if the definition is what it was; if not, its change brings it here again. */
+  /** Writes a status if the definition is unchanged; otherwise its change event triggers another run. */
   async #updateStatus(
     name: string,
     seen: CustomResourceDefinition,

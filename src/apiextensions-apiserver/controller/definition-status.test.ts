@@ -17,14 +17,14 @@ function crd(name: string, requested: CustomResourceDefinitionNames, accepted?: 
   };
 }
 
-/** `type=status reason: message` of each condition. */
+/** Formats each condition as `type=status reason: message`. */
 const conditionsOf = (one: CustomResourceDefinition, ...others: CustomResourceDefinition[]): string[] =>
   (definitionStatus(one, [one, ...others], atOnce(nonStructuralCondition(one)), now)?.conditions ?? []).map(
     ({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`,
   );
 
 describe('definitionStatus', () => {
-  it('accepts names that nobody has', () => {
+  it('accepts names that are not in use', () => {
     const widgets = crd('widgets', names);
     expect(definitionStatus(widgets, [widgets], undefined, now)).toMatchObject({ acceptedNames: names, storedVersions: ['v1'] });
     expect(conditionsOf(widgets)).toEqual([
@@ -33,7 +33,7 @@ describe('definitionStatus', () => {
     ]);
   });
 
-  it('leaves a status that is right', () => {
+  it('keeps a correct status', () => {
     const widgets = crd('widgets', names);
     const status = definitionStatus(widgets, [widgets], undefined, now)!;
     expect(definitionStatus({ ...widgets, status }, [], undefined, '2030-01-01T00:00:00Z')).toBeUndefined();
@@ -49,14 +49,14 @@ describe('definitionStatus', () => {
     ],
     ['kind', { ...names, plural: 'xs', singular: 'x', listKind: 'XList' }, 'KindConflict: "Widget" is already in use'],
     ['list kind', { ...names, plural: 'xs', singular: 'x', kind: 'X' }, 'ListKindConflict: "WidgetList" is already in use'],
-  ])('refuses a %s that another definition of the group has', (_, requested, conflict) => {
+  ])('rejects a %s that another definition of the group has', (_, requested, conflict) => {
     expect(conditionsOf(crd('others', requested), crd('widgets', names, names))).toEqual([
       `NamesAccepted=False ${conflict}`,
       'Established=False NotAccepted: not all names are accepted',
     ]);
   });
 
-  it("does not ask for approval of groups that are nobody's", () => {
+  it('requires no approval of unprotected groups', () => {
     const widgets = crd('widgets', names);
     const community = { ...widgets, spec: { ...widgets.spec, group: 'test.k8s.io' } };
     expect(conditionsOf(community)).toContain(
@@ -72,7 +72,7 @@ describe('definitionStatus', () => {
     expect(conditionsOf(widgets).join()).not.toContain('KubernetesAPIApprovalPolicyConformant');
   });
 
-  it('says what is not structural', () => {
+  it('reports why a schema is not structural', () => {
     const widgets = crd('widgets', names);
     const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { a: {} } } } }];
     expect(conditionsOf({ ...widgets, spec: { ...widgets.spec, versions } })).toContain(

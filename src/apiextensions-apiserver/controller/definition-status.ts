@@ -33,9 +33,9 @@ const invalidCABundle: Condition = {
 };
 
 /**
- * The status that a definition should have: its names, and what is said of it; undefined if it has it. `group`: all
- * definitions of its group; `nonStructural`: what `nonStructuralCondition` has found. What upstream's naming, establishing, non-structural-schema and API approval controllers write one after the other is
- * one change here.
+ * Returns the status of a definition with its names and conditions; undefined if it is up to date. `group` has all definitions of its
+ * group, `nonStructural` is the result of `nonStructuralCondition`. Upstream's controllers for naming, establishing, non-structural schemas
+ * and API approval write the same in several updates.
  */
 export function definitionStatus(
   crd: CustomResourceDefinition,
@@ -72,7 +72,10 @@ function hasInvalidCABundle({ spec }: CustomResourceDefinition): boolean {
   return validateCABundle(fieldPath('caBundle'), spec?.conversion?.webhook?.clientConfig?.caBundle).length > 0;
 }
 
-/** The condition NonStructuralSchema of a definition, checked in steps; undefined if all its schemas are structural. Upstream: controller/nonstructuralschema (calculateCondition). */
+/**
+ * Computes the condition NonStructuralSchema of a definition, yielding between schemas; undefined if all schemas are structural. Upstream:
+ * controller/nonstructuralschema (calculateCondition).
+ */
 export function* nonStructuralCondition({ spec }: CustomResourceDefinition): Steps<Condition | undefined> {
   const errors: FieldError[] = [];
   if (spec?.preserveUnknownFields) errors.push(invalid(fieldPath('spec', 'preserveUnknownFields'), true, 'must be false'));

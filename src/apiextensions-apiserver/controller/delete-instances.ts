@@ -10,8 +10,8 @@ const timeoutMs = 60_000;
 const atOnce = 50;
 
 /**
- * Deletes all objects of a store and waits until they are gone: finalizers may hold them. Rejects after a minute, or when
- * the signal aborts. Upstream: controller/finalizer/crd_finalizer.go (deleteInstances).
+ * Deletes all objects of a store and waits until they are gone, since finalizers may delay that. Rejects after a minute, or when the signal
+ * aborts. Upstream: controller/finalizer/crd_finalizer.go (deleteInstances).
  */
 export async function deleteAllInstances(store: Store, signal: AbortSignal): Promise<void> {
   await store.cacher.whenReady();

@@ -4,13 +4,13 @@ import { aggregateMessages } from '#apimachinery/validation/field';
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import type { Condition } from '../apis/apiextensions/conditions.ts';
 
-/** What became of the names that a definition asks for. */
+/** Outcome of the naming of a definition. */
 export interface Naming {
   readonly acceptedNames: CustomResourceDefinitionNames;
   readonly condition: Condition;
 }
 
-/** Names that the definitions of a group have been given. */
+/** Accepted names of the definitions of a group. */
 interface UsedNames {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
@@ -27,15 +27,14 @@ function usedNames(definitions: Iterable<CustomResourceDefinition>): UsedNames {
   return { resources, kinds };
 }
 
-/** Whether the names of a definition are what it was given already. */
+/** True if the names of a definition are the accepted ones. */
 export function namesAreAccepted({ spec, status }: CustomResourceDefinition): boolean {
   return deepEqual(spec?.names ?? {}, status?.acceptedNames ?? {});
 }
 
 /**
- * Gives a definition the names that no other one of its group has; a name that is taken stays what it was.
- * `group`: all definitions of the group, this one among them.
- * Upstream: controller/status/naming_controller.go (calculateNamesAndConditions).
+ * Accepts the names of a definition that no other definition of its group has; for a conflicting name the old one is kept. `group` has all
+ * definitions of the group, including this one. Upstream: controller/status/naming_controller.go (calculateNamesAndConditions).
  */
 export function acceptNames({ spec, status }: CustomResourceDefinition, group: Iterable<CustomResourceDefinition>): Naming {
   const used = usedNames(group);

@@ -1,26 +1,26 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** Why a webhook's answer could not be used. */
+/** The reason why a webhook's response was rejected. */
 export type ConversionFailureType =
   | 'conversion_webhook_call_failure'
   | 'conversion_webhook_malformed_response_failure'
   | 'conversion_webhook_partial_response_failure'
   | 'conversion_webhook_invalid_converted_object_failure';
 
-/** One conversion: of a definition, from and to versions without their group. */
+/** One conversion: definition, and source and target version without the group. */
 export interface Conversion {
   readonly definition: string;
   readonly from: string;
   readonly to: string;
   readonly seconds: number;
-  /** undefined: it went well. */
+  /** undefined for a success. */
   readonly failure: ConversionFailureType | undefined;
 }
 
 const durationBuckets = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
 const webhookBuckets = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60];
 
-/** How conversions by webhooks went, and how long they took. Upstream: apiextensions-apiserver/pkg/apiserver/conversion/metrics.go. */
+/** Counts conversions by webhooks and measures their duration. Upstream: apiextensions-apiserver/pkg/apiserver/conversion/metrics.go. */
 export class ConversionMetrics {
   readonly #byDefinition: Histogram<'crd_name' | 'from_version' | 'to_version' | 'succeeded'>;
   readonly #requests: Counter<'result' | 'failure_type'>;

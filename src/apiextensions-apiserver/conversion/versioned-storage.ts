@@ -21,15 +21,15 @@ import type { VersionedStorage } from '#apiserver/registry/storage-factory';
 import type { CustomVersion } from '../registry/custom-version.ts';
 import { type Converter, withVersion } from './converter.ts';
 
-/** A version that is served, and the one that is stored. */
+/** A served version, and the storage version. */
 export interface VersionPair {
   readonly served: CustomVersion;
   readonly stored: CustomVersion;
-  /** Any version of the definition by its apiVersion: records keep the version in which they were stored. */
+  /** Returns a version of the definition by its apiVersion: records keep the version in which they were stored. */
   named(apiVersion: string): CustomVersion | undefined;
 }
 
-/** What both kinds of conversion leave to the storage itself. */
+/** Base class of storage views with and without a converter. */
 abstract class StorageView extends DelegatingStorage {
   constructor(
     storage: Storage & Partial<CommitFeed>,
@@ -39,7 +39,7 @@ abstract class StorageView extends DelegatingStorage {
   }
 
   override close(): Promise<void> {
-    return Promise.reject(new Error('storage: a view of it cannot close it'));
+    return Promise.reject(new Error('storage: a view cannot close its storage'));
   }
 
   async get(key: string, options?: GetOptions): Promise<StorageRecord | undefined> {
@@ -77,25 +77,22 @@ abstract class StorageView extends DelegatingStorage {
     return served.encode(object);
   }
 
-  /**
-   * True if an object that is written reads back as it is: no other version's schema comes between, and no default brings back
-   * the status that a create drops.
-   */
+  /** True if a written object reads back unchanged: no schema of another version applies, and no default restores the status that a create drops. */
   protected get keepsForm(): boolean {
     const { served, stored } = this.versions;
     return served === stored && !served.defaultsStatus;
   }
 
-  /** Records as the served version shows them. */
+  /** Converts records to the served version. */
   protected abstract fromStored(records: readonly StorageRecord[]): Promise<StorageRecord[]>;
-  /** What makes the stored bytes of an object of the served version. */
+  /** Returns the encoder of the stored bytes for an object of the served version. */
   protected abstract toStored(encode: Encode): Encode | Promise<Encode>;
 
   async #shown(record: StorageRecord): Promise<StorageRecord> {
     return this.keepsForm ? record : (await this.fromStored([record]))[0]!;
   }
 
-  /** Who lost a compare-and-swap gets the winner in the served version. */
+  /** Converts the winner of a failed compare-and-swap to the served version. */
   async #told<T>(write: Promise<T>): Promise<T> {
     try {
       return await write;
@@ -108,11 +105,11 @@ abstract class StorageView extends DelegatingStorage {
 }
 
 /**
- * Views of the stored objects in versions of a definition without conversion: the name of the version changes, and each
- * version drops and fills in what its own schema says. Nothing waits, so the cache is fed by the commit as that of built-ins.
+ * Storage view of versions without a converter: only apiVersion changes, and each version prunes and defaults by its own schema. It is
+ * synchronous, so the commit feeds the cache, as for built-in resources.
  */
 class RenamingStorage extends StorageView {
-  /** Bytes that were written here are in form. */
+  /** Bytes that this process has written, which need no repair. */
   readonly #written = new WeakSet<Buffer>();
 
   watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent> {
@@ -154,7 +151,7 @@ class RenamingStorage extends StorageView {
     return stored.encode(object);
   }
 
-  /** Whether a write of the object would store other bytes than are stored; where its revision stands in them does not count. */
+  /** True if writing the object would store different bytes, apart from the position of its revision. */
   async isStale(key: string, shown: Buffer): Promise<boolean> {
     const record = await this.storage.get(key);
     if (!record) return false;
@@ -164,7 +161,7 @@ class RenamingStorage extends StorageView {
   }
 }
 
-/** Views of the stored objects in versions that a webhook converts; lists go to it as one batch. */
+/** Storage view of versions that a webhook converts; a list is converted as one batch. */
 class ConvertingStorage extends StorageView {
   constructor(
     storage: Storage & Partial<CommitFeed>,
@@ -175,7 +172,7 @@ class ConvertingStorage extends StorageView {
     super(storage, versions);
   }
 
-  /** Events of other resources are told as progress only: the cache knows by them how far it has come. */
+  /** Streams events. Events of other resources become progress events, by which the cache learns its revision. */
   async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent> {
     for await (const event of this.storage.watch(prefix, from, signal)) {
       if (event.type === 'PROGRESS' || event.key.startsWith(this.prefix)) yield await this.#converted(event);
@@ -205,7 +202,7 @@ class ConvertingStorage extends StorageView {
     });
   }
 
-  /** The object is converted before its revision is known, which is then all that is added. */
+  /** Converts the object before its revision is known; afterwards only the revision is added. */
   protected async toStored(encode: Encode): Promise<Encode> {
     const { served, stored } = this.versions;
     const [object] = await this.converter.convert([served.parse(encode(0))], stored.groupVersion);
@@ -223,7 +220,7 @@ class ConvertingStorage extends StorageView {
   }
 }
 
-/** Throws UndecodableRecordError for what is no object of the resource. */
+/** Throws UndecodableRecordError for a record that is not an object of the resource. */
 function parseStored(record: StorageRecord, served: CustomVersion): KubeObject {
   const { key, revision, value } = record;
   try {
@@ -235,7 +232,7 @@ function parseStored(record: StorageRecord, served: CustomVersion): KubeObject {
   }
 }
 
-/** As `parseStored`. What cannot be read does not keep others from being converted with it. */
+/** Like `parseStored`, but returns unreadable records, so that they do not prevent the conversion of the others. */
 function readStored(record: StorageRecord, served: CustomVersion): KubeObject | UnreadableRecord {
   try {
     return parseStored(record, served);
@@ -245,14 +242,14 @@ function readStored(record: StorageRecord, served: CustomVersion): KubeObject | 
 }
 
 /**
- * Repairs a stored object by the schema of the version in which it is stored; in place. Behind a conversion the served version
- * prunes it, and has no defaults for it. Upstream: apiserver/customresource_handler.go (crdConversionRESTOptionsGetter).
+ * Repairs a stored object by the schema of its stored version, in place. After a conversion the served version prunes it, without defaults.
+ * Upstream: apiserver/customresource_handler.go (crdConversionRESTOptionsGetter).
  */
 function repairStored(object: KubeObject, versions: VersionPair): void {
   (versions.named(object.apiVersion) ?? versions.stored).repair(object);
 }
 
-/** How a version is read and written; without a converter, versions differ by name. `prefix` is that of its objects. */
+/** Returns the storage view of a version. Without a converter, versions differ only by name. `prefix` is that of its objects. */
 export function versionedStorage(
   inner: Storage & Partial<CommitFeed>,
   versions: VersionPair,

@@ -21,20 +21,20 @@ import type { Converter } from './converter.ts';
 
 /** Upstream: apiserver/pkg/util/webhook/authentication.go. */
 const timeoutMs = 30_000;
-/** A list is one batch. */
+/** A list is one response. */
 const maxAnswerBytes = 256 * 1024 * 1024;
 const reviewGroup = 'apiextensions.k8s.io';
 const reviewVersions = ['v1', 'v1beta1'];
 
 /**
- * Has a webhook convert objects, all that are not of the wished version in one request. It may change everything but metadata,
- * of which only labels and annotations are taken from it. Upstream: apiserver/conversion/webhook_converter.go.
+ * Converts objects by a webhook, all objects of other versions in one request. Only labels and annotations of the changed metadata are
+ * used. Upstream: apiserver/conversion/webhook_converter.go.
  */
 export class WebhookConverter implements Converter, Disposable {
   readonly #client: JsonClient;
   readonly #reviewVersion: string | undefined;
 
-  /** `definition`: its name, which metrics show. */
+  /** `definition` is the name in metrics. */
   constructor(
     readonly definition: string,
     { clientConfig = {}, conversionReviewVersions = [] }: WebhookConversion,
@@ -86,7 +86,7 @@ export class WebhookConverter implements Converter, Disposable {
     }
   }
 
-  /** What the webhook answers. */
+  /** Calls the webhook and returns the response. */
   async #ask(objects: readonly KubeObject[], desiredAPIVersion: string, uid: string): Promise<Buffer> {
     const version = this.#reviewVersion;
     if (version === undefined) throw new Error('no supported conversion review versions');
@@ -95,10 +95,10 @@ export class WebhookConverter implements Converter, Disposable {
     return this.#post(encodeJson(review));
   }
 
-  /** What the webhook made of the objects. */
+  /** Returns the converted objects in the response. */
   #read(answer: Buffer, uid: string): unknown {
     const review = reviewOf(answer);
-    // v1beta1 never looked at them.
+    // As upstream, responses of v1beta1 are not checked.
     return this.#reviewVersion === 'v1' ? convertedObjects(review, `${reviewGroup}/v1`, uid) : convertedObjects(review);
   }
 
@@ -116,7 +116,7 @@ export class WebhookConverter implements Converter, Disposable {
   }
 }
 
-/** Of definitions with the strategy Webhook. */
+/** Returns the converter of a definition with the strategy Webhook. */
 export function webhookConverterOf(
   { metadata: { name = '' }, spec }: CustomResourceDefinition,
   services: ServiceResolver,
@@ -126,12 +126,12 @@ export function webhookConverterOf(
   return strategy === 'Webhook' && webhook ? new WebhookConverter(name, webhook, services, metrics) : undefined;
 }
 
-/** Without its group. */
+/** Returns the version without its group. */
 function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }
 
-/** A conversion that failed, with what metrics say of it. */
+/** A failed conversion with its type for metrics. */
 class ConversionError extends StatusError {
   constructor(
     readonly type: ConversionFailureType,
@@ -157,13 +157,13 @@ function clientOf(config: WebhookClientConfig, services: ServiceResolver): JsonC
   return new JsonClient(connection, { timeoutMs, retryMs: 0, maxAnswerBytes, authority, endpoint, dial });
 }
 
-/** Bodies are left out: they may be secrets. Upstream: client-go/rest/request.go (transformResponse). */
+/** Returns an error without the response body, which may contain secrets. Upstream: client-go/rest/request.go (transformResponse). */
 function unexpectedStatus(error: WebhookError): Error {
   const { message } = newGenericServerResponse(error.status, 'POST', undefined, '', 'unknown', 0, true);
   return new Error(message, { cause: error });
 }
 
-/** Upstream decodes with the codecs of apiextensions.k8s.io, which take what is no JSON for YAML. */
+/** Decodes a response. As upstream's codecs of apiextensions.k8s.io, it falls back to YAML. */
 function reviewOf(answer: Buffer): Record<string, unknown> {
   if (answer.length === 0) throw new Error('0-length response with status code: 200 and content type: application/json');
   const review = parseYaml(answer).value;
@@ -172,7 +172,7 @@ function reviewOf(answer: Buffer): Record<string, unknown> {
   return isJsonObject(review) ? review : {};
 }
 
-/** Why a review of another version or kind is none. */
+/** Returns the error for a review of another version or kind. */
 function wrongReview(apiVersion: string, kind: string, wanted: string): string {
   const isReview =
     kind === 'ConversionReview' && reviewVersions.includes(versionOf(apiVersion)) && apiVersion.startsWith(`${reviewGroup}/`);
@@ -195,14 +195,14 @@ function convertedObjects(review: Record<string, unknown>, apiVersion?: string, 
   return response['convertedObjects'] ?? [];
 }
 
-/** `apps/v1, Kind=Deployment` */
+/** Formats `apps/v1, Kind=Deployment`. */
 function kindText(apiVersion: string, kind: string): string {
   return `${apiVersion}, Kind=${kind}`;
 }
 
-/** Checks what came back for a request, and says in upstream's words what is wrong. */
+/** Validates the response to one request; its errors have upstream's messages. */
 class ConversionCall {
-  /** The subject of all messages. */
+  /** Prefix of all messages. */
   readonly #subject: string;
 
   constructor(
@@ -282,7 +282,7 @@ function identityChange(original: KubeObject, converted: KubeObject): string | u
   return undefined;
 }
 
-/** The metadata as it was, with the labels and annotations of the answer. Upstream: restoreObjectMeta. */
+/** Returns the original metadata with labels and annotations of the response. Upstream: restoreObjectMeta. */
 function restoredMetadata(original: KubeObject['metadata'], answered: unknown): KubeObject['metadata'] {
   if (answered === undefined) throw new Error('missing metadata in converted object');
   if (!isJsonObject(answered)) throw new Error(`invalid metadata of type ${goTypeName(answered)} in converted object`);

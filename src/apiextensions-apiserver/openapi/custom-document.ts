@@ -16,10 +16,10 @@ import { actionSchema } from '../registry/custom-types.ts';
 import type { CustomDefinition } from '../server/resource-definitions.ts';
 import { inOpenApiOrder, listMetadataSchema, metadataSchema, publishedSchema, sortKeys, typeMeta, withoutV3 } from './custom-schema.ts';
 
-/** Types of a document that no table has: `custom.Widget`. */
+/** Name prefix of types that are in no table: `custom.Widget`. */
 const prefix = 'custom.';
 
-/** `dev.example.v1.Widget` */
+/** Returns a model name such as `dev.example.v1.Widget`. */
 function modelName({ group, version }: GroupVersion, kind: string): string {
   return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
 }
@@ -39,7 +39,7 @@ class CustomDocumentTypes extends DocumentTypes {
   }
 }
 
-/** A definition whose schemas are named as components. */
+/** Returns the definition with the model names of its schemas. */
 function named(definition: ResourceDefinition): ResourceDefinition {
   const subresources = Object.entries(definition.subresources).map(([name, subresource]): [string, Subresource] => {
     const isAction = subresource.kind !== undefined && subresource.schema?.startsWith(actionSchema);
@@ -49,8 +49,8 @@ function named(definition: ResourceDefinition): ResourceDefinition {
 }
 
 /**
- * The document of `/openapi/v3/apis/<group>/<version>` for custom resources, one resource a step.
- * Upstream: apiextensions-apiserver/pkg/controller/openapi/builder, controller/openapiv3.
+ * Builds the document of `/openapi/v3/apis/<group>/<version>` for custom resources, yielding after each resource. Upstream:
+ * apiextensions-apiserver/pkg/controller/openapi/builder, controller/openapiv3.
  */
 export function* customDocument(groupVersion: GroupVersion, resources: readonly CustomDefinition[]): Steps<V3Document> {
   const types = new CustomDocumentTypes(groupVersion);
@@ -59,7 +59,7 @@ export function* customDocument(groupVersion: GroupVersion, resources: readonly 
     resources.map(({ definition }) => named(definition)),
     types,
   );
-  // What custom resources refer to themselves.
+  // Type that custom resources refer to.
   types.reference('meta_v1.ObjectMeta');
   types.reference('meta_v1.ListMeta');
   const schemas = new Map(Object.entries(types.components()).map(([name, schema]) => [name, withKindsOfClients(schema)]));
@@ -82,17 +82,17 @@ export function* customDocument(groupVersion: GroupVersion, resources: readonly 
   } as V3Document;
 }
 
-/** Upstream's clients do not know these groups, and what documents of custom resources say of DeleteOptions is what clients know. */
+/** Groups that upstream's client scheme lacks; documents of custom resources list for DeleteOptions the group versions of that scheme. */
 const unknownToClients = new Set(['admission.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'imagepolicy.k8s.io']);
 const kindsExtension = 'x-kubernetes-group-version-kind';
 
-/** Upstream: controller/openapi/builder (getDefinition), client-go/kubernetes/scheme. */
+/** Returns the schema with the group versions of the client scheme. Upstream: controller/openapi/builder (getDefinition), client-go/kubernetes/scheme. */
 function withKindsOfClients(schema: JsonSchema): JsonSchema {
   const kinds = schema[kindsExtension] as readonly { group: string }[] | undefined;
   return kinds ? { ...schema, [kindsExtension]: kinds.filter(({ group }) => !unknownToClients.has(group)) } : schema;
 }
 
-/** A resource, and the kinds of its subresources as if they were resources without any. */
+/** Returns the resource, and its subresource kinds as resources without subresources. */
 function withActions(resource: CustomDefinition): CustomDefinition[] {
   const { definition, actions = [] } = resource;
   const kinds = actions.map((version): CustomDefinition => {
@@ -145,10 +145,10 @@ function kindExtensions({ group, version, selectableFields }: ResourceDefinition
   };
 }
 
-/** By schema, which never changes. */
+/** Cache by schema, which is immutable. */
 const publishable = new WeakMap<JsonSchemaProps, boolean>();
 
-/** Of other schemas, clients learn nothing: they could be misled. */
+/** True if the schema can be published. Other schemas are left out, since they could mislead clients. */
 function isPublishable(props: JsonSchemaProps): boolean {
   let known = publishable.get(props);
   if (known === undefined) {
@@ -168,13 +168,13 @@ function isValidStructural(props: JsonSchemaProps): boolean {
   }
 }
 
-/** What a document is made of: another set of them is another document. */
+/** Inputs of a document: changed inputs make a new document. */
 export interface DocumentSources {
   readonly groupVersion: GroupVersion;
   readonly resources: readonly CustomDefinition[];
 }
 
-/** All served versions of all definitions, by `apis/<group>/<version>`. */
+/** Returns all served versions of all definitions, by `apis/<group>/<version>`. */
 export function documentSources(definitions: Iterable<CustomDefinition>): Map<string, DocumentSources> {
   const sources = new Map<string, { groupVersion: GroupVersion; resources: CustomDefinition[] }>();
   for (const one of definitions) {

@@ -8,11 +8,11 @@ interface Known {
   readonly builder: DocumentBuilder;
 }
 
-/** The documents of all custom resources. Those whose definitions are what they were keep their builder, and are not made again. */
+/** OpenAPI documents of all custom resources. Documents with unchanged definitions keep their builder and are not rebuilt. */
 export class CustomDocuments {
   #known: ReadonlyMap<string, Known> = new Map();
 
-  /** `definitions`: of all that is served. */
+  /** Returns the documents of all served `definitions`. */
   of(definitions: Iterable<CustomDefinition>): OpenApiDocuments {
     const next = new Map<string, Known>();
     for (const [path, sources] of documentSources(definitions)) {

@@ -11,7 +11,7 @@ const conventions = 'https://git.k8s.io/community/contributors/devel/sig-archite
 
 const describe = (type: string, field: string): string => metaTables.description(type)?.[1][field] ?? '';
 
-/** apiVersion and kind as every kind has them. */
+/** Returns the schemas of apiVersion and kind, which all kinds have. */
 export function typeMeta(): Record<string, JsonSchema> {
   return {
     apiVersion: { description: describe('meta_v1.PartialObjectMetadata', 'apiVersion'), type: 'string' },
@@ -28,7 +28,7 @@ export const listMetadataSchema = (): JsonSchema => ({
   allOf: [componentReference(listMeta)],
 });
 
-/** The fields of a schema as kube-openapi writes them; extensions follow by name. Upstream: kube-openapi/pkg/validation/spec/schema.go. */
+/** Schema keywords in the order of kube-openapi; extensions follow by name. Upstream: kube-openapi/pkg/validation/spec/schema.go. */
 const keywords = [
   ...['id', '$ref', '$schema', 'description', 'type', 'nullable', 'format', 'title', 'default', 'maximum', 'exclusiveMaximum'],
   ...['minimum', 'exclusiveMinimum', 'maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'multipleOf'],
@@ -37,13 +37,13 @@ const keywords = [
 ];
 const places: ReadonlyMap<string, number> = new Map(keywords.map((keyword, i) => [keyword, i]));
 
-/** A schema, its keywords in the order in which kube-openapi writes them. */
+/** Returns a schema with its keywords in the order of kube-openapi. */
 export function inOpenApiOrder(schema: JsonSchema): JsonSchema {
   const placeOf = (keyword: string): number => places.get(keyword) ?? keywords.length;
   return Object.fromEntries(Object.entries(schema).sort(([a], [b]) => placeOf(a) - placeOf(b) || compareUtf8(a, b)));
 }
 
-/** A map by the order of its keys. */
+/** Returns a record sorted by key. */
 export function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => compareUtf8(a, b)));
 }
@@ -52,9 +52,9 @@ const intOrString: JsonSchema[] = [{ type: 'integer' }, { type: 'string' }];
 const isIntOrString = (anyOf: unknown): boolean => deepEqual(anyOf, intOrString);
 
 /**
- * A schema of a definition as OpenAPI 3.0 publishes it: int-or-string is spelled out, embedded resources have their metadata.
- * In documents of 2.0, what keeps unknown fields is not described at all.
- * Upstream: apiextensions-apiserver/pkg/controller/openapi/builder (buildKubeNative), schema/unfold.go.
+ * Returns a definition's schema as OpenAPI 3.0 publishes it: int-or-string is expanded, and embedded resources have metadata. Documents of
+ * 2.0 describe nothing that preserves unknown fields. Upstream: apiextensions-apiserver/pkg/controller/openapi/builder (buildKubeNative),
+ * schema/unfold.go.
  */
 export function publishedSchema(props: JsonSchemaProps, v2: boolean): JsonSchema {
   const schema: JsonSchema = {};
@@ -90,7 +90,7 @@ function publishedKeyword(keyword: string, value: unknown, v2: boolean): unknown
   }
 }
 
-/** A value with its numbers as float64: documents of 2.0 are made of values that Go has parsed without a type. */
+/** Returns a value with its numbers as float64, since Go decodes documents of 2.0 without a type. */
 function withFloats(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(withFloats);
@@ -111,8 +111,8 @@ function addEmbeddedProperties(schema: JsonSchema): void {
 }
 
 /**
- * The schema without what OpenAPI 2.0 cannot say, or old clients misread: nullable values and lists without items are of any
- * type, and of unknown fields nothing is described. Upstream: controller/openapi/v2/conversion.go.
+ * Returns the schema without features that OpenAPI 2.0 lacks or old clients misread: nullable values and lists without items accept any
+ * type, and unknown fields are not described. Upstream: controller/openapi/v2/conversion.go.
  */
 export function withoutV3(props: JsonSchemaProps): JsonSchemaProps {
   const { allOf: _, anyOf: __, oneOf: ___, not: ____, ...rest } = props;

@@ -16,12 +16,12 @@ const age: CustomResourceColumnDefinition = {
 const desired = { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' };
 const available = { name: 'Available', type: 'integer', description: 'Number of actual replicas', jsonPath: '.status.replicas' };
 
-/** The columns of the Scale of custom resources. Upstream: apiextensions-apiserver/pkg/apiserver/helpers.go (getScaleColumnsForVersion). */
+/** Columns of the Scale of custom resources. Upstream: apiextensions-apiserver/pkg/apiserver/helpers.go (getScaleColumnsForVersion). */
 export const scaleColumns: readonly Column[] = customColumns([desired, available, age]);
 
 /**
- * The columns of a version: the name, and what the definition adds, or without that the age. A path that cannot be read ends
- * them, as upstream. Upstream: registry/customresource/tableconvertor.
+ * Returns the columns of a version: the name, and the columns of the definition, or without these the age. As upstream, a malformed path
+ * ends the list. Upstream: registry/customresource/tableconvertor.
  */
 export function customColumns(definitions: readonly CustomResourceColumnDefinition[] | undefined): Column[] {
   const columns: Column[] = [nameColumn];
@@ -74,7 +74,7 @@ function since(time: string, now: number): string {
   return isTime ? translateTimestampSince(time, now) : '<invalid>';
 }
 
-/** A value as fmt.Print shows it; lists and objects as JSON. */
+/** Formats a value as fmt.Print does; lists and objects as JSON. */
 export function printed(value: unknown): string {
   if (value === null) return '<no value>';
   if (isContainer(value)) return encodeJson(value);

@@ -7,7 +7,7 @@ import type { Structural } from '#apimachinery/structural/structural';
 const scalar = (kind: ScalarKind): Type => ({ kind: 'scalar', scalar: kind });
 const any: Type = { kind: 'raw', name: 'any' };
 const text = scalar('string');
-/** Of a scalar of any kind, the kind is checked by validation alone. */
+/** A scalar of any kind; only validation checks the kind. */
 const intOrString = scalar('intOrString');
 /** The type of a string with a format: server-side apply accepts any scalar for it. */
 const anyScalar = scalar('time');
@@ -16,10 +16,10 @@ function field(name: string, type: Type, more: Partial<Field> = {}): Field {
   return { name, type, required: false, ptr: true, always: false, omitzero: false, default: undefined, atomic: false, ...more };
 }
 
-/** Before the kind of a subresource that a package adds, in the name of its schema. */
+/** Prefix of schema names for the kinds of contributed subresources. */
 export const actionSchema = 'action/';
 
-/** A struct type whose fields are written in the order of their names, and all types in it likewise: as Go writes a map. */
+/** Returns a struct type whose fields, and those of nested types, are encoded by name, as Go encodes a map. */
 function sorted(type: Type): Type {
   switch (type.kind) {
     case 'struct': {
@@ -44,7 +44,7 @@ function sorted(type: Type): Type {
 
 const sortedObjectMeta = sorted(metaSchema.struct('meta_v1.ObjectMeta'));
 
-/** The type by which custom resources are written: all keys in order, metadata as that of any object, the rest as it is. */
+/** Returns the encoding type of custom resources: all keys sorted, metadata typed, the rest raw. */
 export function customObjectType(kind: GroupVersionKind): StructType {
   return {
     kind: 'struct',
@@ -60,7 +60,7 @@ export function customObjectType(kind: GroupVersionKind): StructType {
   };
 }
 
-/** The type by which server-side apply tells the fields of custom resources apart. Upstream: kube-openapi/pkg/schemaconv. */
+/** Returns the type by which server-side apply distinguishes the fields of custom resources. Upstream: kube-openapi/pkg/schemaconv. */
 export function customApplyType(kind: GroupVersionKind, schema: Structural): StructType {
   return structOf(`${groupVersionString(kind)}/${kind.kind}`, schema.asResourceRoot());
 }

@@ -13,7 +13,7 @@ import { SchemaValidator } from '#apimachinery/structural/schema-validator';
 import { emptyStructural, newStructural, type Structural } from '#apimachinery/structural/structural';
 import { customApplyType, customObjectType } from './custom-types.ts';
 
-/** One version of a custom resource: its schema, compiled when it is first needed, and what follows from it. */
+/** One version of a custom resource, with its schema, which is compiled on first use. */
 export class CustomVersion {
   readonly groupVersion: string;
   #structural: Structural | undefined;
@@ -22,8 +22,8 @@ export class CustomVersion {
   #applyType: StructType | undefined;
 
   /**
-   * `preserveUnknownFields`: of definitions that are older than structural schemas. `isConverted`: a webhook converts between
-   * the versions, so that an object that is only renamed has not the form of the other version.
+   * `preserveUnknownFields` is true for definitions that predate structural schemas. `isConverted` is true if a webhook converts between
+   * the versions, so that changing apiVersion alone is not a conversion.
    */
   constructor(
     readonly kind: GroupVersionKind,
@@ -56,8 +56,8 @@ export class CustomVersion {
   }
 
   /**
-   * What a client sent, in form: metadata decoded, unknown fields gone, the input used up. Not defaulted. Throws DecodeError.
-   * Upstream: apiserver/customresource_handler.go (schemaCoercingDecoder).
+   * Decodes a client's document: metadata is typed, and unknown fields are dropped. It reuses the input and does not default. Throws
+   * DecodeError. Upstream: apiserver/customresource_handler.go (schemaCoercingDecoder).
    */
   *decode(document: Record<string, unknown>): Steps<{ object: KubeObject; unknownFields: readonly string[] }> {
     if (!isJsonObject(document)) throw new DecodeError('json: cannot unmarshal this value into Go value of type map[string]interface {}');
@@ -71,7 +71,7 @@ export class CustomVersion {
     return { object: document as KubeObject, unknownFields };
   }
 
-  /** True if an object without a status has one by default. */
+  /** True if the schema has a default for an absent status. */
   get defaultsStatus(): boolean {
     return this.structural.properties.get('status')?.default !== undefined;
   }
@@ -80,14 +80,14 @@ export class CustomVersion {
     applyDefaults(object, this.structural);
   }
 
-  /** Brings what was stored, or was converted to this version, into the form that this version has today; in place. */
+  /** Repairs an object that was stored, or converted to this version, by the current schema; in place. */
   repair(object: KubeObject): void {
     atOnce(this.#coerce(object, { dropInvalid: true }));
     object.metadata.generation ||= 1;
     this.applyDefaults(object);
   }
 
-  /** Drops what this version does not declare of an object that was converted to it or merged by an apply; in place. Throws EmbeddedResourceError. */
+  /** Prunes the undeclared fields of an object that was converted to this version or merged by an apply; in place. Throws EmbeddedResourceError. */
   prune(object: KubeObject): void {
     atOnce(this.#coerce(object, { dropInvalid: false }));
   }

@@ -9,10 +9,10 @@ import type { CustomResourceDefinitionSpec, CustomResourceSubresourceScale } fro
 
 const maxInt32 = 2_147_483_647;
 
-/** A field on a simple path that is not of the type that it should be. */
+/** Error for a field on a simple path that has an unexpected type. */
 class AccessError extends Error {}
 
-/** The steps of `.spec.replicas`. */
+/** Returns the segments of `.spec.replicas`. */
 function stepsOf(path: string): string[] {
   return path.replace(/^\./, '').split('.');
 }
@@ -33,7 +33,7 @@ function goType(value: unknown): string {
   }
 }
 
-/** The value at a path; undefined if a step of it is missing. Throws AccessError where a step is no object. */
+/** Returns the value at a path; undefined if a segment is missing. Throws AccessError if an ancestor is not an object. */
 function nested(object: unknown, path: string): unknown {
   const steps = stepsOf(path);
   let value = object;
@@ -62,18 +62,18 @@ function int64At(object: unknown, path: string): number | bigint | undefined {
   return nestedOf(object, path, 'int64') as number | bigint | undefined;
 }
 
-/** The replicas at a path; undefined if there are none. Throws Error for what is no integer. */
+/** Returns the replicas at a path; undefined if absent. Throws Error if they are not an integer. */
 function replicasAt(object: unknown, path: string): number | undefined {
   const value = int64At(object, path);
   return value === undefined ? undefined : Number(value);
 }
 
-/** The text at a path, '' without one. Throws Error for what is no text. */
+/** Returns the string at a path, '' if absent. Throws Error if it is not a string. */
 function textAt(object: unknown, path: string): string {
   return (nestedOf(object, path, 'string') as string | undefined) ?? '';
 }
 
-/** Sets what is at a path, and the objects on the way to it. */
+/** Sets the value at a path, and creates missing objects on the way. */
 function setAt(object: JsonObject, path: string, value: unknown): void {
   const steps = stepsOf(path);
   const last = steps.pop() as string;
@@ -121,7 +121,7 @@ export function validateScaleStatus(object: unknown, scale: CustomResourceSubres
   return errors;
 }
 
-/** The Scale of a custom resource. `paths`: where each version of it has its replicas. Upstream: registry/customresource/etcd.go (ScaleREST). */
+/** Returns the scale subresource of a custom resource. `paths` has the replicas path of each version. Upstream: registry/customresource/etcd.go (ScaleREST). */
 export function customScale(
   { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' }: CustomResourceSubresourceScale,
   replicasPaths: ReplicasPaths,
@@ -136,7 +136,7 @@ export function customScale(
   };
 }
 
-/** Where the versions of a definition have their replicas; null for one without a scale subresource. */
+/** Returns the replicas paths of all versions; null for a version without a scale subresource. */
 export function replicasPathsOf({ group, versions = [] }: CustomResourceDefinitionSpec): ReplicasPaths {
   return new Map(
     versions.map(({ name, subresources }) => {

@@ -14,13 +14,13 @@ import type { CustomResourceSubresources } from '#apiextensions-apiserver/schema
 import type { CustomVersion } from './custom-version.ts';
 import { validateScaleSpec, validateScaleStatus } from './scale.ts';
 
-/** What rules in CEL say of a custom resource. */
+/** The CEL validation of a custom resource. */
 export interface CustomResourceRules {
-  /** `old` is undefined on create. `warn` is told of what does not hold but did not before either. */
+  /** Validates an object. `old` is undefined on create. `warn` is called for errors of unchanged values. */
   validate(object: KubeObject, old: KubeObject | undefined, warn: (text: string) => void): FieldError[];
 }
 
-/** How objects of one version are written. Upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go. */
+/** Returns the strategy for objects of one version. Upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go. */
 export function customResourceStrategy(
   version: CustomVersion,
   subresources: CustomResourceSubresources | undefined,
@@ -83,7 +83,7 @@ export function customResourceStrategy(
   };
 }
 
-/** How the status of objects is written: nothing else of them changes. Upstream: status_strategy.go. */
+/** Returns the strategy for the status subresource, which changes only the status. Upstream: status_strategy.go. */
 export function customResourceStatusStrategy(
   version: CustomVersion,
   subresources: CustomResourceSubresources,
@@ -116,8 +116,8 @@ export function customResourceStatusStrategy(
 }
 
 /**
- * Prunes what an apply merged: unlike other writes, it was not when it was decoded. Undeclared fields, and nulls, are validated
- * and count as a change before that.
+ * Returns the step that prunes the result of an apply, which was not pruned on decoding. Undeclared fields and nulls are validated before
+ * and count as a change.
  */
 function pruningApplied(version: CustomVersion): NonNullable<Strategy['canonicalize']> {
   return (object, { isApply }) => {
@@ -125,7 +125,7 @@ function pruningApplied(version: CustomVersion): NonNullable<Strategy['canonical
   };
 }
 
-/** Makes an object what it was, but for fields that it keeps, or lacks, and for what says who wrote it; in place. */
+/** Reverts an object to the old one, except for the given fields and the metadata that records the writer; in place. */
 export function keepAllBut(object: KubeObject, old: KubeObject, fields: readonly string[]): void {
   const { managedFields, resourceVersion } = object.metadata;
   const sent = { ...object };
@@ -137,7 +137,7 @@ export function keepAllBut(object: KubeObject, old: KubeObject, fields: readonly
   keepFields(object, sent, fields);
 }
 
-/** Gives an object the fields that another has, absence included; in place. */
+/** Copies fields from another object, or deletes those that it lacks; in place. */
 export function keepFields(object: KubeObject, from: KubeObject, fields: readonly string[]): void {
   for (const field of fields) {
     if (Object.hasOwn(from, field)) setOwn(object, field, from[field]);
@@ -145,13 +145,13 @@ export function keepFields(object: KubeObject, from: KubeObject, fields: readonl
   }
 }
 
-/** Lists that were wrong already may stay so. */
+/** Returns the errors of lists; a list that was already invalid stays valid. */
 function newListErrors({ structural }: CustomVersion, object: KubeObject, old: KubeObject): FieldError[] {
   const errors = validateListSetsAndMaps(undefined, structural, object);
   return errors.length > 0 && validateListSetsAndMaps(undefined, structural, old).length > 0 ? [] : errors;
 }
 
-/** What is wrong with the kind that an object says it is of. */
+/** Validates apiVersion and kind of an object. */
 export function validateTypeMeta({ kind, groupVersion }: CustomVersion, object: KubeObject): FieldError[] {
   const errors: FieldError[] = [];
   if (object.kind !== kind.kind) errors.push(invalid(fieldPath('kind'), object.kind, `must be ${kind.kind}`));
@@ -159,7 +159,7 @@ export function validateTypeMeta({ kind, groupVersion }: CustomVersion, object: 
   return errors;
 }
 
-/** Errors after which a value may not be of the type that rules take it for. */
+/** Errors after which values may not have the types that rules expect. */
 const blocking = new Set<FieldError['type']>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -170,7 +170,7 @@ const blocking = new Set<FieldError['type']>([
 const unchecked =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
-/** A wrong name does not keep rules from being checked, as a missing one does. */
+/** Accepts every name: an invalid name does not prevent the evaluation of rules, a missing one does. */
 const anyName = (): readonly string[] => [];
 
 function validateRules(

@@ -2,8 +2,8 @@ import { metaTables } from '#apimachinery/meta/schema/tables';
 import { SchemaRegistry } from '#apimachinery/runtime/schema';
 import { TableFolder } from '#apimachinery/runtime/table-folder';
 
-/** The tables of apiextensions.k8s.io, and Scale of autoscaling/v1 for the scale subresource of custom resources. */
+/** Schema tables of apiextensions.k8s.io, and Scale of autoscaling/v1 for the scale subresource of custom resources. */
 export const tables = new TableFolder(new URL('./', import.meta.url), metaTables);
 
-/** The types of apiextensions.k8s.io. */
+/** Types of apiextensions.k8s.io. */
 export const schema = new SchemaRegistry((file) => tables.schema(file), tables);

@@ -24,8 +24,8 @@ import { keepAllBut, keepFields, validateTypeMeta } from '../registry/strategy.t
 import type { CustomDefinition } from './resource-definitions.ts';
 
 /**
- * The definition that a resource of a package would have if a client had made it: established, under the names that it asks
- * for. Throws an Error that says what is wrong with it, in the words for CustomResourceDefinitions.
+ * Returns the definition that corresponds to a contributed resource: established, with the requested names. Throws an Error with the
+ * messages for invalid CustomResourceDefinitions.
  */
 export function contributedDefinition(group: string, resource: ContributedResource): CustomResourceDefinition {
   const { kind, resource: plural, singular, listKind, namespaced = true, versions, scale, selectableFields = [] } = resource;
@@ -64,7 +64,7 @@ export function contributedDefinition(group: string, resource: ContributedResour
   return definition;
 }
 
-/** Each version for itself: what versions have in common is refused in definitions with selectable fields. */
+/** Validates each version separately, since definitions with selectable fields reject fields that all versions share. */
 function errorsOf({ spec, ...definition }: CustomResourceDefinition): string[] {
   const { versions = [] } = spec ?? {};
   if (!versions.some(({ storage }) => storage)) return ['storageVersion must be one of versions'];
@@ -78,7 +78,7 @@ function errorsOf({ spec, ...definition }: CustomResourceDefinition): string[] {
   });
 }
 
-/** One version of it, with what the package says beside the schema. */
+/** Returns one version of a contributed resource, with the properties that its package sets beside the schema. */
 export function completeDefinition(custom: CustomDefinition, resource: ContributedResource): CustomDefinition {
   const { definition } = custom;
   if (resource.create) return { ...custom, definition: virtualDefinition(custom, resource.create.bind(resource)) };
@@ -99,7 +99,7 @@ export function completeDefinition(custom: CustomDefinition, resource: Contribut
   return { ...custom, definition: completed, actions: added.actions };
 }
 
-/** Of a resource whose objects are answered and not stored. */
+/** Returns the definition of a resource whose objects are computed and not stored. */
 function virtualDefinition(
   { definition, version }: CustomDefinition,
   create: (object: KubeObject, request: ComputedRequest) => KubeObject | Promise<KubeObject>,
@@ -108,7 +108,7 @@ function virtualDefinition(
   return { ...definition, verbs: ['create'], storageVersionHash: undefined, subresources: {}, computed: { '': answer } };
 }
 
-/** How what is sent is read: as a custom resource of that version. */
+/** Returns the handling of request bodies, which are decoded as custom resources of that version. */
 function computedBy(version: CustomVersion): Omit<Computed, 'create'> {
   return {
     decode: (document) => version.decode(document),
@@ -125,7 +125,7 @@ function computedBy(version: CustomVersion): Omit<Computed, 'create'> {
 interface AddedSubresources {
   readonly subresources: Record<string, Subresource>;
   readonly computed: Record<string, Computed>;
-  /** The kinds of those that do something. */
+  /** Kinds of the subresources with a handler. */
   readonly actions: readonly CustomVersion[];
 }
 
@@ -137,7 +137,7 @@ function addedSubresources(definition: ResourceDefinition, { subresources = {} }
   };
   for (const [name, one] of Object.entries(subresources)) {
     if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) || Object.hasOwn(definition.subresources, name))
-      throw new Error(`resource ${definition.resource}: subresource ${JSON.stringify(name)} must be a DNS label of its own`);
+      throw new Error(`resource ${definition.resource}: subresource ${JSON.stringify(name)} must be a unique DNS label`);
     if ('fields' in one) {
       added.subresources[name] = { verbs: ['get', 'patch', 'update'], strategy: fieldsStrategy(definition.strategy, one) };
     } else {
@@ -150,7 +150,7 @@ function addedSubresources(definition: ResourceDefinition, { subresources = {} }
   return added;
 }
 
-/** A subresource of some fields: all others stay what they were. `main`: of the resource. */
+/** Returns the strategy of a subresource that changes only some fields. `main` is the strategy of the resource. */
 function fieldsStrategy(main: Strategy, { fields, strategy = {} }: ContributedFields): Strategy {
   return {
     ...main,
@@ -167,7 +167,7 @@ function fieldsStrategy(main: Strategy, { fields, strategy = {} }: ContributedFi
   };
 }
 
-/** What subresources write is not taken from writes of the object itself. */
+/** Returns a strategy that ignores the fields of subresources in writes of the resource itself. */
 function withoutFields(fields: readonly string[]): Strategy {
   if (fields.length === 0) return {};
   return {
@@ -179,7 +179,7 @@ function withoutFields(fields: readonly string[]): Strategy {
   };
 }
 
-/** Of a resource whose versions differ by more than their name. */
+/** Returns the converter of a resource whose versions differ by more than their name. */
 export function contributedConverter({ convert }: ContributedResource): (Converter & Disposable) | undefined {
   if (!convert) return undefined;
   return {
@@ -195,11 +195,11 @@ export function contributedConverter({ convert }: ContributedResource): (Convert
   };
 }
 
-/** The groups of packages, without which a group is twice. Throws an Error that names the group. */
+/** Throws an Error that names a contributed group that already exists. */
 export function checkGroups(contributed: readonly ContributedGroupOptions[], taken: ReadonlySet<string>): void {
   const known = new Set(taken);
   for (const { name, group } of contributed) {
-    if (known.has(group)) throw new Error(`plugin ${name}: the server has an API group ${group} already`);
+    if (known.has(group)) throw new Error(`plugin ${name}: API group ${group} already exists`);
     known.add(group);
   }
 }

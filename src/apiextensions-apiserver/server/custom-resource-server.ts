@@ -9,24 +9,24 @@ import { DefinitionController, definitionsTarget } from '../controller/definitio
 import { deleteAllInstances } from '../controller/delete-instances.ts';
 import { ServedDefinition, type ServedDefinitionOptions } from './served-definition.ts';
 
-/** Of custom resources: behind all that is built in. */
+/** Priority of custom resources, which come after all built-in groups. */
 const groupPriorityMinimum = 1000;
 const versionPriority = 100;
 
 export interface CustomResourceServerOptions extends ServedDefinitionOptions {
   readonly client: LoopbackClient;
-  /** Names (`plural.group`) of resources that packages add: the objects of a definition of such a name are theirs. */
+  /** Names (`plural.group`) of contributed resources, which own the objects of a definition of the same name. */
   readonly contributed?: ReadonlySet<string> | undefined;
-  /** Where the endpoints of all served group versions go, by `group/version`: a request that follows a change sees it. */
+  /** Receives the endpoints of all served group versions, by `group/version`: the next request after a change uses them. */
   readonly endpoints: Map<string, GroupVersionEndpoints>;
-  /** Called after the endpoints changed, at most once a turn of the event loop, with all definitions that are served. */
+  /** Called with all served definitions after the endpoints changed, at most once per event loop turn. */
   onChange(groups: readonly DiscoverableGroup[], served: readonly ServedDefinition[]): void;
   onError(error: unknown): void;
 }
 
 /**
- * Serves custom resources: follows the definitions, and keeps endpoints, discovery and OpenAPI what they say.
- * Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go.
+ * Serves custom resources: watches definitions, and updates endpoints, discovery and OpenAPI. Upstream:
+ * apiextensions-apiserver/pkg/apiserver/customresource_handler.go.
  */
 export class CustomResourceServer implements AsyncDisposable {
   readonly #served = new Map<string, ServedDefinition>();
@@ -44,7 +44,7 @@ export class CustomResourceServer implements AsyncDisposable {
     });
   }
 
-  /** Resolves when what was there at the start is served. */
+  /** Resolves when the initial definitions are served. */
   async start(): Promise<void> {
     const { client } = this.options;
     this.#subscription = client.informer<CustomResourceDefinition>(definitionsTarget).subscribe((type, crd) => {
@@ -131,12 +131,12 @@ export class CustomResourceServer implements AsyncDisposable {
   }
 }
 
-/** Whether objects are served in the same way under both. */
+/** True if both definitions serve objects in the same way. */
 function isSameService(a: CustomResourceDefinition, b: CustomResourceDefinition): boolean {
   return a.metadata.uid === b.metadata.uid && deepEqual(a.spec, b.spec) && deepEqual(a.status?.acceptedNames, b.status?.acceptedNames);
 }
 
-/** What discovery shows: definitions that are established, by group. */
+/** Returns the groups in discovery: established definitions, by group. */
 function discoverableGroups(served: readonly ServedDefinition[]): DiscoverableGroup[] {
   const groups = new Map<string, { versions: Set<string>; resources: ServedDefinition['resources'] }>();
   for (const one of served) {

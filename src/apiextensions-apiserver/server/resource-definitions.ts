@@ -15,25 +15,25 @@ import { customScale, replicasPathsOf } from '../registry/scale.ts';
 import { type CustomResourceRules, customResourceStatusStrategy, customResourceStrategy } from '../registry/strategy.ts';
 
 export const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const;
-/** While its instances are deleted. */
+/** Verbs that remain while the instances are being deleted. */
 export const terminatingVerbs = ['delete', 'deletecollection', 'get', 'list', 'watch'] as const;
 const subresourceVerbs = ['get', 'patch', 'update'];
 
-/** A version of a custom resource as the generic server sees it. */
+/** A version of a custom resource for the generic server. */
 export interface CustomDefinition {
   readonly definition: ResourceDefinition;
   readonly version: CustomVersion;
   readonly served: boolean;
-  /** The kinds of subresources that packages add. */
+  /** Kinds of contributed subresources. */
   readonly actions?: readonly CustomVersion[];
 }
 
-/** Makes the rules of a version, when they are first needed; undefined if it has none. */
+/** Compiles the rules of a version on first use; returns undefined if it has none. */
 export type RulesOf = (version: CustomVersion) => CustomResourceRules | undefined;
 
 /**
- * All versions of a definition as resource definitions, the same as those of built-in resources. Objects may be stored, and
- * fields owned, in versions that are not served. Names are the accepted ones.
+ * Returns all versions of a definition as resource definitions, like those of built-in resources. They include versions that are not
+ * served, in which objects may be stored and fields owned. Names are the accepted ones.
  */
 export function customDefinitions(crd: CustomResourceDefinition, rulesOf: RulesOf): CustomDefinition[] {
   const { spec = {}, status = {} } = crd;
@@ -103,7 +103,7 @@ function subresourcesOf(
   return found;
 }
 
-/** Of a path that cannot be read, or leads nowhere, the text is empty. */
+/** Returns the selectable fields; the value of a malformed or dangling path is empty. */
 function selectableFields(version: CustomResourceDefinitionVersion): Record<string, FieldText> {
   const fields = (version.selectableFields ?? []).map(({ jsonPath = '' }): [string, FieldText] => {
     try {

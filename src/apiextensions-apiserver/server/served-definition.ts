@@ -16,20 +16,20 @@ import { actionSchema, customObjectType } from '../registry/custom-types.ts';
 import type { CustomVersion } from '../registry/custom-version.ts';
 import { type CustomDefinition, customDefinitions, type RulesOf, terminatingVerbs } from './resource-definitions.ts';
 
-/** What a request waits at most for the cache of a kind that nobody has asked for yet. */
+/** Maximum time in milliseconds that the first request for a kind waits for its cache. */
 const readyTimeoutMs = 3_000;
 
 export interface ServedDefinitionOptions {
   readonly installer: Installer;
   readonly storage: StorageFactory;
   readonly rulesOf: RulesOf;
-  /** Of definitions whose versions a webhook converts; undefined: versions differ by name. */
+  /** Returns the converter of a definition with a conversion webhook; undefined if its versions differ only by name. */
   converterOf(crd: CustomResourceDefinition): (Converter & Disposable) | undefined;
-  /** The verbs of the scale subresource. */
+  /** Handlers of the scale subresource, by verb. */
   readonly scale: Readonly<Record<string, EndpointHandler>>;
-  /** The verbs of what is answered and not stored (of resources that packages add). */
+  /** Handlers of computed (contributed) resources, by verb. */
   readonly computed?: Readonly<Record<string, EndpointHandler>>;
-  /** What is known of a version besides the definition (of resources that packages add). */
+  /** Adds the properties of a version that are not in the definition (contributed resources). */
   complete?(version: CustomDefinition): CustomDefinition;
 }
 
@@ -38,8 +38,8 @@ interface OpenVersion extends Disposable {
 }
 
 /**
- * A definition as it is served, until its spec or its names change. What costs memory (schemas, types, caches, endpoints) is
- * made when a version is first asked for.
+ * A served definition, valid until its spec or names change. Expensive parts (schemas, types, caches, endpoints) are created on the first
+ * request for a version.
  */
 export class ServedDefinition implements Disposable {
   readonly versions: readonly CustomDefinition[];
@@ -61,7 +61,7 @@ export class ServedDefinition implements Disposable {
     return this.#crd;
   }
 
-  /** Takes over what does not change how objects are served: conditions. */
+  /** Adopts changes that do not affect serving, such as conditions. */
   set crd(crd: CustomResourceDefinition) {
     this.#crd = crd;
   }
@@ -74,13 +74,13 @@ export class ServedDefinition implements Disposable {
     return isConditionTrue(this.#crd, 'Established');
   }
 
-  /** The definitions of what is served, as discovery shows them. */
+  /** Resource definitions of the served versions, for discovery. */
   get resources(): ResourceDefinition[] {
     const served = this.versions.filter((version) => version.served).map(({ definition }) => definition);
     return this.isTerminating ? served.map((definition) => ({ ...definition, verbs: terminatingVerbs })) : served;
   }
 
-  /** The endpoints of a version: `widgets`, `widgets/status`. */
+  /** Returns the endpoints of a version: `widgets`, `widgets/status`. */
   endpoints({ definition }: CustomDefinition): Map<string, InstalledEndpoint> {
     const { resource, subresources, namespaced } = definition;
     const made = this.#lazily(definition);
@@ -101,7 +101,7 @@ export class ServedDefinition implements Disposable {
     );
   }
 
-  /** The store of the stored version, for the deletion of all instances. */
+  /** The store of the storage version, for the deletion of all instances. */
   get store(): Store {
     const stored = this.versions.find(({ definition }) => definition.version === this.#storedVersion.kind.version);
     return this.#storeOf(stored!.definition);
@@ -141,7 +141,7 @@ export class ServedDefinition implements Disposable {
     types: (definition) => this.#types(definition),
     store: (definition) => this.#storeOf(definition),
     inVersion: (definition, groupVersion) => this.#inVersion(definition, groupVersion),
-    // With a converter between versions, an object has no other form until that was asked.
+    // With a converter, an object exists in another version only after a conversion.
     equivalents: (definition) =>
       this.#converter
         ? []
@@ -163,7 +163,7 @@ export class ServedDefinition implements Disposable {
     };
   }
 
-  /** Managed fields name versions; objects differ between them by name only, as far as their owners are concerned. */
+  /** Returns the definition in another version. For managed fields, versions differ only by name. */
   #inVersion({ group }: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined {
     const found = this.versions.find(({ definition }) => groupVersionString({ group, version: definition.version }) === groupVersion);
     const rename = (object: KubeObject): KubeObject => withVersion(object, groupVersion);
@@ -183,7 +183,7 @@ export class ServedDefinition implements Disposable {
     const { version, storagePath } = definition;
     let open = this.#open.get(version);
     if (!open) {
-      if (this.#isDisposed) throw new Error(`custom resources: ${this.#crd.metadata.name} is not served any more`);
+      if (this.#isDisposed) throw new Error(`custom resources: ${this.#crd.metadata.name} is no longer served`);
       const pair: VersionPair = {
         served: this.#version(version).version,
         stored: this.#storedVersion,
@@ -202,14 +202,14 @@ export class ServedDefinition implements Disposable {
     return { ...installed, verbs: new Map([...installed.verbs].map(([verb, handler]) => [verb, this.#waiting(handler)])) };
   }
 
-  /** Nothing is created while all instances are being deleted. */
+  /** Rejects creates while all instances are being deleted. */
   #allowCreate({ group, resource }: ResourceDefinition, { metadata }: KubeObject): undefined {
     const detail = 'create not allowed while custom resource definition is terminating';
     if (this.isTerminating) throw newForbidden({ group, resource }, metadata.name ?? '', detail);
     return undefined;
   }
 
-  /** Lets a request wait for a cache that is being filled. */
+  /** Wraps a handler so that requests wait for the cache to be filled. */
   #waiting(handler: EndpointHandler): EndpointHandler {
     return (context, endpoint) =>
       endpoint.store.cacher.ready ? handler(context, endpoint) : this.#whenReady(endpoint).then(() => handler(context, endpoint));

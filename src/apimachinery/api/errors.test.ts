@@ -48,13 +48,13 @@ test.each<[error: errors.StatusError, code: number, reason: string | undefined, 
   expect([error.status.code, error.status.reason, error.status.message, error.message]).toEqual([code, reason, message, message]);
 });
 
-test('newInvalid lists 10,000 errors at most', () => {
+test('newInvalid lists at most 10,000 errors', () => {
   const many = Array.from({ length: 20_000 }, (_, i) => required(fieldPath('spec').index(i), ''));
   const { details } = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', many).status;
   expect(details?.causes).toHaveLength(10_000);
 });
 
-test('newInvalid shows a long list for some of its items only', () => {
+test('newInvalid shows the value only for some items of a long list', () => {
   const list = Array.from({ length: 200_000 }, (_, i) => `item-${i}`);
   const many = list.map(() => invalid(fieldPath('spec', 'list'), list, 'no'));
   const { details, message } = errors.newInvalid({ group: 'apps', kind: 'Deployment' }, 'a', many).status;
@@ -63,7 +63,7 @@ test('newInvalid shows a long list for some of its items only', () => {
   expect(message!.length).toBeLessThan(10_000_000);
 });
 
-test('newInvalid ends the text of a value that is longer than a body', () => {
+test('newInvalid cuts a value that is longer than a request body', () => {
   const { details, message } = errors.newInvalid({ group: '', kind: 'Pod' }, 'a', [
     invalid(fieldPath('spec'), ['x'.repeat(9_000_000)], 'no'),
   ]).status;
@@ -88,7 +88,7 @@ test('newInvalid lists each message once', () => {
   );
 });
 
-test('predicates look at the reason, then at the code, also of a cause', () => {
+test('predicates check the reason, then the code, also of a cause', () => {
   const wrapped = new Error('x', { cause: errors.newNotFound(pods, 'a') });
   expect([errors.isNotFound(wrapped), errors.isConflict(wrapped), errors.isNotFound(new Error('y'))]).toEqual([true, false, false]);
   expect(errors.isConflict(errors.newAlreadyExists(pods, 'a'))).toBe(false);

@@ -1,9 +1,9 @@
-/** The errors of the API: each is a Status. Upstream: apimachinery/pkg/api/errors, and apiserver's negotiation errors. */
+/** API errors, each with a Status. Upstream: apimachinery/pkg/api/errors, and apiserver's negotiation errors. */
 import type { GroupKind, GroupResource, Status, StatusCause, StatusDetails } from '../meta/types.ts';
 import { quote } from '../runtime/quote.ts';
 import { aggregateMessages, type FieldError, maxErrors, maxShown } from '../validation/field.ts';
 
-/** An error that is answered as its Status, with the status's code. Throw only what the constructors below make. */
+/** An error that is answered with its Status and the status's code. Throw only those that the constructors below create. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
 
@@ -15,15 +15,15 @@ export class StatusError extends Error {
   }
 }
 
-/** The zero value: a request without a resource. */
+/** The zero value, for requests without a resource. */
 const noResource: GroupResource = { group: '', resource: '' };
 
-/** `deployments.apps`, `pods`. */
+/** Formats `deployments.apps`, `pods`. */
 export function groupResourceString({ group, resource }: GroupResource): string {
   return group ? `${resource}.${group}` : resource;
 }
 
-/** `Deployment.apps`, `Pod`. */
+/** Formats `Deployment.apps`, `Pod`. */
 export function groupKindString({ group, kind }: GroupKind): string {
   return group ? `${kind}.${group}` : kind;
 }
@@ -32,7 +32,7 @@ function failure(code: number, reason: string, message: string, details?: Status
   return new StatusError(newStatus(code, reason, message, details));
 }
 
-/** A Status with status Failure; an empty reason or message and empty details are left out, as in its JSON. */
+/** Returns a Status with status Failure. An empty reason or message and empty details are omitted, as in its JSON. */
 export function newStatus(code: number, reason: string, message: string, details?: StatusDetails): Status {
   return {
     kind: 'Status',
@@ -46,7 +46,7 @@ export function newStatus(code: number, reason: string, message: string, details
   };
 }
 
-/** In the order of the Go struct, without zero values. */
+/** Returns details in the order of the Go struct, without zero values. */
 function details(of: StatusDetails): StatusDetails {
   const { name, group, kind, uid, causes, retryAfterSeconds } = of;
   return {
@@ -80,7 +80,7 @@ export function newUnauthorized(reason: string): StatusError {
   return failure(401, 'Unauthorized', reason || 'not authorized');
 }
 
-/** `errText`: why, without the words "is forbidden". */
+/** Returns 403. `errText` is the reason, without the words "is forbidden". */
 export function newForbidden(resource: GroupResource, name: string, errText: string): StatusError {
   const subject = groupResourceString(resource);
   let message = `forbidden: ${errText}`;
@@ -101,12 +101,12 @@ export function newGone(message: string): StatusError {
   return failure(410, 'Gone', message);
 }
 
-/** A resource version, or a continue token, that is too old. */
+/** Returns 410 for a resource version, or a continue token, that is too old. */
 export function newResourceExpired(message: string): StatusError {
   return failure(410, 'Expired', message);
 }
 
-/** Of more than 10,000 errors the first are told, and of those that show large values as many, and as much, as `maxShown` allows. */
+/** Returns 422. It lists the first 10,000 errors; `maxShown` limits the number and size of those that show large values. */
 export function newInvalid({ group, kind }: GroupKind, name: string, allErrors: readonly FieldError[]): StatusError {
   const head = `${groupKindString({ group, kind })} ${quote(name)} is invalid`;
   const causes: StatusCause[] = [];
@@ -136,7 +136,7 @@ export function newTooManyRequests(message: string, retryAfterSeconds: number): 
   return failure(429, 'TooManyRequests', message, details({ retryAfterSeconds }));
 }
 
-/** Without a time to wait. */
+/** Returns 429 without a delay for the retry. */
 export function newTooManyRequestsError(message: string): StatusError {
   return failure(429, 'TooManyRequests', `Too many requests: ${message}`);
 }
@@ -150,7 +150,7 @@ export function newMethodNotSupported(resource: GroupResource, action: string): 
   return failure(405, 'MethodNotAllowed', message, resourceDetails(resource));
 }
 
-/** The server knows that it could not do it now: the client may retry. */
+/** Returns 500 for an operation that the server could not run now: the client may retry. */
 export function newServerTimeout(resource: GroupResource, operation: string, retryAfterSeconds: number): StatusError {
   const message = `The ${operation} operation against ${groupResourceString(resource)} could not be completed at this time, please try again.`;
   return failure(
@@ -161,24 +161,24 @@ export function newServerTimeout(resource: GroupResource, operation: string, ret
   );
 }
 
-/** The outcome is not known: 504. */
+/** Returns 504: the outcome is unknown. */
 export function newTimeoutError(message: string, retryAfterSeconds: number): StatusError {
   return failure(504, 'Timeout', `Timeout: ${message}`, details({ retryAfterSeconds }));
 }
 
-/** The time of a request is over: a status without a kind, as upstream's filter writes it. Upstream: apiserver/pkg/server/filters/timeout.go. */
+/** The deadline of a request has passed: a status without a kind, as upstream's filter writes it. Upstream: apiserver/pkg/server/filters/timeout.go. */
 export class RequestTimeoutError extends StatusError {
   constructor() {
     super({ ...newTimeoutError('request did not complete within the allotted timeout', 0).status, kind: '', apiVersion: '' });
   }
 }
 
-/** Ends work that goes on in steps when the time of its request is over. */
+/** Throws the error of chunked work whose request deadline has passed. */
 export function endAtDeadline(): never {
   throw new RequestTimeoutError();
 }
 
-/** A read asks for a version that the server has not seen yet. Upstream: apiserver/pkg/storage/errors.go. */
+/** Returns 504 for a read at a resource version that the server has not seen yet. Upstream: apiserver/pkg/storage/errors.go. */
 export function newTooLargeResourceVersion(minimum: number | bigint, current: number | bigint, retryAfterSeconds: number): StatusError {
   const message = `Timeout: Too large resource version: ${minimum}, current: ${current}`;
   return failure(
@@ -198,7 +198,7 @@ export function newInternalError(error: Error | string): StatusError {
   return typeof error === 'string' ? new StatusError(status) : new StatusError(status, { cause: error });
 }
 
-/** The answer to a list of which some cannot be read. Upstream: apiserver/pkg/storage/etcd3/corrupt_obj_deleter.go (NewAPIStatusError). */
+/** Returns the error of a list with unreadable objects. Upstream: apiserver/pkg/storage/etcd3/corrupt_obj_deleter.go (NewAPIStatusError). */
 export function newStorageReadError({ group, resource }: GroupResource, message: string, causes: readonly StatusCause[]): StatusError {
   return failure(500, 'StorageReadError', message, details({ name: 'list', group, kind: resource, causes: [...causes] }));
 }
@@ -219,7 +219,7 @@ export function newNotAcceptable(accepted: readonly string[]): StatusError {
   return failure(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);
 }
 
-/** `target`: the kind that the client asked to be converted to, as `meta.k8s.io/v1, Kind=Table`. */
+/** Returns 406. `target` is the requested kind, such as `meta.k8s.io/v1, Kind=Table`. */
 export function newNotAcceptableConversion(target: string, accepted: readonly string[]): StatusError {
   return failure(406, 'NotAcceptable', `only the following media types are accepted when converting to ${target}: ${accepted.join(', ')}`);
 }
@@ -250,7 +250,7 @@ function genericReasonAndMessage(code: number, verb: string, serverMessage: stri
   return ['', `the server responded with the status code ${code} but did not return more information`];
 }
 
-/** The Status of an answer that was none: `verb` is the HTTP method. */
+/** Returns the Status of a response without a Status. `verb` is the HTTP method. */
 export function newGenericServerResponse(
   code: number,
   verb: string,
@@ -269,12 +269,12 @@ export function newGenericServerResponse(
   return failure(code, reason, message, details({ name, group: resource.group, kind: resource.resource, causes, retryAfterSeconds }));
 }
 
-/** The reason of an error; '' of one that carries no Status (also looked for among its causes). */
+/** Returns the reason of an error or its causes; '' if none has a Status. */
 export function reasonForError(error: unknown): string {
   return statusOf(error)?.reason ?? '';
 }
 
-/** The Status of an error or of the nearest of its causes. */
+/** Returns the Status of an error or of its nearest cause. */
 export function statusOf(error: unknown): Status | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof StatusError) return current.status;
@@ -304,7 +304,7 @@ const knownReasons: ReadonlySet<string> = new Set([
   'ServiceUnavailable',
 ]);
 
-/** A test by reason; an error with an unknown reason counts by its code. */
+/** Returns a predicate on the reason; an error with an unknown reason is checked by its code. */
 function has(reason: string, code?: number): (error: unknown) => boolean {
   return (error) => {
     const status = statusOf(error);
@@ -330,18 +330,18 @@ export const isForbidden = has('Forbidden', 403);
 export const isTimeout = has('Timeout', 504);
 export const isServerTimeout = has('ServerTimeout');
 export const isInternalError = has('InternalError', 500);
-/** By reason or by code alone, as upstream. */
+/** True by reason or by code alone, as upstream. */
 export const isTooManyRequests = (error: unknown): boolean => has('TooManyRequests', 429)(error) || statusOf(error)?.code === 429;
-/** By reason or by code alone, as upstream. */
+/** True by reason or by code alone, as upstream. */
 export const isRequestEntityTooLargeError = (error: unknown): boolean =>
   has('RequestEntityTooLarge', 413)(error) || statusOf(error)?.code === 413;
 
-/** Whether the status names a cause of this type, such as `NamespaceTerminating`. */
+/** True if the status has a cause of this type, such as `NamespaceTerminating`. */
 export function hasStatusCause(error: unknown, type: string): boolean {
   return statusOf(error)?.details?.causes?.some((cause) => cause.reason === type) ?? false;
 }
 
-/** How many seconds the client should wait before it tries again; undefined if nothing says so. */
+/** Returns the number of seconds after which the client should retry; undefined if the status has none. */
 export function suggestsClientDelay(error: unknown): number | undefined {
   const status = statusOf(error);
   const seconds = status?.details?.retryAfterSeconds;

@@ -36,7 +36,7 @@ test.each([
   ['+5k', '+5k'],
   [' 5 ', '5'],
   ['1e-20', '1e-9'],
-])('%s becomes %s', (text, canonical) => {
+])('parses %s and formats %s', (text, canonical) => {
   expect(canonicalQuantity(text)).toBe(canonical);
   expect(canonicalQuantity(text)).toBe(canonical);
 });
@@ -53,7 +53,7 @@ test.each([
   ['1e', quantitySuffixError],
   ['1Kii', quantitySuffixError],
   ['Pi', quantityNumericError],
-])('refuses %j', (text, message) => {
+])('rejects %j', (text, message) => {
   expect(() => canonicalQuantity(text)).toThrow(new QuantityParseError(message));
 });
 
@@ -66,13 +66,13 @@ describe('arithmetic', () => {
     expect(quantity('-1').compare(quantity('0'))).toBeLessThan(0);
   });
 
-  test('a sum keeps the format of what is not zero', () => {
+  test('a sum keeps the format of the non-zero operand', () => {
     expect(quantity('1Gi').add(quantity('1Gi')).toString()).toBe('2Gi');
     expect(quantity('0').add(quantity('1Gi')).toString()).toBe('1Gi');
     expect(quantity('1').sub(quantity('1500m')).toString()).toBe('-500m');
   });
 
-  test('values are rounded away from zero', () => {
+  test('rounds values away from zero', () => {
     expect([quantity('1100m').value(), quantity('-1100m').value(), quantity('1u').milliValue(), quantity('2Ki').value()]).toEqual([
       2n,
       -2n,
@@ -85,21 +85,21 @@ describe('arithmetic', () => {
 const many = 300_000;
 test.each<[name: string, text: string, canonical: string | undefined]>([
   ['nines', '9'.repeat(many), '9'.repeat(many)],
-  ['zeros behind a one', `1${'0'.repeat(18)}${'000'.repeat(many)}`, '1'],
-  ['digits with a fraction beyond a nano', `${'9'.repeat(2_000)}.${'9'.repeat(10)}`, '100'],
+  ['zeros after a one', `1${'0'.repeat(18)}${'000'.repeat(many)}`, '1'],
+  ['digits with a fraction below a nano', `${'9'.repeat(2_000)}.${'9'.repeat(10)}`, '100'],
   ['digits with a fraction of a milli', `${'1'.repeat(2_000)}.5`, `${'1'.repeat(2_000)}500m`],
   ['digits of a binary quantity', `${'9'.repeat(many)}Ki`, '9223372036854775807'],
-  ['zeros behind a point', `0.${'0'.repeat(many)}1`, '1n'],
-  ['an exponent of many zeros', `1000e${'0'.repeat(many)}3`, '1e6'],
-  ['an exponent of many digits', `1e${'1'.repeat(many)}`, undefined],
-  ['digits and something else', `${'1'.repeat(many)}!`, undefined],
-  ['zeros and something else', `${'0'.repeat(many)}!`, undefined],
+  ['zeros after a point', `0.${'0'.repeat(many)}1`, '1n'],
+  ['an exponent with many zeros', `1000e${'0'.repeat(many)}3`, '1e6'],
+  ['an exponent with many digits', `1e${'1'.repeat(many)}`, undefined],
+  ['digits and an invalid character', `${'1'.repeat(many)}!`, undefined],
+  ['zeros and an invalid character', `${'0'.repeat(many)}!`, undefined],
   ['a long suffix', `1${'n'.repeat(many)}`, undefined],
-])('takes little time for many %s', (_, text, canonical) => {
+])('parses many %s in linear time', (_, text, canonical) => {
   const began = process.cpuUsage();
   if (canonical === undefined) expect(() => canonicalQuantity(text)).toThrow(QuantityParseError);
   else expect(canonicalQuantity(text)).toBe(canonical);
   const { user, system } = process.cpuUsage(began);
-  // With the square of the length it would be minutes.
+  // Quadratic time would be minutes.
   expect((user + system) / 1_000).toBeLessThan(1_000);
 });

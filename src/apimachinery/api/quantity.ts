@@ -1,17 +1,15 @@
 import { memos } from '#apimachinery/runtime/memos';
 
-/**
- * Fixed-point numbers with a suffix: `100m`, `1.5Gi`, `12e6`. Exact; the smallest part is a nano. Upstream: apimachinery/pkg/api/resource.
- */
+/** Fixed-point numbers with a suffix: `100m`, `1.5Gi`, `12e6`. They are exact down to a nano. Upstream: apimachinery/pkg/api/resource. */
 
-/** How a quantity is written; parsing takes it from the suffix. */
+/** The suffix family of a quantity; parsing derives it from the suffix. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
 export const quantityFormatError = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 export const quantityNumericError = 'unable to parse numeric part of quantity';
 export const quantitySuffixError = "unable to parse quantity's suffix";
 
-/** Not a quantity; `message` is one of the three above. */
+/** The error for a malformed quantity; `message` is one of the three above. */
 export class QuantityParseError extends Error {
   override readonly name = 'QuantityParseError';
 }
@@ -23,7 +21,7 @@ const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 const int64Max = 2n ** 63n - 1n;
 const _nanoPerUnit = 1_000_000_000n;
-/** More digits or a larger exponent than this are capped before they cost time; the largest quantity of the API has 19 digits. */
+/** Larger exponents are capped, to bound the time; the largest quantity of the API has 19 digits. */
 const largestExponent = 400;
 
 function pow10(exponent: number): bigint {
@@ -34,7 +32,7 @@ function abs(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** Divides away from zero. */
+/** Divides and rounds away from zero. */
 function divideUp(value: bigint, divisor: bigint): bigint {
   const quotient = value / divisor;
   if (value % divisor === 0n) return quotient;
@@ -43,7 +41,7 @@ function divideUp(value: bigint, divisor: bigint): bigint {
 
 /** An immutable quantity. */
 export class Quantity {
-  /** The value is `mantissa` * 10^`-scale`, 0 <= scale <= 9. */
+  /** The value is `mantissa` * 10^`-scale`, with 0 <= scale <= 9. */
   readonly #mantissa: bigint;
   readonly #scale: number;
   #text: string | undefined;
@@ -59,7 +57,7 @@ export class Quantity {
     this.#text = text;
   }
 
-  /** `nanos` / 10^9. */
+  /** Returns the quantity `nanos` / 10^9. */
   static fromNanos(nanos: bigint, format: QuantityFormat): Quantity {
     return new Quantity(nanos, 9, format);
   }
@@ -72,19 +70,19 @@ export class Quantity {
     return new Quantity(BigInt(value), 3, format);
   }
 
-  /** Parses; values below a nano are rounded away from zero, binary ones are capped at 2^63-1. Throws QuantityParseError. */
+  /** Parses a text. Values below a nano are rounded away from zero, binary ones are capped at 2^63-1. Throws QuantityParseError. */
   static parse(text: string): Quantity {
     if (text === '') throw new QuantityParseError(quantityFormatError);
     const parts = split(text);
     const { base, exponent, format } = interpret(parts.suffix);
     const { negative, whole, fraction, suffix } = format === 'BinarySI' ? withFewDigits(parts) : withShortFraction(parts);
     if (whole.length > manyDigits) return Quantity.#huge(parts, exponent, format);
-    // The digits as an integer, and the power of ten that it is multiplied with.
+    // The digits as an integer, and its power of ten.
     const digits = BigInt(whole + fraction || '0');
     let power = (base === 10 ? exponent : 0) - fraction.length;
     let value = base === 2 ? digits << BigInt(exponent) : digits;
     const small = fitsInt64(whole, fraction, exponent, format);
-    // Upstream's parser of large numbers refuses a text without digits; the one for small numbers takes it for zero.
+    // Upstream's parser of large numbers rejects a text without digits; its parser of small ones reads zero.
     if (!small && whole === '' && !/[0-9]/.test(text.slice(0, text.length - suffix.length)))
       throw new QuantityParseError(quantityNumericError);
     const kept = text === '0' || (small && isWrittenCanonically(whole, fraction, digits, exponent, format)) ? text : undefined;
@@ -92,7 +90,7 @@ export class Quantity {
     if (value === 0n) {
       power = 0;
     } else if (power < -9) {
-      // Whatever is not zero counts at least as one nano.
+      // Non-zero values are at least one nano.
       const tooSmall = -power - 9 > whole.length + fraction.length + 40;
       value = tooSmall ? 1n : divideUp(value, pow10(-power - 9));
       power = -9;
@@ -107,12 +105,12 @@ export class Quantity {
     return new Quantity(negative ? -value : value, -power, written, kept);
   }
 
-  /** A decimal of very many digits: its text has them all, and it compares as one of `manyDigits`. */
+  /** Returns a decimal with a very large number of digits: its text has all of them, and it compares as 10^`manyDigits`. */
   static #huge({ negative, whole, fraction }: Parts, exponent: number, format: QuantityFormat): Quantity {
     const sign = negative ? '-' : '';
     const mantissa = BigInt(`${sign}1${'0'.repeat(manyDigits)}`);
     const fractionDigits = Math.max(0, Math.min(fraction.length, 9 + exponent));
-    // Whatever is below a nano makes it one nano more.
+    // A remainder below a nano adds one nano.
     const isCut = /[1-9]/.test(fraction.slice(fractionDigits));
     const digits = whole + fraction.slice(0, fractionDigits);
     const text = writeDecimal(`${sign}${isCut ? increment(digits) : digits}`, exponent - fractionDigits, format);
@@ -123,12 +121,12 @@ export class Quantity {
     return this.#mantissa === 0n ? 0 : this.#mantissa < 0n ? -1 : 1;
   }
 
-  /** In nanos. */
+  /** Returns the value in nanos. */
   #nanos(): bigint {
     return this.#mantissa * pow10(9 - this.#scale);
   }
 
-  /** Negative, 0 or positive, as the value is less than, equal to or more than the other. */
+  /** Compares two quantities: negative, 0 or positive. */
   compare(other: Quantity): number {
     const a = this.#nanos();
     const b = other.#nanos();
@@ -139,12 +137,12 @@ export class Quantity {
     return this.compare(other) === 0;
   }
 
-  /** The sum keeps this format, unless this is zero. */
+  /** Returns the sum. It keeps this format, unless this is zero. */
   add(other: Quantity): Quantity {
     return new Quantity(this.#nanos() + other.#nanos(), 9, this.sign === 0 ? other.format : this.format);
   }
 
-  /** The difference keeps this format, unless this is zero. */
+  /** Returns the difference. It keeps this format, unless this is zero. */
   sub(other: Quantity): Quantity {
     return new Quantity(this.#nanos() - other.#nanos(), 9, this.sign === 0 ? other.format : this.format);
   }
@@ -153,18 +151,18 @@ export class Quantity {
     return new Quantity(-this.#mantissa, this.#scale, this.format);
   }
 
-  /** The value in units of 10^`exponent`, rounded away from zero. */
+  /** Returns the value in units of 10^`exponent`, rounded away from zero. */
   scaledValue(exponent: number): bigint {
     const power = -this.#scale - exponent;
     return power >= 0 ? this.#mantissa * pow10(power) : divideUp(this.#mantissa, pow10(-power));
   }
 
-  /** Whole units, rounded away from zero. */
+  /** Returns whole units, rounded away from zero. */
   value(): bigint {
     return this.scaledValue(0);
   }
 
-  /** Thousandths, rounded away from zero. */
+  /** Returns thousandths, rounded away from zero. */
   milliValue(): bigint {
     return this.scaledValue(-3);
   }
@@ -173,12 +171,12 @@ export class Quantity {
     return this.#mantissa % pow10(this.#scale) === 0n;
   }
 
-  /** A double near the value. */
+  /** Returns the nearest double. */
   toNumber(): number {
     return Number(this.#mantissa) / 10 ** this.#scale;
   }
 
-  /** The canonical text: the largest suffix that leaves no fraction. */
+  /** Formats the canonical text, with the largest suffix that leaves no fraction. */
   toString(): string {
     return (this.#text ??= this.#canonical());
   }
@@ -204,7 +202,7 @@ export class Quantity {
   }
 }
 
-/** `digits` * 10^`power`, which is not zero, with the largest suffix that leaves no fraction. */
+/** Formats the non-zero number `digits` * 10^`power` with the largest suffix that leaves no fraction. */
 function writeDecimal(digits: string, power: number, format: QuantityFormat): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
@@ -217,7 +215,7 @@ function writeDecimal(digits: string, power: number, format: QuantityFormat): st
   return `${amount}${decimalSuffixes.get(exponent) ?? ''}`;
 }
 
-/** Digits of the next integer. */
+/** Returns the digits of the next integer. */
 function increment(digits: string): string {
   let at = digits.length;
   while (digits[at - 1] === '9') at -= 1;
@@ -225,16 +223,16 @@ function increment(digits: string): string {
   return at === 0 ? `1${nines}` : `${digits.slice(0, at - 1)}${Number(digits[at - 1]) + 1}${nines}`;
 }
 
-/** Digits of a number that is exact; beyond them BigInt would cost time. The largest quantity of the API has 19. */
+/** Maximum number of exact digits, which bounds the time of BigInt. The largest quantity of the API has 19. */
 const manyDigits = 1_000;
 
-/** A binary quantity is capped at int64. */
+/** Cuts the digits of a binary quantity, which is capped at int64 in any case. */
 function withFewDigits(parts: Parts): Parts {
   const { whole } = parts;
   return withShortFraction(whole.length > manyDigits ? { ...parts, whole: whole.slice(0, manyDigits) } : parts);
 }
 
-/** Whatever is behind so many digits is below a nano: it matters only that it is not zero. */
+/** Cuts the fraction: digits below a nano only matter as zero or not. */
 function withShortFraction(parts: Parts): Parts {
   const { fraction } = parts;
   if (fraction.length <= manyDigits) return parts;
@@ -250,7 +248,7 @@ interface Parts {
 
 const suffixForm = /^[eEinumkKMGTP]{0,64}[-+]?[0-9]*$/;
 
-/** Sign, digits and suffix of a text; the whole part is without leading zeros. The time is linear in the text. */
+/** Splits a text into sign, digits and suffix, in linear time; the whole part has no leading zeros. */
 function split(text: string): Parts {
   const start = text.startsWith('-') || text.startsWith('+') ? 1 : 0;
   const wholeEnd = endOfDigits(text, start);
@@ -274,34 +272,34 @@ function interpret(suffix: string): { base: 2 | 10; exponent: number; format: Qu
   if (decimal !== undefined) return { base: 10, exponent: decimal, format: 'DecimalSI' };
   const binary = Object.hasOwn(binaryExponents, suffix) ? binaryExponents[suffix] : undefined;
   if (binary !== undefined) return { base: 2, exponent: binary, format: 'BinarySI' };
-  // No int64 has more digits.
+  // An int64 has at most 19 digits.
   if (/^[eE][+-]?0*\d{1,19}$/.test(suffix)) {
     const exact = BigInt(suffix.slice(1).replace('+', ''));
-    // Upstream reads an int64 and keeps its lower half.
+    // Upstream parses an int64 and keeps its lower half.
     if (exact === BigInt.asIntN(64, exact)) return { base: 10, exponent: Number(BigInt.asIntN(32, exact)), format: 'DecimalExponent' };
   }
   throw new QuantityParseError(quantitySuffixError);
 }
 
-/** Whether upstream holds the number in an int64 rather than in its arbitrary precision form. */
+/** True if upstream stores the number as an int64 rather than in its arbitrary precision form. */
 function fitsInt64(whole: string, fraction: string, exponent: number, format: QuantityFormat): boolean {
   const digits = Math.max(whole.length, 1) + fraction.length;
   if (format === 'BinarySI') return fraction === '' && 15 - digits - Math.trunc((exponent * 3) / 10) - 1 >= 0;
   return digits <= 18 && exponent - fraction.length >= -9;
 }
 
-/** Of the int64 form, upstream keeps some texts as they were, though they are not the shortest: `1100m` stays, `1000m` becomes `1`. */
+/** True if upstream keeps the text of an int64 quantity although it is not the shortest: `1100m` is kept, `1000m` becomes `1`. */
 function isWrittenCanonically(whole: string, fraction: string, digits: bigint, exponent: number, format: QuantityFormat): boolean {
   if (format === 'BinarySI') return (digits & 7n) !== 0n;
   const shifted = (whole || '0') + fraction;
   return (exponent - fraction.length) % 3 === 0 && !shifted.endsWith('000') && !shifted.startsWith('0');
 }
 
-/** Texts seen before: pods of one deployment ask for the same amounts. */
+/** Cache of texts: pods of one deployment have the same amounts. */
 const canonical = new Map<string, string>();
 const canonicalLimit = 2048;
 
-/** The text that a quantity has once it was read and written. Blanks around it are dropped. Throws QuantityParseError. */
+/** Returns the canonical text of a quantity, without surrounding blanks. Throws QuantityParseError. */
 export function canonicalQuantity(text: string): string {
   const known = memos.canonicalQuantities ? canonical.get(text) : undefined;
   if (known !== undefined) return known;

@@ -49,7 +49,7 @@ describe('JsonPath', () => {
     expect(new JsonPath(path).find(object)).toEqual(found);
   });
 
-  it.each(['.spec[', '....', '.spec.list[x]', '.spec["size"]', ".spec['a"])('%s is refused', (path) => {
+  it.each(['.spec[', '....', '.spec.list[x]', '.spec["size"]', ".spec['a"])('rejects %s', (path) => {
     expect(() => new JsonPath(path)).toThrow(JsonPathError);
   });
 });

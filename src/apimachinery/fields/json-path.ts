@@ -2,12 +2,12 @@ import { getOwn, isJsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
 import { isContainer, isNumber } from '../runtime/numbers.ts';
 
-/** A path that cannot be read. */
+/** Error for a malformed path. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
 }
 
-/** A path that cannot be followed in an object. */
+/** Error for a path that an object does not have. */
 class FollowError extends Error {}
 
 type Step =
@@ -23,18 +23,18 @@ type Operand = { readonly path: readonly Step[] } | { readonly value: unknown };
 const maxSteps = 64;
 
 /**
- * A JSONPath as kubectl and printer columns have it: fields, `['quoted']`, `[0]`, `[-1]`, `[0:2]`, `[*]`, `..`, unions and
- * filters (`[?(@.type=="Ready")]`). Compiled once. Upstream: client-go/util/jsonpath.
+ * A compiled JSONPath of kubectl and printer columns: fields, `['quoted']`, `[0]`, `[-1]`, `[0:2]`, `[*]`, `..`, unions and filters
+ * (`[?(@.type=="Ready")]`). Upstream: client-go/util/jsonpath.
  */
 export class JsonPath {
   readonly #steps: readonly Step[];
 
-  /** `text` without the braces: `.spec.size`. Throws JsonPathError. */
+  /** Compiles `text`, which has no braces: `.spec.size`. Throws JsonPathError. */
   constructor(text: string) {
     this.#steps = new Parser(text).parse();
   }
 
-  /** All that the path leads to; what is missing is left out. Nothing where upstream has an error, as of an index beyond a list. */
+  /** Returns all matches; missing ones are left out. Returns none where upstream fails, such as for an index out of range. */
   find(root: unknown): unknown[] {
     try {
       return walk(this.#steps, [root]);
@@ -68,7 +68,7 @@ function follow(step: Step, value: unknown): unknown[] {
   }
 }
 
-/** The value and all in it, without recursion: clients choose how deep their objects are. */
+/** Returns a value and its descendants, without recursion, since clients choose the depth of their objects. */
 function descend(root: unknown): unknown[] {
   const found: unknown[] = [];
   const pending = [root];
@@ -142,7 +142,7 @@ class Parser {
         if (this.#at < this.text.length && !'[.'.includes(this.text[this.#at]!)) steps.push(this.#name());
       } else if (char === '.') {
         this.#at += 1;
-        // A dot at the end is the object itself.
+        // A trailing dot selects the object itself.
         if (this.#at < this.text.length && this.text[this.#at] !== '[') steps.push(this.#name());
       } else steps.push(this.#name());
     }
@@ -170,7 +170,7 @@ class Parser {
     return selectorOf(inside.trim());
   }
 
-  /** What stands between a bracket and its closing one. */
+  /** Reads the text up to the closing bracket. */
   #untilClosing(): string {
     const start = ++this.#at;
     let depth = 1;
@@ -188,7 +188,7 @@ class Parser {
   }
 }
 
-/** What is quoted is a path of its own: dots in names need a backslash there, too. */
+/** Compiles a quoted name, which is itself a path: dots in names need a backslash. */
 function selectorOf(text: string): readonly Step[] {
   if (text === '*') return [{ kind: 'wildcard' }];
   const quoted = /^'([^']*)'$/.exec(text);

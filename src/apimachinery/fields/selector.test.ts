@@ -20,7 +20,7 @@ test.each([
   ['a=b=c', 'invalid field selector: unescaped character in value: 61'],
   ['a=\\x', 'invalid field selector: invalid escape sequence: \\x'],
   ['a=b\\', 'invalid field selector: invalid escape sequence: \\'],
-])('refuses %j', (text, message) => {
+])('rejects %j', (text, message) => {
   expect(() => parseFieldSelector(text)).toThrow(new FieldSelectorError(message));
 });
 
@@ -36,7 +36,7 @@ test.each<[selector: string, fields: Record<string, string>, matches: boolean]>(
   expect(parseFieldSelector(selector).matches(new Map(Object.entries(fields)))).toBe(matches);
 });
 
-test('transform renames, drops and refuses', () => {
+test('transform renames, drops and rejects', () => {
   const selector = parseFieldSelector('a=1,b!=2');
   expect(selector.transform((field, value) => (field === 'a' ? ['x', value] : ['', ''])).toString()).toBe('x=1');
   expect(() =>

@@ -3,7 +3,7 @@ import { compareUtf8 } from '../runtime/json/json.ts';
 import { sortedSteps } from '../runtime/sorting.ts';
 import { atOnce, type Steps } from '../runtime/steps.ts';
 
-/** No field selector. `message` is upstream's. */
+/** Error for a malformed field selector. `message` is upstream's. */
 export class FieldSelectorError extends Error {
   override readonly name = 'FieldSelectorError';
 }
@@ -14,7 +14,7 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** The selectable fields of an object. A field that is not there counts as ''. */
+/** Selectable fields of an object. An absent field counts as ''. */
 export type Fields = Readonly<Record<string, string>> | ReadonlyMap<string, string>;
 
 function textOf(fields: Fields, field: string): string {
@@ -23,14 +23,14 @@ function textOf(fields: Fields, field: string): string {
   return (Object.hasOwn(record, field) ? record[field] : undefined) ?? '';
 }
 
-/** Selectors of more requirements are compiled before they match. */
+/** Selectors with more requirements are compiled before the first match. */
 const fewRequirements = 8;
 
-/** Requirements by field, so that a match takes as long as there are fields, however many requirements there are. */
+/** Requirements by field, so that a match takes time linear in the number of fields, not of requirements. */
 class CompiledRequirements {
   readonly #wanted = new Map<string, string>();
   readonly #refused = new Map<string, Set<string>>();
-  /** True if a field must have two values. */
+  /** True if a field must have two different values. */
   #isContradiction = false;
 
   constructor(requirements: readonly FieldRequirement[]) {
@@ -56,11 +56,11 @@ class CompiledRequirements {
   }
 }
 
-/** A conjunction of requirements. Immutable. */
+/** An immutable conjunction of requirements. */
 export class FieldSelector {
   #compiled: CompiledRequirements | undefined;
 
-  /** `nothing`: it matches no object. */
+  /** `nothing` makes a selector that matches no object. */
   constructor(
     readonly requirements: readonly FieldRequirement[],
     readonly nothing = false,
@@ -73,19 +73,19 @@ export class FieldSelector {
     return true;
   }
 
-  /** Whether it matches everything. */
+  /** True if it matches everything. */
   isEmpty(): boolean {
     return !this.nothing && this.requirements.length === 0;
   }
 
-  /** The one value that a field must have; undefined if the selector does not say. */
+  /** Returns the only value of a field that matches; undefined if there is no such restriction. */
   requiresExactMatch(field: string): string | undefined {
     return this.requirements.find((requirement) => requirement.field === field && requirement.operator === '=')?.value;
   }
 
   /**
-   * The selector with each field and value replaced by what `fn` returns; a requirement of which both become '' is dropped. What `fn` throws goes to the
-   * caller.
+   * Returns the selector with each field and value replaced by the result of `fn`; a requirement whose field and value are both '' is
+   * dropped. Exceptions of `fn` are passed on.
    */
   transform(fn: (field: string, value: string) => readonly [field: string, value: string]): FieldSelector {
     if (this.nothing) return this;
@@ -113,12 +113,12 @@ export function oneTermEqualSelector(field: string, value: string): FieldSelecto
   return new FieldSelector([{ field, operator: '=', value }]);
 }
 
-/** A value as it stands in the text of a selector: `\`, `,` and `=` with a backslash before. */
+/** Escapes `\`, `,` and `=` with a backslash. */
 export function escapeValue(value: string): string {
   return value.replace(/[\\,=]/g, '\\$&');
 }
 
-/** The reverse of `escapeValue`. Throws FieldSelectorError. */
+/** Reverses `escapeValue`. Throws FieldSelectorError. */
 export function unescapeValue(text: string): string {
   if (!/[\\,=]/.test(text)) return text;
   let value = '';
@@ -130,7 +130,7 @@ export function unescapeValue(text: string): string {
       value += char;
       escaped = false;
     } else if (char === '\\') escaped = true;
-    // Upstream prints the number of the character.
+    // Upstream prints the character code.
     else if (char === ',' || char === '=')
       throw new FieldSelectorError(`invalid field selector: unescaped character in value: ${char.codePointAt(0)}`);
     else value += char;
@@ -139,11 +139,11 @@ export function unescapeValue(text: string): string {
   return value;
 }
 
-/** Characters that are split, and terms that are read, in a step. */
+/** Number of characters to split, and of terms to parse, between two yields. */
 const stepCharacters = 16_384;
 const stepTerms = 512;
 
-/** The terms between commas; an escaped comma belongs to its term. */
+/** Splits terms at unescaped commas. */
 function* splitTerms(text: string): Steps<string[]> {
   const terms: string[] = [];
   let start = 0;
@@ -163,12 +163,12 @@ function* splitTerms(text: string): Steps<string[]> {
   return terms;
 }
 
-/** Parses the text form; '' is everything. Requirements are in the order of their texts, as upstream sorts them. Throws FieldSelectorError. */
+/** Parses a selector; '' matches everything. Requirements are sorted by their texts, as upstream. Throws FieldSelectorError. */
 export function parseFieldSelector(text: string): FieldSelector {
   return atOnce(parseFieldSelectorSteps(text));
 }
 
-/** `parseFieldSelector` in steps. */
+/** Like `parseFieldSelector`, but yields to the event loop. */
 export function* parseFieldSelectorSteps(text: string): Steps<FieldSelector> {
   if (text === '') return everything;
   const requirements: FieldRequirement[] = [];
@@ -180,7 +180,7 @@ export function* parseFieldSelectorSteps(text: string): Steps<FieldSelector> {
     if (!match) throw new FieldSelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
     const [, field, operator, value] = match as unknown as [string, string, string, string];
     const wanted = unescapeValue(value);
-    // A term of nothing but an operator says nothing.
+    // A term that consists of an operator is ignored.
     if (field !== '' || wanted !== '') requirements.push({ field, operator: operator === '!=' ? '!=' : '=', value: wanted });
   }
   return new FieldSelector(requirements);

@@ -38,7 +38,7 @@ describe('parseSelector', () => {
       'n=-1',
       "unable to parse requirement: values[0][n]: Invalid value: \"-1\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
     ],
-  ])('refuses %j', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(() => parseSelector(text)).toThrow(new LabelSelectorError(message));
   });
 });
@@ -66,12 +66,12 @@ test.each<[selector: string, labels: Record<string, string> | undefined, matches
 });
 
 describe('labelSelectorAsSelector', () => {
-  test('none at all matches nothing, an empty one everything', () => {
+  test('an absent selector matches nothing, an empty one everything', () => {
     expect([labelSelectorAsSelector(undefined).matches({}), labelSelectorAsSelector(undefined).isEmpty()]).toEqual([false, false]);
     expect([labelSelectorAsSelector({}).matches({}), labelSelectorAsSelector({}).isEmpty()]).toEqual([true, true]);
   });
 
-  test('all parts must hold', () => {
+  test('requires all parts', () => {
     const selector = labelSelectorAsSelector({
       matchLabels: { b: '1' },
       matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['y', 'x'] }],
@@ -79,7 +79,7 @@ describe('labelSelectorAsSelector', () => {
     expect(selector.toString()).toBe('a notin (x,y),b=1');
   });
 
-  test('refuses other operators', () => {
+  test('rejects other operators', () => {
     expect(() => labelSelectorAsSelector({ matchExpressions: [{ key: 'a', operator: 'toString' }] })).toThrow(
       new LabelSelectorError('"toString" is not a valid label selector operator'),
     );
@@ -92,7 +92,7 @@ test('requiresExactMatch', () => {
   expect(selectorFromSet({ x: 'y' }).requiresExactMatch('x')).toBe('y');
 });
 
-describe('a selector of many requirements', () => {
+describe('a selector with many requirements', () => {
   const parts = [
     'a=1',
     'a==2',
@@ -113,7 +113,7 @@ describe('a selector of many requirements', () => {
   ];
   const labels = [undefined, {}, ...['1', '2', '3', 'x'].flatMap((value) => [{ a: value }, { b: value }, { a: value, b: 'x', c: 'y' }])];
 
-  test('matches what all of its requirements match', () => {
+  test('matches the same as its requirements', () => {
     let state = 7;
     const below = (limit: number): number => {
       state = (state * 1_103_515_245 + 12_345) & 0x7fffffff;
@@ -122,7 +122,7 @@ describe('a selector of many requirements', () => {
     let matched = 0;
     for (let run = 0; run < 3_000; run++) {
       const chosen = Array.from({ length: 1 + below(3) }, () => parts[below(parts.length)]!);
-      // The same requirements over and over, so that there are many.
+      // The same requirements repeated, so that there are many.
       const { requirements } = parseSelector(
         Array.from({ length: 12 }, () => chosen)
           .flat()
@@ -137,14 +137,14 @@ describe('a selector of many requirements', () => {
     expect(matched).toBeGreaterThan(1_000);
   });
 
-  test('takes no longer than a selector of few', () => {
+  test('matches as fast as a selector with few requirements', () => {
     const selector = parseSelector(Array.from({ length: 20_000 }, (_, i) => `x${i}!=1`).join());
     const many = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`l${i}`, 'v']));
     expect(selector.matches(many)).toBe(true);
     const began = process.cpuUsage();
     for (let i = 0; i < 10_000; i++) selector.matches(many);
     const { user, system } = process.cpuUsage(began);
-    // A look at each requirement would take ten seconds.
+    // Checking each requirement would take ten seconds.
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 });

@@ -8,7 +8,7 @@ import { isQualifiedName, isValidLabelValue } from '../validation/names.ts';
 
 export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | 'gt' | 'lt' | 'exists' | '!';
 
-/** No label selector. `message` is upstream's. */
+/** Error for a malformed label selector. `message` is upstream's. */
 export class LabelSelectorError extends Error {
   override readonly name = 'LabelSelectorError';
 }
@@ -30,10 +30,10 @@ export type Labels = Readonly<Record<string, string>>;
 const binaryOperators = ['in', 'notin', '=', '==', '!=', 'gt', 'lt'];
 const operators = [...binaryOperators, 'exists', '!'];
 
-/** One condition. Its values are as given, not sorted. */
+/** One requirement. Its values are in the given order. */
 export class LabelRequirement {
   readonly #values: ReadonlySet<string>;
-  /** Of `gt` and `lt`. */
+  /** The bound of `gt` and `lt`. */
   readonly #bound: bigint | undefined;
 
   constructor(
@@ -89,10 +89,10 @@ export class LabelRequirement {
   }
 }
 
-/** Selectors of more requirements are compiled before they match. */
+/** Selectors with more requirements are compiled before the first match. */
 const fewRequirements = 8;
 
-/** The values that a label must have; undefined of a part that is not limited. */
+/** Values that a label must have; an undefined part is not restricted. */
 interface WantedValues {
   readonly allowed: ReadonlySet<string> | undefined;
   readonly above: bigint | undefined;
@@ -100,12 +100,12 @@ interface WantedValues {
 }
 
 /**
- * Requirements by the labels that they are about, so that a match takes as long as an object has labels, however many requirements there are:
- * `a!=1,a!=2,b in (x,y),b in (y,z)` refuses the values 1 and 2 of `a`, and wants `b` to be y.
+ * Requirements by label, so that a match takes time linear in the number of labels, not of requirements: `a!=1,a!=2,b in (x,y),b in (y,z)`
+ * excludes the values 1 and 2 of `a`, and requires `b` to be y.
  */
 class CompiledRequirements {
   readonly #wanted = new Map<string, WantedValues>();
-  /** Values that a label may not have; undefined if it may not be there. */
+  /** Excluded values by label; undefined if the label must be absent. */
   readonly #refused = new Map<string, Set<string> | undefined>();
 
   constructor(requirements: readonly LabelRequirement[]) {
@@ -169,11 +169,11 @@ function isWanted(value: string, { allowed, above, below }: WantedValues): boole
   return number !== undefined && (above === undefined || number > above) && (below === undefined || number < below);
 }
 
-/** A conjunction of requirements, sorted by key. Immutable. */
+/** An immutable conjunction of requirements, sorted by key. */
 export class LabelSelector {
   #compiled: CompiledRequirements | undefined;
 
-  /** `nothing`: it matches no object, whatever its requirements (which are none). */
+  /** `nothing` makes a selector without requirements that matches no object. */
   constructor(
     readonly requirements: readonly LabelRequirement[],
     readonly nothing = false,
@@ -187,12 +187,12 @@ export class LabelSelector {
     return true;
   }
 
-  /** Whether it matches everything. */
+  /** True if it matches everything. */
   isEmpty(): boolean {
     return !this.nothing && this.requirements.length === 0;
   }
 
-  /** The one value that a label must have; undefined if the selector does not say. */
+  /** Returns the only value of a label that matches; undefined if there is no such restriction. */
   requiresExactMatch(key: string): string | undefined {
     const first = this.requirements.find((requirement) => requirement.key === key);
     if (first?.values.length !== 1) return undefined;
@@ -230,11 +230,11 @@ function child(path: Path | undefined, name: string): Path {
   return path ? path.child(name) : fieldPath(name);
 }
 
-/** Values, and requirements, of a step. */
+/** Number of values, and of requirements, between two yields. */
 const stepValues = 512;
 const stepRequirements = 128;
 
-/** A requirement that is checked; throws LabelSelectorError with the aggregated field errors. */
+/** Returns a validated requirement. Throws LabelSelectorError with the aggregated field errors. */
 export function newRequirement(key: string, operator: string, values: readonly string[], path?: Path): LabelRequirement {
   return atOnce(newRequirementSteps(key, operator, values, path));
 }
@@ -302,17 +302,17 @@ function symbolsOf(...literals: TokenKind[]): ReadonlyMap<string, Token> {
 const singles = symbolsOf(')', ',', '!', '=', '>', '<', '(');
 const pairs = symbolsOf('==', '!=');
 
-/** Tokens of a selector, one at a time. */
+/** Lexer of selectors. */
 class Lexer {
   readonly #source: string;
   readonly #tokens = /[=!(),><]|[^=!(),>< \t\r\n]+/g;
 
   constructor(text: string) {
-    // Upstream's lexer takes a NUL for the end.
+    // Upstream's lexer ends at a NUL.
     this.#source = text.split('\0', 1)[0]!;
   }
 
-  /** The next token; at the end, `end` over and over. The longest symbol at the start of a run of special characters; upstream's lexer gives the same. */
+  /** Returns the next token; at the end, always `end`. As in upstream's lexer, the longest symbol in a run of special characters matches. */
   next(): Token {
     const from = this.#tokens.lastIndex;
     const literal = this.#tokens.exec(this.#source)?.[0];
@@ -340,7 +340,7 @@ class Parser {
     this.#token = this.#lexer.next();
   }
 
-  /** Where values stand, `in` and `notin` are plain words. */
+  /** Reads a token without consuming it. Among values, `in` and `notin` are identifiers. */
   #look(): Token {
     const token = this.#token;
     return token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', literal: token.literal } : token;
@@ -440,7 +440,7 @@ class Parser {
     }
   }
 
-  /** Identifiers between commas; an empty place is the empty value. */
+  /** Parses comma-separated identifiers; a missing one is the empty value. */
   *#list(): Steps<Set<string>> {
     const values = new Set<string>();
     for (let taken = 1; ; taken++) {
@@ -471,19 +471,19 @@ class Parser {
   }
 }
 
-/** Parses the text form; '' is everything. Throws LabelSelectorError. `path` stands in front of field errors. */
+/** Parses a selector; '' matches everything. `path` is the prefix of field errors. Throws LabelSelectorError. */
 export function parseSelector(text: string, path?: Path): LabelSelector {
   return atOnce(parseSelectorSteps(text, path));
 }
 
-/** `parseSelector` in steps. */
+/** Like `parseSelector`, but yields to the event loop. */
 export function* parseSelectorSteps(text: string, path?: Path): Steps<LabelSelector> {
   if (text === '') return everything;
   const requirements = yield* new Parser(text, path).parse();
   return new LabelSelector(yield* sortedSteps(requirements, compareKeys));
 }
 
-/** A selector that asks for exactly these labels, unchecked; none of them is everything. */
+/** Returns a selector for exactly these labels, without validation; without labels it matches everything. */
 export function selectorFromSet(labels: Labels | undefined): LabelSelector {
   const requirements = Object.keys(labels ?? {}).map((key) => new LabelRequirement(key, '=', [labels![key]!]));
   return requirements.length === 0 ? everything : new LabelSelector(sortByKey(requirements));
@@ -491,7 +491,7 @@ export function selectorFromSet(labels: Labels | undefined): LabelSelector {
 
 const expressionOperators: Readonly<Record<string, LabelOperator>> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' };
 
-/** The selector of an API object: none at all matches nothing, an empty one everything. Throws LabelSelectorError. */
+/** Converts the selector of an API object: an absent one matches nothing, an empty one everything. Throws LabelSelectorError. */
 export function labelSelectorAsSelector(source: LabelSelectorSource | undefined | null): LabelSelector {
   if (!source) return nothing;
   const requirements: LabelRequirement[] = [];

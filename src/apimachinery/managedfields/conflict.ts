@@ -3,7 +3,7 @@ import type { FieldSet } from './field-set.ts';
 import { compareText, type Manager, managerIdentifier, printManager } from './managers.ts';
 import { formatPath } from './path-element.ts';
 
-/** The fields that an apply wants to change although somebody else owns them. */
+/** A field that an apply changes although another manager owns it. */
 export interface Conflict {
   readonly owner: Manager;
   readonly fields: FieldSet;
@@ -16,7 +16,7 @@ export class ConflictError extends Error {
   }
 }
 
-/** The answer to an apply with conflicts; managedfields/internal/conflict.go. */
+/** Returns the error of an apply with conflicts; managedfields/internal/conflict.go. */
 export function newConflictError(conflicts: readonly Conflict[]): StatusError {
   const byManager = conflicts
     .map(({ owner, fields }) => ({ id: managerIdentifier(owner), manager: printManager(owner), paths: [...fields].map(formatPath) }))

@@ -12,7 +12,7 @@ const object = (): KubeObject =>
 test.each([
   ['at once', copyObject],
   ['in steps', (from: KubeObject) => atOnce(copyObjectSteps(from))],
-])('a copy %s shares nothing but fieldsV1', (_, copyOf) => {
+])('a copy %s shares only fieldsV1', (_, copyOf) => {
   const from = object();
   const copy = copyOf(from);
   expect(copy).toEqual(from);

@@ -2,17 +2,17 @@ import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import type { Steps } from '#apimachinery/runtime/steps';
 
-/** A copy of an object that shares only fieldsV1 with it: nobody changes them in place, and they may be as large as all the rest. */
+/** Copies an object except fieldsV1, which are never changed in place and may be as large as the rest. */
 export function copyObject(object: KubeObject): KubeObject {
   return withFieldsOf(object, deepCopy(withoutFields(object)));
 }
 
-/** The same of a large one. */
+/** Like `copyObject`, but yields to the event loop. */
 export function* copyObjectSteps(object: KubeObject): Steps<KubeObject> {
   return withFieldsOf(object, yield* deepCopySteps(withoutFields(object)));
 }
 
-/** The object with empty places for the fields. */
+/** Returns the object with placeholders for fieldsV1. */
 function withoutFields(object: KubeObject): KubeObject {
   const { managedFields } = object.metadata;
   if (!managedFields) return object;

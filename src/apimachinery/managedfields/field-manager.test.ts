@@ -29,7 +29,7 @@ const config = (spec: object = {}, metadata: object = {}, rest: object = {}): Ku
 const empty = (): KubeObject => ({ apiVersion: 'test/v1', kind: 'Thing', metadata: {} });
 const stored = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata, uid: 'u' } });
 const fieldsOf = (fields: FieldsV1 | undefined): string => [...FieldSet.fromFieldsV1(fields)].map(formatPath).sort().join(' ');
-/** One line for each entry: who, how, when, what. */
+/** Formats each entry as a line: manager, operation, time, fields. */
 const owners = (object: KubeObject | undefined): string[] =>
   (object?.metadata.managedFields ?? []).map(({ manager, operation, subresource, time, fieldsV1, apiVersion }) =>
     [
@@ -61,11 +61,11 @@ describe('update', () => {
     expect(Object.keys(made.metadata.managedFields![0]!.fieldsV1!['f:spec']!['f:data']!)).toEqual(['.', 'f:a', 'f:b']);
   });
 
-  it('does not begin in the middle of a life', () => {
+  it('does not start tracking on an update', () => {
     expect(owners(make().update(stored(thing()), stored(thing({ replicas: 1 })), 'me'))).toEqual([]);
   });
 
-  it('gives changed fields to who changed them, removed ones to nobody', () => {
+  it('assigns changed fields to the updater, and removed ones to no manager', () => {
     const manager = make();
     const a = stored(manager.update(undefined, thing({ replicas: 1, data: { a: '1', b: '1', c: '1' } }), 'one'));
     const b = manager.update(a, thing({ replicas: 2, data: { a: '1', b: '2' } }, { uid: 'u' }), 'two');
@@ -74,7 +74,7 @@ describe('update', () => {
     expect(owners(c)).toEqual(['two Update 01 .spec.data.b .spec.replicas', 'one Update 02 .spec.data .spec.data.a']);
   });
 
-  it('leaves entries as they are when nothing changes', () => {
+  it('keeps entries if nothing changes', () => {
     const manager = make();
     const live = stored(manager.update(undefined, thing({ data: { a: '1' } }), 'one'));
     const next = deepCopy(live);
@@ -93,7 +93,7 @@ describe('update', () => {
     expect({ live, next }).toEqual(before);
   });
 
-  it('separates subresources, and resets what they do not write', () => {
+  it('separates subresources, and resets fields that they do not write', () => {
     const options = { resetFields: FieldSet.of(['f:status']) };
     const main = make(options);
     const live = stored(main.update(undefined, thing({ replicas: 1 }, {}, { status: { phase: 'x' } }), 'me'));
@@ -114,10 +114,10 @@ describe('update', () => {
 
   it.each([
     { name: 'an empty list', given: [], want: [] },
-    { name: 'a list of an empty entry', given: [{}], want: [] },
+    { name: 'a list with an empty entry', given: [{}], want: [] },
     { name: 'no list', given: undefined, want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'] },
     {
-      name: 'entries of its own',
+      name: 'its own entries',
       given: [entry('x', { 'f:spec': { 'f:replicas': {}, 'f:data': { 'f:a': {} } } })],
       want: ['x Update - .spec.data.a', 'two Update 01 .spec.replicas'],
     },
@@ -132,23 +132,23 @@ describe('update', () => {
       want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'],
     },
     {
-      name: 'fields that are none',
+      name: 'malformed fields',
       given: [entry('x', { nope: {} })],
       want: ['one Update 00 .spec.data .spec.data.a', 'two Update 01 .spec.replicas'],
     },
-  ])('of a request with $name', ({ given, want }) => {
+  ])('handles a request with $name', ({ given, want }) => {
     const manager = make();
     const live = stored(manager.update(undefined, thing({ data: { a: '1' } }), 'one'));
     const next = thing({ data: { a: '1' }, replicas: 3 }, { uid: 'u', ...(given && { managedFields: given }) });
     expect(owners(manager.update(live, next, 'two'))).toEqual(want);
   });
 
-  it('reads corrupt stored entries as none', () => {
+  it('reads corrupt stored entries as absent', () => {
     const live = thing({}, { uid: 'u', managedFields: [entry('x', {}, { apiVersion: '' })] });
     expect(owners(make().update(live, thing({ replicas: 1 }, { uid: 'u' }), 'me'))).toEqual([]);
   });
 
-  it('has no managedFields for what cannot be tracked', () => {
+  it('sets no managedFields on an untrackable object', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`) as unknown;
     expect(make().update(undefined, thing({ any: deep }, { managedFields: [entry('x', {})] }), 'me').metadata).toEqual({ name: 'n' });
   });
@@ -166,7 +166,7 @@ describe('update', () => {
     expect(owners(live)[0]).toBe('ancient-changes Update 03 .spec.data .spec.data.k0 .spec.data.k1 .spec.data.k2 .spec.data.k3');
   });
 
-  it('merges thousands of updates into one, in the time of their number', () => {
+  it('merges thousands of updates into one in linear time', () => {
     const count = 20_000;
     const managedFields = Array.from({ length: count }, (_, i) => entry(`m${i}`, { 'f:spec': { 'f:data': { [`f:k${i}`]: {} } } }));
     const data = Object.fromEntries(managedFields.map((_, i) => [`k${i}`, '1']));
@@ -178,7 +178,7 @@ describe('update', () => {
     expect([...FieldSet.fromFieldsV1(ancient as FieldsV1)].length).toBe(count - 8);
   });
 
-  it('follows an owner of another version', () => {
+  it('converts for an owner of another version', () => {
     const convert = (object: KubeObject, version: string): KubeObject | undefined => {
       const { replicas, size, items: _, ...spec } = object.spec as { replicas?: number; size?: number; items?: unknown };
       if (version === 'test/v2') return { ...object, apiVersion: version, spec: { ...spec, size: replicas } };
@@ -195,7 +195,7 @@ describe('update', () => {
   });
 });
 
-/** As large objects come: the keys of wide maps are known. */
+/** Copies an object with the key lists of wide maps cached, as for large objects from clients. */
 const withNotedKeys = (object: KubeObject): KubeObject => atOnce(deepCopySteps(object));
 
 describe('updateSteps', () => {
@@ -216,24 +216,24 @@ describe('updateSteps', () => {
     thing({ items: [{ name: 'a' }, { name: 'b', ports: ports(from, to, value) }] });
 
   it.each<[name: string, live: KubeObject | undefined, next: KubeObject]>([
-    ['an object that is new', undefined, wide(0, 5_000, 'a')],
+    ['a new object', undefined, wide(0, 5_000, 'a')],
     ['other keys and values', wide(0, 4_000, 'a'), { ...wide(1_000, 5_000, 'b') }],
     ['all values', wide(0, 5_000, 'a'), wide(0, 5_000, 'b')],
     ['one value', wide(0, 5_000, 'a'), thing({ replicas: 1, data: { ...map(0, 5_000, 'a'), k7: 'b' } }, { labels: map(0, 5_000, 'a') })],
     ['no value', wide(0, 5_000, 'a'), wide(0, 5_000, 'a')],
-    ['no key any more', wide(0, 5_000, 'a'), thing({ replicas: 1 })],
-    ['an empty map beside many keys', thing({ replicas: 2, data: {} }, { labels: {} }), wide(0, 5_000, 'a')],
-    ['long lists that are new', undefined, long(0, 3_000, 'a')],
-    ['long lists beside nothing', thing({ replicas: 1 }), long(0, 3_000, 'a')],
+    ['all keys removed', wide(0, 5_000, 'a'), thing({ replicas: 1 })],
+    ['an empty map instead of many keys', thing({ replicas: 2, data: {} }, { labels: {} }), wide(0, 5_000, 'a')],
+    ['new long lists', undefined, long(0, 3_000, 'a')],
+    ['long lists beside absent ones', thing({ replicas: 1 }), long(0, 3_000, 'a')],
     ['long lists beside empty ones', thing({ items: [] }, { finalizers: [] }), long(0, 3_000, 'a')],
-    ['long lists of which some are others', long(0, 2_500, 'a'), long(500, 3_000, 'b')],
-    ['long lists that have not changed', long(0, 3_000, 'a'), long(0, 3_000, 'a')],
+    ['partly changed long lists', long(0, 2_500, 'a'), long(500, 3_000, 'b')],
+    ['unchanged long lists', long(0, 3_000, 'a'), long(0, 3_000, 'a')],
     ['empty lists instead of long ones', long(0, 3_000, 'a'), thing({ items: [] }, { finalizers: [] })],
     ['no lists instead of long ones', long(0, 3_000, 'a'), thing({ replicas: 1 })],
-    ['items that are there twice', long(0, 3_000, 'a'), twice(long(0, 3_000, 'b'))],
+    ['duplicate items', long(0, 3_000, 'a'), twice(long(0, 3_000, 'b'))],
     ['a long list in an item', deepList(0, 2_000, 'a'), deepList(1_000, 3_000, 'b')],
-    ['a long list in an item that is new', undefined, deepList(0, 2_000, 'a')],
-  ])('finds what update finds: %s', (_name, live, next) => {
+    ['a long list in a new item', undefined, deepList(0, 2_000, 'a')],
+  ])('has the result of update: %s', (_name, live, next) => {
     const before = live && stored(make().update(undefined, live, 'one'));
     const expected = make().update(before, next, 'two').metadata.managedFields;
     for (const as of [(object: KubeObject) => object, withNotedKeys]) {
@@ -257,12 +257,12 @@ describe('applySteps', () => {
 
   it.each<[name: string, live: object | undefined, applied: object]>([
     ['to nothing', undefined, wide(0, 3_000, 'a')],
-    ['the same again', wide(0, 3_000, 'a'), wide(0, 3_000, 'a')],
+    ['the same configuration again', wide(0, 3_000, 'a'), wide(0, 3_000, 'a')],
     ['other values', wide(0, 3_000, 'a'), wide(0, 3_000, 'b')],
     ['other keys and items', wide(0, 2_000, 'a'), wide(1_000, 3_000, 'b')],
-    ['little to much', wide(0, 3_000, 'a'), { data: { k7: 'b' } }],
-    ['nothing any more', wide(0, 3_000, 'a'), {}],
-  ])('does what apply does: %s', (_name, live, applied) => {
+    ['a large configuration after a small one', wide(0, 3_000, 'a'), { data: { k7: 'b' } }],
+    ['an empty configuration', wide(0, 3_000, 'a'), {}],
+  ])('has the result of apply: %s', (_name, live, applied) => {
     const first = live && make().apply(empty(), config(live), 'me', false);
     const before = first ? stored(first) : empty();
     const other = live
@@ -311,7 +311,7 @@ describe('custom resources', () => {
   const manager = newFieldManager({ type: widget, groupVersion: 'test/v1', kind: 'Widget', clock });
   const object = (spec: object): KubeObject => ({ apiVersion: 'test/v1', kind: 'Widget', metadata: { name: 'a' }, spec });
 
-  it('own every container that they bring, and zero values', () => {
+  it('own every container of a request, and zero values', () => {
     const made = manager.update(undefined, object({ size: 0, list: [], map: { k: { a: '' } }, free: { any: { thing: 1 } } }), 'me');
     expect(JSON.stringify(made.metadata.managedFields![0]!.fieldsV1)).toBe(
       '{"f:spec":{".":{},"f:free":{".":{},"f:any":{".":{},"f:thing":{}}},"f:list":{},"f:map":{".":{},"f:k":{".":{},"f:a":{}}},"f:size":{}}}',
@@ -321,26 +321,26 @@ describe('custom resources', () => {
   it.each([
     [['x'], 'array'],
     [{ a: 1 }, 'object'],
-  ])('may apply %j for an int-or-string, which only its decoding refuses', (port, kind) => {
+  ])('apply accepts %j for an int-or-string, which only decoding rejects', (port, kind) => {
     const refused = `json: cannot unmarshal ${kind} into Go value of type int32`;
     expect(failure(() => manager.apply(object({}), object({ port }), 'me', false))).toMatch(refused);
   });
 
-  it('own no other value by a number of another type', () => {
+  it('do not own another value that is equal to a number', () => {
     const live = manager.update(undefined, object({ size: 1, free: { n: 1 } }), 'me');
     const float = new Float64(1, '1.0');
     const next = manager.update(live, { ...live, spec: { size: float, free: { n: float } } }, 'other');
     expect(next.metadata.managedFields?.map(({ manager: name }) => name)).toEqual(['me']);
   });
 
-  it('may apply no unknown metadata where the root keeps unknown fields', () => {
+  it('apply rejects unknown metadata at a root that preserves unknown fields', () => {
     const root = struct('', { apiVersion: text, kind: text, metadata: registry.struct('meta_v1.ObjectMeta') }, true);
     const open = newFieldManager({ type: root, groupVersion: 'test/v1', kind: 'Widget', clock });
     const applied = { ...object({ any: 1 }), metadata: { name: 'a', nope: 1 } } as KubeObject;
     expect(failure(() => open.apply(object({}), applied, 'me', false))).toMatch('.metadata.nope: field not declared in schema');
   });
 
-  it('may apply unknown fields only where they are kept', () => {
+  it('apply accepts unknown fields only where they are preserved', () => {
     expect(failure(() => manager.apply(object({}), object({ nope: 1 }), 'me', false))).toMatch('.spec.nope: field not declared in schema');
     expect(fieldsOf(manager.apply(object({}), object({ free: { any: [1] } }), 'me', false)?.metadata.managedFields?.[0]?.fieldsV1)).toBe(
       '.spec.free.any',
@@ -358,7 +358,7 @@ const failure = (body: () => unknown): unknown => {
 };
 
 describe('apply', () => {
-  it('creates, and owns what was said', () => {
+  it('creates an object and owns the applied fields', () => {
     const made = make().apply(
       empty(),
       config({ replicas: 1, paused: false, data: { a: '1' }, limits: { cpu: '1000m' } }, { labels: {} }),
@@ -370,7 +370,7 @@ describe('apply', () => {
     expect(made?.spec).not.toHaveProperty('paused');
   });
 
-  it('refuses what others own, takes it by force, shares what is equal', () => {
+  it('rejects fields of other owners, takes them by force, shares equal ones', () => {
     const manager = make();
     const one = manager.apply(empty(), config({ data: { a: '1', b: '1' }, replicas: 1 }), 'one', false)!;
     expect(failure(() => manager.apply(one, config({ data: { a: '2' }, replicas: 2 }), 'two', false))).toMatchObject({
@@ -390,7 +390,7 @@ describe('apply', () => {
     expect(owners(shared)).toEqual(['three Apply - .spec.data.b', 'one Apply 00 .spec.data.b .spec.replicas', 'two Apply 01 .spec.data.a']);
   });
 
-  it('names an updater with its version', () => {
+  it('names an updater with its version in a conflict', () => {
     const manager = make();
     const live = stored(manager.update(undefined, thing({ replicas: 1 }), 'up'));
     expect(failure(() => manager.apply(live, config({ replicas: 2 }), 'app', false))).toMatchObject({
@@ -398,7 +398,7 @@ describe('apply', () => {
     });
   });
 
-  it('removes what it no longer says and nobody else owns', () => {
+  it('removes fields that are no longer applied and have no other owner', () => {
     const manager = make();
     let live = manager.apply(
       empty(),
@@ -421,7 +421,7 @@ describe('apply', () => {
     expect(manager.apply(live, config({ data: { a: '1' } }), 'one', false)).toBeUndefined();
   });
 
-  it('gives what was there before to before-first-apply', () => {
+  it('assigns existing fields to before-first-apply', () => {
     const live = thing({ replicas: 1, data: { a: '1' } }, { uid: 'u' });
     expect(owners(make().apply(live, config({ replicas: 3 }), 'app', true))).toEqual([
       'app Apply 01 .spec.replicas',
@@ -455,19 +455,19 @@ describe('apply', () => {
       applied: config({ items: [{ name: 'a' }, { name: 'a' }] }, { namespace: 'x' }),
       want: 'failed to create typed patch object (x/n; test/v1, Kind=Thing): .spec.items: duplicate entries for key [name="a"]',
     },
-  ])('refuses $name', ({ applied, want }) => {
+  ])('rejects $name', ({ applied, want }) => {
     const got = failure(() => make().apply(empty(), applied, 'app', false));
     if (typeof want === 'string') expect(got).toBe(want);
     else expect(got).toMatchObject(want);
   });
 
-  it('refuses to go on from managedFields that it cannot read', () => {
+  it('rejects unreadable managedFields', () => {
     expect(failure(() => make().apply(thing({}, { managedFields: [entry('x', {}, { operation: '' })] }), config(), 'app', false))).toBe(
       'failed to decode managed fields: operation must be `Apply` or `Update`',
     );
   });
 
-  it('takes over what kubectl applied on the client side', () => {
+  it("takes over fields of kubectl's client-side apply", () => {
     const key = 'kubectl.kubernetes.io/last-applied-configuration';
     const manager = make();
     const last = JSON.stringify(config({ data: { a: '1', b: '1' }, replicas: 1 }));
@@ -490,7 +490,7 @@ describe('apply', () => {
     );
   });
 
-  it('leaves out what the endpoint resets', () => {
+  it('skips fields that the endpoint resets', () => {
     const made = make({ resetFields: FieldSet.of(['f:status']) }).apply(
       empty(),
       config({ replicas: 1 }, {}, { status: { phase: 'x' } }),
@@ -502,7 +502,7 @@ describe('apply', () => {
 });
 
 const name = fc.constantFrom('a', 'b', 'c');
-// No empty containers: whoever applies one where another owns the container conflicts the second time, with upstream as well.
+// Empty containers are excluded: applying one that another manager owns conflicts the second time, as upstream.
 const spec = fc.record(
   {
     replicas: fc.integer({ min: 0, max: 2 }),
@@ -518,7 +518,7 @@ const spec = fc.record(
 const step = fc.record({ spec, manager: fc.constantFrom('one', 'two', 'three'), apply: fc.boolean() });
 
 describe('any sequence of writes', () => {
-  it('leaves sets that agree with the object, and applying again changes nothing', () => {
+  it('keeps sets consistent with the object, and applying again changes nothing', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
         const manager = newFieldManager({ type: thingType, groupVersion: 'test/v1', kind: 'Thing', clock: () => '2026-01-01T00:00:00Z' });
@@ -539,7 +539,7 @@ describe('any sequence of writes', () => {
             expect(JSON.stringify(FieldSet.fromFieldsV1(fieldsV1).toFieldsV1())).toBe(JSON.stringify(fieldsV1));
           const applied = managedFields.find((owner) => owner.manager === who && owner.operation === 'Apply');
           if (apply && said.replicas !== undefined) expect(fieldsOf(applied?.fieldsV1)).toContain('.spec.replicas');
-          // A leaf that somebody owns is there.
+          // An owned leaf exists in the object.
           const { data = {} } = live.spec as { data?: Record<string, string> };
           const owned = managedFields.flatMap(({ fieldsV1 }) =>
             Object.keys(fieldsV1?.['f:spec']?.['f:data'] ?? {}).filter((key) => key !== '.'),
@@ -553,7 +553,7 @@ describe('any sequence of writes', () => {
 });
 
 describe('ignoreManagedFieldsTimestamps', () => {
-  it('takes back times that are the only difference', () => {
+  it('restores times if they are the only difference', () => {
     const live = thing({ replicas: 1 }, { managedFields: [entry('a', { 'f:spec': {} }, { time: '2026-01-01T00:00:00Z' })] });
     const later = thing({ replicas: 1 }, { managedFields: [entry('a', { 'f:spec': {} }, { time: '2026-01-01T00:00:09Z' })] });
     expect(ignoreManagedFieldsTimestamps(later, live)).toEqual(live);
@@ -603,11 +603,11 @@ describe('ScaleHandler', () => {
   const handler = new ScaleHandler(parent, 'apps/v1', paths);
   const lines = (entries: ManagedFieldsEntry[] | undefined) => owners(thing({}, { managedFields: entries }));
 
-  it('shows owners of the replicas to the Scale', () => {
+  it('shows owners of the replicas in the Scale', () => {
     expect(lines(handler.toSubresource())).toEqual(['app Apply autoscaling/v1 01 .spec.replicas']);
   });
 
-  it('takes the replicas from who lost them in the Scale', () => {
+  it('removes the replicas from managers that lost them in the Scale', () => {
     const scale = [entry('new', replicas, { apiVersion: 'autoscaling/v1', subresource: 'scale', time: '2026-01-01T00:00:09Z' })];
     expect(lines(handler.toParent(scale))).toEqual([
       'app Apply apps/v1 01 .spec.paused',
@@ -616,7 +616,7 @@ describe('ScaleHandler', () => {
     ]);
   });
 
-  it('leaves the entries of owners that stay', () => {
+  it('keeps the entries of remaining owners', () => {
     expect(lines(handler.toParent(handler.toSubresource()))).toEqual([
       'app Apply apps/v1 01 .spec.paused .spec.replicas',
       'up Update apps/v1 02 .spec.selector',

@@ -27,59 +27,61 @@ import { type Comparison, type Skip, TypedError, withAlwaysFields } from './type
 import { Updater, VersionError } from './updater.ts';
 import { validate, validateSteps } from './validate.ts';
 
-/** The most entries of updates that an object keeps; older ones are merged. */
+/** Maximum number of update entries of an object; the oldest ones are merged. */
 export const maxUpdateManagers = 10;
 const ancientChanges = 'ancient-changes';
 const beforeFirstApply = 'before-first-apply';
 
 /**
- * Keeps `metadata.managedFields` and does server-side apply; apimachinery/pkg/util/managedfields. Objects are decoded and in
- * the manager's version. No input is changed; results share parts of the inputs, and their fieldsV1 must not be changed.
+ * Maintains `metadata.managedFields` and implements server-side apply; apimachinery/pkg/util/managedfields. Objects are decoded and in the
+ * manager's version. Inputs are not changed; results share parts of them, and their fieldsV1 must not be changed.
  */
 export interface FieldManager {
   /**
-   * For create, update and patch: the object with managedFields as upstream's Update leaves them. `live` is undefined on
-   * create. Never throws for what a client sent: managedFields that cannot be read are taken from `live`, and an object
-   * that cannot be tracked has none.
+   * Returns the created or updated object with managedFields as upstream's Update sets them. `live` is undefined on create. Never throws
+   * for client input: unreadable managedFields are replaced by those of `live`, and an untrackable object has none.
    */
   update(live: KubeObject | undefined, next: KubeObject, manager: string): KubeObject;
-  /** `update` of a large object in steps; neither object may change meanwhile. */
+  /** Like `update`, but yields to the event loop; neither object may change meanwhile. */
   updateSteps(live: KubeObject | undefined, next: KubeObject, manager: string): Steps<KubeObject>;
   /**
-   * Server-side apply. `applied` is the configuration as parsed, not decoded: nulls and zero values count. For an object that
-   * is to be created, `live` is an empty one (kind, apiVersion, metadata without uid). The result is decoded but not
-   * defaulted; undefined if neither the object nor its managedFields change. Throws StatusError: 400, and 409 with causes on
-   * conflicts unless `force`; and Error (500, the message as it is) for a configuration that the type does not allow.
+   * Server-side apply. `applied` is the parsed configuration, not decoded: nulls and zero values count. For an object to be created, `live`
+   * is an empty one (kind, apiVersion, metadata without uid). The result is decoded but not defaulted; undefined if neither the object nor
+   * its managedFields change. Throws StatusError: 400, and 409 with causes on conflicts unless `force`; and Error (500 with its message)
+   * for a configuration that the type does not allow.
    */
   apply(live: KubeObject, applied: KubeObject, manager: string, force: boolean): KubeObject | undefined;
-  /** `apply` of large objects in steps; neither object may change meanwhile. */
+  /** Like `apply`, but yields to the event loop; neither object may change meanwhile. */
   applySteps(live: KubeObject, applied: KubeObject, manager: string, force: boolean): Steps<KubeObject | undefined>;
 }
 
 export interface FieldManagerOptions {
   readonly type: StructType;
-  /** The type by which a merged object is decoded, where it is another than that of its fields (custom resources). */
+  /** The type by which a merged object is decoded, if it differs from the type of its fields (custom resources). */
   readonly codecType?: StructType | undefined;
   /** `apps/v1` */
   readonly groupVersion: string;
   readonly kind: string;
   readonly subresource?: string | undefined;
-  /** Fields that a write through this endpoint does not change; below a path all of it. The same in every version. */
+  /** Fields that writes through this endpoint do not change, each with its descendants. The same in all versions. */
   readonly resetFields?: FieldSet | undefined;
-  /** The time in RFC 3339, whole seconds, UTC. */
+  /** Returns the current time in RFC 3339, whole seconds, UTC. */
   readonly clock?: (() => string) | undefined;
-  /** The object in another version of its API; undefined if the version is gone. Without it, all other versions are gone. */
+  /** Converts the object to another version of its API; undefined if the version is not served any more. Without the function, no other version is served. */
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
-  /** The type in another version; undefined if the version is gone. Needed with `convert`. Throws VersionError where upstream's converter fails. */
+  /**
+   * Returns the type in another version; undefined if the version is not served any more. Required with `convert`. Throws VersionError
+   * where upstream's converter fails.
+   */
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;
   /**
-   * Treatment of an object with fields that another version does not declare (custom resources): `fail`, as upstream's converter,
-   * or `skip` the managers of that version, where `convert` does less than the webhook that converts. undefined: there is none.
+   * Treatment of objects with fields that another version does not declare (custom resources): `fail`, as upstream's converter, or `skip`
+   * the managers of that version, if `convert` does less than the conversion webhook. undefined if that cannot occur.
    */
   readonly unfit?: 'fail' | 'skip' | undefined;
 }
 
-/** Fields that nobody ever owns; managedfields/internal/stripmeta.go. */
+/** Fields that are never owned; managedfields/internal/stripmeta.go. */
 const unownedMetadata = [
   'name',
   'namespace',
@@ -118,7 +120,7 @@ class DefaultFieldManager implements FieldManager {
     return atOnce(this.#updating(live, next, manager, false));
   }
 
-  /** `update` without a live object: one of a form that is known needs no comparison. */
+  /** `update` without a live object. An object with a known form needs no comparison. */
   #create(next: KubeObject, manager: string): KubeObject {
     const signature = next.metadata.managedFields ? undefined : this.#ofNew.signatureOf(next);
     if (signature === undefined) return this.#update(undefined, next, manager);
@@ -137,7 +139,7 @@ class DefaultFieldManager implements FieldManager {
   *#updating(live: KubeObject | undefined, next: KubeObject, manager: string, isLarge: boolean): Steps<KubeObject> {
     try {
       const before = this.#managersOf(live, next);
-      // What was not tracked so far is not tracked before its first apply.
+      // An object that is not tracked yet is tracked from its first apply on.
       if (before.length === 0 && live?.metadata.uid) return withManagedFields(next, undefined);
       const comparison = isLarge ? yield* this.#updater.compareSteps(live, next) : this.#updater.compare(live, next);
       yield;
@@ -153,7 +155,7 @@ class DefaultFieldManager implements FieldManager {
     }
   }
 
-  /** The owners once the manager owns what it has changed; the same array if that is nothing. */
+  /** Returns the owners after the manager has taken the fields that it changed; the same array if it changed none. */
   *#claim(comparison: Comparison | undefined, owners: readonly Manager[], manager: string): Steps<readonly Manager[]> {
     const changed = comparison ? yield* comparison.modified.unionSteps(comparison.added) : FieldSet.empty;
     yield;
@@ -164,14 +166,14 @@ class DefaultFieldManager implements FieldManager {
     return yield* withOwner(owners, mine ? { ...self, fields: yield* unionSteps(mine.fields, own) } : self);
   }
 
-  /** Who updates now. */
+  /** Returns the current updater. */
   #owner(manager: string, fields: FieldSet): Manager {
     const { groupVersion: apiVersion } = this.options;
     const subresource = this.#subresource;
     return { manager: manager || 'unknown', operation: 'Update', apiVersion, subresource, time: this.#clock(), fields };
   }
 
-  /** The entries of managers that nothing happened to: as they stand, not written anew. */
+  /** Returns the entries. Those of unchanged managers are reused, not encoded again. */
   #entriesOf(live: KubeObject | undefined, next: KubeObject, managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
     const before = live?.metadata.managedFields;
     const given = next.metadata.managedFields;
@@ -185,7 +187,7 @@ class DefaultFieldManager implements FieldManager {
     return encodeManagers(managers);
   }
 
-  /** The owners to begin with: as the request has them if it changes them, else as the live object has them. */
+  /** Returns the initial owners: those of the request if it changes managedFields, else those of the live object. */
   #managersOf(live: KubeObject | undefined, next: KubeObject): readonly Manager[] {
     const before = live?.metadata.managedFields;
     const given = next.metadata.managedFields;
@@ -245,7 +247,7 @@ class DefaultFieldManager implements FieldManager {
     }
   }
 
-  /** An apply of kubectl may take over what client-side apply set before. */
+  /** Applies a configuration. An apply of kubectl may take over the fields of its client-side apply. */
   *#applyOrUpgrade(live: KubeObject, applied: KubeObject, before: readonly Manager[], how: HowApplied): Steps<KubeObject> {
     try {
       return yield* this.#apply(live, applied, before, how);
@@ -330,17 +332,17 @@ interface HowApplied {
   readonly isLarge: boolean;
 }
 
-/** The owners with this one in its place, last. */
+/** Returns the owners with this one replaced and moved to the end. */
 function withOwner(owners: readonly Manager[], self: Manager): Steps<readonly Manager[]> {
   return capUpdateManagers([...owners.filter((owner) => !isSameManager(owner, self)), self]);
 }
 
-/** `namespace/name; group/version, Kind=kind`, as upstream's errors name an object. */
+/** Formats `namespace/name; group/version, Kind=kind`, as upstream's errors name an object. */
 function describe({ apiVersion, kind, metadata }: KubeObject): string {
   return `${textOf(metadata?.namespace)}/${textOf(metadata?.name)}; ${formatKind(apiVersion, kind)}`;
 }
 
-/** What is no text is missing to upstream. */
+/** A value that is not a string counts as absent, as upstream. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const formatKind = (apiVersion: string, kind: string): string => `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`;
 
@@ -353,7 +355,7 @@ function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): reado
   }
 }
 
-/** Leaves out of comparisons what no owner can have, and what the endpoint resets. */
+/** Returns the parts that comparisons skip: unowned metadata, and fields that the endpoint resets. */
 function skipOf(resetFields: FieldSet | undefined): Skip {
   const root: Record<string, Skip> = { 'f:apiVersion': true, 'f:kind': true };
   for (const path of [...unownedMetadata, ...(resetFields ?? [])]) {
@@ -369,7 +371,7 @@ function skipOf(resetFields: FieldSet | undefined): Skip {
   return root;
 }
 
-/** Merges the oldest updates, by version, until there are at most ten; managedfields/internal/capmanagers.go. */
+/** Merges the oldest updates by version, until there are at most ten; managedfields/internal/capmanagers.go. */
 function* capUpdateManagers(managers: readonly Manager[]): Steps<readonly Manager[]> {
   const updates = managers.filter(({ operation }) => operation === 'Update');
   let excess = updates.length - maxUpdateManagers;
@@ -405,7 +407,7 @@ function* capUpdateManagers(managers: readonly Manager[]): Steps<readonly Manage
   return [...kept];
 }
 
-/** The updates of one version that become one. */
+/** Updates of one version that are merged. */
 interface Bucket {
   readonly first: Manager;
   readonly merged: Manager[];

@@ -15,7 +15,7 @@ const keys = (list: Iterable<FieldPath>): Set<string> => new Set([...list].map((
 const isPrefix = (short: FieldPath, long: FieldPath): boolean => short.every((item, index) => long[index] === item);
 
 describe('FieldSet', () => {
-  it('holds exactly what was put in', () => {
+  it('contains exactly the inserted paths', () => {
     fc.assert(
       fc.property(paths, path, (list, other) => {
         const set = FieldSet.of(...list);
@@ -28,7 +28,7 @@ describe('FieldSet', () => {
     );
   });
 
-  it('does what sets do', () => {
+  it('implements set operations', () => {
     fc.assert(
       fc.property(paths, paths, (a, b) => {
         const [left, right] = [FieldSet.of(...a), FieldSet.of(...b)];
@@ -49,7 +49,7 @@ describe('FieldSet', () => {
     );
   });
 
-  it('comes back from FieldsV1, whatever its order', () => {
+  it('round-trips through FieldsV1 in any order', () => {
     const shuffled = (fields: FieldsV1): FieldsV1 =>
       Object.fromEntries(
         Object.entries(fields)
@@ -71,7 +71,7 @@ describe('FieldSet', () => {
     );
   });
 
-  it('shares what an operation does not change', () => {
+  it('shares unchanged nodes', () => {
     const set = FieldSet.of(['f:a'], ['f:b', 'f:c']);
     expect(set.union(FieldSet.of(['f:a']))).toBe(set);
     expect(set.difference(FieldSet.of(['f:x'], ['f:b']))).toBe(set);
@@ -81,12 +81,12 @@ describe('FieldSet', () => {
   it.each([
     { name: 'members with children have a dot', fields: { 'f:a': { 'f:b': {}, '.': {} } }, want: '{"f:a":{".":{},"f:b":{}}}' },
     {
-      name: 'numbers sort by size',
+      name: 'numbers sort by value',
       fields: { 'k:{"port":80}': {}, 'k:{"port":9}': {} },
       want: String.raw`{"k:{\"port\":9}":{},"k:{\"port\":80}":{}}`,
     },
     {
-      name: 'keys are spelled canonically',
+      name: 'keys are canonical',
       fields: { 'k:{ "b": "<" , "a": 1.0 }': {} },
       want: String.raw`{"k:{\"a\":1,\"b\":\"\\u003c\"}":{}}`,
     },
@@ -109,7 +109,7 @@ describe('FieldSet', () => {
     { fields: { 'i:x': {} }, error: 'strconv.Atoi: parsing "x": invalid syntax' },
     { fields: { 'f:a': 5 }, error: 'expected an object' },
     { fields: JSON.parse(`${'{"f:a":'.repeat(9000)}{}${'}'.repeat(9000)}`) as object, error: 'nested more than 500 levels' },
-  ])('refuses what is no set: $error', ({ fields, error }) => {
+  ])('rejects a malformed set: $error', ({ fields, error }) => {
     expect(() => FieldSet.fromFieldsV1(fields)).toThrow(error);
   });
 });
@@ -136,7 +136,7 @@ describe('path elements', () => {
     expect(formatPath([made])).toBe(shown);
   });
 
-  it('have one order', () => {
+  it('are totally ordered', () => {
     fc.assert(
       fc.property(element, element, element, (a, b, c) => {
         expect(Math.sign(comparePathElements(a, b))).toBe(-Math.sign(comparePathElements(b, a)) + 0);

@@ -5,34 +5,34 @@ import { keysOf, noteKeys, notedKeys } from '#apimachinery/runtime/wide-objects'
 import { comparePathElements, type FieldPath, type PathElement, parsePathElement, sortPathElements } from './path-element.ts';
 
 /**
- * A node of a set: the tree of FieldsV1 itself. Worked example: `{"f:data":{".":{},"f:a":{}}}` holds the paths `.data` and
- * `.data.a`; without the `.` it would hold only `.data.a`.
+ * A node of a set: the tree of FieldsV1 itself. Worked example: `{"f:data":{".":{},"f:a":{}}}` contains the paths `.data` and `.data.a`;
+ * without the `.` it would contain only `.data.a`.
  *
- * Invariants: the path elements of a node stand in the order of `comparePathElements`, `.` first; nodes are never changed
- * once they belong to a set, so sets share them; a node below the root that has no key is a member without children.
- * Keys begin with a letter and a colon (or are `.`), so none of them meets a property of Object.prototype.
+ * Invariants: the path elements of a node are sorted by `comparePathElements`, `.` first; nodes are never changed once they belong to a
+ * set, so sets share them; a node below the root without keys is a member without children. Keys start with a letter and a colon (or are
+ * `.`), so none of them collides with a property of Object.prototype.
  */
 type Node = FieldsV1;
 
 /** A member without children. */
 export const leaf: FieldsV1 = Object.freeze({});
 
-/** Deeper trees are refused; Kubernetes objects have about 15 levels. */
+/** Maximum depth; Kubernetes objects have about 15 levels. */
 const maxDepth = 500;
 
 export class FieldSetError extends Error {
   override readonly name = 'FieldSetError';
 }
 
-/** So many elements are gone through in a step. */
+/** Number of elements between two yields. */
 const stepElements = 1_024;
 
-/** Whether the path of this node (not the root) belongs to the set. */
+/** True if the path of this node (not the root) is in the set. */
 function isMember(node: Node): boolean {
   return node === leaf || node['.'] !== undefined || isEmptyObject(node);
 }
 
-/** Whether paths of the set go on from a node. */
+/** True if a node has descendants in the set. */
 export function hasChildren(node: Node): boolean {
   if (node === leaf) return false;
   const elements = notedKeys(node);
@@ -41,7 +41,7 @@ export function hasChildren(node: Node): boolean {
   return false;
 }
 
-/** A child of a node. What a wide one does not have would be looked for in its prototypes, which takes ten times as long. */
+/** Returns a child of a node. For a wide node, an own-property check avoids the lookup in the prototypes, which takes ten times as long. */
 function childOf(node: Node, isWide: boolean, element: PathElement): Node | undefined {
   return isWide && !Object.hasOwn(node, element) ? undefined : node[element];
 }
@@ -50,7 +50,7 @@ const isWide = (node: Node): boolean => notedKeys(node) !== undefined;
 
 const fewElements = 8;
 
-/** The keys of a node that has few: thousands of managers of a field each must not look through all that an object has. */
+/** Returns the keys of a small node; undefined for others, whose full key list would be too slow for thousands of managers. */
 function fewKeys(node: Node): readonly string[] | undefined {
   if (isWide(node)) return undefined;
   const keys: string[] = [];
@@ -61,19 +61,19 @@ function fewKeys(node: Node): readonly string[] | undefined {
   return keys;
 }
 
-/** A node of these parts; undefined if nothing is left of it. `children` holds no `.`. */
+/** Returns a node with these parts; undefined if it is empty. `children` does not contain `.`. */
 function* join(member: boolean, children: Node): Steps<Node | undefined> {
   if (!hasChildren(children)) return member ? leaf : undefined;
   return member ? yield* withMembership(true, children) : children;
 }
 
-/** `join` with the children of a node, which is the node itself where it says the same. */
+/** Like `join`, but returns the node itself if the result is equal. */
 function* joinRest(member: boolean, rest: Node): Steps<Node | undefined> {
   if ((rest['.'] !== undefined) === member && hasChildren(rest)) return rest;
   return yield* join(member, rest['.'] === undefined ? rest : yield* withMembership(false, rest));
 }
 
-/** The children of a node, and whether its path is a member. */
+/** Returns the children of a node with the given membership of its path. */
 export function* withMembership(member: boolean, node: Node): Steps<Node> {
   const out = new NewNode();
   if (member) out.add('.', leaf);
@@ -84,14 +84,14 @@ export function* withMembership(member: boolean, node: Node): Steps<Node> {
   return out.done();
 }
 
-/** A node in the making. */
+/** Builder of a node. */
 class NewNode {
   readonly #node: Node = {};
-  /** Of what may become a wide node. */
+  /** Elements of a node that may become wide. */
   #elements: PathElement[] | undefined;
   size = 0;
 
-  /** Elements come in their order, each once. */
+  /** Adds a child. Elements must be added in order, each once. */
   add(element: PathElement, child: Node): void {
     if (this.size === stepElements) this.#elements = Object.keys(this.#node);
     this.#node[element] = child;
@@ -104,18 +104,18 @@ class NewNode {
   }
 }
 
-/** A set of field paths; immutable. structured-merge-diff/fieldpath/set.go. */
+/** An immutable set of field paths. structured-merge-diff/fieldpath/set.go. */
 export class FieldSet {
   static readonly empty = new FieldSet({});
 
   private constructor(private readonly root: Node) {}
 
-  /** A set of FieldsV1 that is known to be canonical: of this module's making, or stored by it. */
+  /** Returns a set for canonical FieldsV1: created by this module, or stored by it. */
   static fromCanonical(fields: FieldsV1): FieldSet {
     return isEmptyObject(fields) ? FieldSet.empty : new FieldSet(fields['.'] === undefined ? fields : childrenOf(fields));
   }
 
-  /** A set of FieldsV1 from anywhere: sorted, elements in their canonical spelling, unknown kinds left out. Throws FieldSetError. */
+  /** Returns a set for any FieldsV1: sorted, with canonical elements and without unknown kinds. Throws FieldSetError. */
   static fromFieldsV1(fields: unknown): FieldSet {
     return FieldSet.fromCanonical(canonicalNode(fields, 0));
   }
@@ -126,7 +126,7 @@ export class FieldSet {
     return FieldSet.fromCanonical(root);
   }
 
-  /** The tree; it must not be changed. */
+  /** Returns the tree, which must not be changed. */
   toFieldsV1(): FieldsV1 {
     return this.root;
   }
@@ -135,7 +135,7 @@ export class FieldSet {
     return isEmptyObject(this.root);
   }
 
-  /** The number of paths. */
+  /** Number of paths. */
   get size(): number {
     let size = 0;
     for (const _ of this) size++;
@@ -175,7 +175,7 @@ export class FieldSet {
     return atOnce(this.intersectionSteps(other));
   }
 
-  /** The paths of this set that the other has not; what lies below a path of the other stays. */
+  /** Returns the paths of this set that are not in the other; descendants of a path in the other are kept. */
   difference(other: FieldSet): FieldSet {
     return atOnce(this.differenceSteps(other));
   }
@@ -184,17 +184,17 @@ export class FieldSet {
     return other.isEmpty ? this : this.#with(yield* difference(this.root, other.root));
   }
 
-  /** Like `difference`, and what lies below a path of the other goes too. */
+  /** Like `difference`, but also removes descendants of the other's paths. */
   recursiveDifference(other: FieldSet): FieldSet {
     return other.isEmpty ? this : this.#with(recursiveDifference(this.root, other.root));
   }
 
-  /** The paths that no other path of the set goes on from. */
+  /** Returns the paths without descendants in the set. */
   leaves(): FieldSet {
     return this.#with(leaves(this.root));
   }
 
-  /** What the set holds below an element, as a set of its own. */
+  /** Returns the part of the set below an element. */
   withPrefix(element: PathElement): FieldSet {
     const node = this.root[element];
     return node === undefined ? FieldSet.empty : FieldSet.fromCanonical(node);
@@ -204,7 +204,7 @@ export class FieldSet {
     return equal(this.root, other.root);
   }
 
-  /** All paths: those that end at a node before those that go on from it. */
+  /** Yields all paths: those that end at a node before its descendants. */
   [Symbol.iterator](): Generator<FieldPath> {
     return paths(this.root, []);
   }
@@ -230,7 +230,7 @@ function withChild(node: Node, element: PathElement, child: Node): Node {
   return atOnce(withChildSteps(node, element, child));
 }
 
-/** A copy of a node with one more child in its place. */
+/** Returns a copy of a node with one child added in order. */
 function* withChildSteps(node: Node, element: PathElement, child: Node): Steps<Node> {
   const isThere = node[element] !== undefined;
   if (isThere && !isWide(node)) return { ...node, [element]: child };
@@ -258,10 +258,10 @@ function withPath(node: Node, path: FieldPath, at: number): Node {
   return withChild(node, element, withPath(child === undefined ? {} : asParent(child), path, at + 1));
 }
 
-/** A node that can take children without losing that it is a member. */
+/** Returns a node that stays a member when it gets children. */
 const asParent = (node: Node): Node => (isEmptyObject(node) ? { '.': leaf } : node);
 
-/** The union of very many sets, two by two: one after the other, each would copy all before it. */
+/** Returns the union of many sets by merging pairs; merging one after another would copy all previous ones each time. */
 export function* unionOfAllSteps(sets: readonly FieldSet[]): Steps<FieldSet> {
   let left = sets;
   while (left.length > 1) {
@@ -276,7 +276,7 @@ export function* unionOfAllSteps(sets: readonly FieldSet[]): Steps<FieldSet> {
   return left[0] ?? FieldSet.empty;
 }
 
-/** `b` over `a`, both roots or both at the same path; `.` is an ordinary key here, and leaves become explicit. */
+/** Merges `b` over `a`, both roots or both at the same path; `.` is an ordinary key here, and leaves become explicit. */
 function* union(a: Node, b: Node): Steps<Node> {
   if (a === b) return a;
   let changes: Changes | undefined;
@@ -306,7 +306,7 @@ function unionChild(ours: Node, theirs: Node): Node {
   return hasChildren(merged) ? merged : leaf;
 }
 
-/** `base` with the elements `added` of `from`, in order. */
+/** Returns `base` with the elements `added` of `from` inserted in order. */
 function* mergeSortedSteps(base: Node, added: PathElement[], from: Node): Steps<Node> {
   const out = new NewNode();
   let next = 0;
@@ -346,10 +346,10 @@ function* intersection(a: Node, b: Node): Steps<Node> {
   return out.done();
 }
 
-/** What a leaf has in common with a node. */
+/** Returns the intersection of a leaf with a node. */
 const leafOf = (node: Node): Node | undefined => (isMember(node) ? leaf : undefined);
 
-/** The node without the members of the other; the node itself if they have none in common. Looks only at the children. */
+/** Returns the node without the members of the other; the node itself if they have none in common. Visits only the children. */
 function* difference(a: Node, b: Node): Steps<Node> {
   let changes: Changes | undefined;
   let done = 0;
@@ -370,10 +370,10 @@ function* difference(a: Node, b: Node): Steps<Node> {
   return changes ? yield* changedSteps(a, changes) : a;
 }
 
-/** Whether a child with this rest of its own children is another, or goes. */
+/** True if a child changes or is removed. */
 const isChanged = (ours: Node, theirs: Node, rest: Node): boolean => rest !== ours || (isMember(ours) && isMember(theirs));
 
-/** What becomes of it; undefined: it goes. */
+/** Returns the rest of a child; undefined if it is removed. */
 const restOf = (ours: Node, theirs: Node, rest: Node): Steps<Node | undefined> => joinRest(isMember(ours) && !isMember(theirs), rest);
 
 function recursiveDifference(a: Node, b: Node): Node {
@@ -392,10 +392,10 @@ function recursiveDifference(a: Node, b: Node): Node {
   return changes ? atOnce(changedSteps(a, changes)) : a;
 }
 
-/** What children become; undefined: they go. */
+/** New values of changed children; undefined for removed ones. */
 type Changes = Map<PathElement, Node | undefined>;
 
-/** To delete one property of many takes longer than to copy the others. */
+/** From this number of deletions on, copying the remaining properties is faster. */
 const manyChanges = 16;
 
 function* changedSteps(node: Node, changes: Changes): Steps<Node> {

@@ -1,6 +1,6 @@
 import { SchemaRegistry, type SchemaTable } from '#apimachinery/runtime/schema';
 
-/** A few types for the tests of this folder, in the form of the generated tables. */
+/** Types for the tests of this folder, in the form of the generated tables. */
 const text = { type: 'string' } as const;
 const tables: Readonly<Record<string, SchemaTable>> = {
   meta_v1: {

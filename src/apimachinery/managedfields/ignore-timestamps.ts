@@ -3,8 +3,8 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { withManagedFields } from './managers.ts';
 
 /**
- * The object to store instead of `next`: if it differs from `live` only in the times of managedFields, it gets the old times
- * back, so that nothing is written. Both must be decoded and complete (resourceVersion included).
+ * Returns the object to store instead of `next`: if it differs from `live` only in the times of managedFields, the old times are restored,
+ * so that nothing is written. Both must be decoded and complete (including resourceVersion).
  * apiserver/pkg/endpoints/handlers/fieldmanager/equality.go, IgnoreManagedFieldsTimestampsTransformer.
  */
 export function ignoreManagedFieldsTimestamps(next: KubeObject, live: KubeObject): KubeObject {

@@ -9,28 +9,28 @@ import { itemElement, TypedError } from './typed.ts';
 
 type Node = FieldsV1;
 
-/** Deeper than a field set can be. */
+/** Greater than the depth of field sets. */
 const maxDepth = 500;
 
 /**
- * The value without the fields and items of a set; structured-merge-diff/typed/remove.go. What loses all of its content
- * becomes null. The input is not changed.
+ * Returns the value without the fields and items of a set; structured-merge-diff/typed/remove.go. A value without remaining content becomes
+ * null. The input is not changed.
  */
 export function removeItems(shape: Shape, value: unknown, items: FieldSet): Steps<unknown> {
   return filter(shape, value, items.toFieldsV1(), false, 0);
 }
 
-/** The value with only the fields and items of a set. */
+/** Returns the value with only the fields and items of a set. */
 export function extractItems(shape: Shape, value: unknown, items: FieldSet): unknown {
   return atOnce(filter(shape, value, items.toFieldsV1(), true, 0));
 }
 
-/** So many fields or items are gone through in a step. */
+/** Number of fields or items between two yields. */
 const stepItems = 1_024;
 
 const isMember = (node: Node | undefined): boolean => node !== undefined && (node['.'] !== undefined || isEmptyObject(node));
 
-/** Whether paths of the set go on from a node. */
+/** True if the node has descendants in the set. */
 function goesOn(node: Node | undefined): node is Node {
   return node !== undefined && hasChildren(node);
 }
@@ -81,7 +81,7 @@ function* filterFields(shape: MapShape | AnyShape, value: JsonObject, set: Node,
   return left.length > 0 ? noteKeys(out, left) : null;
 }
 
-/** The set with all the named fields on its paths: `a.b.c` brings `a` if that is a field of a struct, not if it is a map's key. */
+/** Returns the set with all struct fields on its paths as members: `a.b.c` adds `a` if that is a struct field, but not if it is a map key. */
 export function* ensureNamedFieldsAreMembers(shape: Shape, set: FieldSet): Steps<FieldSet> {
   return FieldSet.fromCanonical(yield* withNamedFields(shape, set.toFieldsV1()));
 }
@@ -103,15 +103,15 @@ function* withNamedFields(shape: Shape | undefined, node: Node): Steps<Node> {
   return out ?? node;
 }
 
-/** The shape below an element that is no struct field; undefined if the type has none. */
+/** Returns the shape below an element that is not a struct field; undefined if the type has none. */
 function childShape(shape: Shape | undefined, element: string): Shape | undefined {
   if (element.startsWith('f:')) return shape?.kind === 'map' ? shape.values : shape?.kind === 'any' && !shape.atomic ? shape : undefined;
   return element.startsWith('k:') && shape?.kind === 'list' ? shape.items : undefined;
 }
 
 /**
- * A set that was written when the type was another one: what has become one leaf since is owned as a whole by whoever owned
- * a part of it. The set itself if nothing has. structured-merge-diff/typed/reconcile_schema.go.
+ * Adapts a set to a changed type: a manager that owned part of a value that is now atomic owns the whole. Returns the set itself if nothing
+ * changes. structured-merge-diff/typed/reconcile_schema.go.
  */
 export function reconcileFieldSet(shape: Shape, set: FieldSet): FieldSet {
   const before = set.toFieldsV1();

@@ -10,12 +10,12 @@ const element = fc.constantFrom('f:a', 'f:b', 'f:1:a', 'f:a{', 'f:__proto__', 'k
 const set = fc.array(fc.array(element, { minLength: 1, maxLength: 3 }), { maxLength: 8 }).map((paths) => FieldSet.of(...paths));
 const textOf = (fields: FieldSet): string => encodeRawJson(fields.toFieldsV1());
 
-/** A text that no other test has. */
+/** Makes texts that no other test uses. */
 let last = 0;
 const newText = (length = 0): string => `{"f:of-a-test-${++last}${'x'.repeat(length)}":{}}`;
 
-describe('sets that are known', () => {
-  it('give what others give, the first time and again', () => {
+describe('known sets', () => {
+  it('have equal results of operations, the first time and later', () => {
     fc.assert(
       fc.property(set, fc.array(set, { maxLength: 12 }), (some, others) => {
         const known = FieldSet.fromCanonical(knownFields(some.toFieldsV1()));
@@ -29,7 +29,7 @@ describe('sets that are known', () => {
     );
   });
 
-  it('come from and lead to trees that are known', () => {
+  it('are results and operands of each other', () => {
     const changed = FieldSet.of(['f:annotations', 'f:t']);
     const fields = FieldSet.of(['f:annotations', 'f:t'], ['f:annotations', 'f:note'], ['f:spec']);
     const known = FieldSet.fromCanonical(knownFields(fields.toFieldsV1()));
@@ -38,7 +38,7 @@ describe('sets that are known', () => {
     expect(update()).toBe(known.toFieldsV1());
   });
 
-  it('with a change of many fields are as others', () => {
+  it('with a change of many fields equal unknown ones', () => {
     const paths = Array.from({ length: 200 }, (_, at) => [`f:${String(at).padStart(3, '0')}`]);
     const known = FieldSet.fromCanonical(knownFields(FieldSet.of(['f:a']).toFieldsV1()));
     const result = atOnce(unionSteps(known, FieldSet.of(...paths)));
@@ -47,8 +47,8 @@ describe('sets that are known', () => {
   });
 });
 
-describe('a text', () => {
-  it('is known when it comes again', () => {
+describe('the text of fields', () => {
+  it('is interned on its second occurrence', () => {
     const text = newText();
     expect(fieldsOfText(text)).toBeUndefined();
     const fields = fieldsOfText(text);
@@ -58,21 +58,21 @@ describe('a text', () => {
     expect(() => Object.assign(fields!, { 'f:more': {} })).toThrow(TypeError);
   });
 
-  it('of fields that are known is theirs', () => {
+  it('returns the interned tree of known fields', () => {
     const fields = knownFields(JSON.parse(newText()) as FieldsV1);
     expect(fieldsOfText(encodeRawJson(fields))).toBe(fields);
     expect(knownFields(JSON.parse(encodeRawJson(fields)) as FieldsV1)).toBe(fields);
   });
 
   it.each([
-    { name: 'that is long', text: newText(5_000) },
-    { name: 'of no object', text: '"a"' },
-    { name: 'that was cut wrongly', text: '{"f:a":{}' },
-  ])('$name is not', ({ text }) => {
+    { name: 'a long text', text: newText(5_000) },
+    { name: 'a text that is not an object', text: '"a"' },
+    { name: 'a wrongly cut text', text: '{"f:a":{}' },
+  ])('does not intern $name', ({ text }) => {
     for (let time = 0; time < 3; time += 1) expect(fieldsOfText(text)).toBeUndefined();
   });
 
-  it('is forgotten after many others, one that is in use is not', () => {
+  it('is evicted after many others, unless it is in use', () => {
     const [unused, used] = [newText(), newText()];
     const fields = [unused, used].map((text) => knownFields(JSON.parse(text) as FieldsV1))[1];
     for (let other = 0; other < 1_000; other += 1) {

@@ -6,44 +6,41 @@ import { notedKeys } from '#apimachinery/runtime/wide-objects';
 import { FieldSet } from './field-set.ts';
 
 /**
- * Fields that many objects have. The objects of a controller say the same in managedFields, a third of the text of a Pod, and what happens to
- * them is the same: a status, an annotation. What was seen twice is known: one frozen tree stands for its text wherever that is read, is
- * written by a look, and remembers what came out of it, less or more some other fields.
+ * Interned field sets. Objects of one controller have equal managedFields, a third of the text of a Pod, and are changed in equal ways,
+ * such as by a status or an annotation. A set that occurs twice is interned: one frozen tree is used for all occurrences of its text,
+ * encodes by lookup, and caches the results of set operations.
  */
 interface Known {
   readonly fields: FieldsV1;
   readonly text: string;
-  /** By an operation and the other set, the text of what came out: a set that nobody needs any more is not held by where it came from. */
+  /** Results by operation and the other set, as texts, so that the cache does not retain unused sets. */
   readonly results: Map<string, string>;
 }
 
-/** Longer texts are not kept: few objects share them. */
+/** Maximum length of an interned text: few objects share longer ones. */
 const maxText = 4_096;
-/** So many characters are kept at least, and twice as many at most. */
+/** Minimum number of interned characters; the maximum is twice as many. */
 const maxTexts = 256 * 1_024;
 const maxResults = 8;
-/** Changes that take a longer text are seldom the same. */
+/** Maximum length of a cached operand: larger changes seldom repeat. */
 const maxChange = 256;
 
-/** By their text; undefined for one that has come once. */
+/** Sets by text; undefined for a text that occurred once. */
 let recent = new Map<string, Known | undefined>();
 let older = new Map<string, Known | undefined>();
 let recentLength = 0;
 
 const knownTrees = new WeakMap<FieldsV1, Known>();
 
-/** Whether a tree, which is frozen then, stands for all that reads as it does. */
+/** True for an interned, frozen tree. */
 export const isKnown = (fields: FieldsV1): boolean => knownTrees.has(fields);
 
-/**
- * The tree of a text as `encodeRawJson` writes it. undefined: it has not come before, and is known when it comes again, or it is the text of no
- * object.
- */
+/** Returns the tree for a text that `encodeRawJson` has written; undefined if it is not interned yet, or not an object. */
 export function fieldsOfText(text: string): FieldsV1 | undefined {
   if (text.length > maxText || !text.startsWith('{')) return undefined;
   const known = lookUp(text);
   if (known) return known.fields;
-  // As a part of a longer text it would keep that.
+  // A copy, since a substring would retain the whole text.
   const own = Buffer.from(text).toString();
   if (!recent.has(text) && !older.has(text)) {
     keep(own, undefined);
@@ -61,7 +58,7 @@ function parsed(text: string): FieldsV1 | undefined {
   }
 }
 
-/** The tree that stands for these fields; frozen, even where it is too large to be known. */
+/** Returns the interned tree for these fields; it is frozen even if it is too large to be interned. */
 export function knownFields(fields: FieldsV1): FieldsV1 {
   if (isKnown(fields)) return fields;
   const text = encodeRawJson(fields);
@@ -103,12 +100,12 @@ function freeze(fields: FieldsV1): void {
   for (const element in fields) if (!Object.isFrozen(fields[element])) freeze(fields[element]!);
 }
 
-/** `a.union(b)`. */
+/** `a.union(b)`, cached for interned sets. */
 export function unionSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
   return remembered('+', a, b, () => a.unionSteps(b));
 }
 
-/** `a.difference(b)`. */
+/** `a.difference(b)`, cached for interned sets. */
 export function differenceSteps(a: FieldSet, b: FieldSet): Steps<FieldSet> {
   return remembered('-', a, b, () => a.differenceSteps(b));
 }
@@ -132,7 +129,7 @@ function* remembered(operation: '+' | '-', a: FieldSet, b: FieldSet, make: () =>
   return FieldSet.fromCanonical(fields);
 }
 
-/** A text that tells small trees apart; undefined of a larger one. */
+/** Returns a unique text for a small tree; undefined for a larger one. */
 function shortTextOf(fields: FieldsV1): string | undefined {
   if (notedKeys(fields)) return undefined;
   let text = '{';

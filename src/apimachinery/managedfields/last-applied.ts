@@ -21,8 +21,8 @@ function lastApplied(object: KubeObject): string {
 }
 
 /**
- * The fields that kubectl's client-side apply set and that still have the value it gave them: kubectl's server-side apply
- * may take them without a conflict. Undefined if the annotation is missing, of another version, or unreadable.
+ * Returns the fields that kubectl's client-side apply set and that still have its values: kubectl's server-side apply may take them without
+ * a conflict. Undefined if the annotation is absent, malformed or of another version.
  */
 export function fieldsOfLastApplied(shape: Shape, groupVersion: string, live: KubeObject): FieldSet | undefined {
   const text = lastApplied(live);
@@ -35,12 +35,12 @@ export function fieldsOfLastApplied(shape: Shape, groupVersion: string, live: Ku
     const comparison = compare(shape, applied, live, { left: 'raw', right: 'typed' });
     return comparison ? fields.difference(comparison.modified).difference(comparison.added).difference(comparison.removed) : fields;
   } catch {
-    // Whatever a client wrote into its annotation: without it, the conflicts stay.
+    // The annotation is client input: if it is malformed, conflicts remain.
     return undefined;
   }
 }
 
-/** Keeps the annotation of client-side apply up to date, so that kubectl can go back to it. The object itself if it has none. */
+/** Updates the annotation of client-side apply, so that kubectl can switch back to it. Returns the object itself if it has none. */
 export function updateLastApplied(object: KubeObject, applied: KubeObject): KubeObject {
   if (!lastApplied(object)) return object;
   const annotations: Record<string, string> = { ...object.metadata.annotations, [lastAppliedConfigAnnotation]: buildLastApplied(applied) };
@@ -50,7 +50,7 @@ export function updateLastApplied(object: KubeObject, applied: KubeObject): Kube
   return deepEqual(annotations, object.metadata.annotations) ? object : { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** The configuration without the annotation. Annotations that are no map of strings, null among them, are left out; an empty map stays. */
+/** Returns the configuration without the annotation. Annotations that are not a map of strings, including null, are left out; an empty map is kept. */
 function buildLastApplied(applied: KubeObject): string {
   const annotations = annotationsOf(applied);
   const { annotations: _, ...metadata } = applied.metadata;

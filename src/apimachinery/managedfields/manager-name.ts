@@ -1,14 +1,14 @@
 import { isPrint } from '#apimachinery/runtime/quote';
 
-/** The most bytes that a manager's name may have; metav1/validation.FieldManagerMaxLength. */
+/** Maximum length of a manager's name in bytes; metav1/validation.FieldManagerMaxLength. */
 export const maxManagerNameBytes = 128;
 
-/** Who owns what a request writes: `fieldManager` of its options, else what the User-Agent says. */
+/** Returns the manager's name: the request's `fieldManager`, else a prefix of the User-Agent. */
 export function managerOrUserAgent(fieldManager: string, userAgent: string): string {
   return fieldManager || prefixFromUserAgent(userAgent);
 }
 
-/** What a User-Agent has before its first `/`: without what cannot be printed, cut after 128 bytes. */
+/** Returns the User-Agent up to the first `/`, without unprintable characters and cut after 128 bytes. */
 export function prefixFromUserAgent(userAgent: string): string {
   let out = '';
   let bytes = 0;

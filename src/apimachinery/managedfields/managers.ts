@@ -3,7 +3,7 @@ import { encodeString } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
 import { FieldSet, FieldSetError, leaf } from './field-set.ts';
 
-/** The fields that one manager owns, in the version that it wrote them in. */
+/** The fields of one manager, in the version in which it wrote them. */
 export interface Manager {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -13,14 +13,14 @@ export interface Manager {
   readonly fields: FieldSet;
 }
 
-/** managedFields that cannot be read. */
+/** Error for malformed managedFields. */
 export class ManagedFieldsError extends Error {
   override readonly name = 'ManagedFieldsError';
 }
 
 /**
- * Who a manager is: name, operation and subresource, and for updates also the version; JSON as upstream's
- * BuildManagerIdentifier makes it, because conflicts are sorted by it.
+ * Returns the identity of a manager: name, operation, subresource, and for updates the version. It is the JSON of upstream's
+ * BuildManagerIdentifier, which is the sort key of conflicts.
  */
 export function managerIdentifier({ manager, operation, apiVersion, subresource }: Omit<Manager, 'time' | 'fields'>): string {
   const parts: string[] = [];
@@ -31,7 +31,7 @@ export function managerIdentifier({ manager, operation, apiVersion, subresource 
   return `{${parts.join(',')}}`;
 }
 
-/** A manager as a conflict names it: `"kubectl" using apps/v1`, or `"applier"`. */
+/** Formats a manager for a conflict: `"kubectl" using apps/v1`, or `"applier"`. */
 export function printManager({ manager, operation, apiVersion, subresource }: Omit<Manager, 'time' | 'fields'>): string {
   let text = quote(manager);
   if (subresource) text += ` with subresource ${quote(subresource)}`;
@@ -39,8 +39,8 @@ export function printManager({ manager, operation, apiVersion, subresource }: Om
 }
 
 /**
- * Reads entries in order; of two of the same manager the later counts. `canonical`: their fieldsV1 were written by
- * `encodeManagers` and are taken as they are. Throws ManagedFieldsError.
+ * Decodes entries in order; the later of two entries of a manager wins. `canonical` is true for fieldsV1 that `encodeManagers` wrote, which
+ * are not parsed. Throws ManagedFieldsError.
  */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[] | undefined, canonical: boolean): Manager[] {
   if (!entries) return [];
@@ -81,7 +81,7 @@ function decodeFields(fields: FieldsV1, canonical: boolean): FieldSet {
   }
 }
 
-/** More than so many are told apart by their identifiers, which each would have to be made for. */
+/** Up to this number, managers are compared pairwise, which needs no identifiers. */
 const fewManagers = 16;
 
 function hasDuplicates(managers: readonly Manager[]): boolean {
@@ -101,7 +101,7 @@ export function isSameManager(a: Omit<Manager, 'time' | 'fields'>, b: Omit<Manag
   );
 }
 
-/** The entries of an object's metadata, sorted; undefined if there are none. */
+/** Encodes the sorted entries of an object's metadata; undefined if there are none. */
 export function encodeManagers(managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
   if (managers.length === 0) return undefined;
   const sorted = managers.length === 1 ? managers : managers.toSorted(compareManagers);
@@ -117,7 +117,7 @@ function encodeManager({ manager, operation, apiVersion, time, fields, subresour
   return entry;
 }
 
-/** By operation, then the oldest first. Times are RFC 3339 in UTC and whole seconds, which sort as text. */
+/** Compares by operation, then by time. Times are RFC 3339 in UTC and whole seconds, which sort as text. */
 function compareManagers(a: Manager, b: Manager): number {
   return (
     compareText(a.operation, b.operation) ||
@@ -130,18 +130,18 @@ function compareManagers(a: Manager, b: Manager): number {
 
 export const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** Whether a client asks for managedFields to be forgotten: an empty list, or a list of one empty entry. */
+/** True if the client resets managedFields: an empty list, or a list of one empty entry. */
 export function isResetManagedFields(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (!entries) return false;
   return entries.length === 0 || (entries.length === 1 && Object.values(entries[0]!).every((value) => value === undefined || value === ''));
 }
 
-/** Checks managedFields that came from outside, such as a mutating webhook. Throws ManagedFieldsError. */
+/** Validates managedFields from outside, such as from a mutating webhook. Throws ManagedFieldsError. */
 export function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined): void {
   decodeManagers(entries, false);
 }
 
-/** The object with these managedFields (or none), copied only as far as needed. */
+/** Returns the object with these managedFields (or none); unchanged parts are shared. */
 export function withManagedFields<T extends KubeObject>(object: T, entries: ManagedFieldsEntry[] | undefined): T {
   if (object.metadata.managedFields === entries) return object;
   const metadata = { ...object.metadata };

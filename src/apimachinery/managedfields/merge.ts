@@ -6,19 +6,21 @@ import type { PathElement } from './path-element.ts';
 import type { AnyShape, ListShape, MapShape, Shape } from './shape.ts';
 
 const maxDepth = 500;
-/** So many fields or items are merged in a step. */
+/** Number of fields or items between two yields. */
 const stepItems = 1_024;
 
 /**
- * A live value with an applied configuration on it: nothing is removed, leaves of the configuration win, and where it names
- * items of a list they stand in its order (structured-merge-diff/typed/merge.go). Neither input is changed; the result
- * shares their parts. Throws TypedError.
+ * Merges an applied configuration into a live value: nothing is removed, leaves of the configuration win, and list items are in its order
+ * (structured-merge-diff/typed/merge.go). Inputs are not changed; the result shares their parts. Throws TypedError.
  */
 export function merge(shape: Shape, live: unknown, applied: unknown): unknown {
   return atOnce(mergeSteps(shape, live, applied, false));
 }
 
-/** The same in steps; neither may change meanwhile. `isLarge`: to copy a map, or to ask whether it is empty, may take 100 ms. */
+/**
+ * Like `merge`, but yields to the event loop; neither input may change meanwhile. `isLarge` is true if copying a map, or checking whether
+ * it is empty, may take 100 ms.
+ */
 export function mergeSteps(shape: Shape, live: unknown, applied: unknown, isLarge: boolean): Steps<unknown> {
   return mergeValues(shape, live, applied, isLarge, 0);
 }
@@ -62,7 +64,7 @@ function* mergeMaps(shape: MapShape | AnyShape, live: JsonObject, applied: JsonO
   return isLarge ? noteKeys(out, [...keysOf(live), ...added]) : out;
 }
 
-/** As `{ ...map }`, slice by slice. */
+/** Like `{ ...map }`, but chunked. */
 function* copyMap(map: JsonObject): Steps<JsonObject> {
   const copy: JsonObject = {};
   let done = 0;
@@ -78,7 +80,7 @@ interface Indexed {
   readonly items: ReadonlyMap<PathElement, unknown>;
 }
 
-/** Items by element. Of duplicates, which only live lists may have, the value is null: they are not merged with anything. */
+/** Indexes items by path element. Duplicates, which only live lists may have, become null: they are not merged. */
 function* indexItems(shape: ListShape, items: readonly unknown[], allowDuplicates: boolean): Steps<Indexed> {
   const elements: PathElement[] = [];
   const byElement = new Map<PathElement, unknown>();
@@ -98,10 +100,7 @@ function* indexItems(shape: ListShape, items: readonly unknown[], allowDuplicate
   return { elements, items: byElement };
 }
 
-/**
- * The items of both lists. Those that only the live list has keep their place before the next shared item; shared ones stand
- * in the order of the applied list.
- */
+/** Merges the items of both lists. Live-only items stay before the next shared item; shared ones are in the order of the applied list. */
 function* mergeLists(shape: ListShape, live: readonly unknown[], applied: unknown, isLarge: boolean, depth: number): Steps<unknown> {
   const ours = Array.isArray(applied) ? applied : [];
   if (live.length === 0) return ours.length === 0 ? applied : ours;

@@ -12,7 +12,7 @@ import { shapeOf } from './shape.ts';
 const make = (type: StructType = thingType) =>
   newFieldManager({ type, groupVersion: 'test/v1', kind: 'Thing', clock: () => '2026-01-01T00:00:00Z' });
 
-/** Keys of which one is the beginning of another, or looks like a length. */
+/** Keys that are prefixes of each other, or look like a length. */
 const name = fc.constantFrom('a', 'b', 'ab', '1', '1:a', '');
 const port = fc.record(
   { port: fc.constantFrom(0, 1, '1', null, 2), protocol: fc.constantFrom('TCP', 'UDP', '', null), name },
@@ -49,19 +49,19 @@ const metadata = fc.record(
   },
   { requiredKeys: [] },
 );
-// A required scalar: with its zero value nobody owns it.
+// A required scalar, which has no owner with its zero value.
 const status = fc.option(fc.record({ phase: fc.constantFrom('', 'p'), replicas: fc.constantFrom(0, 1, 2, null) }, { requiredKeys: [] }), {
   nil: undefined,
 });
 const thing = fc.record({ metadata, spec, status }, { requiredKeys: ['metadata'] });
 const objectOf = (parts: object): KubeObject => ({ apiVersion: 'test/v1', kind: 'Thing', ...parts }) as unknown as KubeObject;
 
-/** What a manager of its own says, which compares. */
+/** Returns the result of a new manager, which always compares. */
 function expectedOf(object: KubeObject, type?: StructType): KubeObject {
   return make(type).update(undefined, deepCopy(object), 'me');
 }
 
-/** The same type as one of a CustomResourceDefinition. */
+/** Returns the type in the form of a CustomResourceDefinition's type. */
 function ofCustomResource(type: StructType): StructType {
   const { kind, goName, fields, atomic, preserveUnknownFields } = type;
   return { kind, name: `test/v1/${type.name}`, goName, fields, atomic, preserveUnknownFields };
@@ -70,8 +70,8 @@ function ofCustomResource(type: StructType): StructType {
 describe.each([
   ['a Go struct', thingType],
   ['a custom resource', ofCustomResource(thingType)],
-])('the fields of new objects of %s', (_, type: StructType) => {
-  it('are those that a comparison finds, whatever came before', () => {
+])('fields of new objects of %s', (_, type: StructType) => {
+  it('equal the result of a comparison, whatever objects came before', () => {
     const shared = make(type);
     fc.assert(
       fc.property(thing, (parts) => {
@@ -80,7 +80,7 @@ describe.each([
         for (let time = 0; time < 2; time += 1) {
           const made = shared.update(undefined, deepCopy(object), 'me');
           expect(made).toEqual(expected);
-          // Their order, too.
+          // The order must be equal too.
           const fields = made.metadata.managedFields?.[0]?.fieldsV1;
           if (fields) expect(encodeRawJson(fields)).toBe(encodeRawJson(expected.metadata.managedFields?.[0]?.fieldsV1));
         }
@@ -90,11 +90,11 @@ describe.each([
   });
 });
 
-describe('objects of one form', () => {
+describe('objects of the same form', () => {
   const forms = new NewObjectFields(shapeOf(thingType as Type));
   const pod = (name: string, value: string) => objectOf({ metadata: { name }, spec: { items: [{ name: 'app', value }] } });
 
-  it('share their fields, which nobody can change', () => {
+  it('share their frozen fields', () => {
     const manager = make();
     const [one, two] = ['one', 'two'].map((text) => manager.update(undefined, pod(text, text), text).metadata.managedFields![0]!);
     expect(two!.fieldsV1).toBe(one!.fieldsV1);
@@ -102,20 +102,20 @@ describe('objects of one form', () => {
     expect(() => Object.assign(two!.fieldsV1!['f:spec']!, { 'f:more': {} })).toThrow(TypeError);
   });
 
-  it('have one signature; another key is another', () => {
+  it('have the same signature; another key changes it', () => {
     expect(forms.signatureOf(pod('one', 'x'))).toBe(forms.signatureOf(pod('two', 'y')));
     expect(forms.signatureOf(objectOf({ metadata: { name: 'one' }, spec: { items: [{ name: 'web', value: 'x' }] } }))).not.toBe(
       forms.signatureOf(pod('one', 'x')),
     );
   });
 
-  it('are of another form where something that counts as a whole is empty', () => {
+  it('have another form if an atomic value is empty', () => {
     const selecting = (selector: object) => forms.signatureOf(objectOf({ metadata: {}, spec: { selector } }));
     expect(selecting({ a: '1' })).toBe(selecting({ b: '2' }));
     expect(selecting({})).not.toBe(selecting({ a: '1' }));
   });
 
-  it('are not remembered when they are large, deep or of any form', () => {
+  it('are not cached if they are large, deep or of an unsupported form', () => {
     const data = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`key-${at}`, '']));
     expect(forms.signatureOf(objectOf({ metadata: {}, spec: { data, replicas: 1, items: [] } }))).toBeUndefined();
     expect(forms.signatureOf(objectOf({ metadata: {}, spec: { any: { a: 1 } } }))).toBeUndefined();
@@ -124,7 +124,7 @@ describe('objects of one form', () => {
     expect(forms.signatureOf(objectOf({ metadata: {}, spec: { strategy: rolling } }))).toBeUndefined();
   });
 
-  it('are forgotten when many others came after them', () => {
+  it('are evicted after many others', () => {
     for (let at = 0; at < 100; at += 1) forms.set(`form ${at}`, { 'f:a': {} });
     expect(forms.get('form 0')).toBeUndefined();
     expect(forms.get('form 99')).toEqual({ 'f:a': {} });

@@ -7,17 +7,16 @@ import type { FieldShape, ListShape, MapShape, Shape } from './shape.ts';
 
 type Json = Record<string, unknown>;
 
-/** Objects that say more than this are not remembered: few are like them. */
+/** Maximum length of a signature; larger objects seldom have the same form. */
 const maxSignature = 4_096;
 const maxDepth = 64;
 
-/** So many forms of one kind are remembered at least, and twice as many at most. */
+/** Minimum number of cached forms per kind; the maximum is twice as many. */
 const maxForms = 16;
 
 /**
- * The fields of new objects of one type, by the objects' form. The creator owns all fields of a new object but required ones
- * with their zero value, whatever the other values; and clients create many objects of one form: the pods of a ReplicaSet differ
- * in names alone.
+ * Cache of the fields of new objects of one type, by the objects' form. The creator owns all fields except required ones with a zero value,
+ * regardless of other values; and clients create many objects of one form: the pods of a ReplicaSet differ only in their names.
  */
 export class NewObjectFields {
   #recent = new Map<string, FieldsV1>();
@@ -26,8 +25,8 @@ export class NewObjectFields {
   constructor(private readonly shape: Shape) {}
 
   /**
-   * What the paths of an object depend on, as a text: which fields it has, the keys of its maps and what tells the items of its
-   * lists apart. undefined: the object is too large, or of a form that is not worth it. Never throws.
+   * Returns a text that determines the paths of an object: its fields, the keys of its maps and of its list items. undefined if the object
+   * is too large or has an unsupported form. Never throws.
    */
   signatureOf(object: object): string | undefined {
     const writer = new SignatureWriter();
@@ -43,7 +42,7 @@ export class NewObjectFields {
     return older;
   }
 
-  /** The fields that are kept are frozen. */
+  /** Stores the fields and freezes them. */
   set(signature: string, fields: FieldsV1): void {
     this.#keep(signature, knownFields(fields));
   }
@@ -57,13 +56,13 @@ export class NewObjectFields {
   }
 }
 
-/** Writes values so that no two of different paths have one text. Its methods return false for what cannot be written. */
+/** Writes values so that values with different paths have different texts. Its methods return false for unsupported values. */
 class SignatureWriter {
   text = '';
 
   value(shape: Shape, value: unknown, depth: number): boolean {
     if (!isContainer(value) || shape.kind === 'scalar' || shape.atomic) {
-      // What is whole counts by whether there is any: Go leaves out empty containers.
+      // An atomic value counts by whether it is empty, since Go omits empty containers.
       this.text += isEmptyContainer(value) ? ',' : '.';
       return true;
     }
@@ -88,10 +87,10 @@ class SignatureWriter {
   }
 
   #field(field: FieldShape, child: unknown, depth: number): boolean {
-    // Ranks are below a few hundred: a character for each.
+    // Ranks are below a few hundred: one character each.
     this.text += String.fromCharCode(firstRank + field.rank);
     if (isContainer(child) || child === null) return this.value(field.shape, child, depth);
-    // A new object is compared with an empty one, which has the zero values of required fields: nobody owns those.
+    // Required fields with a zero value have no owner, since a new object is compared with an empty one.
     if (isZero(child)) this.text += '0';
     return true;
   }
@@ -136,10 +135,10 @@ class SignatureWriter {
   }
 }
 
-/** No character below is a field. */
+/** Smallest character that denotes a field. */
 const firstRank = 0x100;
 
-/** A zero value that Go leaves out, but for empty containers: those differ in their text. */
+/** True for a zero value that Go omits, except empty containers, which have another text. */
 function isAbsent({ omitsZero }: FieldShape, value: unknown): boolean {
   return value === undefined || value === null || (omitsZero && isZero(value));
 }

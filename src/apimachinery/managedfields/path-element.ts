@@ -5,39 +5,39 @@ import { sortedSteps } from '#apimachinery/runtime/sorting';
 import type { Steps } from '#apimachinery/runtime/steps';
 
 /**
- * One step of a field path in its serialized form, which is also its identity:
+ * One element of a field path in its serialized form, which is also its identity:
  *
- * | form                  | selects                                                        | printed        |
- * |-----------------------|----------------------------------------------------------------|----------------|
- * | `f:name`              | a field of a struct or a key of a map                          | `.name`        |
- * | `k:{"name":"a"}`      | the item of a map list with these key fields, sorted by name   | `[name="a"]`   |
- * | `v:"x"`               | the item of a set                                              | `[="x"]`       |
- * | `i:0`                 | an item by its place                                           | `[0]`          |
+ * | form                | selects                                                      | printed      |
+ * |---------------------|--------------------------------------------------------------|--------------|
+ * | `f:name`            | a field of a struct or a key of a map                        | `.name`      |
+ * | `k:{"name":"a"}`    | the item of a map list with these key fields, sorted by name | `[name="a"]` |
+ * | `v:"x"`             | the item of a set                                            | `[="x"]`     |
+ * | `i:0`               | an item by its index                                         | `[0]`        |
  *
  * structured-merge-diff/fieldpath/serialize-pe.go.
  */
 export type PathElement = string;
 
-/** A path from the root of an object; the object itself has the empty path. */
+/** A path from the root of an object, which itself has the empty path. */
 export type FieldPath = readonly PathElement[];
 
 export const fieldElement = (name: string): PathElement => `f:${name}`;
 export const valueElement = (value: unknown): PathElement => `v:${encodeScalar(value)}`;
 export const indexElement = (index: number): PathElement => `i:${index}`;
 
-/** The element of a map list's item; the names must be sorted. */
+/** Returns the element of a map list's item; the names must be sorted. */
 export function keyElement(names: readonly string[], values: readonly unknown[]): PathElement {
   let out = 'k:{';
   for (let i = 0; i < names.length; i++) out += `${i > 0 ? ',' : ''}"${names[i]!}":${encodeScalar(values[i])}`;
   return `${out}}`;
 }
 
-/** So many elements are parsed in a step. */
+/** Number of elements that are parsed between two yields. */
 const stepElements = 4_096;
 
 const plain = /^[ !#-%'-;=?-[\]-~]*$/;
 
-/** JSON as jsoniter writes it in path elements: like encoding/json, but \b and \f in the long form. */
+/** Encodes JSON as jsoniter does in path elements: like encoding/json, but with \b and \f in the long form. */
 export function encodeScalar(value: unknown): string {
   if (typeof value === 'string') {
     if (plain.test(value)) return `"${value}"`;
@@ -49,13 +49,13 @@ export function encodeScalar(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Orders as upstream: fields, keys, values, places; each kind by its content, numbers by size. */
+/** Compares like upstream: fields, keys, values, indexes; each kind by its content, numbers by value. */
 export function comparePathElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   return isField(a) && isField(b) ? compareUtf8(a, b) : compareParsed(parsedElement(a), parsedElement(b));
 }
 
-/** Sorts in the order of `comparePathElements`; in place. */
+/** Sorts by `comparePathElements`, in place. */
 export function sortPathElements(elements: PathElement[]): PathElement[] {
   if (elements.length < 2) return elements;
   const parsed = elements.map(parsedElement).sort(compareParsed);
@@ -65,7 +65,7 @@ export function sortPathElements(elements: PathElement[]): PathElement[] {
 
 const isField = (element: PathElement): boolean => element.charCodeAt(0) === 0x66;
 
-/** The same of many, in steps; in a list of their own. */
+/** Returns a sorted copy, and yields to the event loop. */
 export function* sortedElementsSteps(elements: readonly PathElement[]): Steps<PathElement[]> {
   const parsed: ParsedElement[] = [];
   for (const element of elements) {
@@ -80,7 +80,7 @@ export function* sortedElementsSteps(elements: readonly PathElement[]): Steps<Pa
 interface ParsedElement {
   readonly element: PathElement;
   readonly kind: number;
-  /** By the kind: nothing, a Key, any scalar, a number. */
+  /** The content by kind: none, a Key, any scalar, a number. */
   readonly content: unknown;
 }
 
@@ -112,7 +112,7 @@ function compareParsed(a: ParsedElement, b: ParsedElement): number {
   }
 }
 
-/** f < k < v < i */
+/** Returns the rank of a kind: f < k < v < i. */
 function rank(kind: number): number {
   switch (kind) {
     case 0x66:
@@ -140,7 +140,7 @@ function compareKeys(a: Key, b: Key): number {
   return a.length - b.length;
 }
 
-/** numbers < strings < booleans < the rest < null; structured-merge-diff/value.Compare. */
+/** Compares numbers < strings < booleans < others < null; structured-merge-diff/value.Compare. */
 export function compareScalars(a: unknown, b: unknown): number {
   const kindA = scalarRank(a);
   const kindB = scalarRank(b);
@@ -165,10 +165,7 @@ function scalarRank(value: unknown): number {
   }
 }
 
-/**
- * The element in its one canonical spelling; undefined for a kind that a later version may know. Throws an Error for what
- * is no path element.
- */
+/** Returns the canonical form of the element; undefined for an unknown kind, which a later version may have. Throws an Error for malformed input. */
 export function parsePathElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new Error('key must be 2 characters long:');
   if (text[1] !== ':') throw new Error(`missing colon: ${text}`);
@@ -191,7 +188,7 @@ export function parsePathElement(text: string): PathElement | undefined {
   }
 }
 
-/** A path as conflicts print it: `.spec.containers[name="a"].image`. */
+/** Formats a path for conflicts: `.spec.containers[name="a"].image`. */
 export function formatPath(path: FieldPath): string {
   return path.map(formatPathElement).join('');
 }
@@ -211,7 +208,7 @@ export function formatPathElement(element: PathElement): string {
   }
 }
 
-/** A key may have any value where it is not valid. Upstream: structured-merge-diff/value/value.go (ToString). */
+/** Formats a scalar. An invalid key may have any value. Upstream: structured-merge-diff/value/value.go (ToString). */
 function formatScalar(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return `[${value.map(formatScalar).join(',')}]`;

@@ -6,16 +6,10 @@ import type { FieldPath } from './path-element.ts';
 const scaleGroupVersion = 'autoscaling/v1';
 const replicasInScale: FieldPath = ['f:spec', 'f:replicas'];
 
-/**
- * Where the versions of a resource have their replicas, by groupVersion: `['f:spec', 'f:replicas']`; null for a version that
- * has no scale subresource.
- */
+/** Replicas paths of the versions of a resource, by groupVersion: `['f:spec', 'f:replicas']`; null for a version without a scale subresource. */
 export type ReplicasPaths = ReadonlyMap<string, FieldPath | null>;
 
-/**
- * Carries managedFields between an object and its Scale, which has none of its own; managedfields/scalehandler.go.
- * `entries` are the object's.
- */
+/** Translates managedFields between an object and its Scale, which stores none; managedfields/scalehandler.go. `entries` are those of the object. */
 export class ScaleHandler {
   constructor(
     private readonly entries: readonly ManagedFieldsEntry[] | undefined,
@@ -23,7 +17,7 @@ export class ScaleHandler {
     private readonly replicasPaths: ReplicasPaths,
   ) {}
 
-  /** The entries of the Scale: of each owner of the replicas one that owns `.spec.replicas` of autoscaling/v1. Throws ManagedFieldsError. */
+  /** Returns the entries of the Scale: each owner of the replicas owns `.spec.replicas` of autoscaling/v1. Throws ManagedFieldsError. */
   toSubresource(): ManagedFieldsEntry[] | undefined {
     const owners = decodeManagers(this.entries, true).filter(({ apiVersion, fields }) => {
       const path = this.replicasPaths.get(apiVersion);
@@ -32,7 +26,7 @@ export class ScaleHandler {
     return encodeManagers(owners.map((owner) => ({ ...owner, apiVersion: scaleGroupVersion, fields: FieldSet.of(replicasInScale) })));
   }
 
-  /** The entries of the object after its Scale was written, whose entries are then `scaleEntries`. Throws ManagedFieldsError. */
+  /** Returns the entries of the object after a write of its Scale, which then has `scaleEntries`. Throws ManagedFieldsError. */
   toParent(scaleEntries: readonly ManagedFieldsEntry[] | undefined): ManagedFieldsEntry[] | undefined {
     const scaleOwners = new Set(decodeManagers(scaleEntries, true));
     const owners: Manager[] = [];
@@ -55,7 +49,7 @@ export class ScaleHandler {
     const path = this.replicasPaths.get(this.groupVersion);
     for (const owner of scaleOwners) {
       if (!path || !owner.fields.has(replicasInScale)) continue;
-      // As upstream: the time is that of an entry which the object had under the same name, and that entry is replaced.
+      // As upstream, the entry replaces that of the same manager and keeps its time.
       const before = owners.findIndex((other) => isSameManager(other, owner));
       const time = before < 0 ? undefined : owners[before]!.time;
       if (before >= 0) owners.splice(before, 1);

@@ -2,8 +2,8 @@ import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import type { Field, ScalarKind, StructType, Type } from '#apimachinery/runtime/schema';
 
 /**
- * A type as structured-merge-diff sees it (kube-openapi/pkg/schemaconv): what is one leaf, what is granular, and how the
- * items of a list are told apart. Compiled from the type graph once, fields at the first look.
+ * A type in the form of structured-merge-diff (kube-openapi/pkg/schemaconv): atomic or granular, with the keys of list items. Compiled once
+ * from the type graph, fields on first use.
  */
 export type Shape = ScalarShape | ListShape | MapShape | AnyShape;
 
@@ -15,13 +15,13 @@ export interface ScalarShape {
 export interface ListShape {
   readonly kind: 'list';
   readonly atomic: boolean;
-  /** The names of the key fields, sorted; none for a set. */
+  /** Sorted names of the key fields; empty for a set. */
   readonly keys: readonly string[];
   readonly declaredKeys: readonly string[];
   readonly items: Shape;
 }
 
-/** Any JSON: maps are granular all the way down and lists are leaves; if `atomic`, all of it is one leaf. */
+/** Any JSON: maps are granular at all depths and lists are atomic; if `atomic`, all of it is one leaf. */
 export interface AnyShape {
   readonly kind: 'any';
   readonly atomic: boolean;
@@ -29,19 +29,19 @@ export interface AnyShape {
 
 export interface FieldShape {
   readonly name: string;
-  /** Its path element, `f:name`. */
+  /** The path element, `f:name`. */
   readonly element: string;
-  /** The place among the struct's fields sorted by name. */
+  /** Index among the struct's fields sorted by name. */
   readonly rank: number;
   readonly shape: Shape;
-  /** Of a Go type: left out when it has its zero value. */
+  /** True if Go omits the zero value of the field. */
   readonly omitsZero: boolean;
-  /** Of a Go type: the field is there even when it is absent, as `zero`. */
+  /** True if Go always encodes the field: an absent one counts as `zero`. */
   readonly always: boolean;
   readonly zero: unknown;
 }
 
-/** A map of texts, a list of numbers and the like: no type names what is in it, and nothing of that has parts. */
+/** True for an untyped container of scalars, such as a map of strings or a list of numbers. */
 export function holdsOnlyScalars(shape: Shape): boolean {
   if (shape.kind === 'list') return shape.items.kind === 'scalar';
   return shape.kind === 'map' && shape.fields.size === 0 && shape.values?.kind === 'scalar';
@@ -63,20 +63,20 @@ const scalarShapes: Readonly<Record<ScalarKind, ScalarShape | AnyShape>> = {
   time: untyped,
   microtime: untyped,
   quantity: untyped,
-  // Its published schema names no type.
+  // Its published schema has no type.
   intOrString: granularAny,
 };
 
 const noFields: ReadonlyMap<string, FieldShape> = new Map();
 const emptyObject = Object.freeze({});
 
-/** A struct or a map; a struct has `fields`, a map (and a struct that keeps unknown fields) has `values`. */
+/** A struct or a map. A struct has `fields`; a map (and a struct that preserves unknown fields) has `values`. */
 export class MapShape {
   readonly kind = 'map';
   #fields: ReadonlyMap<string, FieldShape> | undefined;
   #always: readonly FieldShape[] | undefined;
   #values: Shape | undefined;
-  /** A Go struct; its zero values and missing fields mean what they mean in Go. The types of custom resources are not. */
+  /** True for a Go struct, whose zero values and absent fields have Go's meaning; false for types of custom resources. */
   readonly structured: boolean;
 
   constructor(
@@ -91,17 +91,17 @@ export class MapShape {
     return (this.#fields ??= this.#compileFields());
   }
 
-  /** The fields that are there even when they are absent. */
+  /** Fields that Go always encodes. */
   get always(): readonly FieldShape[] {
     return (this.#always ??= [...this.fields.values()].filter((field) => field.always));
   }
 
-  /** The shape of what is no field; undefined if there can be no such thing. */
+  /** Shape of unknown fields; undefined if they are not allowed. */
   get values(): Shape | undefined {
     return (this.#values ??= this.#compileValues());
   }
 
-  /** The published default of a field, which stands for it where it is a key; undefined if there is none. */
+  /** Returns the published default of a field, which replaces an absent key; undefined if there is none. */
   keyDefault(name: string): unknown {
     return this.type.kind === 'struct' ? (this.type.fields.get(name)?.default ?? undefined) : undefined;
   }
@@ -138,10 +138,10 @@ export class MapShape {
   }
 }
 
-/** Go structs are named `core_v1.Pod`, those of custom resources `group/version/Kind` and the path. */
+/** True for Go structs, which are named `core_v1.Pod`; those of custom resources are named `group/version/Kind` and the path. */
 const isGoStruct = (type: StructType): boolean => !type.name.includes('/');
 
-/** True for metadata in a custom resource: upstream's schema refers to it, and says elsewhere that unknown fields are kept. */
+/** True for metadata in a custom resource: upstream's schema refers to a type of its own, and preserves unknown fields elsewhere. */
 const hasTypeOfItsOwn = (type: Type): boolean => type.kind === 'struct' && isGoStruct(type);
 
 function zeroOf(field: Field): unknown {
@@ -173,7 +173,7 @@ function zeroOf(field: Field): unknown {
 const granular = new WeakMap<Type, Shape>();
 const atomic = new WeakMap<Type, Shape>();
 
-/** The shape of a type. `isAtomic`: the field that has the type makes it one leaf. */
+/** Returns the shape of a type. `isAtomic` is set for a field that is marked as atomic. */
 export function shapeOf(type: Type, isAtomic = false): Shape {
   return compile(type, isAtomic, false);
 }
@@ -210,7 +210,7 @@ function build(type: Type, isAtomic: boolean, keepsUnknown: boolean): Shape {
   }
 }
 
-/** The default that the items' type gives to a key field; undefined if it gives none. */
+/** Returns the default of a key field in the items' type; undefined if there is none. */
 export function keyDefault(list: ListShape, key: string): unknown {
   return list.items.kind === 'map' ? list.items.keyDefault(key) : undefined;
 }

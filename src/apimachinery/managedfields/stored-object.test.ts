@@ -5,7 +5,7 @@ import { encodeRawJson, parseEncoded } from '#apimachinery/runtime/json/json';
 import { isKnown } from './known-fields.ts';
 import { parseStored } from './stored-object.ts';
 
-/** Keys and texts like what ends a value in an encoding. */
+/** Keys and texts that resemble the end of an encoded value. */
 const text = fc.oneof(
   fc.constantFrom(
     '}]',
@@ -44,7 +44,7 @@ const metadata = fc.record(
   { requiredKeys: [] },
 );
 const object = fc.record({
-  // Of a custom resource, before its metadata and behind it.
+  // Custom resource data before and after its metadata.
   data: fc.option(metadata),
   metadata,
   spec: fc.oneof(metadata, fc.dictionary(text, fc.jsonValue())),
@@ -54,7 +54,7 @@ const encoded = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const entriesOf = (value: KubeObject): ManagedFieldsEntry[] => value.metadata.managedFields ?? [];
 
 describe('a stored object', () => {
-  it('is what its text says, however often it is read', () => {
+  it('equals its text, however often it is read', () => {
     fc.assert(
       fc.property(object, (value) => {
         const bytes = encoded(value);
@@ -64,7 +64,7 @@ describe('a stored object', () => {
     );
   });
 
-  it('has its fields in common with others of one form', () => {
+  it('shares its fields with others of the same form', () => {
     const fieldsOf = (name: string) => ({
       'f:metadata': { 'f:annotations': { '.': {}, [`f:${name}`]: {} } },
       'f:spec': { 'f:nodeName': {} },

@@ -6,20 +6,20 @@ const managedFields = '"managedFields":[{';
 const fieldsV1 = '"fieldsV1":';
 const subresource = ',"subresource":"';
 
-/** Reads an object as `parseEncoded` does; fields of managers that others had, too, are the frozen tree of all of them. */
+/** Parses an object like `parseEncoded`, with interned trees for known fieldsV1. */
 export function parseStored(bytes: Buffer, hasRaw = false): KubeObject {
   const text = bytes.toString('utf8');
   const known: FieldsV1[] = [];
   const object = parseEncodedText(withoutKnown(text, known), hasRaw) as KubeObject;
-  // What was taken for managedFields is a field of a custom resource's own.
+  // A field of the custom resource looks like managedFields.
   if (!putBack(object, known)) return parseEncodedText(text, hasRaw) as KubeObject;
   return object;
 }
 
 /**
- * The text with a number, counted from 0, for each value of fieldsV1 that is known. Where one begins and ends is guessed. A quote within a string has its
- * backslash, so only keys like those of an object's metadata mislead, which `putBack` sees; and a text that was cut wrongly is not known, since no text
- * of an object begins with that of another.
+ * Replaces each known fieldsV1 value in the text by a number, counted from 0. The boundaries are guessed. Quotes within strings are
+ * escaped, so only keys like those of metadata can mislead, which `putBack` detects; and a wrongly cut text is unknown, since no object's
+ * text is a prefix of another's.
  */
 function withoutKnown(text: string, known: FieldsV1[]): string {
   const start = text.indexOf(managedFields);
@@ -41,7 +41,7 @@ function withoutKnown(text: string, known: FieldsV1[]): string {
   return done === 0 ? text : rest + text.slice(done);
 }
 
-/** Whether each number was in the place of an object's managedFields. */
+/** Puts the fields back; returns true if each number was in an object's managedFields. */
 function putBack({ metadata }: KubeObject, known: readonly FieldsV1[]): boolean {
   if (known.length === 0) return true;
   let next = 0;

@@ -16,11 +16,11 @@ const text = (set: FieldSet): string => [...set].map(formatPath).sort().join(' '
 
 describe('toFieldSet', () => {
   it.each([
-    { name: 'scalars, and not the structs around them', value: { replicas: 1, strategy: { type: 'x' } }, want: '.replicas .strategy.type' },
+    { name: 'scalars, without their structs', value: { replicas: 1, strategy: { type: 'x' } }, want: '.replicas .strategy.type' },
     { name: 'zero values count', value: { paused: false, replicas: 0 }, want: '.paused .replicas' },
-    { name: 'map keys, and not the map', value: { data: { a: '1', b: '2' } }, want: '.data.a .data.b' },
+    { name: 'map keys, without the map', value: { data: { a: '1', b: '2' } }, want: '.data.a .data.b' },
     { name: 'empty and null maps', value: { data: {}, strategy: null }, want: '.data .strategy' },
-    { name: "empty lists are nobody's", value: { items: [] }, want: '' },
+    { name: 'empty lists have no owner', value: { items: [] }, want: '' },
     {
       name: 'items with their keys',
       value: { items: [{ name: 'a', value: 'x' }] },
@@ -31,7 +31,7 @@ describe('toFieldSet', () => {
       value: { items: [{ name: 'a', ports: [{ port: 80 }] }] },
       want: '.items[name="a"] .items[name="a"].name .items[name="a"].ports[port=80,protocol="TCP"] .items[name="a"].ports[port=80,protocol="TCP"].port',
     },
-    { name: 'atomics are one leaf', value: { selector: { a: 'b' }, args: ['x'], ref: { name: 'n' } }, want: '.args .ref .selector' },
+    { name: 'atomic values are one leaf', value: { selector: { a: 'b' }, args: ['x'], ref: { name: 'n' } }, want: '.args .ref .selector' },
     { name: 'a RawExtension is one leaf', value: { raw: { a: { b: 1 } } }, want: '.raw' },
     {
       name: 'other JSON is granular, its lists are leaves',
@@ -59,13 +59,13 @@ describe('compare', () => {
   const rows = [
     { name: 'nothing', a: { replicas: 1 }, b: { replicas: 1 } },
     { name: 'a scalar', a: { replicas: 1 }, b: { replicas: 2 }, modified: '.replicas' },
-    { name: 'what is new, containers included', a: {}, b: { data: { x: '1' } }, added: '.data .data.x' },
-    { name: 'what is gone, containers included', a: { data: { x: '1' } }, b: {}, removed: '.data .data.x' },
-    { name: 'a struct that Go always has is not added', a: {}, b: { strategy: { type: 'x' } }, added: '.strategy.type' },
+    { name: 'added paths, including containers', a: {}, b: { data: { x: '1' } }, added: '.data .data.x' },
+    { name: 'removed paths, including containers', a: { data: { x: '1' } }, b: {}, removed: '.data .data.x' },
+    { name: 'a struct that Go always encodes is not added', a: {}, b: { strategy: { type: 'x' } }, added: '.strategy.type' },
     { name: 'zero values that Go leaves out are absent', a: { paused: true }, b: { paused: false }, removed: '.paused' },
     { name: 'an explicit zero of a pointer counts', a: {}, b: { replicas: 0 }, added: '.replicas' },
     {
-      name: 'a list that Go always has is not added',
+      name: 'a list that Go always encodes is not added',
       a: {},
       b: { items: [{ name: 'a' }] },
       added: '.items[name="a"] .items[name="a"].name .items[name="a"].resources',
@@ -84,7 +84,7 @@ describe('compare', () => {
       added: '.items[name="a"].ports[port=1,protocol="TCP"].protocol',
     },
     {
-      name: 'atomics as a whole',
+      name: 'atomic values as a whole',
       a: { selector: { a: '1' }, args: ['x'] },
       b: { selector: { a: '2' }, args: ['x', 'y'] },
       modified: '.args .selector',
@@ -97,19 +97,19 @@ describe('compare', () => {
       removed: '.items[name="a"] .items[name="a"].name .items[name="a"].resources',
     },
     {
-      name: 'duplicates that go',
+      name: 'removed duplicates',
       a: { items: [{ name: 'a' }, { name: 'a' }] },
       b: { items: [{ name: 'a' }] },
       added: '.items[name="a"] .items[name="a"].name .items[name="a"].resources',
       removed: '.items[name="a"]',
     },
     {
-      name: 'duplicates that change',
+      name: 'changed duplicates',
       a: { items: [{ name: 'a' }, { name: 'a' }] },
       b: { items: [{ name: 'a' }, { name: 'a', value: '1' }] },
       modified: '.items[name="a"]',
     },
-    { name: 'JSON of another kind', a: { any: { x: { y: 1 } } }, b: { any: { x: 5 } }, modified: '.any.x', removed: '.any.x.y' },
+    { name: 'JSON of another type', a: { any: { x: { y: 1 } } }, b: { any: { x: 5 } }, modified: '.any.x', removed: '.any.x.y' },
     { name: 'raw: null beside an empty map', readings: raw, a: { data: null }, b: { data: {} }, modified: '.data' },
     { name: 'raw: a zero value counts', readings: raw, a: {}, b: { paused: false }, added: '.paused' },
   ];
@@ -121,13 +121,13 @@ describe('compare', () => {
     expect(got).toEqual({ added: '', modified: '', removed: '', ...want });
   });
 
-  it('leaves out what is to be skipped', () => {
+  it('skips the given parts', () => {
     const skip = { 'f:status': true, 'f:metadata': { 'f:name': true } } as const;
     const result = compare(shapeOf(thingType), {}, { metadata: { name: 'n', labels: { a: '1' } }, status: { phase: 'x' } }, typed, skip);
     expect(text(result!.added)).toBe('.metadata.labels .metadata.labels.a');
   });
 
-  it('refuses values without bounds', () => {
+  it('rejects values that are nested too deeply', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`) as unknown;
     expect(() => compare(spec, {}, { any: deep }, typed)).toThrow('nested more than 500 levels');
   });
@@ -147,18 +147,18 @@ describe('merge', () => {
       applied: ['b', 'a', 'new'],
       want: ['x', 'y', 'b', 'a', 'new'],
     },
-    { name: 'an empty list takes nothing away', live: ['a'], applied: [], want: ['a'] },
-    { name: 'an empty map takes nothing away', live: { data: { a: '1' } }, applied: { data: {} }, want: { data: { a: '1' } } },
-    { name: 'null takes no map away', live: { data: { a: '1' } }, applied: { data: null }, want: { data: { a: '1' } } },
+    { name: 'an empty list removes nothing', live: ['a'], applied: [], want: ['a'] },
+    { name: 'an empty map removes nothing', live: { data: { a: '1' } }, applied: { data: {} }, want: { data: { a: '1' } } },
+    { name: 'null does not remove a map', live: { data: { a: '1' } }, applied: { data: null }, want: { data: { a: '1' } } },
     {
-      name: 'atomics are replaced',
+      name: 'atomic values are replaced',
       live: { args: ['a'], selector: { a: '1' } },
       applied: { args: [], selector: { b: '1' } },
       want: { args: [], selector: { b: '1' } },
     },
-    { name: 'JSON of another kind is replaced', live: { any: { a: 1 } }, applied: { any: [1] }, want: { any: [1] } },
+    { name: 'JSON of another type is replaced', live: { any: { a: 1 } }, applied: { any: [1] }, want: { any: [1] } },
     {
-      name: '__proto__ is a plain key',
+      name: '__proto__ is an ordinary key',
       live: { data: { a: '1' } },
       applied: { data: JSON.parse('{"__proto__":"x"}') as object },
       want: { data: JSON.parse('{"a":"1","__proto__":"x"}') as object },
@@ -179,7 +179,7 @@ describe('removeItems and extractItems', () => {
     ],
   };
   const set = FieldSet.of(['f:replicas'], ['f:data', 'f:a'], ['f:items', 'k:{"name":"x"}'], ['f:items', 'k:{"name":"y"}', 'f:value']);
-  it('take a set away, or leave only it', () => {
+  it('remove a set, or keep only the set', () => {
     expect(atOnce(removeItems(spec, value, set))).toEqual({ data: { b: '2' }, items: [{ name: 'y' }] });
     expect(extractItems(spec, value, set)).toEqual({ replicas: 1, data: { a: '1' }, items: [{ name: 'x', value: '1' }, { value: '2' }] });
     expect(atOnce(removeItems(spec, { data: { a: '1' } }, set))).toEqual({ data: null });
@@ -187,7 +187,7 @@ describe('removeItems and extractItems', () => {
 });
 
 describe('reconcileFieldSet', () => {
-  it('gives what became atomic to the owners of its parts', () => {
+  it('assigns a value that became atomic to the owners of its parts', () => {
     const set = FieldSet.of(['f:selector', 'f:a'], ['f:data', 'f:a'], ['f:args', 'v:"x"']);
     expect(text(reconcileFieldSet(spec, set))).toBe('.args .data.a .selector');
     const same = FieldSet.of(['f:selector'], ['f:data', 'f:a']);
@@ -223,7 +223,7 @@ describe('validate', () => {
     expect(() => validate(spec, value)).toThrow(expect.objectContaining({ message: error }));
   });
 
-  it('accepts nulls anywhere but in keyed lists', () => {
+  it('accepts nulls anywhere except in keyed lists', () => {
     expect(() => validate(spec, { replicas: null, data: { a: null }, items: null, args: [null] })).not.toThrow();
   });
 });
@@ -243,14 +243,14 @@ const configuration = fc.record(
   { requiredKeys: [] },
 );
 
-/** What a granular container lost; leaves that became another kind of JSON do not count. */
+/** Returns the paths that a granular container lost; leaves with another JSON type do not count. */
 function removedFrom(live: unknown, merged: unknown): FieldSet {
   const changes = compare(spec, live, merged, { left: 'raw', right: 'raw' });
   return changes ? changes.removed.recursiveDifference(changes.modified) : FieldSet.empty;
 }
 
 describe('sets and merges', () => {
-  it('agree: a merge has what was applied, and applying again changes nothing', () => {
+  it('agree: a merge contains what was applied, and applying again changes nothing', () => {
     fc.assert(
       fc.property(configuration, configuration, (live, applied) => {
         const merged = merge(spec, live, applied);
@@ -264,7 +264,7 @@ describe('sets and merges', () => {
     );
   });
 
-  it('agree: what is only in one of two values is removed or added', () => {
+  it('agree: a path in only one of two values is removed or added', () => {
     fc.assert(
       fc.property(configuration, configuration, (a, b) => {
         const there = compare(spec, a, b, { left: 'raw', right: 'raw' });

@@ -10,25 +10,25 @@ import { FieldSet, leaf } from './field-set.ts';
 import { keyElement, type PathElement, sortedElementsSteps, sortPathElements, valueElement } from './path-element.ts';
 import { type AnyShape, type FieldShape, holdsOnlyScalars, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
 
-/** Values of a client nest as deep as JSON may; what is deeper than this has no field set. */
+/** Maximum depth of field sets; JSON of clients may be deeper. */
 const maxDepth = 500;
 
-/** A value that its type does not allow; the message is structured-merge-diff's. */
+/** Error for a value that its type does not allow; the message is structured-merge-diff's. */
 export class TypedError extends Error {
   override readonly name = 'TypedError';
 }
 
 /**
- * How a value is read. `typed` values are decoded objects: of a Go struct's field, a zero value that Go leaves out is absent,
- * and a field that Go always has is there even when it is not. Of `raw` values, such as an applied configuration, everything
- * counts as it stands; values of custom resources are read raw in any case.
+ * Interpretation of a value. `typed` values are decoded objects: in a Go struct, a zero value that Go omits counts as absent, and a field
+ * that Go always encodes counts as present. In `raw` values, such as an applied configuration, everything counts as written; values of
+ * custom resources are always raw.
  */
 export type Reading = 'typed' | 'raw';
 
 type Json = Record<string, unknown>;
 type Node = FieldsV1;
 
-/** What to leave out of a comparison: the whole subtree (`true`), or parts of it. */
+/** Parts that a comparison skips: the whole subtree (`true`), or parts of it. */
 export type Skip = true | { readonly [element: PathElement]: Skip };
 
 export interface Comparison {
@@ -52,7 +52,7 @@ function isMap(value: unknown): value is Json {
 }
 
 function isEmptyValue(value: object): boolean {
-  // To ask for one of many keys takes as long as to ask for all.
+  // Looking up one of many keys takes as long as listing all.
   return !parts?.has(value) && !ownedParts?.has(value) && isEmptyObject(value);
 }
 
@@ -61,7 +61,7 @@ function descend(depth: number): number {
   return depth + 1;
 }
 
-/** A field's value as the reading has it; undefined if it is absent. */
+/** Returns a field's value under the given interpretation; undefined if it is absent. */
 function readField(field: FieldShape, value: unknown, reading: Reading): unknown {
   if (reading === 'raw') return value;
   if (value === undefined || value === null) return field.always ? field.zero : undefined;
@@ -92,9 +92,8 @@ export interface Readings {
 }
 
 /**
- * The paths that differ between two values of a type; structured-merge-diff/typed/compare.go. What is only in `b` is added,
- * what is only in `a` is removed, containers included; of what is in both, leaves that differ are modified.
- * Throws TypedError for lists whose items cannot be told apart.
+ * Returns the paths that differ between two values of a type; structured-merge-diff/typed/compare.go. Paths only in `b` are added, paths
+ * only in `a` are removed, including containers; leaves in both that differ are modified. Throws TypedError for lists with ambiguous items.
  */
 export function compare(shape: Shape, a: unknown, b: unknown, readings: Readings, skip?: Skip): Comparison | undefined {
   const delta = compareValues(shape, a, b, readings, skip, 0);
@@ -102,15 +101,15 @@ export function compare(shape: Shape, a: unknown, b: unknown, readings: Readings
   return { added: setOf(delta.added), modified: setOf(delta.modified), removed: setOf(delta.removed) };
 }
 
-/** The differences of wide maps and long lists of one object, found before the object's own in steps; by that of `b`, or else of `a`. */
+/** Differences of wide maps and long lists, which are compared in chunks before the object itself; by the value in `b`, or else in `a`. */
 type Parts = Map<object, Delta | undefined>;
 
 let parts: Parts | undefined;
 
-/** A map with so many keys, or a list with so many items, is compared at once. */
+/** Maps with fewer keys, and lists with fewer items, are compared at once. */
 const stepKeys = 1_024;
 
-/** What takes long of a comparison, in steps; then `compare` of the same values in `work` takes no longer than a step. */
+/** Compares the large parts of two values in chunks and yields between them; then `compare` of the same values in `work` is fast. */
 export function* comparingSteps<T>(shape: Shape, a: unknown, b: unknown, readings: Readings, work: () => T): Steps<T> {
   const found: Parts = new Map();
   yield* wideParts(shape, a, b, readings, 0, found);
@@ -126,7 +125,7 @@ function withParts<T>(found: Parts, work: () => T): T {
   }
 }
 
-/** Each step of the work with what was found; others have the time between them. */
+/** Makes the found parts available during each chunk of the work only, since other work runs in between. */
 function* stepsWithParts<T>(found: Parts, steps: Steps<T>): Steps<T> {
   for (;;) {
     const step = withParts(found, () => steps.next());
@@ -135,7 +134,7 @@ function* stepsWithParts<T>(found: Parts, steps: Steps<T>): Steps<T> {
   }
 }
 
-/** Goes down to the wide maps and long lists, those that are deepest first. */
+/** Compares wide maps and long lists, the deepest first. */
 function* wideParts(shape: Shape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
   if (shape.kind === 'scalar' || shape.atomic || a === b || depth > maxDepth) return;
   if (shape.kind === 'list') yield* longList(shape, a, b, readings, depth, found);
@@ -154,7 +153,7 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
     let [x, y] = [left && getOwn(left, name), right && getOwn(right, name)];
     if (!isContainer(x) && !isContainer(y)) continue;
     const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
-    // Whether a wide map is empty takes as long to tell as to list it.
+    // Checking whether a wide map is empty takes as long as listing it.
     if (field && left) x = readField(field, x, both.left);
     yield;
     if (field && right) y = readField(field, y, both.right);
@@ -172,31 +171,31 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
     const part = withParts(found, () => compareValues(shape, ours, theirs, readings, undefined, depth));
     for (const kind of ['added', 'modified', 'removed'] as const) if (part?.[kind]) delta[kind].add(part[kind]);
   }
-  // It is not empty, either.
+  // It is not empty either.
   if (left) found.set(left, undefined);
   const [added, modified, removed] = [delta.added.whole(), delta.modified.whole(), delta.removed.whole()];
   found.set(whole, added || modified || removed ? { added, modified, removed } : undefined);
 }
 
-/** A node that is put together of others, each of which has other children. */
+/** A node that is merged from nodes with disjoint children. */
 class NodeParts {
   readonly #node: Node = {};
   readonly #elements: PathElement[] = [];
 
   add(part: Node): void {
-    // Each may say that the path itself is a member.
+    // Several parts may mark the path itself as a member.
     for (const element of Object.keys(part)) if (this.#node[element] === undefined) this.#elements.push(element);
     Object.assign(this.#node, part);
   }
 
-  /** undefined: there were none. */
+  /** Returns undefined if there were no parts. */
   whole(): Node | undefined {
     return this.#elements.length > 0 ? noteKeys(this.#node, this.#elements) : undefined;
   }
 }
 
 function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
-  // What is there and no list has no items.
+  // A present value that is not a list has no items.
   const left = Array.isArray(a) ? a : a === undefined ? undefined : [];
   const right = Array.isArray(b) ? b : b === undefined ? undefined : [];
   if (shape.items.kind !== 'scalar') yield* wideItems(shape, left, right, readings, depth, found);
@@ -208,14 +207,14 @@ function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings,
     found.set(whole, left ? removed(all) : added(all));
     return;
   }
-  // Found by the value that is compared: beside a long list, that is not one.
+  // Results are found by the value in `b`, which must be a list.
   if (!Array.isArray(b)) return;
   yield;
   const isSame = yield* equalValuesSteps(left, right);
   found.set(right, isSame ? undefined : yield* stepsWithParts(found, comparingItems(shape, left, right, readings, inner)));
 }
 
-/** The items that are in both lists, each with its other; those of one list alone by themselves. */
+/** Yields the items of both lists, paired if they are in both. */
 function* wideItems(
   shape: ListShape,
   left: unknown[] | undefined,
@@ -280,7 +279,7 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
   }
 }
 
-/** Compares what has one owner as a whole. What was stored has the fields that Go always writes, what a client sent need not. */
+/** Compares an atomic value. A stored value has the fields that Go always writes; a client's value may lack them. */
 function isSameWhole(shape: Shape, a: unknown, b: unknown, { left, right }: Readings): boolean {
   if (equalValues(a, b)) return true;
   const whole = (value: unknown, reading: Reading): unknown => (reading === 'raw' ? value : withAlwaysFields(shape, value));
@@ -290,7 +289,7 @@ function isSameWhole(shape: Shape, a: unknown, b: unknown, { left, right }: Read
 interface Change {
   readonly name: string;
   readonly element: PathElement;
-  /** -1 for what is no field of a struct. */
+  /** -1 for a key that is not a field of a struct. */
   readonly rank: number;
   readonly delta: Delta;
 }
@@ -333,7 +332,7 @@ function compareMaps(
   if (right) {
     for (const name in right) {
       const value = right[name];
-      // Most of an object is as it was.
+      // Fast path: most fields are unchanged.
       if (left && left[name] === value && typeof value !== 'object' && Object.hasOwn(left, name)) continue;
       visit(name);
     }
@@ -344,7 +343,7 @@ function compareMaps(
       if (!(left && Object.hasOwn(left, name)) && !(right && Object.hasOwn(right, name))) visit(name);
     }
   }
-  // Beside a value of another kind, or null beside an empty object, the value itself has changed.
+  // Beside a value of another type, or null beside an empty object, the value itself has changed.
   const itself = (left === undefined || right === undefined) && isLeafChange(shape, a, b, changes !== undefined);
   if (!changes) return itself ? modified() : undefined;
   if (changes.length > 1) changes.sort(byRankOrName);
@@ -384,7 +383,7 @@ function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readin
   return atOnce(comparingItems(shape, left, right, readings, depth));
 }
 
-/** Of lists that differ, item by item. */
+/** Compares different lists item by item. */
 function* comparingItems(shape: ListShape, left: unknown[], right: unknown[], readings: Readings, depth: number): Steps<Delta | undefined> {
   const lefts = yield* groupItems(shape, left, readings.left);
   const rights = yield* groupItems(shape, right, readings.right);
@@ -419,7 +418,7 @@ function* sortedElements(elements: PathElement[]): Steps<PathElement[]> {
   return elements.length <= stepKeys ? sortPathElements(elements) : yield* sortedElementsSteps(elements);
 }
 
-/** The items of a list by path element; several of one element are duplicates. */
+/** Groups the items of a list by path element; several items of one element are duplicates. */
 function* groupItems(shape: ListShape, items: unknown[], reading: Reading): Steps<Map<PathElement, unknown[]>> {
   const groups = new Map<PathElement, unknown[]>();
   for (let i = 0; i < items.length; i++) {
@@ -441,7 +440,7 @@ function itemElementAt(shape: ListShape, items: readonly unknown[], index: numbe
   }
 }
 
-/** What tells an item of a granular list from the others. Throws TypedError for an item that has no such thing. */
+/** Returns the path element of an item of a granular list. Throws TypedError for an item without one. */
 export function itemElement(shape: ListShape, item: unknown, reading: Reading): PathElement {
   if (shape.keys.length === 0) return setItemElement(item);
   if (item === null || item === undefined) throw nullElement;
@@ -461,7 +460,7 @@ export function itemElement(shape: ListShape, item: unknown, reading: Reading): 
   return keyElement(names, values);
 }
 
-/** Each item of a list may be wrong: an error of its own for each would take longer than all else, by its stack. */
+/** A shared error: creating one per item, with its stack, would be slower than everything else. */
 const nullElement = new TypedError('associative list with keys may not have a null element');
 const noMap = new TypedError('associative list with keys may not have non-map elements');
 const errorsWithoutKeys = new WeakMap<ListShape, TypedError>();
@@ -485,7 +484,7 @@ function setItemElement(item: unknown): PathElement {
   return valueElement(item);
 }
 
-/** All paths of a value that has no counterpart, its own among them. */
+/** Returns all paths of a value without a counterpart, including its own. */
 function subtree(shape: Shape, value: unknown, reading: Reading, depth: number): Node {
   const part = parts?.get(value as object);
   if (part) return (part.added ?? part.removed)!;
@@ -498,7 +497,7 @@ function subtree(shape: Shape, value: unknown, reading: Reading, depth: number):
 }
 
 function structSubtree(shape: MapShape, value: Json, depth: number): Node {
-  // Sorted by insertion: structs have few fields, and the ranks are small integers.
+  // Insertion sort: structs have few fields, and the ranks are small integers.
   const present: FieldShape[] = [];
   for (const name in value) {
     const field = shape.fields.get(name);
@@ -558,15 +557,18 @@ function* listSubtreeSteps(shape: ListShape, items: unknown[], reading: Reading,
   return noteKeys(out, ['.', ...elements]);
 }
 
-/** What a configuration owns: its leaves, the items of its granular lists and maps, and what it sets to null or to an empty map. */
+/**
+ * Returns the fields that a configuration owns: its leaves, the items of its granular lists and maps, and the fields that it sets to null
+ * or to an empty map.
+ */
 export function toFieldSet(shape: Shape, value: unknown): FieldSet {
   return setOf(ownedBy(shape, value, 0));
 }
 
-/** What wide maps own, found before the rest in steps. */
+/** Fields of wide maps, which are computed in chunks before the rest. */
 let ownedParts: Map<object, Node | undefined> | undefined;
 
-/** The same of a large configuration in steps; it must not change meanwhile. */
+/** Like `toFieldSet` for a large configuration, but yields to the event loop; it must not change meanwhile. */
 export function* toFieldSetSteps(shape: Shape, value: unknown): Steps<FieldSet> {
   const found = new Map<object, Node | undefined>();
   yield* wideOwned(shape, value, 0, found);
@@ -582,7 +584,7 @@ function withOwned<T>(found: Map<object, Node | undefined>, work: () => T): T {
   }
 }
 
-/** Each step of the work with what was found; others have the time between them. */
+/** Makes the found parts available during each chunk of the work only, since other work runs in between. */
 function* stepsWithOwned<T>(found: Map<object, Node | undefined>, steps: Steps<T>): Steps<T> {
   for (;;) {
     const step = withOwned(found, () => steps.next());
@@ -591,7 +593,7 @@ function* stepsWithOwned<T>(found: Map<object, Node | undefined>, steps: Steps<T
   }
 }
 
-/** Goes down to wide maps and long lists. */
+/** Computes the sets of wide maps and long lists, the deepest first. */
 function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<object, Node | undefined>): Steps<void> {
   if (shape.kind === 'scalar' || shape.atomic || depth > maxDepth) return;
   if (shape.kind === 'list' && Array.isArray(value)) yield* longOwned(shape, value, depth, found);
@@ -666,7 +668,7 @@ function asMember(node: Node | undefined): Node {
   return node['.'] === undefined ? { '.': leaf, ...node } : node;
 }
 
-/** A decoded value with the fields that Go always has written out, as Go's conversion to JSON has them. The value itself if none is missing. */
+/** Returns a decoded value with the fields that Go always encodes, as Go's conversion to JSON has them; the value itself if none is missing. */
 export function withAlwaysFields(shape: Shape, value: unknown): unknown {
   return fill(shape, value, 0);
 }

@@ -33,7 +33,7 @@ export interface UpdaterOptions {
   readonly unfit?: 'fail' | 'skip' | undefined;
 }
 
-/** Of an update or an apply: who owns what after it. */
+/** Result of an update or an apply, with the new owners. */
 export interface Applied {
   /** The merged object, not decoded; undefined if the configuration changes nothing. */
   readonly object: KubeObject | undefined;
@@ -43,18 +43,18 @@ export interface Applied {
 const typed: Readings = { left: 'typed', right: 'typed' };
 const nothing: Comparison = { added: FieldSet.empty, modified: FieldSet.empty, removed: FieldSet.empty };
 
-/** An object has no form in a version that its managedFields name. `message` is upstream's. */
+/** Error for an object that cannot be converted to a version in its managedFields. `message` is upstream's. */
 export class VersionError extends Error {
   override readonly name = 'VersionError';
 }
 
 /**
- * Ownership in terms of sets; structured-merge-diff/merge/update.go. Objects may be in several versions: an owner's set is
- * compared in the version that it was written in, and an owner of a version that is gone loses everything.
+ * Updates owners by set operations; structured-merge-diff/merge/update.go. Owners may have written different versions: an owner's set is
+ * compared in its own version, and an owner of an unserved version loses all fields.
  */
 export class Updater {
   readonly shape: Shape;
-  /** Known fields in which nothing has become a leaf since. */
+  /** Interned fields that are already reconciled with the type. */
   readonly #reconciled = new WeakSet<FieldsV1>();
 
   constructor(
@@ -64,19 +64,19 @@ export class Updater {
     this.shape = shapeOf(options.type);
   }
 
-  /** What differs between two objects; undefined: nothing. */
+  /** Returns the difference between two objects; undefined if there is none. */
   compare(live: KubeObject | undefined, next: KubeObject): Comparison | undefined {
     return compare(this.shape, live ?? {}, next, typed, this.skip);
   }
 
-  /** `compare` of large objects in steps. */
+  /** Like `compare`, but yields to the event loop. */
   compareSteps(live: KubeObject | undefined, next: KubeObject): Steps<Comparison | undefined> {
     return comparingSteps(this.shape, live ?? {}, next, typed, () => this.compare(live, next));
   }
 
   /**
-   * The owners without what they lose by a difference between two objects: a changed field belongs to who changed it, a removed
-   * one to nobody. The same array if nobody loses anything. In steps, one for each owner and the like.
+   * Returns the owners after a change: changed fields belong to their changer, removed ones to no manager. Returns the same array if
+   * nothing changes. Yields after each owner.
    */
   *ownersAfter(
     comparison: Comparison | undefined,
@@ -106,9 +106,10 @@ export class Updater {
   }
 
   /**
-   * Merges a configuration into the live object and removes what its manager owned before and nobody owns now.
-   * `live` must have all the fields that Go always has (withAlwaysFields). `self` tells who applies; its fields are set here. Throws ConflictError unless `force`, and TypedError.
-   * In steps, one for each set of fields and the like, `isLarge`: in more; nothing of it may change meanwhile.
+   * Merges a configuration into the live object and removes fields that its manager owned before and that have no owner now. `live` must
+   * have all fields that Go always encodes (withAlwaysFields). `self` is the applying manager; its fields are set here. Throws
+   * ConflictError unless `force`, and TypedError. Yields after each field set, and if `isLarge` also within; inputs must not change
+   * meanwhile.
    */
   *apply(
     live: KubeObject,
@@ -137,7 +138,7 @@ export class Updater {
 
     let object = (yield* mergeSteps(this.shape, live, applied, isLarge)) as KubeObject;
     yield;
-    // What is still said stays in any case; in another version that cannot be told from the sets.
+    // Fields that are still applied stay; in another version the sets cannot be compared.
     const drops = last && (last.apiVersion !== self.apiVersion || !(yield* last.fields.differenceSteps(fields)).isEmpty);
     if (drops) object = yield* this.#prune(object, claims, last, isLarge);
     const owners = yield* this.#resolve(live, object, others, force, isLarge);
@@ -147,7 +148,7 @@ export class Updater {
     return { object: isSame ? undefined : object, managers: owners };
   }
 
-  /** The other owners after an apply. */
+  /** Returns the other owners after an apply. */
   *#resolve(live: KubeObject, object: KubeObject, others: readonly Manager[], force: boolean, isLarge: boolean): Steps<Manager[]> {
     const { groupVersion } = this.options;
     const readings: Readings = { left: 'typed', right: 'raw' };
@@ -183,7 +184,7 @@ export class Updater {
     };
   }
 
-  /** The comparison in another version; undefined if that version is gone. */
+  /** Returns the comparison in another version; undefined if that version is not served. */
   #comparisonIn(
     version: string,
     known: Map<string, Comparison | undefined>,
@@ -199,7 +200,7 @@ export class Updater {
 
   #newComparisonIn(version: string, live: KubeObject | undefined, next: KubeObject, reading: Reading): Comparison | undefined {
     const type = this.#typeIn(version);
-    // There may be ten thousand versions that nobody knows: nothing is converted to those.
+    // Skips the conversion for unknown versions, of which there may be ten thousand.
     if (!type) return undefined;
     const a = live ? this.#convert(live, version, 'typed') : {};
     const b = this.#convert(next, version, reading);
@@ -208,7 +209,7 @@ export class Updater {
     return atOnce(this.#whereItFits(oneStep(() => this.#filter(compare(shapeOf(type), a, b, typed, this.skip))))) ?? nothing;
   }
 
-  /** The type in a version; undefined if the version is gone. */
+  /** Returns the type in a version; undefined if the version is not served. */
   #typeIn(version: string): StructType | undefined {
     const { type, groupVersion, convert, typeFor } = this.options;
     if (version === groupVersion) return type;
@@ -216,7 +217,7 @@ export class Updater {
     return typeFor(version);
   }
 
-  /** The object in a version; undefined if the version is gone. What an apply merged becomes a decoded object first. */
+  /** Converts the object to a version; undefined if it is not served. The result of an apply is decoded first. */
   #convert(object: KubeObject, version: string, reading: Reading): KubeObject | undefined {
     if (object.apiVersion === version) return object;
     const from = this.#typeIn(object.apiVersion);
@@ -225,8 +226,8 @@ export class Updater {
   }
 
   /**
-   * Returns undefined where an object has fields that its type does not declare, if objects are not really converted: versions
-   * that a webhook converts may have little in common. What the managers of the other version own stays as it is then.
+   * Returns undefined if an object has undeclared fields and conversion only renames the version: versions that a webhook converts may
+   * differ widely. The fields of the other version's managers are then kept.
    */
   *#whereItFits<T>(work: Steps<T>): Steps<T | undefined> {
     try {
@@ -237,7 +238,7 @@ export class Updater {
     }
   }
 
-  /** Throws VersionError if the live object has no form in another version. Upstream: merge/update.go (reconcileManagedFieldsWithSchemaChanges). */
+  /** Throws VersionError if the live object cannot be converted to another version. Upstream: merge/update.go (reconcileManagedFieldsWithSchemaChanges). */
   *#ensureFits(live: KubeObject, version: string, isLarge: boolean): Steps<void> {
     const { groupVersion, unfit } = this.options;
     if (version === groupVersion || unfit !== 'fail') return;
@@ -262,7 +263,7 @@ export class Updater {
     return reconciled;
   }
 
-  /** Removes what the manager applied last time, and does not this time, and nobody else owns. */
+  /** Removes the fields that the manager applied last time, does not apply now, and no other manager owns. */
   *#prune(merged: KubeObject, claims: readonly Manager[], last: Manager, isLarge: boolean): Steps<KubeObject> {
     const version = last.apiVersion;
     const type = this.#typeIn(version);
@@ -316,7 +317,7 @@ export class Updater {
     return rest;
   }
 
-  /** Puts back what nobody owned before: only what the manager itself had applied may go. */
+  /** Restores unowned fields: only fields that the manager itself had applied may be removed. */
   *#addBackDangling(merged: KubeObject, pruned: KubeObject, version: string, lastFields: FieldSet, isLarge: boolean): Steps<KubeObject> {
     const type = this.#typeIn(version);
     const converted = this.#convert(pruned, version, 'raw');
@@ -332,12 +333,12 @@ export class Updater {
   }
 }
 
-/** What an object's fields are to who owns all of them. */
+/** Returns the fields of an object for a manager that owns all of them. */
 function* fieldsOf(shape: Shape, object: KubeObject, isLarge: boolean): Steps<FieldSet> {
   return isLarge ? yield* toFieldSetSteps(shape, object) : toFieldSet(shape, object);
 }
 
-/** An object that lost all of its content still is one. */
+/** Returns an object even if its whole content was removed. */
 function asObject(value: KubeObject | null, { apiVersion, kind }: KubeObject): KubeObject {
   return value ?? ({ apiVersion, kind } as KubeObject);
 }

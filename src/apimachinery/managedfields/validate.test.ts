@@ -19,20 +19,20 @@ function messageOf(work: () => void): string | undefined {
 describe('validateSteps', () => {
   it.each<[string, unknown]>([
     ['a long list', { items: items(5_000) }],
-    ['a long list with an item twice', { items: items(5_000, [{ name: 'x7' }]) }],
+    ['a long list with a duplicate item', { items: items(5_000, [{ name: 'x7' }]) }],
     ['a long list with an item without its key', { items: items(5_000, [{ value: 'x' }]) }],
-    ['a long list with a field that is not known', { items: items(5_000, [{ name: 'y', other: 1 }]), replicas: 'x' }],
+    ['a long list with an unknown field', { items: items(5_000, [{ name: 'y', other: 1 }]), replicas: 'x' }],
     ['a long list in an item', { items: [{ name: 'a', ports: Array.from({ length: 2_000 }, (_, port) => ({ port })) }] }],
     [
-      'a wrong item in a long list of one',
+      'an invalid item in a long list of length one',
       { items: [{ name: 'a', ports: Array.from({ length: 2_000 }, (_, i) => ({ port: i % 1_999 })) }] },
     ],
-    ['a list of wrong kind', { items: {}, replicas: 'x' }],
-  ])('tells of %s what validate tells', (_, value) => {
+    ['a list of the wrong type', { items: {}, replicas: 'x' }],
+  ])('reports for %s the same as validate', (_, value) => {
     expect(messageOf(() => atOnce(validateSteps(spec, value)))).toBe(messageOf(() => validate(spec, value)));
   });
 
-  it('goes through long lists in steps', () => {
+  it('yields within long lists', () => {
     expect([...validateSteps(spec, { items: items(10_000) })].length).toBeGreaterThan(50);
   });
 });
@@ -40,6 +40,6 @@ describe('validateSteps', () => {
 it.each<[unknown, string]>([
   [{ name: { a: 'b' } }, '.items[name=a="b"].name: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"a":"b"}}'],
   [{ name: ['x', 1] }, '.items[name=["x",1]].name: expected string, got &value.valueUnstructured{Value:[]interface {}{"x", 1}}'],
-])('names an item by its key %j, though that has the wrong type', (item, message) => {
+])('names an item by its key %j of the wrong type', (item, message) => {
   expect(messageOf(() => validate(spec, { items: [item] }))).toBe(message);
 });

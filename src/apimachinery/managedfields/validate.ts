@@ -11,14 +11,14 @@ import { itemElement, TypedError } from './typed.ts';
 const maxDepth = 500;
 
 /**
- * Checks a configuration that is to be applied: kinds of values, unknown fields, items that cannot be told apart. Throws
- * TypedError with upstream's message: one error, or `errors:` and a line each (structured-merge-diff/typed/validate.go).
+ * Validates a configuration to be applied: types of values, unknown fields, ambiguous items. Throws TypedError with upstream's message: one
+ * error, or `errors:` and a line each (structured-merge-diff/typed/validate.go).
  */
 export function validate(shape: Shape, value: unknown): void {
   atOnce(validateSteps(shape, value));
 }
 
-/** `validate` in steps. The value must not change meanwhile. */
+/** Like `validate`, but yields to the event loop. The value must not change meanwhile. */
 export function* validateSteps(shape: Shape, value: unknown): Steps<void> {
   const validation = new Validation();
   yield* validation.value(shape, value, () => '', 0);
@@ -29,10 +29,10 @@ function asOne(errors: readonly string[]): TypedError {
   return new TypedError(errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n'));
 }
 
-/** Values that are checked in a step. */
+/** Number of values between two yields. */
 const stepValues = 256;
 
-/** Where a value is, in words, which only an error needs. */
+/** Returns the path of a value for an error message. */
 type Place = () => string;
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
@@ -114,10 +114,10 @@ function validateScalar({ scalar }: ScalarShape, value: unknown, report: (messag
   }
 }
 
-/** A pointer to a struct around the value, as %v prints it. */
+/** Formats a value as %v prints a pointer to a struct with it. */
 const formatGoPointer = (value: unknown): string => `&{${formatValue(value)}}`;
 
-/** A JSON value as %#v prints it. */
+/** Formats a JSON value as %#v prints it. */
 function formatGoSyntax(value: unknown, depth = 0): string {
   if (depth > 200) return '…';
   if (value === null || value === undefined) return 'interface {}(nil)';

@@ -9,6 +9,6 @@ test.each<[generation: number | bigint | undefined, next: number | bigint]>([
   [Number.MAX_SAFE_INTEGER, 9_007_199_254_740_992n],
   [9_007_199_254_740_993n, 9_007_199_254_740_994n],
   [2n ** 63n - 1n, -(2n ** 63n)],
-])('behind generation %s comes %s', (generation, next) => {
+])('the generation after %s is %s', (generation, next) => {
   expect(nextGeneration(generation as number | undefined)).toBe(next);
 });

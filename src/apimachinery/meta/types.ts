@@ -1,4 +1,4 @@
-/** metav1: the metadata that every object has. Times are RFC 3339 strings, as in JSON. */
+/** metav1: the metadata of all objects. Times are RFC 3339 strings, as in JSON. */
 
 export interface OwnerReference {
   apiVersion: string;
@@ -54,7 +54,7 @@ export interface TypeMeta {
   kind: string;
 }
 
-/** Any API object in the form of its version's JSON, decoded: unknown fields gone, scalars canonical. */
+/** An API object in the JSON form of its version, decoded: without unknown fields, with canonical scalars. */
 export interface KubeObject extends TypeMeta {
   metadata: ObjectMeta;
   [field: string]: unknown;
@@ -97,7 +97,7 @@ export interface StatusDetails {
   causes?: StatusCause[];
   retryAfterSeconds?: number;
 }
-/** The answer to every request that failed, and to some that did not. Keys stand in the order of the Go struct. */
+/** The response to failed requests and some others. Keys are in the order of the Go struct. */
 export interface Status extends TypeMeta {
   metadata: ListMeta;
   status: 'Success' | 'Failure';
@@ -124,12 +124,12 @@ export interface DeleteOptions {
   ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 }
 
-/** `apps/v1`, or `v1` for the core group. */
+/** Formats `apps/v1`, or `v1` for the core group. */
 export function groupVersionString({ group, version }: GroupVersion): string {
   return group ? `${group}/${version}` : version;
 }
 
-/** Splits an apiVersion; the core group is empty. */
+/** Parses an apiVersion; the core group is empty. */
 export function parseGroupVersion(apiVersion: string): GroupVersion {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? { group: '', version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };

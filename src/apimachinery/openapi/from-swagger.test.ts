@@ -28,10 +28,10 @@ const swagger = {
   securityDefinitions: { BearerToken: { type: 'apiKey', description: 'd', name: 'authorization', in: 'header' } },
 };
 
-describe('a document of OpenAPI 2.0', () => {
+describe('an OpenAPI 2.0 document', () => {
   const document = fromSwagger(swagger, '/apis/a.io/v1/');
 
-  it('has the form of 3.0', () => {
+  it('converts to 3.0', () => {
     const thing = { schema: { $ref: '#/components/schemas/Thing' } };
     expect(document.paths['/apis/a.io/v1/things']).toEqual({
       post: {
@@ -61,7 +61,7 @@ describe('a document of OpenAPI 2.0', () => {
     });
   });
 
-  it('gives the joined document the paths of its group version, with what they refer to', () => {
+  it('contributes the paths of its group version, and their references, to the merged document', () => {
     expect(document.swagger).toEqual({
       info: swagger.info,
       paths: { '/apis/a.io/v1/things': { post: operation } },
@@ -71,7 +71,7 @@ describe('a document of OpenAPI 2.0', () => {
     });
   });
 
-  it('is refused where it is none', () => {
+  it('is rejected if malformed', () => {
     expect(() => fromSwagger({ paths: { '/a': { get: { responses: null } } } }, '/')).toThrow(TypeError);
   });
 });

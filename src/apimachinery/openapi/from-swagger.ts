@@ -16,9 +16,9 @@ const definitionPrefix = '#/definitions/';
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
 
 /**
- * A document of OpenAPI 2.0 in the form of 3.0; of it, the paths that begin with `prefix` and what they refer to go into a
- * joined document of 2.0 as they came. Throws a TypeError for what is no such document.
- * Upstream: kube-openapi/pkg/openapiconv/convert.go, kube-openapi/pkg/aggregator (FilterSpecByPaths).
+ * Converts an OpenAPI 2.0 document to 3.0. The paths that start with `prefix`, and their references, go unchanged into a merged 2.0
+ * document. Throws a TypeError for a malformed document. Upstream: kube-openapi/pkg/openapiconv/convert.go, kube-openapi/pkg/aggregator
+ * (FilterSpecByPaths).
  */
 export function fromSwagger(swagger: Swagger, prefix: string): V3Document {
   const { info = {}, paths = {}, definitions = {}, securityDefinitions } = swagger;
@@ -34,7 +34,7 @@ export function fromSwagger(swagger: Swagger, prefix: string): V3Document {
   } as V3Document;
 }
 
-/** A reference with siblings is wrapped: in 3.0 it has none. */
+/** Converts a schema. A reference with siblings is wrapped, since 3.0 does not allow them. */
 function v3Schema(schema: JsonSchema): JsonSchema {
   const { $ref, properties, items, additionalProperties, ...rest } = schema;
   const siblings: JsonSchema = {
@@ -87,7 +87,7 @@ function v3SecurityScheme({ type, description, name, in: place }: JsonSchema): J
   return { type, description, name, in: place };
 }
 
-/** The paths below a prefix with the definitions and parameters that they need. */
+/** Returns the paths below a prefix with the definitions and parameters that they need. */
 function partBelow(
   { info = {}, paths = {}, definitions = {}, parameters = {}, securityDefinitions = {} }: Swagger,
   prefix: string,
@@ -110,7 +110,7 @@ function prefixed(prefix: string, members: Readonly<Record<string, unknown>>): R
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [prefix + name, member]));
 }
 
-/** All references in a value, and in what they refer to. */
+/** Returns all transitive references of a value. */
 function references(value: unknown, targets: ReadonlyMap<string, unknown>): Set<string> {
   const found = new Set<string>();
   const open: unknown[] = [value];

@@ -29,7 +29,7 @@ function bytes(number: number, content: Uint8Array): Fields {
 function message(number: number, fields: Fields): Fields {
   return bytes(number, Buffer.concat(fields));
 }
-/** Nothing for what is not there: proto3 leaves out empty texts. */
+/** Encodes a string field; proto3 omits empty and absent ones. */
 function text(number: number, value: unknown): Fields {
   return typeof value === 'string' && value !== '' ? bytes(number, Buffer.from(value)) : none;
 }
@@ -49,16 +49,16 @@ function double(number: number, value: unknown): Fields {
   return [tags[number]!.fixed64, encoded];
 }
 
-/** A plain text of YAML where that means the same text, else quoted. */
+/** Formats a string as plain YAML if that reads back unchanged, else quoted. */
 function yamlText(value: string): string {
   const plain =
     /^[A-Za-z_./][\w./+, -]*$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$/i.test(value) && !value.endsWith(' ');
   if (plain) return value;
-  // The quotes that go-yaml prefers; an empty text has double ones.
+  // Quotes like go-yaml; an empty string has double quotes.
   return value !== '' && /^[\x20-\x7e]*$/.test(value) ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value);
 }
 
-/** The value as the YAML that gnostic puts next to it. The first line has no indent. */
+/** Formats the value as YAML, as gnostic stores it. The first line is not indented. */
 function yaml(value: unknown, indent = ''): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]\n';
@@ -119,7 +119,7 @@ function schemaFields(schema: JsonSchema): Fields {
     ...(typeof additionalProperties === 'object' && additionalProperties !== null
       ? message(21, message(1, schemaFields(additionalProperties as JsonSchema)))
       : none),
-    // Within a oneof, false is written too.
+    // Within a oneof, false is encoded too.
     ...(typeof additionalProperties === 'boolean' ? message(21, [tags[2]!.varint, varint(additionalProperties ? 1 : 0)]) : none),
     ...(typeof type === 'string' ? message(22, texts(1, [type])) : none),
     ...(items ? message(23, message(1, schemaFields(items as JsonSchema))) : none),
@@ -191,22 +191,22 @@ function entry(number: number, name: string, fields: Fields): Buffer {
 }
 
 /**
- * A path of the document as `openapi.v2.Document` of gnostic, which kubectl and other Go clients read faster than JSON.
- * Upstream: google/gnostic-models, openapiv2/OpenAPIv2.proto.
+ * Encodes a path as part of gnostic's `openapi.v2.Document`, which kubectl and other Go clients parse faster than JSON. Upstream:
+ * google/gnostic-models, openapiv2/OpenAPIv2.proto.
  */
 export function gnosticPath(path: string, item: JsonSchema): Buffer {
   return entry(2, path, pathFields(item));
 }
 
-/** A definition of the document. */
+/** Encodes a definition of the document. */
 export function gnosticDefinition(name: string, schema: JsonSchema): Buffer {
   return entry(1, name, schemaFields(schema));
 }
 
-/** What a document has besides its paths and definitions. */
+/** Parts of a document besides its paths and definitions. */
 export type SwaggerHead = Pick<SwaggerPart, 'info' | 'parameters' | 'securityDefinitions'>;
 
-/** A whole document, of paths and definitions that are encoded already. */
+/** Returns a whole document with encoded paths and definitions. */
 export function gnosticDocument(
   { info, parameters, securityDefinitions }: SwaggerHead,
   paths: readonly Buffer[],
@@ -240,7 +240,7 @@ export function gnosticDocument(
   ];
 }
 
-/** The tag and the length of a message whose fields follow. */
+/** Returns the tag and the length of a message with these fields. */
 function lengthOf(number: number, fields: readonly Buffer[]): Buffer {
   return Buffer.concat([tags[number]!.bytes, varint(fields.reduce((length, field) => length + field.length, 0))]);
 }

@@ -1,21 +1,21 @@
 import type { DefinitionTable, FieldTable } from '#apimachinery/runtime/schema';
 import type { TableFolder } from '#apimachinery/runtime/table-folder';
 
-/** A schema of OpenAPI 3.0. Members stand in the order in which upstream writes them. */
+/** An OpenAPI 3.0 schema. Members are in upstream's order. */
 export interface JsonSchema {
   [member: string]: unknown;
 }
 
 const prefix = '#/components/schemas/';
 
-/** The reference to a component, by the component's name. */
+/** Returns the reference to a component by its name. */
 export function componentReference(name: string): JsonSchema {
   return { $ref: prefix + name };
 }
 
 /**
- * Makes OpenAPI components of schema tables. Types are known by two names: that of the tables (`core_v1.Pod`) and that of
- * OpenAPI (`io.k8s.api.core.v1.Pod`). Upstream: kube-openapi/pkg/builder3.
+ * Builds OpenAPI components from schema tables. Types have two names: that of the tables (`core_v1.Pod`) and that of OpenAPI
+ * (`io.k8s.api.core.v1.Pod`). Upstream: kube-openapi/pkg/builder3.
  */
 export class OpenApiSchemas {
   readonly #tables: TableFolder;
@@ -25,15 +25,15 @@ export class OpenApiSchemas {
   readonly #groupVersion: string | undefined;
 
   /**
-   * `groupVersion` is that of the document (`apps/v1`): types that are kinds of many groups, such as DeleteOptions, show only
-   * that of the core group and that one. Without it, they show all.
+   * `groupVersion` is that of the document (`apps/v1`): kinds of many groups, such as DeleteOptions, list only the core group and this one.
+   * Without it, they list all.
    */
   constructor(tables: TableFolder, groupVersion?: string) {
     this.#tables = tables;
     this.#groupVersion = groupVersion;
   }
 
-  /** The component's name of a type. Throws for a type whose table does not say its Go package. */
+  /** Returns the component name of a type. Throws for a type whose table has no Go package. */
   name(type: string): string {
     let name = this.#names.get(type);
     if (name === undefined) {
@@ -52,12 +52,12 @@ export class OpenApiSchemas {
     return componentReference(this.name(type));
   }
 
-  /** The type of a component that this object named. */
+  /** Returns the type of a component name that `name` has returned before. */
   typeOf(name: string): string | undefined {
     return this.#types.get(name);
   }
 
-  /** The schema of a type, and in `references` the types that it refers to. */
+  /** Returns the schema of a type, and adds its references to `references`. */
   component(type: string, references: Set<string>): JsonSchema {
     const dot = type.indexOf('.');
     const file = type.slice(0, dot);
@@ -134,7 +134,7 @@ export class OpenApiSchemas {
   }
 }
 
-/** Extensions come last, in the order of their names. */
+/** Adds extensions after all other members, sorted by name. */
 function addExtensions(schema: JsonSchema, field: FieldTable): void {
   if (field.listMapKeys) schema['x-kubernetes-list-map-keys'] = field.listMapKeys;
   if (field.listType) schema['x-kubernetes-list-type'] = field.listType;

@@ -2,18 +2,18 @@ import { Buffer } from 'node:buffer';
 import { mapValues } from '#apimachinery/patch/own-property';
 import type { JsonSchema } from './schemas.ts';
 
-/** What of a document of OpenAPI 3.0 goes into one of 2.0. */
+/** The parts of an OpenAPI 3.0 document that a 2.0 document uses. */
 export interface V3Document {
   readonly info: object;
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components: {
     readonly schemas?: Readonly<Record<string, JsonSchema>>;
-    /** Of documents of the server itself. */
+    /** Set in documents of the server itself. */
     readonly securitySchemes?: Readonly<Record<string, object>>;
   };
-  /** Of custom resources: the schema of a name whose form of 2.0 does not follow from that of 3.0, in the form of 3.0. */
+  /** Set for custom resources: returns the schema of a name, in 3.0 form, if its 2.0 form cannot be derived from the 3.0 document. */
   readonly swaggerSchema?: (name: string) => JsonSchema | undefined;
-  /** Of documents that came in the form of 2.0: they go into the joined one as they are. */
+  /** Set in documents that were fetched as 2.0: merged unchanged. */
   readonly swagger?: SwaggerPart;
 }
 interface V3Parameter {
@@ -35,7 +35,7 @@ interface V3Operation {
 }
 
 export type SwaggerParameter = { readonly name: string; readonly in: string } & JsonSchema;
-/** What one document puts into a joined one of OpenAPI 2.0. */
+/** Contribution of one document to a merged OpenAPI 2.0 document. */
 export interface SwaggerPart {
   readonly info: object;
   readonly paths: Readonly<Record<string, JsonSchema>>;
@@ -44,7 +44,7 @@ export interface SwaggerPart {
   readonly securityDefinitions: Readonly<Record<string, JsonSchema>>;
 }
 
-/** The order of upstream's serializers; others come after these by name. */
+/** Order of upstream's serializers; others follow by name. */
 const mediaTypeOrder = [
   'text/plain',
   'application/json',
@@ -71,7 +71,7 @@ function firstSchema(content: V3Content | undefined): JsonSchema | undefined {
   return undefined;
 }
 
-/** A schema in the form of OpenAPI 2.0, which knows no defaults next to references, no nullable, and no oneOf, anyOf and not. */
+/** Converts a schema to OpenAPI 2.0, which has no defaults beside references, no nullable, and no oneOf, anyOf and not. */
 export function swaggerSchema(schema: JsonSchema): JsonSchema {
   if (typeof schema.$ref === 'string') return { $ref: swaggerReference(schema.$ref) };
   const result: JsonSchema = {};
@@ -83,7 +83,7 @@ export function swaggerSchema(schema: JsonSchema): JsonSchema {
       case 'not':
         break;
       case 'oneOf':
-        // Quantity: a number is accepted, a string is what it is.
+        // A Quantity accepts a number, but is published as a string.
         if (schema.type === undefined && Array.isArray(value))
           result.type = value.some((option) => (option as JsonSchema).type === 'string') ? 'string' : undefined;
         break;
@@ -124,7 +124,7 @@ function swaggerParameter({ name, in: place, description, required, schema }: V3
   };
 }
 
-/** FNV-1 of 64 bits. */
+/** 64-bit FNV-1. */
 function fnv64(text: string): Buffer {
   let hash = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, hash * 0x100000001b3n) ^ BigInt(byte);
@@ -133,14 +133,14 @@ function fnv64(text: string): Buffer {
   return bytes;
 }
 
-/** Go's encoding/json escapes HTML. */
+/** Encodes JSON with HTML escapes, like Go's encoding/json. */
 function goJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**
- * Parameters that many operations have stand once in the document, under a name with a hash of their content. Those that
- * name a kind stay where they are, and two that old versions of kubectl look for. Upstream: kube-openapi/pkg/builder/parameters.go.
+ * Moves common parameters to the document, under a name with a content hash. Those that name a kind stay in place, and so do two that old
+ * versions of kubectl look for. Upstream: kube-openapi/pkg/builder/parameters.go.
  */
 class SharedParameters {
   readonly parameters = new Map<string, SwaggerParameter>();
@@ -167,7 +167,7 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'];
 function swaggerOperation(operation: V3Operation, path: string, shared: SharedParameters, isCustom: boolean): JsonSchema {
   const { tags, description, operationId, parameters = [], requestBody, responses, ...extensions } = operation;
   const produces = mediaTypes(responses['200']?.content);
-  // What is no built-in resource consumes what it produces, and the paths of OpenID nothing.
+  // Paths other than built-in resources consume the media types that they produce; OpenID paths consume none.
   const isResource = extensions['x-kubernetes-action'] !== undefined && !isCustom;
   const consumes = requestBody
     ? mediaTypes(requestBody.content)
@@ -201,13 +201,13 @@ function swaggerOperation(operation: V3Operation, path: string, shared: SharedPa
   };
 }
 
-/** Extensions are maps in Go: their keys are written in order. */
+/** Sorts the keys of extensions, which are maps in Go. */
 function sortKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A document of OpenAPI 3.0 in the form of 2.0. It yields after each path and schema, so that others can run in between. */
+/** Converts an OpenAPI 3.0 document to 2.0. It yields to the event loop after each path and schema. */
 export function* swaggerPart(document: V3Document): Generator<void, SwaggerPart, void> {
   if (document.swagger) return document.swagger;
   const shared = new SharedParameters();

@@ -1,14 +1,14 @@
 import { isContainer } from '#apimachinery/runtime/numbers';
 import { isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
-/** Whether an object of a strategic merge patch is a directive and no value of its own. */
+/** True if an object in a strategic merge patch is a directive without a value. */
 export function isDropped(value: unknown): boolean {
   return isJsonObject(value) && Object.hasOwn(value, '$patch');
 }
 
 /**
- * A value of a patch that meets no counterpart: without the null fields of its objects (nulls in lists stay) and without
- * the fields and items that carry a `$patch` directive. The value itself if there is nothing to leave out. Does not recurse.
+ * Returns a patch value without a counterpart: without null fields of objects (nulls in lists stay) and without fields and items that have
+ * a `$patch` directive; the value itself if nothing changes. Not recursive.
  */
 export function cleanValue(value: unknown, { keepNulls = false, keepDirectives = false } = {}): unknown {
   if (!isContainer(value)) return value;

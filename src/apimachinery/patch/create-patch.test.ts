@@ -22,8 +22,8 @@ const sortKeys = (value: unknown): unknown =>
           .map(([name, item]) => [name, sortKeys(item)])
       : value;
 
-describe('patches made of two documents', () => {
-  it('give the second document again', () => {
+describe('patches of two documents', () => {
+  it('result in the second document', () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
         expect(text(applyJsonPatch(before, createJsonPatch(before, after)))).toBe(text(after));
@@ -42,7 +42,7 @@ describe('patches made of two documents', () => {
     );
   });
 
-  it('name what changed', () => {
+  it('contain only the changes', () => {
     const before = { metadata: { labels: { a: '1', b: '2' } }, list: [1, 2, 3] };
     const after = { metadata: { labels: { a: '2', 'c/d': '3' } }, list: [1, 9] };
     expect(createJsonPatch(before, after)).toEqual([

@@ -8,12 +8,12 @@ export interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** Deeper values are replaced as a whole: a diff of objects nobody nests this deep need not be minimal. */
+/** Deeper values are replaced as a whole: the patch need not be minimal there. */
 const maxDepth = 500;
 
 /**
- * The operations that make one document of another, in the order of the sorted keys; `applyJsonPatch` gives `after` again.
- * Items of lists are compared by place. The patch shares the values of `after`.
+ * Returns the operations that turn `before` into `after`, sorted by key; `applyJsonPatch` applies them. List items are compared by index.
+ * The patch shares the values of `after`.
  */
 export function createJsonPatch(before: unknown, after: unknown): JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = [];
@@ -44,12 +44,12 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
   for (let i = shared; i < after.length; i++) out.push({ op: 'add', path: `${path}/${i}`, value: after[i] });
 }
 
-/** A token of a JSON pointer (RFC 6901). */
+/** Escapes a token of a JSON pointer (RFC 6901). */
 const escapeToken = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**
- * The JSON merge patch (RFC 7386) that makes one document of another; `{}` if they are the same. It shares the values of
- * `after`. A null in `after` cannot be expressed: it becomes a removal.
+ * Returns the JSON merge patch (RFC 7386) that turns `before` into `after`; `{}` if they are equal. It shares the values of `after`. A null
+ * in `after` cannot be expressed and becomes a removal.
  */
 export function createMergePatch(before: JsonObject, after: JsonObject): JsonObject {
   return mergeDiff(before, after, 0);

@@ -2,9 +2,9 @@ import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { Float64, formatNumber, isInt64, isNumber } from '#apimachinery/runtime/numbers';
 import { isJsonObject } from './own-property.ts';
 
-/** A JSON value as fmt's %v prints it after decoding with integers kept: `map[a:1 b:[x <nil>]]`. */
+/** Formats a JSON value as fmt's %v prints it, with integers kept: `map[a:1 b:[x <nil>]]`. */
 export function formatValue(value: unknown, depth = 0): string {
-  // The text of a message: what is absurdly deep is cut instead of overflowing the stack.
+  // Cuts very deep values, since recursion would overflow the stack.
   if (depth > 200) return '…';
   if (value === null || value === undefined) return '<nil>';
   if (isNumber(value)) return formatNumber(value);
@@ -16,7 +16,7 @@ export function formatValue(value: unknown, depth = 0): string {
   return String(value);
 }
 
-/** The Go type of a decoded JSON value, as reflect names it. */
+/** Returns the Go type of a decoded JSON value, as reflect names it. */
 export function goTypeName(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)';
   if (Array.isArray(value)) return '[]interface {}';

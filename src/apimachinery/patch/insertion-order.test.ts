@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { insertionOrder } from './insertion-order.ts';
 
-/** The sort itself: apimachinery/pkg/util/strategicpatch, mergeSortedSlice and normalizeSliceOrder, with Go's insertion sort. */
+/** Reference implementation: apimachinery/pkg/util/strategicpatch, mergeSortedSlice and normalizeSliceOrder, with Go's insertion sort. */
 function sorted(places: readonly (number | undefined)[]): number[] {
   const order = places.map((_, index) => index);
   for (let i = 1; i < order.length; i++) {
@@ -15,7 +15,7 @@ function sorted(places: readonly (number | undefined)[]): number[] {
   return order;
 }
 
-it('is that of the sort, with items that have no place and items that share one', () => {
+it('equals the sort, with items that have no rank or equal ranks', () => {
   const places = fc.array(fc.option(fc.nat(8), { nil: undefined }), { maxLength: 20 });
   fc.assert(
     fc.property(places, (list) => {
@@ -25,7 +25,7 @@ it('is that of the sort, with items that have no place and items that share one'
   );
 });
 
-it('of many items takes no time', () => {
+it('handles many items in linear time', () => {
   const places = Array.from({ length: 100_000 }, (_, index) => (index % 3 === 0 ? undefined : (index * 7_919) % 100_003));
   const began = performance.now();
   expect(new Set(insertionOrder(places)).size).toBe(100_000);

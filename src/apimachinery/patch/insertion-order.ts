@@ -1,11 +1,11 @@
 /**
- * Where upstream's insertion sort takes items of which some have no place: before all that it has sorted so far. One with a place goes right behind the
- * last of them whose place is not greater: `[5, none, 3, none, 4]` becomes `[none, 3, 4, none, 5]`. Gives the indexes in that order. The sort itself would take a
- * minute for 100,000 items.
+ * Returns the indexes in the order of upstream's insertion sort, in which some items have no rank: such an item moves before all items
+ * sorted so far. An item with a rank goes after the last item whose rank is not greater: `[5, none, 3, none, 4]` becomes `[none, 3, 4,
+ * none, 5]`. The sort itself would take a minute for 100,000 items.
  */
 export function insertionOrder(places: readonly (number | undefined)[]): number[] {
   const before = predecessors(places);
-  /** Of each the one that follows it; of none the first. */
+  /** The successor of each item; that of undefined is the first item. */
   const next = new Map<number | undefined, number | undefined>();
   places.forEach((_, index) => {
     const neighbour = before.get(index);
@@ -17,7 +17,7 @@ export function insertionOrder(places: readonly (number | undefined)[]): number[
   return order;
 }
 
-/** By the index of each item that has a place: that of the last item up to it whose place is the greatest that is not greater. */
+/** Returns for each item with a rank the index of its predecessor: among the items up to it, the last one with the greatest rank that is not greater. */
 function predecessors(places: readonly (number | undefined)[]): Map<number, number> {
   const sorted = places.flatMap((place, index) => (place === undefined ? [] : [{ place, index }])).sort((a, b) => a.place - b.place);
   const previous = new Map<number, number | undefined>();
@@ -28,7 +28,7 @@ function predecessors(places: readonly (number | undefined)[]): Map<number, numb
     following.set(last, index);
   });
   const found = new Map<number, number>();
-  // From the last to the first: whatever came later is taken out of the row before.
+  // From last to first, so that later items are already removed from the list.
   for (let index = places.length - 1; index >= 0; index -= 1) {
     if (places[index] === undefined) continue;
     const last = previous.get(index);

@@ -3,15 +3,15 @@ import { JsonPatchError } from './json-patch.ts';
 import { StrategicMergePatchError } from './strategic-merge-patch.ts';
 
 /**
- * The error to answer a PATCH with, as apiserver/pkg/endpoints/handlers/patch.go maps it:
+ * Returns the error for a failed PATCH, as apiserver/pkg/endpoints/handlers/patch.go maps it:
  *
- * | thrown                                  | answer                                            |
- * |-----------------------------------------|---------------------------------------------------|
- * | JsonPatchError                          | 422 Invalid, the message is not shown             |
- * | StrategicMergePatchError badRequest     | 400 BadRequest with the message                   |
- * | StrategicMergePatchError unprocessable  | 422 Invalid, the message is not shown             |
- * | StrategicMergePatchError internal       | the error itself: 500 with the message, no reason |
- * | anything else, StatusErrors among it    | the error itself                                  |
+ * | thrown                                 | response                                          |
+ * |----------------------------------------|---------------------------------------------------|
+ * | JsonPatchError                         | 422 Invalid, without the message                  |
+ * | StrategicMergePatchError badRequest    | 400 BadRequest with the message                   |
+ * | StrategicMergePatchError unprocessable | 422 Invalid, without the message                  |
+ * | StrategicMergePatchError internal      | the error itself: 500 with the message, no reason |
+ * | any other, including StatusErrors      | the error itself                                  |
  */
 export function interpretPatchError(error: unknown): unknown {
   if (error instanceof JsonPatchError) return unprocessable(error);

@@ -26,12 +26,12 @@ const rows: readonly Row[] = [
   { name: 'add before an item', document: { l: [1, 2] }, patch: [add('/l/1', 9)], want: { l: [1, 9, 2] } },
   { name: 'add at a negative index counts from the end', document: { l: [1, 2] }, patch: [add('/l/-1', 9)], want: { l: [1, 2, 9] } },
   {
-    name: 'add beyond the end',
+    name: 'add past the end',
     document: { l: [1] },
     patch: [add('/l/2', 9)],
     error: "error in add for path: '/l/2': Unable to access invalid index: 2: invalid index referenced",
   },
-  { name: 'add at no index', document: { l: [1] }, patch: [add('/l/x', 9)], error: "value was not a proper array index: 'x'" },
+  { name: 'add at an invalid index', document: { l: [1] }, patch: [add('/l/x', 9)], error: "value was not a proper array index: 'x'" },
   {
     name: 'add below a missing parent',
     document: {},
@@ -42,7 +42,7 @@ const rows: readonly Row[] = [
   { name: 'add below a scalar', document: { a: 1 }, patch: [add('/a/b', 1)], error: 'doc is missing path' },
   { name: 'add without a path', document: {}, patch: [{ op: 'add', value: 1 }], error: 'add operation failed to decode path' },
   { name: 'add to the empty path', document: {}, patch: [add('', 1)], error: 'doc is missing path' },
-  { name: 'what stands before the first slash is ignored', document: {}, patch: [add('x/a', 1)], want: { a: 1 } },
+  { name: 'text before the first slash is ignored', document: {}, patch: [add('x/a', 1)], want: { a: 1 } },
   { name: 'add without a value is null', document: {}, patch: [{ op: 'add', path: '/a' }], want: { a: null } },
   { name: 'escaped tokens', document: { 'a/b': { 'c~d': 1 } }, patch: [replace('/a~1b/c~0d', 2)], want: { 'a/b': { 'c~d': 2 } } },
   { name: 'remove a field', document: { a: 1, b: 2 }, patch: [remove('/a')], want: { b: 2 } },
@@ -54,7 +54,7 @@ const rows: readonly Row[] = [
   },
   { name: 'remove an item', document: { l: [1, 2, 3] }, patch: [remove('/l/1')], want: { l: [1, 3] } },
   { name: 'remove the last item by a negative index', document: { l: [1, 2, 3] }, patch: [remove('/l/-1')], want: { l: [1, 2] } },
-  { name: 'remove no item', document: { l: [] }, patch: [remove('/l/0')], error: 'Unable to access invalid index: 0' },
+  { name: 'remove at an invalid index', document: { l: [] }, patch: [remove('/l/0')], error: 'Unable to access invalid index: 0' },
   { name: 'replace a missing field adds it', document: {}, patch: [replace('/a', 1)], want: { a: 1 } },
   {
     name: 'replace a missing item',
@@ -95,16 +95,16 @@ const rows: readonly Row[] = [
     patch: [test('/a/b', 1)],
     error: 'test operation does not apply: is missing path: /a/b: missing value',
   },
-  { name: 'no such operation', document: {}, patch: [{ op: 'frob', path: '/a' }], error: 'Unexpected kind: frob' },
+  { name: 'an unknown operation', document: {}, patch: [{ op: 'frob', path: '/a' }], error: 'Unexpected kind: frob' },
   { name: 'no operation', document: {}, patch: [{ path: '/a' }], error: 'Unexpected kind: unknown' },
   {
-    name: '__proto__ is a plain key',
+    name: '__proto__ is an ordinary key',
     document: {},
     patch: [add('/__proto__', { x: 1 }), add('/__proto__/y', 2)],
     want: own('__proto__', { x: 1, y: 2 }),
   },
-  { name: '__proto__ that is not there', document: {}, patch: [add('/__proto__/x', 1)], error: 'doc is missing path' },
-  { name: 'constructor that is not there', document: {}, patch: [add('/constructor/prototype', 1)], error: 'doc is missing path' },
+  { name: 'an absent __proto__', document: {}, patch: [add('/__proto__/x', 1)], error: 'doc is missing path' },
+  { name: 'an absent constructor', document: {}, patch: [add('/constructor/prototype', 1)], error: 'doc is missing path' },
 ];
 
 describe('applyJsonPatch', () => {
@@ -116,19 +116,19 @@ describe('applyJsonPatch', () => {
     expect(Object.prototype).not.toHaveProperty('x');
   });
 
-  it('leaves the values of the patch as they are', () => {
+  it('does not change the values of the patch', () => {
     const patch = [add('/a', { b: 1 }), add('/a/c', 2)];
     expect(applyJsonPatch({}, patch)).toEqual({ a: { b: 1, c: 2 } });
     expect(patch[0]).toEqual(add('/a', { b: 1 }));
   });
 
-  it('shares what it does not touch', () => {
+  it('shares untouched values', () => {
     const document = { a: { x: 1 }, b: { y: 1 } };
     const result = applyJsonPatch(document, [replace('/a/x', 2)]) as typeof document;
     expect(result.b).toBe(document.b);
   });
 
-  it('is answered 422 without the message', () => {
+  it('returns 422 without the message', () => {
     const error = interpretPatchError(new JsonPatchError('testing value /a failed: test failed'));
     expect((error as StatusError).status).toMatchObject({
       code: 422,
@@ -154,13 +154,13 @@ describe('decodeJsonPatch', () => {
       code: 400,
     },
     {
-      name: 'a text in the list',
+      name: 'a string in the list',
       patch: ['x'],
       message: 'error decoding patch: json: cannot unmarshal string into Go value of type handlers.jsonPatchOp',
       code: 400,
     },
     {
-      name: 'a number as path',
+      name: 'a number as the path',
       patch: [{ op: 'add', path: 5 }],
       code: 400,
       message: 'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.path of type string',

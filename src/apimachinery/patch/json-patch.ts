@@ -6,37 +6,37 @@ import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
-/** The most operations that one patch may have; apiserver/pkg/endpoints/handlers/patch.go. */
+/** Maximum number of operations of a patch; apiserver/pkg/endpoints/handlers/patch.go. */
 export const maxJsonPatchOperations = 10_000;
-/** The most bytes of JSON that the copy operations of one patch may add; apiserver/pkg/server/config.go. */
+/** Maximum number of JSON bytes that the copy operations of a patch may add; apiserver/pkg/server/config.go. */
 export const maxAccumulatedCopySize = 3 * 1024 * 1024;
 
-/** A JSON patch that is well formed but does not apply; the server answers 422 (see `interpretPatchError`). */
+/** Error for a well-formed JSON patch that does not apply; the server returns 422 (see `interpretPatchError`). */
 export class JsonPatchError extends Error {
   override readonly name: string = 'JsonPatchError';
 }
 
-/** A `test` operation found another value. */
+/** Error for a `test` operation with another value. */
 export class TestFailedError extends JsonPatchError {
   override readonly name = 'TestFailedError';
 }
 
-/** The operations of a patch, ready to be applied any number of times. */
+/** The decoded operations of a patch, which can be applied repeatedly. */
 export class JsonPatch {
-  /** `strictErrors`: fields that no operation has, as strict decoding words them: `json patch unknown field "[0].foo"`. */
+  /** `strictErrors` are unknown fields of operations, in the form of strict decoding: `json patch unknown field "[0].foo"`. */
   constructor(
     readonly operations: readonly JsonObject[],
     readonly strictErrors: readonly string[],
   ) {}
 }
 
-/** Upstream's parser keeps so many and drops the rest: sigs.k8s.io/json. */
+/** Upstream's parser keeps this number and drops the rest: sigs.k8s.io/json. */
 const maxStrictErrors = 100;
 const textFields = ['op', 'path', 'from'] as const;
 
 /**
- * The operations of a parsed patch document. With `strict` (field validation Warn or Strict) the shape is checked as
- * upstream's typed decoding does. Throws the StatusError 400 for what is no list of objects and 413 for too many operations.
+ * Decodes the operations of a parsed patch document. With `strict` (field validation Warn or Strict) it reports unknown fields like
+ * upstream's typed decoding. Throws StatusError 400 for a document that is not a list of objects, and 413 for too many operations.
  */
 export function decodeJsonPatch(patch: unknown, strict = true): JsonPatch {
   const strictErrors: string[] = [];
@@ -77,7 +77,7 @@ function checkShape(patch: unknown, strictErrors: string[]): void {
 const decodingError = (message: string) => newBadRequest(`error decoding patch: ${message}`);
 const cannotUnmarshal = (value: unknown, type: string) => `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type}`;
 
-/** The word that encoding/json has for the kind of a value. */
+/** Returns encoding/json's word for the type of a value. */
 export function jsonKind(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   switch (typeof value) {
@@ -89,18 +89,17 @@ export function jsonKind(value: unknown): string {
 }
 
 /**
- * Applies an RFC 6902 patch with the behaviour of gopkg.in/evanphx/json-patch.v4, which differs from the RFC: negative
- * indices count from the end, `replace` of a missing field adds it, a `copy` of a missing field adds null, `test` of a
- * missing field succeeds against null, and what stands before the first `/` of a path is ignored. Neither input is changed;
- * the result shares what the patch did not touch. `patch` is a JsonPatch or a parsed document. Objects and lists that paths
- * led through are added to `parsed`: upstream keeps all others as the text that they were.
- * Throws JsonPatchError if an operation does not apply, and what `decodeJsonPatch` throws.
+ * Applies an RFC 6902 patch with the behaviour of gopkg.in/evanphx/json-patch.v4, which differs from the RFC: negative indexes count from
+ * the end, `replace` of a missing field adds it, a `copy` of a missing field adds null, `test` of a missing field succeeds against null,
+ * and text before the first `/` of a path is ignored. Inputs are not changed; the result shares untouched values. `patch` is a JsonPatch or
+ * a parsed document. Objects and lists that a path has traversed are added to `parsed`: upstream keeps all others as raw text. Throws
+ * JsonPatchError if an operation does not apply, and the errors of `decodeJsonPatch`.
  */
 export function applyJsonPatch(document: unknown, patch: unknown, parsed: WeakSet<object> = new WeakSet()): unknown {
   return atOnce(applyJsonPatchSteps(document, patch, parsed));
 }
 
-/** The same with a step for each operation: to insert at the front of a list of a million items takes one a millisecond. */
+/** Like `applyJsonPatch`, but yields after each operation: inserting at the front of a list of a million items takes a millisecond. */
 export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: WeakSet<object>): Steps<unknown> {
   const application = new Application(document, parsed);
   const { operations } = patch instanceof JsonPatch ? patch : decodeJsonPatch(patch, false);
@@ -117,7 +116,7 @@ const isContainer = (value: unknown): value is Container => isAnyContainer(value
 
 class Application {
   root: unknown;
-  /** Containers that this application made, so it may change them. All others belong to an input. */
+  /** Containers that this application created and may change. All others belong to an input. */
   readonly #owned = new Set<Container>();
   #copied = 0;
 
@@ -208,7 +207,7 @@ class Application {
     within('error while adding value during copy', () => insert(target, key, deepCopy(value)));
   }
 
-  /** The container that a path's last token is looked up in, and that token; undefined if there is no such container. */
+  /** Returns the parent container of a path, and the last token; undefined if the container does not exist. */
   #find(path: string, toChange: boolean): [Container, string] | undefined {
     const tokens = path.split('/');
     if (tokens.length < 2 || !isContainer(this.root)) return undefined;
@@ -264,12 +263,12 @@ const operand = (operation: JsonObject): unknown => getOwn(operation, 'value') ?
 const unescapeToken = (token: string): string =>
   token.includes('~') ? token.replace(/~[01]/g, (escaped) => (escaped === '~1' ? '/' : '~')) : token;
 
-/** strconv.Atoi; undefined for what is no number. */
+/** strconv.Atoi; undefined for a malformed number. */
 function parseIndex(token: string): number | undefined {
   return /^[+-]?\d{1,15}$/.test(token) ? Number(token) : undefined;
 }
 
-/** The place that a token names in an array, negative ones from the end; undefined if there is none. */
+/** Returns the index for a token of an array, negative ones from the end; undefined if it does not exist. */
 function existingIndex(array: readonly unknown[], token: string): number | undefined {
   const index = parseIndex(token);
   if (index === undefined || index >= array.length || index < -array.length) return undefined;
@@ -311,7 +310,7 @@ function take(container: Container, key: string): unknown {
   return value;
 }
 
-/** The length of a value's compact JSON in bytes. Does not recurse. */
+/** Returns the length of a value's compact JSON in bytes. Not recursive. */
 function jsonSize(value: unknown): number {
   let size = 0;
   const stack = [value];

@@ -6,10 +6,7 @@ import { cleanValue } from './clean-value.ts';
 import { jsonKind } from './json-patch.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
-/**
- * Checks that a merge patch is an object, as the server's typed decoding does under field validation Warn and Strict.
- * Throws the StatusError 400 otherwise.
- */
+/** Checks that a merge patch is an object, like typed decoding with field validation Warn and Strict. Throws StatusError 400 otherwise. */
 export function checkMergePatch(patch: unknown): asserts patch is JsonObject {
   if (isJsonObject(patch)) return;
   if (patch === null) throw newBadRequest('Invalid JSON Patch');
@@ -19,17 +16,17 @@ export function checkMergePatch(patch: unknown): asserts patch is JsonObject {
 const keysPerStep = 1_024;
 
 /**
- * Applies an RFC 7386 patch with the behaviour of gopkg.in/evanphx/json-patch.v4. Unlike the RFC's algorithm, nulls within
- * lists stay (but not those of the objects in them), and a patch that replaces a value which is no object keeps no nulls.
- * Neither input is changed; the result shares what the patch did not touch. `sorts`: objects that the patch changes have their keys in order, as Go
- * writes maps; that shows in raw content alone. Throws the StatusError 400 for a patch that is neither object nor list.
+ * Applies an RFC 7386 patch with the behaviour of gopkg.in/evanphx/json-patch.v4. Unlike in the RFC, nulls within lists stay (but not those
+ * of the objects in them), and a patch that replaces a value other than an object keeps no nulls. Inputs are not changed; the result shares
+ * untouched values. `sorts` sorts the keys of changed objects, as Go encodes maps; that is visible only in raw content. Throws StatusError
+ * 400 for a patch that is neither an object nor a list.
  */
 export function* applyMergePatch(document: unknown, patch: unknown, sorts = false): Steps<unknown> {
   if (Array.isArray(patch)) return withoutNullFields(patch);
   if (!isJsonObject(patch)) throw newBadRequest('Invalid JSON Patch');
   if (!isJsonObject(document)) return withoutNullFields(patch);
 
-  // Patches may be as deep as JSON may be, so the pairs that are left to merge stand on a stack of our own.
+  // An explicit stack, since patches may be as deep as JSON.
   const result: JsonObject = {};
   const pending: [target: JsonObject, current: JsonObject, changes: JsonObject][] = [[result, document, patch]];
   let mergedKeys = 0;
@@ -47,7 +44,7 @@ export function* applyMergePatch(document: unknown, patch: unknown, sorts = fals
         pending.push([merged, present, wanted]);
       } else setOwn(target, key, isJsonObject(present) ? wanted : withoutNullFields(wanted));
     };
-    // What stays is copied: to copy all and delete what goes takes many times as long where there are many keys.
+    // Copies the kept members: copying all and deleting some is many times slower for many keys.
     for (const key of sorts ? keysInOrder(current, changes) : keysOf(current)) {
       if (Object.hasOwn(changes, key)) change(key);
       else if (current[key] !== undefined) {

@@ -1,14 +1,14 @@
 import { isContainer } from '#apimachinery/runtime/numbers';
 import { forgetKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
 
-/** JSON objects of clients: any key is legal data, `__proto__` and `constructor` among them. */
+/** A JSON object of a client: any key is legal, including `__proto__` and `constructor`. */
 export type JsonObject = Record<string, unknown>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return isContainer(value) && !Array.isArray(value);
 }
 
-/** Also of arrays. Asks for no list of keys: this is asked of every field of every write. */
+/** True for an object or array without own keys. It does not list the keys, since it runs for every field of every write. */
 export function isEmptyObject(value: object): boolean {
   const keys = notedKeys(value);
   if (keys) return !keys.some((key) => Object.hasOwn(value, key));
@@ -16,12 +16,12 @@ export function isEmptyObject(value: object): boolean {
   return true;
 }
 
-/** The object's own value of a key; undefined if it has none. */
+/** Returns the object's own value of a key; undefined if there is none. */
 export function getOwn(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Assigns an own property; never goes through a setter such as `__proto__`. */
+/** Sets an own property; never calls a setter such as `__proto__`. */
 export function setOwn(object: JsonObject, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value;
   else {
@@ -30,7 +30,7 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
   }
 }
 
-/** The object with its values mapped; keys stay what they are, `__proto__` too. */
+/** Maps the values of an object; keys are kept, including `__proto__`. */
 export function mapValues<T, U>(object: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 }

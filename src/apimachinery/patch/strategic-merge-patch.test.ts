@@ -54,7 +54,7 @@ const rows: readonly Row[] = [
     want: { size: 2, labels: { b: '2', c: '3' } },
   },
   {
-    name: 'nulls that meet nothing are gone',
+    name: 'nulls for absent fields are dropped',
     document: {},
     patch: { labels: { a: null, b: '1' }, inner: { size: null } },
     want: { labels: { b: '1' }, inner: {} },
@@ -80,7 +80,7 @@ const rows: readonly Row[] = [
     want: { items: [{ name: 'a', value: 'a' }, { name: 'b', value: 'x' }, { name: 'c' }] },
   },
   {
-    name: 'the patch orders what both have',
+    name: 'the patch orders shared items',
     document: { items: items('a', 'b', 'c') },
     patch: { items: [{ name: 'c' }, { name: 'a' }] },
     want: { items: items('b', 'c', 'a') },
@@ -128,7 +128,7 @@ const rows: readonly Row[] = [
     error: 'map: map[$patch:delete] does not contain declared merge key: name',
   },
   {
-    name: 'a text among the items',
+    name: 'a string among the items',
     document: { items: items('a') },
     patch: { items: ['x'] },
     error: 'list element types are not identical: [[map[name:a value:a]] [x]]',
@@ -146,7 +146,7 @@ const rows: readonly Row[] = [
     want: { plain: items('b'), args: [] },
   },
   {
-    name: 'a list that meets nothing is cleaned',
+    name: 'a list without a counterpart is cleaned',
     document: {},
     patch: {
       items: [
@@ -207,7 +207,7 @@ const rows: readonly Row[] = [
     error: "The order in patch list:\n[b]\n doesn't match $setElementOrder list:\n[a]\n",
   },
   {
-    name: '$setElementOrder that is no list',
+    name: '$setElementOrder that is not a list',
     document: {},
     patch: { '$setElementOrder/items': 'x' },
     error: 'expected a []interface {}, but received a string',
@@ -243,19 +243,19 @@ const rows: readonly Row[] = [
     want: { selector: { type: 'b' } },
   },
   {
-    name: 'a value of another kind replaces',
+    name: 'a value of another type replaces',
     document: { labels: { a: '1' }, size: 1 },
     patch: { labels: 'x', size: { a: null } },
     want: { labels: 'x', size: {} },
   },
   {
-    name: 'a map below a map of texts',
+    name: 'a map below a map of strings',
     document: { labels: { a: { b: 1 } } },
     patch: { labels: { a: { b: 2 } } },
     error: 'merging an object in json but data type is not struct, instead is: map',
   },
   {
-    name: 'an unknown field that both have',
+    name: 'an unknown field in both',
     document: { nope: { a: 1 } },
     patch: { nope: { a: 2 } },
     error: 'unable to find api field in struct Thing for the json field "nope"',
@@ -268,7 +268,7 @@ const rows: readonly Row[] = [
     error: 'unable to find api field in struct RawExtension for the json field "a"',
   },
   {
-    name: '__proto__ is a plain key',
+    name: '__proto__ is an ordinary key',
     document: { labels: { a: '1' } },
     patch: { labels: JSON.parse('{"__proto__":"2"}') as JsonObject },
     want: { labels: JSON.parse('{"a":"1","__proto__":"2"}') as JsonObject },
@@ -286,7 +286,7 @@ describe('applyStrategicMergePatch', () => {
     expect({ document, patch }).toStrictEqual(before);
   });
 
-  it('bounds the depth of a patch', () => {
+  it('limits the depth of a patch', () => {
     const deep = () => JSON.parse(`${'{"inner":'.repeat(9000)}{}${'}'.repeat(9000)}`) as JsonObject;
     expect(() => applyStrategicMergePatch(deep(), deep(), type)).toThrow('nested more than 500 levels');
     expect(applyStrategicMergePatch({}, deep(), type)).toHaveProperty('inner');
@@ -299,7 +299,7 @@ describe('applyStrategicMergePatch', () => {
     },
     { patch: { finalizers: [['x']] }, want: { status: { code: 422, reason: 'Invalid' } } },
     { patch: { items: [{}] }, want: { message: 'map: map[] does not contain declared merge key: name' } },
-  ])('is answered as upstream does: $want', ({ patch, want }) => {
+  ])("returns upstream's error: $want", ({ patch, want }) => {
     let thrown: unknown;
     try {
       applyStrategicMergePatch({ strategy: { type: 'a' }, finalizers: [['y']], items: items('a') }, patch, type);

@@ -12,11 +12,11 @@ const retainKeysDirective = '$retainKeys';
 const setElementOrderPrefix = '$setElementOrder';
 const deleteFromPrimitiveListPrefix = '$deleteFromPrimitiveList';
 
-/** Nothing that the API knows nests this deep; the bound keeps patches of unlimited depth from overflowing the stack. */
+/** Maximum depth of patches, since the merge is recursive. API types are not as deep. */
 const maxDepth = 500;
 
 /**
- * Why a strategic merge patch does not apply. `answer` tells which: 400, 422, or 500 with the message as it is
+ * Error for a strategic merge patch that does not apply. `answer` selects 400, 422, or 500 with the message
  * (interpretStrategicMergePatchError of apiserver/pkg/endpoints/handlers/patch.go; see `interpretPatchError`).
  */
 export class StrategicMergePatchError extends Error {
@@ -39,15 +39,15 @@ const badArgument = (expected: string, actual: unknown) =>
   new StrategicMergePatchError(`expected a ${expected}, but received a ${goTypeName(actual)}`);
 
 /**
- * Applies a strategic merge patch to an object of a built-in type (apimachinery/pkg/util/strategicpatch,
- * StrategicMergeMapPatch). Neither input is changed; the result shares what the patch did not touch. The result is JSON
- * that still has to be decoded: it may hold fields that the type does not know. Throws StrategicMergePatchError.
+ * Applies a strategic merge patch to an object of a built-in type (apimachinery/pkg/util/strategicpatch, StrategicMergeMapPatch). Inputs
+ * are not changed; the result shares untouched values. The result must be decoded: it may have fields that the type does not have. Throws
+ * StrategicMergePatchError.
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, type: StructType): JsonObject {
   return atOnce(applyStrategicMergePatchSteps(document, patch, type));
 }
 
-/** The same in steps. Neither input may change meanwhile. */
+/** Like `applyStrategicMergePatch`, but yields to the event loop. Inputs must not change meanwhile. */
 export function applyStrategicMergePatchSteps(document: JsonObject, patch: JsonObject, type: StructType): Steps<JsonObject> {
   return mergeMap(document, patch, type, 0);
 }
@@ -104,13 +104,13 @@ function* mergeField(target: JsonObject, patchKey: string, change: unknown, type
   }
 }
 
-/** Takes over a value of the patch that meets none of its kind: without null fields, and without what carries a directive. */
+/** Sets a patch value without a counterpart: without null fields and directives. */
 function setCleaned(target: JsonObject, key: string, value: unknown): void {
   if (isDropped(value)) delete target[key];
   else setOwn(target, key, cleanValue(value));
 }
 
-/** A copy of the original with the keys that the patch's `$retainKeys` names, or with all if there is no such directive. */
+/** Copies the original with the keys in the patch's `$retainKeys`, or with all if there is no such directive. */
 function* retainKeys(original: JsonObject, patch: JsonObject): Steps<JsonObject> {
   if (!Object.hasOwn(patch, retainKeysDirective)) return notedKeys(original) ? yield* copyOfWide(original) : { ...original };
   const list = patch[retainKeysDirective];
@@ -138,8 +138,8 @@ function* copyOfWide(original: JsonObject): Steps<JsonObject> {
 }
 
 /**
- * Merges each list that has a `$setElementOrder/<list>` with its patch and puts it in order: `$setElementOrder` goes before
- * the order of the patch, and that before the order of the live list. Returns the keys of the patch that are done.
+ * Merges each list that has a `$setElementOrder/<list>` with its patch and sorts it: by `$setElementOrder` first, then by the patch, then
+ * by the live list. Returns the keys of the patch that are done.
  */
 function* applyElementOrders(target: JsonObject, patch: JsonObject, type: Type, depth: number): Steps<Set<string> | undefined> {
   let handled: Set<string> | undefined;
@@ -175,14 +175,14 @@ function listOf(object: JsonObject, key: string): unknown[] | undefined {
   return value;
 }
 
-/** What stands behind the `/` of a directive such as `$setElementOrder/containers`. */
+/** Returns the part after the `/` of a directive such as `$setElementOrder/containers`. */
 function keyAfter(key: string, prefix: string, error: () => Error): string {
   const slash = key.indexOf('/');
   if (slash < 0 || key.slice(0, slash) !== prefix) throw error();
   return key.slice(slash + 1);
 }
 
-/** The items of the patch must stand in the order of `$setElementOrder`, and all of them must be named there. */
+/** Validates that the items of the patch are in the order of `$setElementOrder`, and all in that list. */
 function checkAgainstOrder(changes: unknown[], order: unknown[], mergeKey: string): void {
   if (order.length === 0 || changes.length === 0) return;
   const kept = mergeKey ? changes.filter((item) => mapOf(item)[directiveMarker] !== 'delete') : changes;
@@ -240,7 +240,7 @@ function* mergeList(
   return orderItems(inPatch, serverOnly, patch, live, mergeKey, true);
 }
 
-/** Follows the `$patch` of items: the list without what they delete, and the patch without them. */
+/** Applies the `$patch` directives of items: returns the list without deleted items, and the patch without directives. */
 function applyItemDirectives(current: JsonObject[], changes: JsonObject[], mergeKey: string): [JsonObject[], JsonObject[]] {
   const gone = new Set<unknown>();
   let replaces = false;
@@ -282,14 +282,14 @@ function* mergeItems(live: JsonObject[], patch: JsonObject[], items: Type, merge
   return merged;
 }
 
-/** Scalars, each once. */
+/** Returns scalars without duplicates. */
 function withoutRepeats(list: readonly unknown[]): unknown[] {
   const first = new Map<unknown, unknown>();
   for (const item of list) if (!first.has(scalarKey(item))) first.set(scalarKey(item), item);
   return [...first.values()];
 }
 
-/** The items that `by` names, and the others, both in the order of the list. */
+/** Returns the items that are in `by`, and the others, both in list order. */
 function partition(list: unknown[], by: unknown[], mergeKey: string): [unknown[], unknown[]] {
   const named = new Set(by.map((item) => scalarKey(mergeKey ? getOwn(elementMap(item, by), mergeKey) : item)));
   const inside: unknown[] = [];
@@ -303,7 +303,7 @@ function elementMap(item: unknown, list: unknown[]): JsonObject {
   return item;
 }
 
-/** Sorts both parts by their own order and zips them: a server-only item goes first if the live list has it first. */
+/** Sorts both parts by their own order and zips them: a server-only item goes first if it is first in the live list. */
 function orderItems(
   patchItems: unknown[],
   serverOnly: unknown[],
@@ -345,7 +345,7 @@ function sortByPlace(items: unknown[], places: Map<unknown, number>, keyOf: (ite
   return insertionOrder(keyed.map(({ place }) => place)).map((index) => items[index]);
 }
 
-/** The one Go type that all elements of both lists have. */
+/** Returns the common Go type of the elements of both lists. */
 function elementTypeName(...lists: unknown[][]): string {
   let name: string | undefined;
   for (const list of lists) {
@@ -384,14 +384,14 @@ function lookupList(type: Type, key: string): { items: Type; strategy: string; m
   return { items: field.type.items, strategy: strategyOf(field), mergeKey: field.patchMergeKey ?? '' };
 }
 
-/** A field's strategy without retainKeys, which only clients that make patches look at. */
+/** Returns a field's patch strategy without retainKeys, which only matters for creating patches. */
 function strategyOf(field: Field): string {
   return (field.patchStrategy ?? '').split(',').find((strategy) => strategy !== 'retainKeys') ?? '';
 }
 
 const shortName = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
 
-/** reflect's name of a type's kind. */
+/** Returns reflect's name of a type's kind. */
 function goKind(type: Type): string {
   switch (type.kind) {
     case 'list':

@@ -61,14 +61,14 @@ describe('decode and encode', () => {
   test.each<[name: string, text: string, encoded: string]>([
     ['always fields are added', '{}', `{${empty}}`],
     [
-      'fields go into the order of the struct',
+      'fields are in the order of the struct',
       '{"spec":{"size":1,"replicas":2},"metadata":{"labels":{},"name":"a"},"kind":"Thing"}',
       '{"kind":"Thing","metadata":{"name":"a"},"spec":{"replicas":2,"size":1},"rules":null}',
     ],
-    ['zero values are left out', '{"kind":"","spec":{"size":0,"paused":false,"parts":[],"limits":{}},"data":null}', `{${empty}}`],
-    ['but not behind pointers', '{"spec":{"replicas":0,"port":0}}', '{"metadata":{},"spec":{"replicas":0,"port":0},"rules":null}'],
-    ['an empty list without omitempty stays', '{"rules":[]}', '{"metadata":{},"spec":{},"rules":[]}'],
-    ['an empty list that is another value than none is not written', '{"spec":{"policies":[]}}', `{${empty}}`],
+    ['zero values are omitted', '{"kind":"","spec":{"size":0,"paused":false,"parts":[],"limits":{}},"data":null}', `{${empty}}`],
+    ['zero values of pointers are kept', '{"spec":{"replicas":0,"port":0}}', '{"metadata":{},"spec":{"replicas":0,"port":0},"rules":null}'],
+    ['an empty list without omitempty is kept', '{"rules":[]}', '{"metadata":{},"spec":{},"rules":[]}'],
+    ['an empty list that differs from an absent one is not encoded', '{"spec":{"policies":[]}}', `{${empty}}`],
     [
       'null items are zero values',
       '{"rules":[null],"spec":{"words":["a",null]}}',
@@ -85,7 +85,7 @@ describe('decode and encode', () => {
       `{${empty},"binary":{"a":"QQ==","b":"QQ==","c":"AQI=","d":""}}`,
     ],
     [
-      'zero times are not there',
+      'zero times are omitted',
       '{"metadata":{"created":"0001-01-01T00:00:00Z"},"rules":[{"name":"a","probed":"0001-01-01T00:00:00Z"}]}',
       '{"metadata":{},"spec":{},"rules":[{"name":"a","probed":null}]}',
     ],
@@ -94,7 +94,7 @@ describe('decode and encode', () => {
       '{"spec":{"limits":{"cpu":"1000m","memory":1e9,"x":0.5,"y":"1024Mi"}}}',
       '{"metadata":{},"spec":{"limits":{"cpu":"1","memory":"1e9","x":"500m","y":"1Gi"}},"rules":null}',
     ],
-    ['zero structs with omitzero are not there', '{"spec":{"zero":{"name":""}}}', `{${empty}}`],
+    ['zero structs with omitzero are omitted', '{"spec":{"zero":{"name":""}}}', `{${empty}}`],
     [
       'raw keeps its order, any is sorted',
       '{"raw":{"b":1,"a":2},"any":{"b":1,"a":2}}',
@@ -106,7 +106,7 @@ describe('decode and encode', () => {
     expect(roundTrip(encoded)).toBe(encoded);
   });
 
-  test('large lists, maps and raw values go in steps', () => {
+  test('yields within large lists, maps and raw values', () => {
     const keys = Array.from({ length: 20_000 }, (_, i) => `k${(i * 7_919) % 20_000}`);
     const map = (value: unknown) => Object.fromEntries(keys.map((key) => [key, value]));
     const parts = keys.map((name) => ({ name, inner: { words: [name, 'é<'] } }));
@@ -128,7 +128,7 @@ describe('decode and encode', () => {
     expect(turns).toBeGreaterThan(200);
   });
 
-  test('unknown fields are dropped and told', () => {
+  test('drops and reports unknown fields', () => {
     const { value } = parseJson(
       Buffer.from('{"x":1,"spec":{"parts":[{"name":"a"},{"y":{"z":1}}],"byName":{"k":{"w":1}}},"__proto__":{"p":1}}'),
     );
@@ -138,12 +138,12 @@ describe('decode and encode', () => {
     expect(decode(thing, { x: 1 }, { strict: false }).unknownFields).toEqual([]);
   });
 
-  test('a decoded object is the parsed one if nothing had to change', () => {
+  test('returns the parsed object if nothing changes', () => {
     const value = { kind: 'Thing', spec: { words: ['a'] } };
     expect(decode(thing, value).object).toBe(value);
   });
 
-  test('struct that keeps unknown fields', () => {
+  test('a struct that preserves unknown fields', () => {
     const open: StructType = {
       kind: 'struct',
       name: 'x',
@@ -158,7 +158,7 @@ describe('decode and encode', () => {
   });
 });
 
-describe('values that do not fit', () => {
+describe('values of the wrong type', () => {
   const into = (field: string, type: string): string => `into Go struct field ${field} of type ${type}`;
   test.each<[text: string, message: string]>([
     ['5', 'json: cannot unmarshal number into Go value of type v1.Thing'],
@@ -192,7 +192,7 @@ describe('values that do not fit', () => {
     expect(() => decode(thing, value)).toThrow(new DecodeError(message));
   });
 
-  test('endless nesting of a recursive type', () => {
+  test('unlimited nesting of a recursive type', () => {
     const text = `${'{"spec":{"parts":[{"inner":'.slice(0, 8)}${'{"parts":[{"inner":'.repeat(3000)}null${'}]}'.repeat(3000)}}`;
     const { value } = parseJson(Buffer.from(text));
     expect(() => decode(thing, value)).toThrow(DecodeError);
@@ -209,13 +209,13 @@ test.each<[field: string, value: unknown, zero: boolean]>([
   expect(isZero(thing.fields.get(field)!.type, value)).toBe(zero);
 });
 
-test('an empty list that is another value than none is there once it was decoded', () => {
+test('an empty list that differs from an absent one is kept by decoding', () => {
   const decoded = (spec: string) => decode(thing, JSON.parse(`{"spec":${spec}}`)).object['spec'];
   expect(decoded('{"policies":[],"words":[]}')).toEqual({ policies: [] });
   expect(decoded('{"policies":null}')).toEqual({});
 });
 
-test('an empty list that upstream stores as none is null', () => {
+test('an empty list that upstream stores as absent becomes null', () => {
   const volume = registry.struct('test_v1.Volume');
   expect(encode(volume, decode(volume, { sources: [] }).object)).toBe('{"sources":null}');
 });

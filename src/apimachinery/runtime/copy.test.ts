@@ -9,7 +9,7 @@ const nested = (depth: number, leaf: unknown): unknown => {
   return value;
 };
 
-test('a copy shares nothing and is equal', () => {
+test('a copy is equal and shares nothing', () => {
   const value = JSON.parse('{"b":[1,{"x":null}],"__proto__":{"p":1},"a":"s"}') as { b: [number, object] };
   const copied = deepCopy(value);
   expect(JSON.stringify(copied)).toBe(JSON.stringify(value));
@@ -19,12 +19,12 @@ test('a copy shares nothing and is equal', () => {
   expect(deepEqual(copied, value)).toBe(true);
 });
 
-test('a copy in steps is equal', () => {
+test('a chunked copy is equal', () => {
   for (const value of [null, 5n, 'text', [], JSON.parse('{"b":[1,{"x":null}],"__proto__":{"p":1},"a":"s"}')] as const)
     expect(deepEqual(atOnce(deepCopySteps(value)), value)).toBe(true);
 });
 
-test('in steps a wide map is copied slice by slice, its keys in their order', () => {
+test('a chunked copy of a wide map keeps the order of keys', () => {
   const wide = { first: Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${(i * 7_919) % 10_000}`, { i }])), last: [1] };
   const steps = deepCopySteps(wide);
   let count = 0;
@@ -35,7 +35,7 @@ test('in steps a wide map is copied slice by slice, its keys in their order', ()
   expect(step.value.first['k0']).not.toBe(wide.first['k0']);
 });
 
-test('any depth', () => {
+test('copies any depth', () => {
   const value = nested(20_000, 1n);
   expect(deepEqual(deepCopy(value), value)).toBe(true);
   expect(deepEqual(nested(20_000, 2), value)).toBe(false);

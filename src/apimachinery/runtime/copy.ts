@@ -3,10 +3,7 @@ import { Float64, isContainer } from './numbers.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, noteKeys, notedKeys } from './wide-objects.ts';
 
-/**
- * A copy of JSON that shares nothing that can be changed. Keys keep their order, `__proto__` stays an own property; a property that is
- * undefined is left out. Any depth.
- */
+/** Copies JSON, sharing only immutable values. Keys keep their order, `__proto__` stays an own property; undefined properties are left out. Any depth. */
 export function deepCopy<T>(value: T): T {
   return copy(value, 0) as T;
 }
@@ -38,14 +35,14 @@ function copy(value: unknown, depth: number): unknown {
   return object;
 }
 
-/** `deepCopy` of what is large. */
+/** Like `deepCopy` for large values, but yields to the event loop. */
 export function* deepCopySteps<T>(value: T): Steps<T> {
   return (isContainer(value) ? yield* copySteps(value) : value) as T;
 }
 
 const keysPerStep = 1_024;
 
-/** `copy` with a stack of our own. */
+/** Like `copy`, with an explicit stack. */
 function* copySteps(root: object): Steps<unknown> {
   const start = (from: object): unknown[] | Json => (Array.isArray(from) ? [] : {});
   const result = start(root);

@@ -1,9 +1,9 @@
 /**
- * Decoding a parsed value into the form of a struct type. Upstream: sigs.k8s.io/json.
+ * Decodes a parsed value into the form of a struct type. Upstream: sigs.k8s.io/json.
  *
- * A decoded object is the parsed value itself, walked once and changed only where Go would see something else: unknown fields, null and zero
- * values that Go leaves out are gone, times and quantities are canonical. Fields stay in the order of the document; the encoder writes them in the
- * order of the Go struct.
+ * A decoded object is the parsed value itself, traversed once and changed only where Go has another value: unknown fields, nulls and zero
+ * values that Go omits are removed, times and quantities are canonical. Fields stay in document order; the encoder writes them in the order
+ * of the Go struct.
  */
 import { canonicalQuantity } from '../api/quantity.ts';
 import { setOwn } from '#apimachinery/patch/own-property';
@@ -18,13 +18,13 @@ import { keysOf, notedKeys } from './wide-objects.ts';
 import { isZero, isZeroScalar, isZeroTime } from './zero.ts';
 
 export interface DecodeOptions {
-  /** false: unknown fields are dropped without being reported. */
+  /** false drops unknown fields without reporting them. */
   readonly strict?: boolean | undefined;
-  /** `json` unless it says otherwise. */
+  /** Default: `json`. */
   readonly form?: DecodingForm | undefined;
   /**
-   * The form of raw content: as it was written (default), with sorted keys, as YAML is read, or what json.Marshal writes of maps, which keep no literals
-   * (default of the form `unstructured`).
+   * The form of raw content: as it was written (default), with sorted keys, as for YAML, or as json.Marshal writes maps, without number
+   * literals (default of the form `unstructured`).
    */
   readonly rawContent?: RawContent | undefined;
   /** See `ParsedJson.hasFloats`. */
@@ -33,21 +33,21 @@ export interface DecodeOptions {
 
 export interface Decoded<T = Record<string, unknown>> {
   readonly object: T;
-  /** Paths of the fields that the type does not have (`spec.containers[0].foo`), in document order, each once, at most 100. */
+  /** Paths of unknown fields (`spec.containers[0].foo`), in document order, without duplicates, at most 100. */
   readonly unknownFields: readonly string[];
 }
 
 type Json = Record<string, unknown>;
 
 /**
- * Makes a parsed JSON value into an object of a type. The value is used up: it is changed in place, or parts of it are reused. Unknown fields are
- * dropped and reported; duplicates are the parser's matter. Throws DecodeError with Go's message if a value does not fit.
+ * Decodes a parsed JSON value into an object of a type. It changes the value in place or reuses parts of it. Unknown fields are dropped and
+ * reported; the parser reports duplicates. Throws DecodeError with Go's message for a value of the wrong type.
  */
 export function decode<T = Json>(type: StructType, value: unknown, options: DecodeOptions = {}): Decoded<T> {
   return decodeBut(noMaps, type, value, options);
 }
 
-/** `decode` in steps of a value that may have wide maps of strings: they are gone through first. It must not change meanwhile. */
+/** Like `decode`, but yields within wide maps of strings, which are checked first. The value must not change meanwhile. */
 export function* decodeSteps<T = Json>(type: StructType, value: unknown, options: DecodeOptions = {}): Steps<Decoded<T>> {
   const decoded = new Set<object>();
   yield* wideMapsOfStrings(structPlan(type), value, decoded);
@@ -58,7 +58,7 @@ const noMaps: ReadonlySet<object> = new Set();
 
 const stepKeys = 1_024;
 
-/** Finds those that are in fields, and in which nothing but strings is: decoded, they are the same. */
+/** Finds wide maps whose values are all strings, which decoding does not change. */
 function* wideMapsOfStrings(plan: StructPlan, value: unknown, decoded: Set<object>): Steps<void> {
   if (!isObject(value) || notedKeys(value)) return;
   for (const key of Object.keys(value)) {
@@ -69,7 +69,7 @@ function* wideMapsOfStrings(plan: StructPlan, value: unknown, decoded: Set<objec
   }
 }
 
-/** Whether all values of a wide map are strings; of others, that is not asked. */
+/** True if all values of a wide map are strings; other maps are not checked. */
 function* hasOnlyStrings(map: object): Steps<boolean> {
   let done = 0;
   for (const key of notedKeys(map) ?? []) {
@@ -79,7 +79,7 @@ function* hasOnlyStrings(map: object): Steps<boolean> {
   return done > 0;
 }
 
-/** Passes over maps that are known to be decoded. */
+/** Decodes, and skips maps that are known to be decoded. */
 function decodeBut<T>(decoded: ReadonlySet<object>, type: StructType, value: unknown, options: DecodeOptions): Decoded<T> {
   const plan = structPlan(type);
   const form = options.form ?? 'json';
@@ -122,13 +122,13 @@ function decodeFields(plan: StructPlan, object: Json, decoding: Decoding): Json 
     const value = object[key];
     const decoded = value === null || value === undefined ? undefined : decodeField(field, value, decoding, plan);
     if (decoded === undefined) (dropped ??= []).push(key);
-    // An own property, also one that is called __proto__: this sets no prototype.
+    // An own property, also if the key is `__proto__`: this sets no prototype.
     else if (decoded !== value) object[key] = decoded;
   }
   return dropped === undefined ? object : without(object, dropped);
 }
 
-/** Of a wide object most is not known: what is makes a new one. */
+/** Decodes a wide object into a new one, since most of its fields are unknown. */
 function decodeWideStruct(plan: StructPlan, object: Json, keys: readonly string[], decoding: Decoding): Json {
   const fields: Json = {};
   for (const key of keys) {
@@ -154,7 +154,7 @@ function without(object: Json, dropped: readonly string[]): Json {
   return rest;
 }
 
-/** undefined: the field is left out. */
+/** Returns undefined if the field is left out. */
 function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner: StructPlan): unknown {
   switch (field.code) {
     case Code.String:
@@ -203,8 +203,8 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
 }
 
 /**
- * A value of any plan; of a list or map the place is already on the way, of others `field` is its name (undefined for an item). Returns undefined where
- * Go would leave the zero value: after null, a mismatch, or the zero time.
+ * Decodes a value of any plan. For a list or map the path already contains its name, otherwise `field` is its name (undefined for an item).
+ * Returns undefined where Go keeps the zero value: after null, a mismatch, or the zero time.
  */
 function decodeValue(
   plan: ValuePlan,
@@ -283,7 +283,7 @@ function isIntegerOf(code: Code, value: unknown): value is number | bigint {
   return code === Code.Int32 ? typeof value === 'number' && (value | 0) === value : isInt64(value);
 }
 
-/** Schemas are no raw content: their Go types hold no literals. */
+/** Decodes raw content. Schemas are not raw content: their Go types have no literals. */
 function decodeRaw({ type }: ValuePlan, value: unknown, { rawContent, hasFloats }: Decoding): unknown {
   const { name } = type as RawType;
   if (name === 'runtime.RawExtension')
@@ -297,10 +297,10 @@ function convertInteger(code: Code, value: JsonNumber): number | bigint {
   return code === Code.Int32 ? Number(BigInt.asIntN(32, BigInt(long))) : long;
 }
 
-/** What stands for null in a list or map: Go's zero value of the items. */
+/** Returns Go's zero value of the items, which replaces null in a list or map. */
 function zeroItem(plan: ValuePlan): unknown {
   switch (plan.code) {
-    // Of bytes, Go has null at first, but nothing that was stored as protobuf.
+    // For bytes, Go has null at first, but not after storing as protobuf.
     case Code.String:
     case Code.Bytes:
       return '';
@@ -320,7 +320,7 @@ function zeroItem(plan: ValuePlan): unknown {
   }
 }
 
-/** In place; gives the number of keys, since to ask for one of many takes as long as to ask for all. */
+/** Decodes in place and returns the number of keys, since looking up one of many keys takes as long as listing all. */
 function decodeStringMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
   let size = 0;
   if (decoding.decoded.has(map)) return notedKeys(map)!.length;
@@ -341,7 +341,7 @@ function saveItemError(plan: ValuePlan, key: string, value: unknown, decoding: D
   decoding.at.pop();
 }
 
-/** As `decodeStringMap`. */
+/** Like `decodeStringMap`, for maps of other values. */
 function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
   const items = plan.items();
   let size = 0;
@@ -392,12 +392,12 @@ function decodeQuantity(value: unknown): string {
   }
 }
 
-/** Standard base64 with padding, as Go decodes it: line ends are skipped, all else is an error at its place. */
+/** Standard base64 with padding, as Go decodes it: line breaks are skipped, any other character is an error with its position. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function decodeBase64(text: string, decoding: Decoding): string | undefined {
   if (base64.test(text)) {
-    // Bits behind the last byte are dropped.
+    // Surplus bits after the last byte are dropped.
     return text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text;
   }
   const problem = base64Problem(text);
@@ -406,16 +406,16 @@ function decodeBase64(text: string, decoding: Decoding): string | undefined {
   return undefined;
 }
 
-/** Go's error for a text that is not base64; undefined for one that is. */
+/** Returns Go's error for malformed base64; undefined if it is valid. */
 export function base64Problem(text: string): string | undefined {
   return base64.test(text.replace(/[\r\n]/g, '')) ? undefined : `illegal base64 data at input byte ${base64Error(text)}`;
 }
 
-/** A letter, a digit, `+` or `/`. */
+/** True for a letter, a digit, `+` or `/`. */
 const isOfBase64 = (c: number): boolean =>
   (c >= 0x61 && c <= 0x7a) || (c >= 0x41 && c <= 0x5a) || (c >= 0x30 && c <= 0x39) || c === 0x2b || c === 0x2f;
 
-/** The place that Go's base64.CorruptInputError names. Upstream: encoding/base64, decodeQuantum. */
+/** Returns the position in Go's base64.CorruptInputError. Upstream: encoding/base64, decodeQuantum. */
 function base64Error(text: string): number {
   const bytes = Buffer.from(text);
   const skip = (from: number): number => {
@@ -437,13 +437,13 @@ function base64Error(text: string): number {
         if (bytes[i] !== 0x3d) return i - 1;
         i++;
       }
-      // Padding ends the text: what follows it is the error.
+      // Padding ends the text: anything after it is the error.
       return skip(i);
     }
   }
 }
 
-/** Go takes a list of numbers for bytes, too. */
+/** Decodes a list of numbers as bytes, like Go. */
 function decodeByteList(list: readonly unknown[], decoding: Decoding, owner: StructPlan | undefined, field: string | undefined): string {
   const bytes = list.map((item) => {
     if (item === null) return 0;

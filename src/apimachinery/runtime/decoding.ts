@@ -5,23 +5,23 @@ import type { ScalarKind, Type } from './schema.ts';
 import { goTypeName, type StructPlan } from './struct-plan.ts';
 
 /**
- * Whose errors a decoding tells: those of Go's JSON package, or those of the converter that upstream uses for what was parsed before (strategic merge
- * patches, apply), which also takes `1.0` for an integer, and cuts integers that are too large.
+ * The source of error messages: Go's JSON package, or upstream's converter for parsed values (strategic merge patches, apply), which also
+ * accepts `1.0` as an integer and truncates large integers.
  */
 export type DecodingForm = 'json' | 'unstructured';
 
 export type RawContent = 'kept' | 'sorted' | 'remarshaled';
 
-/** A map key on the way to a value: part of the paths of unknown fields, but not of Go's type errors. */
+/** A map key in a path: part of the paths of unknown fields, but not of Go's type errors. */
 export class MapKey {
   constructor(readonly key: string) {}
 }
 
-/** One decoding. `at` is the way from the root: field names, list indexes and map keys of the containers that are open. */
+/** State of one decoding. `at` is the current path: field names, list indexes and map keys of the open containers. */
 export class Decoding {
   readonly at: (string | number | MapKey)[] = [];
   readonly unknown: string[] = [];
-  /** The first mismatch; Go goes on and reports it at the end, unless a type's own parser fails first. */
+  /** The first mismatch, which Go reports after decoding the rest, unless a type's own parser fails first. */
   error: DecodeError | undefined;
   depth = 0;
 
@@ -32,7 +32,7 @@ export class Decoding {
     /** See DecodeOptions. */
     readonly rawContent: RawContent,
     readonly hasFloats: boolean,
-    /** Maps of strings that are as they should be. */
+    /** Maps of strings that are already checked. */
     readonly decoded: ReadonlySet<object>,
   ) {}
 
@@ -51,20 +51,20 @@ export class Decoding {
     if (!this.unknown.includes(path)) this.unknown.push(path);
   }
 
-  /** A value that does not fit its type. `field` is the one that holds the value, unless it is already on the way. */
+  /** Returns the error for a value of the wrong type. `field` is the field of the value, unless the path already contains it. */
   mismatch(value: unknown, type: Type, owner: StructPlan | undefined, field: string | undefined): DecodeError {
     const { names, typeName } = this.#place(type, field);
     if (this.form === 'unstructured') return new DecodeError(converterProblem(value, type, typeName));
     return this.typeError(valueWord(value), typeName, owner, field, names);
   }
 
-  /** A number that its type has no place for. */
+  /** Returns the error for a number that its type cannot hold. */
   numberError(value: string, type: Type, owner: StructPlan | undefined, field: string | undefined): DecodeError {
     const { names, typeName } = this.#place(type, field);
     return this.typeError(value, typeName, owner, field, names);
   }
 
-  /** Go's error of a value, in its words, for a type. */
+  /** Returns Go's error for a value of the wrong type. */
   typeError(
     value: string,
     typeName: string,
@@ -79,14 +79,14 @@ export class Decoding {
     );
   }
 
-  /** What a type's own parser says of JSON that it does not take. */
+  /** Returns the error of a type's own parser. */
   parserError(value: string, typeName: string, owner: StructPlan | undefined, field: string | undefined): DecodeError {
     return this.form === 'unstructured'
       ? new DecodeError(`json: cannot unmarshal ${value} into Go value of type ${typeName}`)
       : this.typeError(value, typeName, owner, field);
   }
 
-  /** The fields on the way to a value with the structs that are embedded between them, and Go's name of its type. */
+  /** Returns the field names of the path, including embedded structs, and Go's name of the type. */
   #place(type: Type | undefined, field: string | undefined): { names: string[]; typeName: string } {
     const names: string[] = [];
     let typeName: string | undefined;
@@ -107,15 +107,15 @@ export class Decoding {
     return { names, typeName: typeName ?? (type ? goTypeName(type) : '') };
   }
 
-  /** Of many mismatches only the first one is worded. */
+  /** Saves the first mismatch; later ones are not formatted. */
   save(error: () => DecodeError): void {
-    // The converter stops at once.
+    // The converter stops at the first error.
     if (this.form === 'unstructured') throw error();
     this.error ??= error();
   }
 }
 
-/** What Go calls a JSON value in its errors. */
+/** Returns Go's word for a JSON value in errors. */
 export function valueWord(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   switch (typeof value) {
@@ -132,7 +132,7 @@ export function valueWord(value: unknown): string {
   }
 }
 
-/** Go's kind of a parsed value. */
+/** Returns Go's kind of a parsed value. */
 function kindOf(value: unknown): string {
   const word = valueWord(value);
   if (word === 'array') return 'slice';
@@ -150,7 +150,7 @@ function converterProblem(value: unknown, type: Type, typeName: string): string 
   if (type.kind === 'list') return `cannot restore slice from ${kind}`;
   const want = type.kind === 'scalar' ? (goKinds[type.scalar] ?? type.scalar) : 'interface';
   if (want === 'slice') return `cannot restore slice from ${kind}`;
-  // Go converts integers to strings (of one character) and numbers to each other: of these it says that JSON does not.
+  // Go converts integers to strings (of one character) and numbers to each other: its message differs for these.
   const isConvertible = (kind === 'int64' && want === 'string') || (kind === 'float64' && /^(int|float)/.test(want));
   return isConvertible ? `cannot convert ${kind} to ${typeName}` : `unrecognized type: ${want}`;
 }

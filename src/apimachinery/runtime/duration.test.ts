@@ -28,7 +28,7 @@ describe('humanDuration', () => {
     [730 * days, '2y'],
     [770 * days, '2y40d'],
     [3000 * days, '8y'],
-  ])('%d ms is %s', (milliseconds, want) => {
+  ])('%d ms becomes %s', (milliseconds, want) => {
     expect(humanDuration(milliseconds)).toBe(want);
   });
 });
@@ -53,7 +53,7 @@ describe('parseDuration', () => {
     ['-', 'time: invalid duration "-"'],
     ['1hs', 'time: unknown unit "hs" in duration "1hs"'],
     ['1constructor', 'time: unknown unit "constructor" in duration "1constructor"'],
-  ])('refuses %j', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(() => parseDuration(text)).toThrow(new Error(message));
   });
 });

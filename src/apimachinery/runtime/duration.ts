@@ -5,8 +5,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * A duration in milliseconds as people read it, in two or three figures: `45s`, `2m5s`, `3h10m`, `12d`, `2y40d`. Up to two
- * seconds below zero count as now (clocks differ); more is `<invalid>`. Upstream: apimachinery/pkg/util/duration.
+ * Formats a duration in milliseconds with two or three digits: `45s`, `2m5s`, `3h10m`, `12d`, `2y40d`. Down to two seconds below zero is
+ * 0s, for clock skew; less is `<invalid>`. Upstream: apimachinery/pkg/util/duration.
  */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / second);
@@ -33,8 +33,8 @@ function two(large: number, largeUnit: string, small: number, smallUnit: string)
 const unitMilliseconds: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: second, m: minute, h: hour };
 
 /**
- * Milliseconds of a duration in Go's syntax: `1h30m`, `-1.5s`, `300ms`, `0`. Throws an Error with Go's message if it is
- * none. Upstream: Go's time.ParseDuration.
+ * Parses a duration in Go's syntax to milliseconds: `1h30m`, `-1.5s`, `300ms`, `0`. Throws an Error with Go's message if it is malformed.
+ * Upstream: Go's time.ParseDuration.
  */
 export function parseDuration(text: string): number {
   const invalid = () => new Error(`time: invalid duration ${quote(text)}`);
@@ -57,7 +57,7 @@ export function parseDuration(text: string): number {
   return text.startsWith('-') ? -total : total;
 }
 
-/** As Go prints a duration of whole milliseconds: `1h0m0s`, `1m30s`, `1.5s`, `250ms`, `0s`. */
+/** Formats whole milliseconds as Go prints a duration: `1h0m0s`, `1m30s`, `1.5s`, `250ms`, `0s`. */
 export function formatDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '';
   const ms = Math.abs(Math.round(milliseconds));

@@ -1,4 +1,4 @@
-/** Encoding an object of a struct type as Go does. Upstream: encoding/json. */
+/** Encodes an object of a struct type like Go. Upstream: encoding/json. */
 import { Buffer } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { encodeNumber, isContainer } from './numbers.ts';
@@ -14,15 +14,15 @@ type Json = Record<string, unknown>;
 const writer = new JsonWriter();
 
 /**
- * An object of a type as json.Marshal writes it: compact, in the order of the Go struct, map keys sorted, zero values left out or written as the fields
- * say. Properties that are undefined, null or unknown to the type are not there. Values must be decoded ones, or of the same form.
+ * Encodes an object of a type like json.Marshal: compact, in the order of the Go struct, map keys sorted, zero values omitted or written as
+ * the fields specify. Properties that are undefined, null or unknown are left out. Values must be decoded, or of the same form.
  */
 export function encode(type: StructType, object: object): string {
   write(type, object);
   return writer.toString();
 }
 
-/** `encode` with a newline behind it, in UTF-8: as json.Encoder writes it, in answers and in storage. */
+/** Like `encode`, with a newline, in UTF-8: as json.Encoder writes it, in responses and in storage. */
 export function encodeLine(type: StructType, object: object): Buffer {
   return line(type, object, 0);
 }
@@ -47,12 +47,12 @@ const closeBracket = 0x5d;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** The JSON of parts of one large object in pieces, made before the object's own in steps: bytes, as a long text takes 100 ms to be encoded. */
+/** JSON of parts of a large object as pieces, encoded in chunks before the object itself: bytes, since encoding a long text takes 100 ms. */
 type Parts = Map<object, readonly Buffer[]>;
 
 let parts: Parts | undefined;
 
-/** `encodeLine` of a large object in steps. It must not change meanwhile. */
+/** Like `encodeLine`, but yields to the event loop. The object must not change meanwhile. */
 export function* encodeLineSteps(type: StructType, object: object): Steps<Buffer> {
   const made: Parts = new Map();
   yield* structParts(structPlan(type), object as Json, made);
@@ -70,7 +70,7 @@ function withParts<T>(made: Parts, work: () => T): T {
   }
 }
 
-/** What is between the brackets of a list or map, with the parts that were made. */
+/** Returns the content between the brackets of a list or map, using the encoded parts. */
 function partBetween(plan: ValuePlan, value: object, made: Parts): Buffer {
   return withParts(made, () => {
     writer.begin();
@@ -83,14 +83,14 @@ function partBetween(plan: ValuePlan, value: object, made: Parts): Buffer {
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 const betweenItems = bytesOf(',');
 
-/** What was made of the parts of a list or map, in its brackets; undefined if that is nothing. */
+/** Returns the encoded parts of a list or map in brackets; undefined if it is empty. */
 function bracketed(open: string, between: readonly Buffer[], close: string): Buffer[] | undefined {
   if (between.length === 0) return undefined;
   const pieces = between.flatMap((piece, i) => (i === 0 ? [piece] : [betweenItems, piece]));
   return [bytesOf(open), ...pieces, bytesOf(close)];
 }
 
-/** Writes a value that is a part, if it is: once, so that none is kept that is in another already. */
+/** Writes an encoded part, if the value is one. Each is written once, so that no part is kept that another one contains. */
 function writePart(value: unknown): boolean {
   const pieces = parts?.get(value as object);
   if (!pieces) return false;
@@ -109,7 +109,7 @@ function* structParts(plan: StructPlan, object: Json, made: Parts): Steps<void> 
   }
 }
 
-/** So many items are encoded in a step; a list or map that has no more is no part of its own. */
+/** Number of items between two yields; lists and maps with no more items are not separate parts. */
 const stepItems = 256;
 
 function* valueParts(plan: ValuePlan, value: object, made: Parts): Steps<void> {
@@ -162,8 +162,9 @@ function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<void> {
   if (pieces) made.set(map, pieces);
 }
 
-/** The fields of the structs that are being written, and their values, in the order of each struct: one on the other's end, like a stack. */
+/** Fields of the structs that are being written, in struct order, used as a stack. */
 const fields: FieldPlan[] = [];
+/** Values of `fields`. */
 const values: unknown[] = [];
 let pending = 0;
 
@@ -208,7 +209,7 @@ function insertByIndex(first: number, field: FieldPlan, value: unknown): void {
   values[at] = value;
 }
 
-/** Writes a field with its key, or nothing where it is left out. */
+/** Writes a field with its key, unless it is omitted. */
 function writeField(field: FieldPlan, value: unknown, depth: number): void {
   const { prefix, keepsZero } = field;
   switch (field.code) {
@@ -237,7 +238,7 @@ function writeField(field: FieldPlan, value: unknown, depth: number): void {
     }
     case Code.Map:
     case Code.StringMap: {
-      // Whether there is a key would take as long to ask as all keys.
+      // Checking whether there is a key takes as long as listing all.
       const before = writer.at;
       writer.text(prefix);
       const start = writer.at;
@@ -260,7 +261,7 @@ function writeField(field: FieldPlan, value: unknown, depth: number): void {
   writeValue(field.value, value, depth);
 }
 
-/** A struct that keeps unknown fields is a map to Go: sorted, and nothing left out. */
+/** Writes a struct that preserves unknown fields as a map: sorted, and nothing omitted. */
 function writeOpenStruct(plan: StructPlan, object: Json, depth: number): void {
   const start = writer.at;
   for (const key of sortedKeys(object)) {
@@ -302,7 +303,7 @@ function writeValue(plan: ValuePlan, value: unknown, depth: number): void {
       return writer.string(String(value));
     case Code.IntOrString:
       return typeof value === 'string' ? writer.string(value) : writer.text(String(value));
-    // Go has a map behind plain `any`, and the bytes as they came behind its own raw types.
+    // Go decodes plain `any` to a map, and keeps the bytes of raw types.
     case Code.Raw:
       return writer.text(isAny(plan) ? encodeJson(value) : encodeRawJson(value));
     case Code.Struct:
@@ -340,14 +341,14 @@ function writeMap(plan: ValuePlan, map: Json, depth: number): void {
 
 const isAny = (plan: ValuePlan): boolean => (plan.type as RawType).name === 'any';
 
-/** An `always` field that is not there. */
+/** Writes an absent `always` field. */
 function writeZero({ prefix, zero, value }: FieldPlan): void {
   writer.text(prefix);
   if (zero === 'null') writer.text('null');
   else writeZeroValue(value);
 }
 
-/** The zero value of Go, as json.Marshal writes it. */
+/** Writes Go's zero value like json.Marshal. */
 function writeZeroValue(value: ValuePlan): void {
   switch (value.code) {
     case Code.String:

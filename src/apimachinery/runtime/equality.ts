@@ -3,19 +3,19 @@ import { atOnce, type Steps } from './steps.ts';
 import { keysOf, notedKeys } from './wide-objects.ts';
 
 /**
- * True if two values of JSON are the same in content, numbers by type and value; the order of keys does not count, and a property that is undefined is not
- * there. Values that were decoded are in canonical form, so this is Go's semantic equality for them. Any depth.
+ * True if two JSON values are equal, numbers by type and value; the order of keys is ignored, and an undefined property is absent. Decoded
+ * values are canonical, so this is Go's semantic equality for them. Any depth.
  */
 export function deepEqual(a: unknown, b: unknown): boolean {
   return equal(a, b, 0, isSameNumber);
 }
 
-/** The same with numbers by value alone: `1` is `1.0`. Upstream: structured-merge-diff value.Equals. */
+/** Like `deepEqual`, with numbers by value: `1` equals `1.0`. Upstream: structured-merge-diff value.Equals. */
 export function equalValues(a: unknown, b: unknown): boolean {
   return equal(a, b, 0, isEqualNumber);
 }
 
-/** The same with numbers by their literals: `1.5` is not `1.50`. */
+/** Like `deepEqual`, with numbers by literal: `1.5` differs from `1.50`. */
 export function equalLiterals(a: unknown, b: unknown): boolean {
   return equal(a, b, 0, isSameLiteral);
 }
@@ -51,12 +51,12 @@ type Json = Record<string, unknown>;
 
 const keysPerStep = 1_024;
 
-/** `deepEqual` of what is large, with a stack of our own. */
+/** Like `deepEqual` for large values, with an explicit stack; yields to the event loop. */
 export function deepEqualSteps(left: unknown, right: unknown): Steps<boolean> {
   return equalSteps(left, right, isSameNumber);
 }
 
-/** `equalValues` of what is large. */
+/** Like `equalValues` for large values; yields to the event loop. */
 export function equalValuesSteps(left: unknown, right: unknown): Steps<boolean> {
   return equalSteps(left, right, isEqualNumber);
 }

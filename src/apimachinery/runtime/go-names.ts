@@ -1,9 +1,9 @@
 /**
- * What Go's error messages say of fields and the tables of types do not: the names of types that are strings, lists or maps (`v1.Protocol`), and the structs
- * that are embedded (`VolumeSource`). Upstream: the types of k8s.io/api, read by reflection.
+ * Names in Go's error messages that the type tables lack: types that are strings, lists or maps (`v1.Protocol`), and embedded structs
+ * (`VolumeSource`). Upstream: the types of k8s.io/api, read by reflection.
  */
 
-/** Of a struct, its fields with such a type: `field type`. */
+/** Fields of a struct with a named type: `field type`. */
 const namedTypes: Readonly<Record<string, string>> = {
   'admissionregistration_v1.MatchResources': 'matchPolicy v1.MatchPolicyType',
   'admissionregistration_v1.MutatingAdmissionPolicySpec':
@@ -248,7 +248,7 @@ const namedTypes: Readonly<Record<string, string>> = {
   'storage_v1beta1.StorageClass': 'reclaimPolicy v1.PersistentVolumeReclaimPolicy, volumeBindingMode v1beta1.VolumeBindingMode',
 };
 
-/** Of a struct, the embedded structs and the fields that they bring: `Embedded field field`. */
+/** Embedded structs of a struct with their fields: `Embedded field field`. */
 const embedded: Readonly<Record<string, string>> = {
   'admissionregistration_v1.NamedRuleWithOperations':
     'RuleWithOperations operations, RuleWithOperations.Rule apiGroups apiVersions resources scope',
@@ -289,13 +289,13 @@ const embedded: Readonly<Record<string, string>> = {
   'resource_v1beta2.DeviceClassConfiguration': 'DeviceConfiguration opaque',
 };
 
-/** Go's name of a field's type; undefined where it follows from the kind of the type. `type` is as in the tables: `core_v1.ServicePort`. */
+/** Returns Go's name of a field's type; undefined if it follows from the kind of the type. `type` is a name of the tables: `core_v1.ServicePort`. */
 export function namedTypeOf(type: string, field: string): string | undefined {
   const entry = namedTypes[type]?.split(', ').find((one) => one.startsWith(`${field} `));
   return entry?.slice(field.length + 1);
 }
 
-/** The embedded structs, outermost first and with dots, that a field of a struct comes from; undefined of its own fields. */
+/** Returns the dotted path of embedded structs from which a field comes, outermost first; undefined for own fields. */
 export function embeddedIn(type: string, field: string): string | undefined {
   for (const entry of embedded[type]?.split(', ') ?? []) {
     const [name, ...fields] = entry.split(' ');

@@ -4,7 +4,7 @@ import { concatKept, kept, shareKeptBytes, sharedMemoryOf } from './kept-bytes.t
 
 const parts = [Buffer.alloc(5_000, 'a'), Buffer.from('b'), Buffer.alloc(0), Buffer.alloc(5_000, 'c')];
 
-it('keeps bytes in memory of all threads once it is asked to, where they are many', () => {
+it('keeps large buffers in shared memory once enabled', () => {
   const before = concatKept(parts);
   expect(sharedMemoryOf(before)).toBeUndefined();
   expect(kept(before)).toBe(before);

@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer';
 
-/** Less is not worth memory of its own: it is copied together with what stands beside it. */
+/** Smaller buffers are not worth shared memory: they are copied together with adjacent ones. */
 const sharedFromBytes = 4_096;
 
 let isShared = false;
 
-/** From now on what is kept can be sent by other threads of the process without a copy. It cannot be taken back. */
+/** Allocates kept buffers in shared memory from now on, so that other threads can send them without a copy. It cannot be disabled. */
 export function shareKeptBytes(): void {
   isShared = true;
 }
 
-/** `Buffer.concat` for what is made once, sent often and never changed. */
+/** Like `Buffer.concat`, for bytes that are created once, sent often and never changed. */
 export function concatKept(parts: readonly Buffer[]): Buffer {
   if (!isShared) return Buffer.concat(parts);
   let length = 0;
@@ -22,12 +22,12 @@ export function concatKept(parts: readonly Buffer[]): Buffer {
   return whole;
 }
 
-/** The same of bytes that are nobody else's: without other threads they are kept as they are. */
+/** Like `concatKept` for bytes with a single owner: without other threads they are kept as they are. */
 export function kept(bytes: Buffer): Buffer {
   return isShared ? concatKept([bytes]) : bytes;
 }
 
-/** The memory of bytes that other threads can have without a copy; undefined of all others. */
+/** Returns the shared memory of a buffer; undefined if it has none. */
 export function sharedMemoryOf({ buffer }: Buffer): SharedArrayBuffer | undefined {
   return buffer instanceof SharedArrayBuffer ? buffer : undefined;
 }

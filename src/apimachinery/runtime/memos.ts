@@ -1,14 +1,14 @@
 /**
- * The memos of the process that outlive a request and are filled by requests. What each gives must be a function of its key alone: it may
- * save work, and never change an answer or a stored byte. test/memos/memos.test.ts plays random requests with each of them on and off.
+ * Caches of the process that outlive a request and are filled by requests. A cached value must be a function of its key alone: a cache may
+ * save work, but never change a response or a stored byte. test/memos/memos.test.ts runs random requests with each cache on and off.
  * docs/memos.md lists these and all others.
  */
 export interface Memos {
-  /** The fields that the creator of a new object owns, by the object's form: managedfields/new-object-fields.ts. */
+  /** Fields that the creator of a new object owns, by the object's form: managedfields/new-object-fields.ts. */
   newObjectFields: boolean;
-  /** Trees of managed fields by their text, and what came of two of them: managedfields/known-fields.ts. */
+  /** Interned managed fields by their text, and results of set operations: managedfields/known-fields.ts. */
   knownFields: boolean;
-  /** The canonical text of a quantity: api/quantity.ts. */
+  /** Canonical texts of quantities: api/quantity.ts. */
   canonicalQuantities: boolean;
   /** Parsed quantities of validation: kubernetes/apis/core/validation/checks.ts. */
   amounts: boolean;
@@ -24,7 +24,7 @@ export interface Memos {
   eventFrames: boolean;
 }
 
-/** Read with each use; only tests change it. */
+/** Read on each use; only tests change it. */
 export const memos: Memos = {
   newObjectFields: true,
   knownFields: true,

@@ -37,7 +37,7 @@ describe('dropNullFields', () => {
     expect(object).toEqual(want);
   });
 
-  it('leaves types alone that Go never writes a null of', () => {
+  it('skips types that never have nulls', () => {
     expect(mayHoldNull(slice)).toBe(true);
     expect(mayHoldNull(registry.struct('test_v1.Plain'))).toBe(false);
   });

@@ -4,14 +4,14 @@ import { typeSearch } from './type-search.ts';
 
 type Json = Record<string, unknown>;
 
-/** True if the stored form of a type may hold a null: a list or map that Go always writes is null when there is none (`endpoints` of an EndpointSlice). */
+/** True if the stored form of a type may contain a null: a list or map that Go always encodes is null if absent (`endpoints` of an EndpointSlice). */
 export const mayHoldNull = typeSearch(
   (type) =>
     type.kind === 'struct' &&
     [...type.fields.values()].some((field) => field.always && (field.type.kind === 'list' || field.type.kind === 'map')),
 );
 
-/** Removes the fields of a stored object that are null, in place: a decoded object has none, and all code works on decoded ones. */
+/** Removes the null fields of a stored object, in place: decoded objects have none, and all code expects decoded ones. */
 export function dropNullFields(type: StructType, object: object): void {
   if (mayHoldNull(type)) drop(type, object);
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers of parsed JSON. Go has an int64 for each literal without fraction and exponent that fits one, and a float64 for all others; `1` and `1.0` are two
- * values to it. Upstream: sigs.k8s.io/json (UnmarshalCaseSensitivePreserveInts).
+ * Numbers of parsed JSON. Go has an int64 for each literal without fraction and exponent that fits, and a float64 for all others; `1` and
+ * `1.0` are different values. Upstream: sigs.k8s.io/json (UnmarshalCaseSensitivePreserveInts).
  *
  * | value in a tree                    | Go      | literal                  |
  * | ---------------------------------- | ------- | ------------------------ |
@@ -9,11 +9,11 @@
  * | any other number                   | float64 | `0.5`, `1e+21`           |
  * | Float64                            | float64 | `1.0`, `1e3`, `1.50`     |
  *
- * Decoded fields of struct types hold numbers and bigints alone; a Float64 is only where content has no type.
+ * Decoded fields of struct types have only numbers and bigints; a Float64 occurs only in untyped content.
  */
 import { formatFloat } from './quote.ts';
 
-/** A float64 that a number would show as an integer, or whose literal is not the shortest. Never changes. */
+/** An immutable float64 that a number would show as an integer, or whose literal is not the shortest. */
 export class Float64 {
   readonly #value: number;
   readonly #literal: string;
@@ -23,7 +23,7 @@ export class Float64 {
     this.#literal = literal;
   }
 
-  /** A float64: a plain number where that says the same. */
+  /** Returns a float64; a plain number if that is equivalent. */
   static of(value: number): Float64 | number {
     return Number.isSafeInteger(value) ? new Float64(value, `${floatText(value)}.0`) : value;
   }
@@ -32,7 +32,7 @@ export class Float64 {
     return this.#value;
   }
 
-  /** As it was written: raw content keeps it. */
+  /** The literal as written, which raw content keeps. */
   get literal(): string {
     return this.#literal;
   }
@@ -41,12 +41,12 @@ export class Float64 {
     return this.#value;
   }
 
-  /** As fmt's %v prints it. */
+  /** Formats like fmt's %v. */
   toString(): string {
     return formatFloat(this.#value);
   }
 
-  /** For JSON.stringify: the literal. https://tc39.es/proposal-json-parse-with-source/ */
+  /** Returns the literal for JSON.stringify. https://tc39.es/proposal-json-parse-with-source/ */
   toJSON(): unknown {
     return rawJson(this.#literal);
   }
@@ -63,14 +63,14 @@ export function isInt64(value: unknown): value is number | bigint {
   return Number.isSafeInteger(value) || typeof value === 'bigint';
 }
 
-/** The float64 that is nearest. */
+/** Returns the nearest float64. */
 export function toFloat(value: JsonNumber): number {
   return Number(value);
 }
 
 const leastInt64 = -(2n ** 63n);
 
-/** An integer as Go converts a number to an int64 on amd64: the fraction is cut off, and what is beyond its range is the least of them. */
+/** Converts like Go on amd64: the fraction is cut, and a number out of range becomes the minimum int64. */
 export function toInt64(value: JsonNumber): number | bigint {
   if (isInt64(value)) return value;
   const whole = Math.trunc(value.valueOf());
@@ -79,62 +79,62 @@ export function toInt64(value: JsonNumber): number | bigint {
   return exact === BigInt.asIntN(64, exact) ? exact : leastInt64;
 }
 
-/** True for an object or a list: what has parts. A Float64 is an object to JavaScript, and a scalar to everybody else. */
+/** True for an object or a list. A Float64 is an object in JavaScript, but a scalar here. */
 export function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !(value instanceof Float64);
 }
 
 const isSameInteger = (a: number | bigint, b: number | bigint): boolean => (typeof a === typeof b ? a === b : BigInt(a) === BigInt(b));
 
-/** True for the same number of the same type, as reflect.DeepEqual has it; false where one is no number. */
+/** True for equal numbers of the same type, like reflect.DeepEqual; false if one is not a number. */
 export function isSameNumber(a: unknown, b: unknown): boolean {
   if (isInt64(a)) return isInt64(b) && isSameInteger(a, b);
   return isNumber(a) && isNumber(b) && !isInt64(b) && Number(a) === Number(b);
 }
 
-/** True for the same number of any type. Upstream: structured-merge-diff value.Equals. */
+/** True for equal numbers of any type. Upstream: structured-merge-diff value.Equals. */
 export function isEqualNumber(a: unknown, b: unknown): boolean {
   if (isInt64(a) && isInt64(b)) return isSameInteger(a, b);
   return isNumber(a) && isNumber(b) && Number(a) === Number(b);
 }
 
-/** True for the same literal. Upstream: evanphx/json-patch, which compares what it has not parsed. */
+/** True for equal literals. Upstream: evanphx/json-patch, which compares raw text. */
 export function isSameLiteral(a: unknown, b: unknown): boolean {
   return isNumber(a) && isNumber(b) && literalOf(a) === literalOf(b);
 }
 
 /**
- * A number as json.Marshal writes a float64 or an int64: JavaScript's own form. A negative zero is none, as it is
- * once what was written is read back. Throws TypeError for what is no number of JSON.
+ * Encodes a number like json.Marshal of a float64 or an int64, which is JavaScript's form. Negative zero becomes zero, as after a round
+ * trip. Throws TypeError for other numbers than those of JSON.
  */
 export function encodeNumber(value: JsonNumber): string {
   return typeof value === 'bigint' ? String(value) : floatText(value.valueOf());
 }
 
-/** As `encodeNumber` has it, but a literal stays as it was written. */
+/** Like `encodeNumber`, but keeps the literal. */
 export function literalOf(value: JsonNumber): string {
   return value instanceof Float64 ? value.literal : encodeNumber(value);
 }
 
-/** A number as fmt's %v prints it. */
+/** Formats a number like fmt's %v. */
 export function formatNumber(value: JsonNumber): string {
   return typeof value === 'number' && !Number.isSafeInteger(value) ? formatFloat(value) : String(value);
 }
 
-/** The number that a literal of JSON stands for, of those that JSON.parse gets wrong: longer integers, and `isOddLiteral`. */
+/** Returns the number for a literal that JSON.parse changes: a long integer, or `isOddLiteral`. */
 export function numberOf(literal: string): bigint | Float64 {
   if (isLongInteger(literal)) return BigInt(literal);
   return new Float64(Number(literal), literal);
 }
 
-/** True for an integer that fits an int64, and no double. */
+/** True for an integer that fits in an int64 but not in a double. */
 export function isLongInteger(literal: string): boolean {
   if (literal.length > 20 || !/^-?[1-9]\d*$/.test(literal) || Number.isSafeInteger(Number(literal))) return false;
   const exact = BigInt(literal);
   return exact === BigInt.asIntN(64, exact);
 }
 
-/** True for the literal of a float64 that needs a Float64. */
+/** True for a float64 literal that needs a Float64. */
 export function isOddLiteral(literal: string): boolean {
   const value = Number(literal);
   if (Number.isSafeInteger(value)) return !integerForm.test(literal);
@@ -143,13 +143,13 @@ export function isOddLiteral(literal: string): boolean {
 
 const integerForm = /^-?\d+$/;
 
-/** A float64 as it is read back after json.Marshal wrote it, which writes no fraction where there is none: `1.0` becomes the int64 1. */
+/** Returns a float64 as it reads back after json.Marshal, which writes no zero fraction: `1.0` becomes the int64 1. */
 export function rereadFloat(value: number): number | bigint {
   const text = floatText(value);
   return isLongInteger(text) ? BigInt(text) : value + 0;
 }
 
-/** The key for a scalar in a Map or Set: two scalars have the same key if Go's interface values are equal. */
+/** Returns the key for a scalar in a Map or Set: two scalars have the same key if Go's interface values are equal. */
 export function scalarKey(value: unknown): unknown {
   if (typeof value === 'string') return `string ${value}`;
   return isNumber(value) && !isInt64(value) ? `float64 ${value}` : value;
@@ -160,7 +160,7 @@ function floatText(value: number): string {
   return String(value);
 }
 
-/** A value that JSON.stringify writes as this text. */
+/** Returns a value that JSON.stringify writes as this text. */
 export function rawJson(text: string): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
 }

@@ -1,4 +1,4 @@
-/** Text as Go's strconv and fmt print it: messages of the API are compared to the letter. */
+/** Formats text like Go's strconv and fmt: API messages must be identical. */
 
 const plain = /^[ !#-[\]-~]*$/;
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
@@ -15,7 +15,7 @@ const named: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** strconv.Quote (and fmt's %q). Lone surrogates are taken for the replacement character. */
+/** strconv.Quote (and fmt's %q). Lone surrogates become the replacement character. */
 export function quote(text: string): string {
   if (plain.test(text)) return `"${text}"`;
   let out = '"';
@@ -34,13 +34,13 @@ function escapeRune(rune: number): string {
   return rune < 0x10000 ? `\\u${rune.toString(16).padStart(4, '0')}` : `\\U${rune.toString(16).padStart(8, '0')}`;
 }
 
-/** A rune as fmt's %#U prints it: `U+0020 ' '`, or only `U+0007` if it is not printable. */
+/** Formats a rune like fmt's %#U: `U+0020 ' '`, or `U+0007` if it is not printable. */
 export function formatRune(char: string): string {
   const code = `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
   return isPrint(char) ? `${code} '${char}'` : code;
 }
 
-/** A float64 as fmt's %v prints it: shortest digits, with an exponent below 1e-4 and from 1e6 on (`1e+06`, `1e-05`). */
+/** Formats a float64 like fmt's %v: shortest digits, with an exponent below 1e-4 and from 1e6 on (`1e+06`, `1e-05`). */
 export function formatFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
@@ -51,7 +51,7 @@ export function formatFloat(value: number): string {
   return `${mantissa}e${power < 0 ? '-' : '+'}${Math.abs(power).toString().padStart(2, '0')}`;
 }
 
-/** As Go prints a list of quoted texts (`%q`): `["a" "b"]`. */
+/** Formats a list of strings like Go's `%q`: `["a" "b"]`. */
 export function quoteList(texts: readonly string[]): string {
   return `[${texts.map((text) => quote(text)).join(' ')}]`;
 }

@@ -6,7 +6,7 @@ describe('compileRegexp', () => {
     ['(?P<n>a)(?P<n>b)', 'ab'],
     ['[(?P<n>]\\(?P<n>(?<n>a)(?P<n>b)', '(P<n>ab'],
     ['\\Q(?P<n>\\E(?P<n>a)(?P<n>b)', '(?P<n>ab'],
-  ])('takes a name twice: %s', (pattern, text) => {
+  ])('accepts a repeated group name: %s', (pattern, text) => {
     expect(compileRegexp(pattern).matches(text)).toBe(true);
   });
 
@@ -18,11 +18,11 @@ describe('compileRegexp', () => {
       `${'('.repeat(1001)}a${')'.repeat(1001)}`,
       `error parsing regexp: expression nests too deeply: \`${'('.repeat(1001)}a${')'.repeat(1001)}\``,
     ],
-  ])('says what Go says of %s', (pattern, message) => {
+  ])("returns Go's error for %s", (pattern, message) => {
     expect(() => compileRegexp(pattern)).toThrow(message);
   });
 
-  it('compiles a pattern once, as long as others leave room', () => {
+  it('caches a compiled pattern until others evict it', () => {
     const kept = compileRegexp('(x{100}){10}');
     expect(compileRegexp('(x{100}){10}')).toBe(kept);
     for (let i = 0; i < 250; i++) compileRegexp(`(x{100}){10}${i}`);

@@ -1,21 +1,18 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { memos } from './memos.ts';
 
-/** A pattern that Go's regexp refuses, too; the message is Go's. */
+/** Error for a pattern that Go's regexp rejects too; the message is Go's. */
 export class RegexpError extends Error {}
 
-/** Escapes, quotations and classes, in which `(?P<` opens no group, and the openings of groups that have a name. */
+/** Escapes, quotations and classes, in which `(?P<` is literal, and openings of named groups. */
 const openings = /\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*\]|\(\?P?<\w+>/g;
 
-/** Patterns that are kept compiled, the one used last at the end, as long as their programs have fewer instructions together. */
+/** LRU cache of compiled patterns, the most recent last, limited by the total number of program instructions. */
 const compiled = new Map<string, RE2JS>();
 const maxInstructions = 200_000;
 let instructions = 0;
 
-/**
- * `compilePattern`, for patterns that are kept: a schema's is compiled when it is validated, and again by each validator that is made of it.
- * Throws RegexpError.
- */
+/** Returns a cached compiled pattern: a schema's is compiled when it is validated, and again by each validator of that schema. Throws RegexpError. */
 export function compileRegexp(pattern: string): RE2JS {
   if (!memos.patterns) return compilePattern(pattern);
   const known = compiled.get(pattern);
@@ -34,8 +31,8 @@ export function compileRegexp(pattern: string): RE2JS {
 }
 
 /**
- * Compiles a pattern of a client on an engine that takes linear time, with the syntax and the messages of Go's package regexp. Throws
- * RegexpError. Nobody asks for groups by name here, so that Go's leave to use a name twice costs those names.
+ * Compiles a client's pattern with a linear-time engine, with the syntax and messages of Go's package regexp. Throws RegexpError. Group
+ * names are not needed, so repeated ones, which Go allows, are removed.
  */
 function compilePattern(pattern: string): RE2JS {
   try {
@@ -48,7 +45,7 @@ function compilePattern(pattern: string): RE2JS {
   }
 }
 
-/** Which part of a pattern Go says is wrong. */
+/** Returns the part of the pattern that Go's message names. */
 function rejected(error: RE2JSSyntaxException, pattern: string): string {
   const isOfAll = /too deeply|too large/.test(error.getDescription());
   return error.getPattern() ?? (isOfAll ? pattern : '');

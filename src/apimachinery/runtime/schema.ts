@@ -1,10 +1,10 @@
 /**
- * The shape of API types as data. A table (one JSON file for each Go package of types, generated) is compiled lazily into
- * a graph of `Type`s; decoding, encoding, defaulting, patches, apply, OpenAPI and protobuf all walk that one graph. A
- * CustomResourceDefinition's structural schema compiles to the same graph.
+ * The schema of API types. A table (one generated JSON file for each Go package of types) is compiled lazily into a graph of `Type`s, which
+ * decoding, encoding, defaulting, patches, apply, OpenAPI and protobuf traverse. The structural schema of a CustomResourceDefinition
+ * compiles to the same graph.
  */
 
-/** One definition of a table: a Go struct (`fields`), or a named scalar. Fields stand in the order of the Go struct. */
+/** One definition of a table: a Go struct (`fields`), or a named scalar. Fields are in the order of the Go struct. */
 export interface DefinitionTable {
   readonly fields?: Readonly<Record<string, FieldTable>>;
   readonly required?: readonly string[];
@@ -22,24 +22,24 @@ export interface DefinitionTable {
 export interface FieldTable {
   readonly type?: string;
   readonly format?: string;
-  /** Another definition: `Name` of the same file, or `file.Name`. */
+  /** Reference to another definition: `Name` in the same file, or `file.Name`. */
   readonly ref?: string;
   readonly items?: FieldTable;
-  /** The values of a string-keyed map. */
+  /** Values of a string-keyed map. */
   readonly map?: FieldTable;
-  /** The default that OpenAPI publishes, Go zero values among them. */
+  /** The default in OpenAPI, including Go zero values. */
   readonly default?: unknown;
   readonly enum?: readonly string[];
   readonly known?: readonly string[];
-  /** A Go pointer: an explicit zero value is kept. */
+  /** True for a Go pointer: an explicit zero value is kept. */
   readonly ptr?: boolean;
-  /** Written even when it is zero. */
+  /** True if it is encoded even when it is zero. */
   readonly always?: boolean;
-  /** Left out when it is the zero value of a struct (`omitzero`). */
+  /** True if the zero value of a struct is omitted (`omitzero`). */
   readonly omitzero?: boolean;
-  /** An empty list or map is another value than none, though neither is written. */
+  /** True if an empty list or map differs from an absent one, though neither is encoded. */
   readonly keepsEmpty?: boolean;
-  /** Always written, and null where it is empty: upstream has been storing it as protobuf, which knows no empty lists. */
+  /** True if it is always encoded, as null if empty: upstream stores it as protobuf, which has no empty lists. */
   readonly nullWhenEmpty?: boolean;
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly listMapKeys?: readonly string[];
@@ -50,13 +50,13 @@ export interface FieldTable {
 
 export type SchemaTable = Readonly<Record<string, DefinitionTable>>;
 
-/** A message of generated.proto: `[name, number, type, "repeated" | "map:<key type>"]` for each field; types without a package are of the same package. */
+/** A message of generated.proto: `[name, number, type, "repeated" | "map:<key type>"]` for each field; types without a package are in the same package. */
 export type ProtobufMessage = readonly (readonly [name: string, number: number, type: string, cardinality?: string])[];
-/** The protobuf form of types. */
+/** The protobuf forms of types. */
 export interface ProtobufMessages {
-  /** The message of a type (`core_v1.Pod`) and its package; undefined for types without one. */
+  /** Returns the message of a type (`core_v1.Pod`) and its package; undefined for types without one. */
   messageOf(type: string): { readonly package: string; readonly message: ProtobufMessage } | undefined;
-  /** The messages of a protobuf package, such as `k8s.io.api.core.v1`, by name. */
+  /** Returns the messages of a protobuf package, such as `k8s.io.api.core.v1`, by name. */
   messagesOf(packageName: string): Readonly<Record<string, ProtobufMessage>> | undefined;
 }
 
@@ -72,7 +72,7 @@ export type ScalarKind =
   | 'time'
   /** RFC 3339 with six fraction digits, UTC. */
   | 'microtime'
-  /** A resource.Quantity: a string (a JSON number is accepted), written in canonical form. */
+  /** A resource.Quantity: a string (a JSON number is accepted), encoded in canonical form. */
   | 'quantity'
   /** An intstr.IntOrString. */
   | 'intOrString';
@@ -90,9 +90,9 @@ export interface ListType {
   readonly kind: 'list';
   readonly items: Type;
   readonly listType: 'atomic' | 'set' | 'map';
-  /** Of a map list, the fields that identify an item; for others empty. */
+  /** Fields that identify an item of a map list; empty for others. */
   readonly listMapKeys: readonly string[];
-  /** Strategic merge patch: `merge`, `replace`, `retainKeys` (comma-separated), and the one key that it merges by. */
+  /** Strategic merge patch: `merge`, `replace`, `retainKeys` (comma-separated), and the merge key. */
   readonly patchStrategy?: string | undefined;
   readonly patchMergeKey?: string | undefined;
 }
@@ -110,28 +110,28 @@ export interface Field {
   readonly omitzero: boolean;
   readonly keepsEmpty?: boolean | undefined;
   readonly nullWhenEmpty?: boolean | undefined;
-  /** undefined where none is published. */
+  /** undefined if none is published. */
   readonly default: unknown;
   readonly enum?: readonly string[] | undefined;
   readonly patchStrategy?: string | undefined;
   readonly patchMergeKey?: string | undefined;
-  /** Of a struct or map field: the whole value has one owner. */
+  /** True for a struct or map field whose whole value has one owner. */
   readonly atomic: boolean;
-  /** The parts of the value have owners of their own, though its type says otherwise. */
+  /** True if parts of the value have separate owners, although its type is atomic. */
   readonly granular?: boolean | undefined;
 }
 export interface StructType {
   readonly kind: 'struct';
-  /** `core_v1.Pod`; of a custom resource, `group/version/Kind` and the path. */
+  /** `core_v1.Pod`; for a custom resource `group/version/Kind` and the path. */
   readonly name: string;
-  /** As Go prints it: `v1.Pod`. */
+  /** Go's name: `v1.Pod`. */
   readonly goName: string;
-  /** In the order of the Go struct, which is the order of JSON output. Compiled at the first use. */
+  /** Fields in the order of the Go struct, which is the order of JSON output. Compiled on first use. */
   readonly fields: ReadonlyMap<string, Field>;
   readonly atomic: boolean;
-  /** Fields that the schema does not name are kept (custom resources). */
+  /** True if unknown fields are preserved (custom resources). */
   readonly preserveUnknownFields: boolean;
-  /** Where the type is from; custom resources have none. */
+  /** Registry of the type; undefined for custom resources. */
   readonly registry?: SchemaRegistry | undefined;
 }
 export type Type = ScalarType | RawType | ListType | MapType | StructType;
@@ -150,7 +150,7 @@ const scalars = {
   intOrString: scalar('intOrString'),
 } as const satisfies Record<ScalarKind, ScalarType>;
 
-/** Definitions whose Go type has a MarshalJSON of its own. */
+/** Definitions whose Go type has its own MarshalJSON. */
 const special: Readonly<Record<string, Type>> = {
   'meta_v1.Time': scalars.time,
   'meta_v1.MicroTime': scalars.microtime,
@@ -164,13 +164,13 @@ const special: Readonly<Record<string, Type>> = {
   'apiextensions_v1.JSONSchemaPropsOrStringArray': { kind: 'raw', name: 'apiextensions_v1.JSONSchemaPropsOrStringArray' },
 };
 
-/** Where types are found by name. */
+/** Lookup of types by name. */
 export interface TypeSource {
-  /** Throws for a name that is not known, or not that of a struct. */
+  /** Returns a struct type. Throws for an unknown name, or one of another kind. */
   struct(name: string): StructType;
 }
 
-/** All known types by name. Tables are read and compiled when a type of theirs is first asked for. */
+/** All known types by name. A table is read and compiled when one of its types is first requested. */
 export class SchemaRegistry implements TypeSource {
   readonly #types = new Map<string, Type>();
   readonly #tables = new Map<string, SchemaTable>();
@@ -184,7 +184,7 @@ export class SchemaRegistry implements TypeSource {
     this.#load = load;
   }
 
-  /** The type of a full name (`core_v1.Pod`). Throws for a name that no table defines: that is a mistake of the program. */
+  /** Returns the type of a full name (`core_v1.Pod`). Throws for an unknown name, which is a programming error. */
   type(name: string): Type {
     let type = this.#types.get(name);
     if (!type) {
@@ -201,7 +201,7 @@ export class SchemaRegistry implements TypeSource {
     return type;
   }
 
-  /** The table of a file, as generated. */
+  /** Returns the generated table of a file. */
   table(file: string): SchemaTable {
     let table = this.#tables.get(file);
     if (!table) {
@@ -223,7 +223,7 @@ export class SchemaRegistry implements TypeSource {
     return this.fieldType(file, definition as FieldTable);
   }
 
-  /** The type of a field of a table's file. */
+  /** Returns the type of a field in a table. */
   fieldType(file: string, field: FieldTable): Type {
     if (field.ref) return this.type(field.ref.includes('.') ? field.ref : `${file}.${field.ref}`);
     if (field.map) return { kind: 'map', values: this.fieldType(file, field.map), mapType: field.mapType ?? 'granular' };
@@ -258,7 +258,7 @@ export class SchemaRegistry implements TypeSource {
   }
 }
 
-/** Compiles its fields at the first look, so that recursive types and unused ones cost nothing. */
+/** A struct whose fields are compiled on first use, so that recursive types are possible and unused ones cost nothing. */
 class LazyStruct implements StructType {
   readonly kind = 'struct';
   readonly goName: string;

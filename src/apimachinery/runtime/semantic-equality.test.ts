@@ -22,7 +22,7 @@ it.each([
   expect(semanticDeepEqual(b, a)).toBe(want);
 });
 
-it('takes any depth', () => {
+it('compares any depth', () => {
   const deep = () => {
     let value: unknown = 1;
     for (let i = 0; i < 200_000; i++) value = [value];
@@ -75,7 +75,7 @@ it.each([
   { a: { map: { a: 'x' } }, b: { map: { a: 'y' } }, want: false },
   { a: { count: 2n }, b: { count: 2 }, want: true },
   { a: { other: 1 }, b: {}, want: false },
-])('$a and $b of a type: $want', ({ a, b, want }) => {
+])('$a and $b with a type: $want', ({ a, b, want }) => {
   expect(semanticDeepEqual(a, b, thing)).toBe(want);
   expect(semanticDeepEqual(b, a, thing)).toBe(want);
 });

@@ -4,9 +4,9 @@ import { keysOf } from './wide-objects.ts';
 import type { ScalarKind, Type } from './schema.ts';
 
 /**
- * Whether two decoded values of one type are equal. Without the type, an absent field, an empty list, an empty map, and what holds nothing but these
- * are the same. With it, they are what Go has for them: an absent field is its zero value (`serviceName` is `""`), but a pointer to a zero value is
- * not none (`seLinuxOptions: {}`). Depth costs no stack. Upstream: apimachinery/pkg/api/equality, Semantic.
+ * True if two decoded values of one type are semantically equal. Without the type, an absent field, an empty list, an empty map, and an
+ * object with only such members are equal. With it, they have Go's values: an absent field is its zero value (`serviceName` is `""`), but a
+ * pointer to a zero value differs from nil (`seLinuxOptions: {}`). Not recursive. Upstream: apimachinery/pkg/api/equality, Semantic.
  */
 export function semanticDeepEqual(left: unknown, right: unknown, type?: Type): boolean {
   return type ? equalAs(type, left, right) : equalUntyped(left, right);
@@ -59,14 +59,14 @@ interface Compared {
 }
 
 function equalAs(type: Type, left: unknown, right: unknown): boolean {
-  // Most values that are the same are written the same.
+  // Fast path: most equal values have equal JSON.
   if (deepEqual(left, right)) return true;
   const pending: Compared[] = [{ type, isPointer: false, a: left, b: right }];
   for (let pair = pending.pop(); pair; pair = pending.pop()) if (!isSame(pair, pending)) return false;
   return true;
 }
 
-/** Whether two values are the same but for the values in them, which are left to be compared. */
+/** Compares two values, except nested ones, which are added to `pending`. */
 function isSame({ type, isPointer, a, b }: Compared, pending: Compared[]): boolean {
   if (a === b) return true;
   if (isPointer && isAbsent(a) !== isAbsent(b)) return false;
@@ -106,7 +106,7 @@ function isSame({ type, isPointer, a, b }: Compared, pending: Compared[]): boole
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
-/** What stands for an absent scalar; there is none for a time. */
+/** Zero values of absent scalars; a time has none. */
 const zeros: Partial<Readonly<Record<ScalarKind, unknown>>> = {
   string: '',
   bytes: '',

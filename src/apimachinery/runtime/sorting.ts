@@ -1,9 +1,9 @@
 import type { Steps } from './steps.ts';
 
-/** So many items are sorted, or merged, in a step. */
+/** Number of items that are sorted, or merged, between two yields. */
 const stepItems = 4_096;
 
-/** Sorts in place what is not in order yet: most is. */
+/** Sorts in place, if the items are not in order already, which most are. */
 export function inOrder<T>(items: T[], compare: (a: T, b: T) => number): T[] {
   for (let i = 1; i < items.length; i++) {
     if (compare(items[i - 1]!, items[i]!) > 0) return items.sort(compare);
@@ -11,7 +11,7 @@ export function inOrder<T>(items: T[], compare: (a: T, b: T) => number): T[] {
   return items;
 }
 
-/** The items in order, in steps. Equal ones stay as they stand. `items` may be changed. */
+/** Returns the sorted items; yields to the event loop. The sort is stable. `items` may be changed. */
 export function* sortedSteps<T>(items: T[], compare: (a: T, b: T) => number): Steps<T[]> {
   if (items.length <= stepItems) return inOrder(items, compare);
   let runs: T[][] = [];
@@ -28,7 +28,7 @@ export function* sortedSteps<T>(items: T[], compare: (a: T, b: T) => number): St
   return runs[0]!;
 }
 
-/** Two lists in order as one, in steps. */
+/** Merges two sorted lists; yields to the event loop. */
 export function* mergeRunsSteps<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
   const merged: T[] = [];
   let i = 0;

@@ -7,10 +7,10 @@ afterEach(() => {
 });
 
 const real = performance.now.bind(performance);
-/** A clock that moves with the steps only, so that other processes cannot make a turn long. */
+/** A clock that only chunks advance, so that other processes cannot make a turn long. */
 const still = (): number => 0;
 
-/** A step that takes `tookMs` by the clock of the test. */
+/** A chunk that takes `tookMs` by the test's clock. */
 function* stepOf(tookMs: number, passed: () => number): Steps<void> {
   let added = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => passed() + added);
@@ -18,7 +18,7 @@ function* stepOf(tookMs: number, passed: () => number): Steps<void> {
   yield;
 }
 
-/** Counts the turns of the event loop that others had between two steps, the first of which took `tookMs`. */
+/** Returns the number of event loop turns between two chunks, the first of which took this long. */
 async function turnsOfOthers(tookMs: number, clock: () => number): Promise<number> {
   let isOver = false;
   const done = inSteps(stepOf(tookMs, clock)).then(() => {
@@ -30,23 +30,23 @@ async function turnsOfOthers(tookMs: number, clock: () => number): Promise<numbe
   return turns;
 }
 
-it.each([1, 6, 10])('after a step of %i ms others have a turn at most', async (tookMs) => {
+it.each([1, 6, 10])('yields for at most one turn after a chunk of %i ms', async (tookMs) => {
   const before = wideTurnsSoFar();
   expect(await turnsOfOthers(tookMs, still)).toBeLessThanOrEqual(2);
   expect(wideTurnsSoFar()).toBe(before);
 });
 
-// Another process that runs while the loop asks for events makes it look idle.
-it('after a long step others have many', { retry: 5 }, async () => {
+// Another process that runs while the loop polls for events makes the loop look idle.
+it('yields for many turns after a long chunk', { retry: 5 }, async () => {
   const before = wideTurnsSoFar();
   const began = process.hrtime.bigint();
   expect(await turnsOfOthers(30, real)).toBeGreaterThan(10);
-  // Three times the 25 ms that they have waited too long.
+  // Three times the excess delay of 25 ms.
   expect(Number(process.hrtime.bigint() - began) / 1e6).toBeGreaterThan(70);
   expect(wideTurnsSoFar()).toBe(before + 1);
 });
 
-it('after a long step nobody waits if there are no others', async () => {
+it('yields only once after a long chunk if there is no other work', async () => {
   const began = process.hrtime.bigint();
   await inSteps(stepOf(1_000, real));
   expect(Number(process.hrtime.bigint() - began) / 1e6).toBeLessThan(100);

@@ -1,25 +1,25 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
-/** Work in steps of some milliseconds at most: between two of them, others may run. */
+/** Work in chunks of a few milliseconds: it yields so that other work can run in between. */
 export type Steps<T> = Generator<void, T, void>;
 
 const turnMs = 5;
 
 const largeBytes = 128 * 1024;
 
-/** A turn that took longer was held up: by another process, or by work that cannot be cut. */
+/** A longer turn was delayed by another process, or by work that cannot be divided. */
 const longTurnMs = 10;
-/** The latter, most likely: V8 makes a table of 200,000 keys larger in 30 ms. */
+/** Such work, most likely: V8 grows a table of 200,000 keys in 30 ms. */
 const wideTurnMs = 20;
-/** After a long turn the others have so many times as long as they have waited too long. */
+/** After a long turn, other work gets this multiple of its excess delay. */
 const payback = 3;
-/** A loop that waits so long for events within a millisecond has done all that there was. */
+/** An event loop that waits this long for events within a millisecond is idle. */
 const idleMs = 0.5;
 
-/** When the first steps of this turn of the event loop began. */
+/** Time at which the first chunk of this event loop turn started. */
 let turnBegan: number | undefined;
 
-/** Does the work at once if this turn of the event loop has time for it, else the rest as `inSteps` does. */
+/** Runs the work at once if this event loop turn has time for it; otherwise it continues like `inSteps`. */
 export function startSteps<T>(steps: Steps<T>): T | Promise<T> {
   for (;;) {
     const step = steps.next();
@@ -28,7 +28,7 @@ export function startSteps<T>(steps: Steps<T>): T | Promise<T> {
   }
 }
 
-/** Does the work, and lets others run whenever all that is done so has had its turn. */
+/** Runs the work, and yields to the event loop when the time of the current turn is used up. */
 export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     beginTurn();
@@ -39,7 +39,10 @@ export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** The steps until a time of `performance.now()`, at which `end` throws; 0: without an end. What nobody waits for any more must not go on for hours. */
+/**
+ * Limits the work to a deadline on the clock of `performance.now()`, at which `end` throws; 0 for no limit. Work whose client has gone must
+ * not continue for hours.
+ */
 export function* untilTime<T>(steps: Steps<T>, deadline: number, end: () => never): Steps<T> {
   for (;;) {
     const step = steps.next();
@@ -49,7 +52,7 @@ export function* untilTime<T>(steps: Steps<T>, deadline: number, end: () => neve
   }
 }
 
-/** Whether more may be done in this turn of the event loop by those who ask: a few milliseconds all together, from when the first began. */
+/** True if this event loop turn has time for more chunked work: a few milliseconds in total since the first chunk started. */
 export function hasTime(): boolean {
   beginTurn();
   return performance.now() - turnBegan! < turnMs;
@@ -57,10 +60,10 @@ export function hasTime(): boolean {
 
 let wideTurns = 0;
 
-/** How many turns there were that took as long as only work on very many keys takes. */
+/** Returns the number of turns so long that only work on very many keys explains them. */
 export const wideTurnsSoFar = (): number => wideTurns;
 
-/** Others run until this resolves: for a turn of the event loop, and if they have waited for a long one until all are done, but no longer than is due to them. */
+/** Yields to the event loop for one turn; after a long turn until other work is done, up to the time that it is due. */
 export function turnOfOthers(): Promise<void> {
   const tookMs = turnBegan === undefined ? 0 : performance.now() - turnBegan;
   if (tookMs <= longTurnMs) return nextTurn();
@@ -68,7 +71,7 @@ export function turnOfOthers(): Promise<void> {
   return untilOthersAreDone((tookMs - turnMs) * payback);
 }
 
-/** Until the event loop has had nothing to do, for so long at most. */
+/** Waits until the event loop is idle, at most this long. */
 async function untilOthersAreDone(dueMs: number): Promise<void> {
   const end = performance.now() + dueMs;
   do {
@@ -86,7 +89,7 @@ function beginTurn(): void {
   });
 }
 
-/** Does all of the work now. */
+/** Runs all of the work synchronously. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -94,21 +97,21 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** What takes no longer than a step. */
+/** Wraps work that is shorter than a chunk. */
 export function* oneStep<T>(work: () => T): Steps<T> {
   yield;
   return work();
 }
 
 /**
- * Whether an object is so large that each step of its work may take 100 ms (parsing, decoding, field management, validation,
- * encoding): then others run between them. To be asked first, since even a wait for nothing costs a turn of the microtasks.
+ * True if an object is so large that processing it (parsing, decoding, field management, validation, encoding) may take 100 ms each and
+ * must yield. It must be checked first, since even an await without work costs a microtask.
  */
 export function needsSteps(bytes: number): boolean {
   return bytes >= largeBytes;
 }
 
-/** Does the work on so many bytes: at once, or if they are many in steps. */
+/** Runs the work on an object of this size: at once, or chunked if it is large. */
 export function workOn<T>(bytes: number, steps: Steps<T>): T | Promise<T> {
   return needsSteps(bytes) ? inSteps(steps) : atOnce(steps);
 }

@@ -1,11 +1,11 @@
-/** How the walks see a struct type: a plan of its fields, made at the first use and kept as long as the type. */
+/** Plans of struct types for decoding and encoding, created on first use and kept as long as the type. */
 import { encodeString } from './json/json.ts';
 import type { Field, ListType, MapType, ScalarKind, StructType, Type } from './schema.ts';
 
-/** Structs nested deeper than this are refused; no API type comes near, and the walks use the engine's stack. */
+/** Maximum depth of structs, since the functions are recursive; API types are not as deep. */
 export const maxStructDepth = 1000;
 
-/** What the walks do with a field, flattened from its type so that one switch decides. */
+/** The handling of a field, flattened from its type so that one switch decides. */
 export const enum Code {
   String,
   Boolean,
@@ -37,54 +37,54 @@ const scalarCodes: Readonly<Record<ScalarKind, Code>> = {
   intOrString: Code.IntOrString,
 };
 
-/** A type as a walk sees it. */
+/** The plan of a type. */
 export interface ValuePlan {
   readonly code: Code;
   readonly type: Type;
-  /** Of lists and maps. Made at the first use: types may contain themselves. */
+  /** The plan of the items of a list or map. Created on first use, since types may be recursive. */
   items(): ValuePlan;
-  /** Of structs. */
+  /** The plan of a struct. */
   struct(): StructPlan;
 }
 
 export interface FieldPlan {
   readonly name: string;
-  /** The place in the Go struct. */
+  /** Index in the Go struct. */
   readonly index: number;
   readonly code: Code;
   readonly value: ValuePlan;
-  /** The key as it is written behind another, with a comma, quotes and a colon. */
+  /** The encoded key after another field: comma, quoted name and colon. */
   readonly prefix: string;
-  /** A zero value is written: the field is a pointer, or without omitempty. */
+  /** True if a zero value is encoded: the field is a pointer, or without omitempty. */
   readonly keepsZero: boolean;
-  /** A Go pointer. */
+  /** True for a Go pointer. */
   readonly isPointer: boolean;
-  /** An empty list or map is kept when it is read, though it is not written. */
+  /** True if an empty list or map is kept by decoding, though it is not encoded. */
   readonly keepsEmpty: boolean;
-  /** An empty list is written as null. */
+  /** True if an empty list is encoded as null. */
   readonly nullWhenEmpty: boolean;
-  /** A zero struct is left out. */
+  /** True if a zero struct is omitted. */
   readonly omitzero: boolean;
-  /** What an `always` field is written as when it is not there, the zero value or null; undefined of others. */
+  /** Encoding of an absent `always` field: the zero value or null; undefined for others. */
   readonly zero: 'value' | 'null' | undefined;
 }
 
 export interface StructPlan {
   readonly type: StructType;
   readonly byName: ReadonlyMap<string, FieldPlan>;
-  /** The fields that are written in any case, in order. */
+  /** Fields that are always encoded, in order. */
   readonly always: readonly FieldPlan[];
   readonly preserve: boolean;
-  /** The type's name without its package, as Go's errors print it. */
+  /** The type's name without its package, as in Go's errors. */
   readonly shortName: string;
-  /** Whether kind and apiVersion come from an embedded TypeMeta, which Go's errors name. */
+  /** True if kind and apiVersion come from an embedded TypeMeta, which Go's errors name. */
   readonly embedsTypeMeta: boolean;
 }
 
 const valuePlans = new WeakMap<Type, ValuePlan>();
 const structPlans = new WeakMap<StructType, StructPlan>();
 
-/** How the walks see a type. */
+/** Returns the plan of a type. */
 export function valuePlan(type: Type): ValuePlan {
   let plan = valuePlans.get(type);
   if (!plan) valuePlans.set(type, (plan = new LazyValuePlan(codeOf(type), type)));
@@ -162,7 +162,7 @@ function fieldPlan(field: Field, index: number): FieldPlan {
   };
 }
 
-/** Go's name of a type. */
+/** Returns Go's name of a type. */
 export function goTypeName(type: Type): string {
   switch (type.kind) {
     case 'struct':

@@ -3,13 +3,10 @@ import type { ProtobufMessage, ProtobufMessages, SchemaTable } from './schema.ts
 
 /** Messages by name, by package (`k8s.io.api.core.v1`). */
 export type ProtobufTable = Readonly<Record<string, Readonly<Record<string, ProtobufMessage>>>>;
-/** The description of a type, and those of its fields. */
+/** Descriptions of a type and its fields. */
 export type TypeDescription = readonly [type: string, fields: Readonly<Record<string, string>>];
 
-/**
- * A folder of tables written by `npm run generate`. Each file is read once, when it is first asked for; what a folder lacks
- * is looked up in its base.
- */
+/** A folder of tables that `npm run generate` wrote. Each file is read once, on first use; missing entries are looked up in the base. */
 export class TableFolder implements ProtobufMessages {
   readonly #folder: URL;
   readonly #base: TableFolder | undefined;
@@ -21,26 +18,26 @@ export class TableFolder implements ProtobufMessages {
     this.#base = base;
   }
 
-  /** The schema table of a Go package, such as `core_v1`; throws if there is none. */
+  /** Returns the schema table of a Go package, such as `core_v1`. Throws if there is none. */
   schema(file: string): SchemaTable {
     const table = this.#read<SchemaTable>(file) ?? this.#base?.schema(file);
     if (!table) throw new Error(`schema: no table ${file}`);
     return table;
   }
 
-  /** The type of a kind, such as `core_v1.Pod` of (`v1`, `Pod`); undefined for kinds that are not known. */
+  /** Returns the type of a kind, such as `core_v1.Pod` for (`v1`, `Pod`); undefined for unknown kinds. */
   typeOf(apiVersion: string, kind: string): string | undefined {
     const key = apiVersion.includes('/') ? `${apiVersion}/${kind}` : `/${apiVersion}/${kind}`;
     const kinds = this.#read<Readonly<Record<string, string>>>('kinds');
     return kinds && Object.hasOwn(kinds, key) ? kinds[key] : this.#base?.typeOf(apiVersion, kind);
   }
 
-  /** The Go package of a schema table: `k8s.io/api/core/v1` of `core_v1`. */
+  /** Returns the Go package of a schema table: `k8s.io/api/core/v1` for `core_v1`. */
   goPackage(file: string): string | undefined {
     return this.#read<Readonly<Record<string, string>>>('packages')?.[file] ?? this.#base?.goPackage(file);
   }
 
-  /** What kube-apiserver publishes of a type (`core_v1.Pod`) and its fields; undefined for types that have no description. */
+  /** Returns kube-apiserver's descriptions of a type (`core_v1.Pod`) and its fields; undefined for types without a description. */
   description(type: string): TypeDescription | undefined {
     const dot = type.indexOf('.');
     const table = this.#read<Readonly<Record<string, TypeDescription>>>(`descriptions/${type.slice(0, dot)}`);
@@ -58,7 +55,7 @@ export class TableFolder implements ProtobufMessages {
     return packageName !== undefined && message ? { package: packageName, message } : undefined;
   }
 
-  /** The content of `<file>.gen.json`; throws if there is none. */
+  /** Returns the content of `<file>.gen.json`. Throws if there is none. */
   table<T>(file: string): T {
     const content = this.#read<T>(file);
     if (content === undefined) throw new Error(`no generated table ${file}`);

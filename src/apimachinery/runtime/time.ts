@@ -1,26 +1,26 @@
-/** Times of the API as text: metav1.Time in whole seconds, metav1.MicroTime with six digits, both UTC. Parsed as Go's time.Parse does. */
+/** Times of the API as text: metav1.Time in whole seconds, metav1.MicroTime with six digits, both UTC. Parsed like Go's time.Parse. */
 
 const layouts = {
-  /** metav1.Time; a fraction is accepted and cut off. */
+  /** metav1.Time; a fraction is accepted and dropped. */
   time: '2006-01-02T15:04:05Z07:00',
   /** metav1.MicroTime; exactly six digits. */
   microtime: '2006-01-02T15:04:05.000000Z07:00',
 } as const;
 
-/** Not a time. `message` is that of Go's time.ParseError: `parsing time "x" as "…": cannot parse "x" as "2006"`. */
+/** Error for a malformed time. `message` is that of Go's time.ParseError: `parsing time "x" as "…": cannot parse "x" as "2006"`. */
 export class TimeParseError extends Error {
   override readonly name = 'TimeParseError';
 }
 
-/** The zero time of Go; it is written as null or left out. */
+/** Go's zero time, which is encoded as null or omitted. */
 export const zeroTime = '0001-01-01T00:00:00Z';
 
-/** A metav1.Time: `2026-11-21T10:52:13Z`, cut to the second. */
+/** Formats a metav1.Time: `2026-11-21T10:52:13Z`, truncated to the second. */
 export function formatTime(millis: number): string {
   return `${new Date(millis).toISOString().slice(0, 19)}Z`;
 }
 
-/** A metav1.MicroTime: `2026-11-21T10:52:13.123000Z`. `micros` (0..999) stand below the millisecond. */
+/** Formats a metav1.MicroTime: `2026-11-21T10:52:13.123000Z`. `micros` (0..999) are below the millisecond. */
 export function formatMicroTime(millis: number, micros = 0): string {
   const second = Math.floor(millis / 1000);
   return `${formatSecond(second)}.${String((millis - second * 1000) * 1000 + 1_000_000 + micros).slice(1)}Z`;
@@ -29,7 +29,7 @@ export function formatMicroTime(millis: number, micros = 0): string {
 let lastSecond = -1;
 let lastText = '';
 
-/** `2026-11-21T10:52:13`: of the same second again and again, made once. */
+/** Formats `2026-11-21T10:52:13`; the last second is cached. */
 function formatSecond(second: number): string {
   if (second !== lastSecond) {
     lastText = new Date(second * 1000).toISOString().slice(0, 19);
@@ -38,24 +38,24 @@ function formatSecond(second: number): string {
   return lastText;
 }
 
-/** The present as metav1.Time. */
+/** Returns the current time as metav1.Time. */
 export function now(): string {
   return `${formatSecond(Math.floor(Date.now() / 1000))}Z`;
 }
 
-/** The present as metav1.MicroTime. */
+/** Returns the current time as metav1.MicroTime. */
 export function nowMicro(): string {
   const micros = Math.round((performance.timeOrigin + performance.now()) * 1000);
   return formatMicroTime(Math.floor(micros / 1000), micros % 1000);
 }
 
-/** Milliseconds since 1970 of a metav1.Time or MicroTime in any zone; throws TimeParseError. Digits below the millisecond are cut off. */
+/** Returns the milliseconds since 1970 of a metav1.Time or MicroTime in any zone, truncated. Throws TimeParseError. */
 export function parseTime(text: string): number {
   const { seconds, nanos } = parseLayout(text, 'time');
   return seconds * 1000 + Math.floor(nanos / 1_000_000);
 }
 
-/** `YYYY-MM-DDTHH:MM:SSZ` with every number in range: what the server itself writes. */
+/** True for `YYYY-MM-DDTHH:MM:SSZ` with all numbers in range, the form that the server writes. */
 function isCanonicalTime(text: string): boolean {
   if (text.length !== 20 || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return false;
   const month = Number(text.slice(5, 7));
@@ -71,20 +71,20 @@ function isCanonicalTime(text: string): boolean {
   );
 }
 
-/** The text that a metav1.Time has once it was read and written: UTC, whole seconds. Throws TimeParseError. */
+/** Returns the canonical text of a metav1.Time: UTC, whole seconds. Throws TimeParseError. */
 export function canonicalTime(text: string): string {
   if (isCanonicalTime(text)) return text;
   const { seconds } = parseLayout(text, 'time');
   return formatSeconds(seconds);
 }
 
-/** The text that a metav1.MicroTime has once it was read and written: UTC, six digits. Throws TimeParseError. */
+/** Returns the canonical text of a metav1.MicroTime: UTC, six digits. Throws TimeParseError. */
 export function canonicalMicroTime(text: string): string {
   const { seconds, nanos } = parseLayout(text, 'microtime');
   return `${formatSeconds(seconds).slice(0, -1)}.${String(Math.floor(nanos / 1000)).padStart(6, '0')}Z`;
 }
 
-/** The text that a time.Time of Go has once it was read and written: its zone is kept, and all that its fraction says. Throws TimeParseError. */
+/** Returns the canonical text of a Go time.Time, with its zone and full fraction. Throws TimeParseError. */
 export function nanoTime(text: string): string {
   if (isCanonicalTime(text)) return text;
   parseLayout(text, 'time');
@@ -92,7 +92,7 @@ export function nanoTime(text: string): string {
   return `${date}${hour!.padStart(2, '0')}${rest}${nanoFraction(fraction)}${/^[+-]00:00$/.test(zone!) ? 'Z' : zone}`;
 }
 
-/** Seconds since 1970 as Go writes a time.Time in UTC; undefined beyond the years 0 to 9999. */
+/** Formats seconds since 1970 like a Go time.Time in UTC; undefined outside the years 0 to 9999. */
 export function formatNanoTime(seconds: number): string | undefined {
   const whole = Math.trunc(seconds);
   const nanos = Math.trunc((seconds - whole) * 1e9);
@@ -102,13 +102,13 @@ export function formatNanoTime(seconds: number): string | undefined {
   return `${date.toISOString().slice(0, 19)}${nanoFraction(fraction)}Z`;
 }
 
-/** Digits of a fraction of a second as far as nanoseconds, without the zeros at their end. */
+/** Returns the digits of a fraction up to nanoseconds, without trailing zeros. */
 function nanoFraction(digits: string): string {
   const kept = digits.slice(0, 9).replace(/0+$/, '');
   return kept && `.${kept}`;
 }
 
-/** Years beyond 0..9999 (reached through a zone) are printed as Go does: with a sign, or five digits. */
+/** Formats seconds. Years outside 0..9999 (reached through a zone) are printed like Go: with a sign, or five digits. */
 function formatSeconds(seconds: number): string {
   const iso = new Date(seconds * 1000).toISOString();
   const match = /^([+-])(\d{6})(.*)\.\d{3}Z$/.exec(iso);
@@ -134,7 +134,7 @@ function parseLayout(text: string, layout: keyof typeof layouts): { seconds: num
     if (!rest.startsWith(char)) throw fail(char, rest);
     rest = rest.slice(1);
   };
-  /** Two digits; `element` is what the layout has there. The hour may have one. */
+  /** Reads two digits; `element` is the layout's name of them. `single` accepts one digit, for the hour. */
   const pair = (element: string, single = false): number => {
     const match = /^\d\d/.exec(rest) ?? (single ? /^\d/.exec(rest) : null);
     if (!match) throw fail(element, rest);
@@ -195,7 +195,7 @@ function parseLayout(text: string, layout: keyof typeof layouts): { seconds: num
   return { seconds: date.getTime() / 1000 - offset, nanos };
 }
 
-/** The quotes of Go's time package: bytes beyond ASCII, and control characters, as `\x..`. */
+/** Quotes like Go's time package: bytes beyond ASCII, and control characters, as `\x..`. */
 function quoteTime(text: string): string {
   let out = '"';
   for (const char of text) {

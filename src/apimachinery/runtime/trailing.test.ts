@@ -8,11 +8,11 @@ it.each([
   ['/a//', '/a'],
   ['///', ''],
   ['a/b', 'a/b'],
-])('%j without slashes at its end is %j', (text, want) => {
+])('%j without trailing slashes is %j', (text, want) => {
   expect(withoutTrailing(text, '/')).toBe(want);
 });
 
-it('takes the time of the length where a run is not at the end', () => {
+it('takes linear time for a run that is not at the end', () => {
   const text = `${'/'.repeat(1_000_000)}x`;
   const began = performance.now();
   expect(withoutTrailing(text, '/')).toBe(text);

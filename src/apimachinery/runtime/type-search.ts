@@ -1,8 +1,6 @@
 import type { Type } from './schema.ts';
 
-/**
- * Returns a function that reports whether a type, or any type within it, matches. It remembers the answer for each type that it was called with.
- */
+/** Returns a function that reports whether a type, or any nested type, matches. Results are cached by type. */
 export function typeSearch(matches: (type: Type) => boolean): (type: Type) => boolean {
   const known = new WeakMap<Type, boolean>();
   const search = (type: Type, seen: Set<Type>): boolean => {

@@ -7,7 +7,7 @@ describe('parseUrl', () => {
     ['//x', { scheme: '', user: undefined, host: 'x', path: '', query: '', fragment: '' }],
     ['mailto:a@b', { scheme: 'mailto', user: undefined, host: '', path: '', query: '', fragment: '' }],
     ['https://[fe80::1%25en0]:80', { scheme: 'https', user: undefined, host: '[fe80::1%25en0]:80', path: '', query: '', fragment: '' }],
-  ])('reads %s', (text, parts) => {
+  ])('parses %s', (text, parts) => {
     expect(parseUrl(text)).toEqual(parts);
   });
 
@@ -20,7 +20,7 @@ describe('parseUrl', () => {
     ['https://%41.com', 'parse "https://%41.com": invalid URL escape "%41"'],
     ['a:b/\n', 'parse "a:b/\\n": net/url: invalid control character in URL'],
     ['1a:b', 'parse "1a:b": first path segment in URL cannot contain colon'],
-  ])('says what Go says of %j', (text, message) => {
+  ])("returns Go's error for %j", (text, message) => {
     expect(() => parseUrl(text)).toThrow(message);
   });
 });

@@ -1,21 +1,21 @@
-/** URLs as Go's package net/url reads them: validation and CEL tell its words. */
+/** URLs with the parsing of Go's package net/url, whose messages validation and CEL return. */
 import { parseIPSloppy } from '../validation/ip.ts';
 import { quote } from './quote.ts';
 
-/** The parts of a URL, as they stand in it. */
+/** The parts of a URL, as written. */
 export interface GoUrl {
   /** In lower case. */
   readonly scheme: string;
-  /** Before the `@`; undefined without one. */
+  /** The part before the `@`; undefined if there is none. */
   readonly user: string | undefined;
-  /** With the port. */
+  /** Host and port. */
   readonly host: string;
   readonly path: string;
   readonly query: string;
   readonly fragment: string;
 }
 
-/** Why a text is no URL. `message` is Go's: `parse "…": …`. */
+/** Error for a malformed URL. `message` is Go's: `parse "…": …`. */
 export class UrlError extends Error {
   constructor(
     text: string,
@@ -25,10 +25,10 @@ export class UrlError extends Error {
   }
 }
 
-/** Thrown inside of this file. */
+/** Internal error of this file. */
 class Wrong extends Error {}
 
-/** Any reference to a URL, relative ones, too. Throws UrlError. Upstream: url.Parse. */
+/** Parses any URL reference, including relative ones. Throws UrlError. Upstream: url.Parse. */
 export function parseUrl(text: string): GoUrl {
   const hash = text.indexOf('#');
   const fragment = hash < 0 ? '' : text.slice(hash + 1);
@@ -38,12 +38,12 @@ export function parseUrl(text: string): GoUrl {
   return { ...url, fragment };
 }
 
-/** What may follow the method of a request: an absolute URI or an absolute path, without a fragment. Throws UrlError. Upstream: url.ParseRequestURI. */
+/** Parses a request URI: an absolute URI or an absolute path, without a fragment. Throws UrlError. Upstream: url.ParseRequestURI. */
 export function parseRequestUri(text: string): GoUrl {
   return attempt(text, true);
 }
 
-/** Whether `parseRequestUri` takes a text. */
+/** True if `parseRequestUri` accepts the text. */
 export function isRequestUri(text: string): boolean {
   try {
     parseRequestUri(text);
@@ -117,7 +117,7 @@ function checkHost(scheme: string, host: string): void {
   checkHostEscapes(host);
 }
 
-/** `[fe80::1%25en0]:80`. Upstream: url.parseHost, with the words of netip.ParseAddr for what is no address. */
+/** Checks `[fe80::1%25en0]:80`. Upstream: url.parseHost, with the messages of netip.ParseAddr. */
 function checkLiteral(host: string): void {
   const closing = host.lastIndexOf(']');
   if (closing < 0) throw new Wrong("missing ']' in host");
@@ -136,7 +136,7 @@ function checkPort(port: string): void {
   if (port !== '' && !/^:[0-9]*$/.test(port)) throw new Wrong(`invalid port ${quote(port)} after host`);
 }
 
-/** In a host, only bytes that are not ASCII may be escaped, and a percent sign. */
+/** Checks the escapes of a host, where only non-ASCII bytes and the percent sign may be escaped. */
 function checkHostEscapes(host: string): void {
   const wrong = /%(?![89A-Fa-f][0-9A-Fa-f]|25)|[^A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/.exec(host);
   if (!wrong) return;
@@ -149,7 +149,7 @@ function checkEscapes(text: string): void {
   if (wrong) throw new Wrong(wrong);
 }
 
-/** What Go says of a percent sign that begins no escape; undefined where all do. */
+/** Returns Go's error for an invalid escape; undefined if all are valid. */
 export function escapeProblem(text: string): string | undefined {
   const wrong = /%(?![0-9A-Fa-f]{2})/.exec(text);
   return wrong ? `invalid URL escape ${quote(text.slice(wrong.index, wrong.index + 3))}` : undefined;

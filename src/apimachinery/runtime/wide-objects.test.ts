@@ -18,25 +18,25 @@ const plain = (count: number): Json => Object.fromEntries(names(count).map((name
 const noted = (object: Json): Json => noteKeys(object, Object.keys(object));
 const sorted = (keys: readonly string[]) => [...keys].sort();
 
-describe('the keys of a wide object', () => {
-  it('are known once they are noted', () => {
+describe('keys of a wide object', () => {
+  it('are cached by noteKeys', () => {
     const keys = names(3_000);
     const object = plain(3_000);
     expect(noteKeys(object, keys)).toBe(object);
     expect(keysOf(object)).toBe(keys);
   });
 
-  it('are not worth a note where they are few', () => {
+  it('are not cached if there are few', () => {
     expect(notedKeys(noted(plain(100)))).toBeUndefined();
   });
 
   it.each<[name: string, add: (object: Json) => void, key: string]>([
     ['an assignment', (object) => (object['new'] = 1), 'new'],
     ['Object.assign', (object) => Object.assign(object, { new: 1 }), 'new'],
-    ['an assignment of what every object inherits', (object) => (object['toString'] = 1), 'toString'],
+    ['an assignment to an inherited name', (object) => (object['toString'] = 1), 'toString'],
     ['an assignment to an index', (object) => (object['7'] = 1), '7'],
     ['a definition', (object) => setOwn(object, '__proto__', 1), '__proto__'],
-  ])('are listed anew after %s', (_name, add, key) => {
+  ])('are listed again after %s', (_name, add, key) => {
     const object = noted(plain(3_000));
     add(object);
     expect(notedKeys(object)).toBeUndefined();
@@ -44,7 +44,7 @@ describe('the keys of a wide object', () => {
     expect(Object.getPrototypeOf(object)).toBe(Object.prototype);
   });
 
-  it('stay noted when a value changes or a key goes, which is not present then', () => {
+  it('stay cached when a value changes or a key is removed, which is then not present', () => {
     const object = noted(plain(3_000));
     object['k1'] = 'other';
     delete object['k2'];
@@ -54,7 +54,7 @@ describe('the keys of a wide object', () => {
     expect(sorted(keysOf(object))).toEqual(sorted(names(3_000)));
   });
 
-  it('leave the object what it is to everybody else', () => {
+  it('do not change how other code sees the object', () => {
     const object = noted(plain(3_000));
     expect(object).toEqual(plain(3_000));
     expect(structuredClone(object)).toEqual(plain(3_000));
@@ -64,7 +64,7 @@ describe('the keys of a wide object', () => {
   });
 });
 
-describe('who makes a wide object notes its keys', () => {
+describe('producers of wide objects cache their keys', () => {
   const key = fc.oneof(fc.nat(9_999).map(String), fc.constantFrom('__proto__', 'constructor', 'é', 'a"b', ''), fc.string({ maxLength: 4 }));
   const document = fc
     .tuple(fc.array(key, { maxLength: 40 }), fc.nat(1_500))
@@ -101,7 +101,7 @@ describe('who makes a wide object notes its keys', () => {
   });
 });
 
-describe('a wide object is to all what another one is', () => {
+describe('a wide object behaves like any other', () => {
   const changes = fc.record({
     removed: fc.array(fc.nat(2_999), { maxLength: 5 }),
     added: fc.array(fc.string({ maxLength: 3 }), { maxLength: 3 }),
@@ -114,7 +114,7 @@ describe('a wide object is to all what another one is', () => {
     return object;
   };
 
-  it('compared and encoded, whatever was done with it', () => {
+  it('when compared and encoded, after any changes', () => {
     fc.assert(
       fc.property(changes, changes, (one, other) => {
         const wide = change(noted(plain(3_000)), one);
@@ -134,9 +134,9 @@ describe('a wide object is to all what another one is', () => {
   it.each<[name: string, make: (wide: (object: Json) => Json) => Json]>([
     ['a map of strings', (wide) => ({ name: 'x', labels: wide(plain(3_000)) })],
     ['a map with a null', (wide) => ({ labels: wide({ ...plain(3_000), k7: null }) })],
-    ['a map from which keys have gone', (wide) => ({ labels: change(wide(plain(3_000)), { removed: [1, 2], added: [], set: [] }) })],
-    ['fields that are not known', (wide) => wide({ ...plain(3_000), labels: { b: 'c' }, x: 1, name: 'y' })],
-  ])('decoded: %s', (_name, make) => {
+    ['a map with removed keys', (wide) => ({ labels: change(wide(plain(3_000)), { removed: [1, 2], added: [], set: [] }) })],
+    ['unknown fields', (wide) => wide({ ...plain(3_000), labels: { b: 'c' }, x: 1, name: 'y' })],
+  ])('when decoded: %s', (_name, make) => {
     const expected = decode(
       type,
       make((object) => object),
@@ -145,7 +145,7 @@ describe('a wide object is to all what another one is', () => {
     expect(atOnce(decodeSteps(type, make(noted)))).toEqual(expected);
   });
 
-  it('decoded with what is no string in a map of strings: refused in the same words', () => {
+  it('when decoded with a non-string in a map of strings: the same error', () => {
     const make = (wide: (object: Json) => Json): Json => ({ labels: wide({ ...plain(3_000), k7: 1 }) });
     const problem = (decoding: () => unknown): string => {
       try {

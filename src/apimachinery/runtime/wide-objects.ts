@@ -1,22 +1,22 @@
 /**
- * Objects with very many keys. To list the keys of an object that is a table inside, V8 sorts them, each time anew: 60 ms of 285,000, which fit a body. Who
- * has made such an object knows its keys, and notes them for those who come after.
+ * Cached key lists of objects with very many keys. V8 sorts the keys of a dictionary-mode object on each listing: 60 ms for 285,000 keys,
+ * which fit a request body. The code that creates such an object knows its keys and caches them for later readers.
  */
 
-/** Objects with so many keys and more are worth a note: to list fewer takes a third of a millisecond at most. */
+/** Minimum number of keys that is worth caching: listing fewer takes at most a third of a millisecond. */
 const wideKeys = 2_048;
 
 const noted = new WeakMap<object, readonly string[]>();
 
-/** Before the first wide object, nobody needs to look. */
+/** False until the first wide object, so that lookups can be skipped. */
 let isAnyNoted = false;
 
-/** Whether there was a wide object ever. */
+/** True if there has been a wide object. */
 export const hasWideObjects = (): boolean => isAnyNoted;
 
 /**
- * Stands between a noted object and Object.prototype, where an assignment of a key that the object does not have comes by: then the note is no longer true,
- * and the object is an ordinary one again.
+ * Inserted between a cached object and Object.prototype, where assignments of new keys are intercepted: such an assignment drops the cached
+ * list and restores the prototype.
  */
 const listener: object = new Proxy(Object.prototype, {
   set(_prototype, key, value, receiver: object) {
@@ -26,8 +26,8 @@ const listener: object = new Proxy(Object.prototype, {
 });
 
 /**
- * Notes all the keys of a plain object, in any order, if they are many. The object may be changed: values and removed keys leave the note true enough (a key
- * that is gone has the value undefined), and new keys end it. Returns the object.
+ * Caches all keys of a plain object, in any order, if there are many. The object may be changed: changed values and removed keys keep the
+ * list (a removed key has the value undefined), and a new key drops it. Returns the object.
  */
 export function noteKeys<T extends object>(object: T, keys: readonly string[]): T {
   if (keys.length < wideKeys || Object.getPrototypeOf(object) !== Object.prototype) return object;
@@ -36,22 +36,22 @@ export function noteKeys<T extends object>(object: T, keys: readonly string[]): 
   return Object.setPrototypeOf(object, listener) as T;
 }
 
-/** To be called before a key is defined that an object does not have, which no assignment does. */
+/** Drops the cached keys of an object. Must be called before a new key is defined without an assignment. */
 export function forgetKeys(object: object): void {
   if (isAnyNoted && noted.delete(object)) Object.setPrototypeOf(object, Object.prototype);
 }
 
-/** What was noted of an object: its keys, and perhaps some that are gone. */
+/** Returns the cached keys of an object, which may include removed ones. */
 export function notedKeys(object: object): readonly string[] | undefined {
   return isAnyNoted ? noted.get(object) : undefined;
 }
 
-/** The own keys of an object, and of a wide one perhaps some that are gone, whose value is undefined. Not to be changed. */
+/** Returns the own keys of an object; for a wide one they may include removed keys, whose value is undefined. The result must not be changed. */
 export function keysOf(object: object): readonly string[] {
   return notedKeys(object) ?? Object.keys(object);
 }
 
-/** The own keys of an object, without any that are gone. */
+/** Returns the own keys of an object, without removed ones. */
 export function presentKeys(object: object): readonly string[] {
   return notedKeys(object)?.filter((key) => Object.hasOwn(object, key)) ?? Object.keys(object);
 }

@@ -4,8 +4,8 @@ import { zeroTime } from './time.ts';
 type Json = Record<string, unknown>;
 
 /**
- * Whether a decoded value is Go's zero value of its type: nothing, '', 0, false, the zero time; a struct of which every field is zero; a list or map only if
- * it is not there at all.
+ * True if a decoded value is Go's zero value of its type: undefined, '', 0, false, the zero time; a struct whose fields are all zero; a
+ * list or map only if it is absent.
  */
 export function isZero(type: Type, value: unknown): boolean {
   if (value === undefined || value === null) return true;

@@ -2,16 +2,14 @@ import { getOwn, isJsonObject, type JsonObject } from '../patch/own-property.ts'
 import { encodeJson } from '../runtime/json/json.ts';
 import { additionalPropertiesSchema, itemsSchema, type JsonSchemaProps } from './json-schema-props.ts';
 
-/**
- * The old value that a new one comes from, so that what was wrong before may stay. Upstream: apiserver/pkg/cel/common/equality.go.
- */
+/** The old value that corresponds to a new one, so that unchanged invalid values stay valid. Upstream: apiserver/pkg/cel/common/equality.go. */
 export interface Correlation {
   readonly old: unknown;
-  /** The shape by which values of the old object are found. */
+  /** Schema by which values of the old object are found. */
   readonly shape: JsonSchemaProps;
 }
 
-/** The old value of a property; undefined if there was none, or if the schema does not describe it. */
+/** Returns the old value of a property; undefined if there was none, or if the schema does not describe it. */
 export function oldProperty({ old, shape }: Correlation, name: string): Correlation | undefined {
   if (!isJsonObject(old) || !Object.hasOwn(old, name)) return undefined;
   const { properties } = shape;
@@ -19,7 +17,7 @@ export function oldProperty({ old, shape }: Correlation, name: string): Correlat
   return property && { old: getOwn(old, name), shape: property };
 }
 
-/** Finds the old item of a new one, by the keys of a map list; items of other lists have none. */
+/** Returns a function that finds the old item of a new one by the keys of a map list; undefined for other lists. */
 export function oldItems({ old, shape }: Correlation): ((item: unknown) => Correlation | undefined) | undefined {
   const items = itemsSchema(shape);
   if (!items || shape['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined;

@@ -9,8 +9,8 @@ const isNonNullableNull = (value: unknown, schema: Structural | undefined): bool
   value === null && schema !== undefined && !schema.nullable;
 
 /**
- * Fills in the defaults of a schema, in place: where a property is missing, and where it is null and must not be.
- * Upstream: apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go.
+ * Applies the defaults of a schema in place: to missing properties, and to nulls that are not nullable. Upstream:
+ * apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go.
  */
 export function applyDefaults(value: unknown, schema: Structural | undefined): void {
   if (!schema?.hasDefaults) return;
@@ -43,7 +43,7 @@ function defaultItems(items: unknown[], schema: Structural | undefined): void {
 
 const stepItems = 1_024;
 
-/** Drops nulls that the schema neither allows nor replaces by a default. Upstream: defaulting/prunenulls.go. */
+/** Drops nulls that are neither nullable nor defaulted. Upstream: defaulting/prunenulls.go. */
 export function* pruneNonNullableNullsWithoutDefaults(value: unknown, schema: Structural | undefined): Steps<void> {
   if (!schema) return;
   let done = 0;

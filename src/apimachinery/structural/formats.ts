@@ -8,7 +8,7 @@ const matches =
   (text) =>
     pattern.test(text);
 
-/** A day that the calendar has. */
+/** True for a valid calendar date. */
 function isDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   if (year === undefined) return false;
@@ -26,7 +26,7 @@ function isDateTime(text: string): boolean {
 }
 
 const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-/** Short names of units match whole, the last of each as a prefix: `minutes` is one of `min`. */
+/** Short unit names must match fully, the last of each as a prefix: `minutes` matches `min`. */
 const units: readonly (readonly string[])[] = [
   ['ns', 'nano'],
   ['us', 'µs', 'micro'],
@@ -38,7 +38,7 @@ const units: readonly (readonly string[])[] = [
   ['w', 'wk', 'week'],
 ];
 
-/** Go's durations, and those of Scala: some number with a unit is in it. Upstream: kube-openapi/pkg/validation/strfmt/duration.go. */
+/** True for a duration in Go's or Scala's syntax: any number with a unit. Upstream: kube-openapi/pkg/validation/strfmt/duration.go. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true;
   for (const [, unit = ''] of text.matchAll(/\d+\s*([A-Za-zµ]+)/g)) {
@@ -48,7 +48,7 @@ function isDuration(text: string): boolean {
   return false;
 }
 
-/** An address as RFC 5322 has it, with or without a name in front. */
+/** True for an RFC 5322 address, with or without a display name. */
 function isEmail(text: string): boolean {
   const trimmed = text.trim();
   const angled = /^[^<>]*<([^<>]+)>$/.exec(trimmed);
@@ -67,7 +67,7 @@ function isHostname(text: string): boolean {
   return bytes <= 255 && text.split('.').every((label) => Buffer.byteLength(label) <= 63) && hostname.test(text);
 }
 
-/** The sum of the digits, each with its weight, from left to right. */
+/** Returns the weighted sum of the digits, from left to right. */
 function weighted(digits: string, weight: (at: number) => number): number {
   return [...digits].reduce((sum, digit, at) => sum + weight(at) * (digit === 'X' ? 10 : Number(digit)), 0);
 }
@@ -102,7 +102,7 @@ const uuid = (version: string, variant: string): Check =>
   matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}-?${variant}-?[0-9a-f]{12}$`, 'i'));
 const shortName = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 
-/** By name without dashes. Upstream: kube-openapi/pkg/validation/strfmt. */
+/** Checks by format name without dashes. Upstream: kube-openapi/pkg/validation/strfmt. */
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['bsonobjectid', matches(/^[0-9a-fA-F]{24}$/)],
   ['uri', isRequestUri],
@@ -132,12 +132,12 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['k8slongname', (text) => text.length <= 253 && new RegExp(`^${shortName}(?:\\.${shortName})*$`).test(text)],
 ]);
 
-/** The check of a format for strings, whose name may be written with dashes; undefined for a format that is not known. */
+/** Returns the check of a string format, whose name may have dashes; undefined for an unknown format. */
 export function formatCheck(format: string): Check | undefined {
   return checks.get(format.replaceAll('-', ''));
 }
 
-/** Whether values of a type can have the format. `type` is empty where the schema names none, or several. */
+/** True if the format applies to the type. `type` is empty if the schema has none, or several. */
 export function isSupportedFormat(format: string, type: string): boolean {
   switch (type) {
     case '':

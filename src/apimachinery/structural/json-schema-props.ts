@@ -10,10 +10,10 @@ export interface ValidationRule {
   optionalOldSelf?: boolean;
 }
 
-/** A number of a schema as it was parsed: a bigint beyond 2^53. Bounds of that size are compared as `schemaNumber`, and published exactly. */
+/** A parsed number of a schema: a bigint beyond 2^53. Large bounds are compared as `schemaNumber`, and published exactly. */
 export type SchemaNumber = number | bigint;
 
-/** A number of a schema to compare with. */
+/** Returns a number of a schema for comparisons. */
 export function schemaNumber(value: SchemaNumber): number;
 export function schemaNumber(value: SchemaNumber | undefined): number | undefined;
 export function schemaNumber(value: SchemaNumber | undefined): number | undefined {
@@ -21,9 +21,8 @@ export function schemaNumber(value: SchemaNumber | undefined): number | undefine
 }
 
 /**
- * A JSON schema as a CustomResourceDefinition has it: decoded, so that zero values are not there. What is either a schema or
- * something else (`items`, `additionalProperties`) is plain JSON.
- * Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/types_jsonschema.go.
+ * A JSON schema of a CustomResourceDefinition, decoded, so that zero values are absent. Values that are a schema or something else
+ * (`items`, `additionalProperties`) are plain JSON. Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/types_jsonschema.go.
  */
 export interface JsonSchemaProps {
   id?: string;
@@ -72,27 +71,27 @@ export interface JsonSchemaProps {
   'x-kubernetes-validations'?: ValidationRule[];
 }
 
-/** The one schema of all items; undefined if there is none, or one for each place. */
+/** Returns the common schema of all items; undefined if there is none, or one per index. */
 export function itemsSchema({ items }: JsonSchemaProps): JsonSchemaProps | undefined {
   return isJsonObject(items) ? items : undefined;
 }
 
-/** The schemas of items by their place; no structural schema has them. */
+/** Returns the schemas of items by index; structural schemas have none. */
 export function itemsSchemas({ items }: JsonSchemaProps): readonly JsonSchemaProps[] {
   return Array.isArray(items) ? (items as JsonSchemaProps[]) : [];
 }
 
-/** The schema of other properties; undefined if there is none, or only a boolean. */
+/** Returns the schema of additional properties; undefined if there is none, or only a boolean. */
 export function additionalPropertiesSchema({ additionalProperties }: JsonSchemaProps): JsonSchemaProps | undefined {
   return isJsonObject(additionalProperties) ? additionalProperties : undefined;
 }
 
-/** Whether other properties are ruled out: `additionalProperties: false`. */
+/** True for `additionalProperties: false`. */
 export function forbidsAdditionalProperties({ additionalProperties }: JsonSchemaProps): boolean {
   return additionalProperties === false;
 }
 
-/** Whether a schema, or any that it contains, is such. Upstream: validation.SchemaHas. */
+/** True if a schema or any nested one satisfies the predicate. Upstream: validation.SchemaHas. */
 export function schemaHas(schema: JsonSchemaProps | undefined, is: (schema: JsonSchemaProps) => boolean): boolean {
   const pending = schema ? [schema] : [];
   for (let next = pending.pop(); next; next = pending.pop()) {
@@ -102,14 +101,14 @@ export function schemaHas(schema: JsonSchemaProps | undefined, is: (schema: Json
   return false;
 }
 
-/** All schemas directly in a schema. */
+/** Returns the direct subschemas of a schema. */
 export function subschemas(schema: JsonSchemaProps): JsonSchemaProps[] {
   const found: JsonSchemaProps[] = [];
   addSubschemas(schema, found);
   return found;
 }
 
-/** Of large definitions there are ten thousands: nothing is made for each. */
+/** Appends the subschemas; allocates nothing else, since large definitions have tens of thousands. */
 function addSubschemas(schema: JsonSchemaProps, found: JsonSchemaProps[]): void {
   const { not, items, properties, additionalProperties, additionalItems } = schema;
   if (isJsonObject(items)) found.push(items);

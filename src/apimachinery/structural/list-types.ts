@@ -6,8 +6,8 @@ import { keysOf } from '../runtime/wide-objects.ts';
 import type { Structural } from './structural.ts';
 
 /**
- * Items of sets and map lists that are there twice. `path` is undefined at the root.
- * Upstream: apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go.
+ * Returns errors for duplicate items of sets and map lists. `path` is undefined at the root. Upstream:
+ * apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go.
  */
 export function validateListSetsAndMaps(path: Path | undefined, schema: Structural | undefined, value: unknown): FieldError[] {
   if (!schema?.hasSetsOrMaps) return [];
@@ -35,7 +35,7 @@ function validateMap(path: Path, keyFields: readonly string[], list: readonly un
   const stray = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (stray >= 0) return [invalid(path.index(stray), list[stray], 'must be an object for an array of list-type map')];
   const keys = list.map((item) => keyOf(keyFields, item));
-  // The value of a single key counts with its type, several count as JSON.
+  // A single key is compared by value and type, several keys as JSON.
   const [single] = keyFields;
   const told = keyFields.length === 1 ? keys.map((key) => (Object.hasOwn(key, single!) ? getOwn(key, single!) : undefined)) : keys;
   return repeated(told).map((index) => duplicate(path.index(index), keys[index]));
@@ -46,7 +46,7 @@ function keyOf(keyFields: readonly string[], item: unknown): JsonObject {
   return Object.fromEntries(keyFields.filter((field) => Object.hasOwn(item, field)).map((field) => [field, getOwn(item, field)]));
 }
 
-/** The places where something is the second of its kind; third ones and so on are not told. */
+/** Returns the indexes of the second occurrences of values; further ones are not reported. */
 function repeated(list: readonly unknown[]): number[] {
   if (list.length <= 1) return [];
   const seen = new Map<unknown, number>();

@@ -12,7 +12,7 @@ import { validateObjectMeta } from '../validation/object-meta.ts';
 import { presentKeys } from '../runtime/wide-objects.ts';
 import type { Structural } from './structural.ts';
 
-/** A resource inside of a custom resource has metadata that is none, or a kind that is no text. */
+/** Error for an embedded resource with malformed metadata or a kind that is not a string. */
 export class EmbeddedResourceError extends Error {
   override readonly name = 'EmbeddedResourceError';
 
@@ -22,17 +22,17 @@ export class EmbeddedResourceError extends Error {
 }
 
 export interface Coercion {
-  /** What cannot be read is dropped (of stored objects) instead of refused. */
+  /** Drops malformed values (of stored objects) instead of rejecting them. */
   readonly dropInvalid: boolean;
-  /** Where the paths of unknown fields go; undefined: nobody wants them. */
+  /** Receives the paths of unknown fields; undefined if they are not needed. */
   readonly unknownFields?: string[] | undefined;
 }
 
 const objectMetaType = metaSchema.struct('meta_v1.ObjectMeta');
 
 /**
- * Metadata in the form of ObjectMeta: other fields are gone, times canonical. The input is not changed.
- * Throws DecodeError for what is none. Upstream: apiextensions-apiserver/pkg/apiserver/schema/objectmeta/coerce.go.
+ * Returns metadata in the form of ObjectMeta: without unknown fields, with canonical times. The input is not changed. Throws DecodeError
+ * for malformed metadata. Upstream: apiextensions-apiserver/pkg/apiserver/schema/objectmeta/coerce.go.
  */
 export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, unknownFields }: Coercion): ObjectMeta {
   const note = (fields: readonly string[]): void => {
@@ -45,7 +45,7 @@ export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, u
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     if (!dropInvalid || !isJsonObject(metadata)) {
-      // Upstream reports the problem that comes first in sorted JSON.
+      // Upstream reports the first problem in sorted JSON.
       decode(objectMetaType, remarshaled(metadata));
       throw error;
     }
@@ -63,7 +63,7 @@ export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, u
   return valid as ObjectMeta;
 }
 
-/** A copy as upstream's way through JSON makes it, by which `generation: 1.0` is an integer. Numbers are nowhere deeper. */
+/** Returns a copy as after upstream's JSON round trip, by which `generation: 1.0` is an integer. Metadata has no deeper numbers. */
 function remarshaledFields(metadata: unknown): unknown {
   const copy = deepCopy(metadata);
   if (!isJsonObject(copy)) return copy;
@@ -72,8 +72,8 @@ function remarshaledFields(metadata: unknown): unknown {
 }
 
 /**
- * Brings the metadata of embedded resources into form, in place; that of the resource itself is the caller's. Throws
- * EmbeddedResourceError. Upstream: objectmeta/algorithm.go.
+ * Coerces the metadata of embedded resources in place; the caller handles that of the resource itself. Throws EmbeddedResourceError.
+ * Upstream: objectmeta/algorithm.go.
  */
 export function coerceEmbeddedResources(value: unknown, schema: Structural | undefined, coercion: Coercion, at?: Path): void {
   if (!schema?.hasEmbeddedResources) return;
@@ -164,7 +164,7 @@ function validateMetadata(at: Path, value: unknown): FieldError[] {
     if (!(error instanceof DecodeError)) throw error;
     return [invalid(at, value, error.message)];
   }
-  // A name need not be there, but the validation of metadata would ask for one.
+  // The name is optional, but the validation of metadata requires one.
   metadata.name ||= 'fakename';
   return validateObjectMeta(metadata, { namespaced: (metadata.namespace ?? '') !== '', nameFn: validatePathSegmentName }, at);
 }

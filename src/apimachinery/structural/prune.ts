@@ -13,8 +13,8 @@ const stepItems = 1_024;
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Drops what a schema does not know, in place, and returns the paths of it, sorted. The root of a resource keeps kind,
- * apiVersion and metadata. Upstream: apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go.
+ * Drops fields that the schema does not declare, in place, and returns their sorted paths. The root of a resource keeps kind, apiVersion
+ * and metadata. Upstream: apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go.
  */
 export function* prune(value: unknown, schema: Structural, isResourceRoot: boolean): Steps<string[]> {
   const unknown = new UnknownFields();
@@ -61,7 +61,7 @@ function* pruneItems(items: readonly unknown[], schema: Structural | undefined, 
   }
 }
 
-/** Unknown fields stay, but what the schema describes beside them is pruned. */
+/** Prunes the declared fields of a value that preserves unknown ones. */
 function* pruneKnown(value: object, schema: Structural, unknown: UnknownFields): Steps<void> {
   if (Array.isArray(value)) {
     if (!schema.items) return;
@@ -85,7 +85,7 @@ function* pruneKnown(value: object, schema: Structural, unknown: UnknownFields):
   }
 }
 
-/** Nothing is known of the value: all fields of it go. Lists may nest as deep as JSON may, so they are walked without recursion. */
+/** Drops all fields of a value without a schema. Not recursive, since lists may be as deep as JSON. */
 function dropAll(value: object, unknown: UnknownFields): void {
   const open: { readonly list: readonly unknown[]; next: number }[] = [];
   const visit = (item: unknown): void => {

@@ -10,10 +10,10 @@ import { prune } from './prune.ts';
 import { SchemaValidator } from './schema-validator.ts';
 import type { Structural } from './structural.ts';
 
-/** The way from the root of a resource to a value in it: names of properties, and `item` into a list. */
+/** The path from the root of a resource to a nested value: property names, and `item` for a list item. */
 type Steps = readonly ({ readonly property: string } | 'item')[];
 
-/** A value inside of an object that has nothing but the way to it. */
+/** Wraps a value in objects that have only the path to it. */
 function surround(value: unknown, steps: Steps): unknown {
   return steps.reduceRight<unknown>((inner, step) => {
     if (step === 'item') return [inner];
@@ -23,7 +23,7 @@ function surround(value: unknown, steps: Steps): unknown {
   }, value);
 }
 
-/** The value at the end of a way; undefined if it is gone. */
+/** Returns the value at the end of a path; undefined if it was removed. */
 function extract(root: unknown, steps: Steps): unknown {
   return steps.reduce<unknown>((outer, step) => {
     if (step === 'item') return Array.isArray(outer) ? outer[0] : undefined;
@@ -32,8 +32,8 @@ function extract(root: unknown, steps: Steps): unknown {
 }
 
 /**
- * Drops from all defaults what the schema would drop from an object, in place; true if anything changed. Defaults of new
- * schemas are pruned; those of old definitions may not be. Upstream: schema/defaulting/prune.go.
+ * Prunes all defaults of a schema by the schema itself, in place; returns true if anything changed. Defaults of new schemas are already
+ * pruned; those of old definitions may not be. Upstream: schema/defaulting/prune.go.
  */
 export function pruneDefaults(root: Structural): boolean {
   return root.hasDefaults && pruneDefaultsIn(root, root, []);
@@ -60,7 +60,7 @@ function* partsOf(schema: Structural, additional: Steps[number]): Iterable<[Step
   for (const [property, part] of schema.properties) yield [{ property }, part];
 }
 
-/** What rules in CEL say of a default; `root` tells whether the schema is that of a whole resource. */
+/** Validates a default by CEL rules; `isRoot` is true for the schema of a whole resource. */
 export type ValidateRules = (path: Path, schema: Structural, isRoot: boolean, value: unknown) => FieldError[];
 
 interface DefaultsValidation {
@@ -68,7 +68,7 @@ interface DefaultsValidation {
   readonly rules: ValidateRules | undefined;
 }
 
-/** Whether each default is what the schema allows. Upstream: schema/defaulting/validation.go. */
+/** Validates that each default conforms to the schema. Upstream: schema/defaulting/validation.go. */
 export function validateDefaults(path: Path, schema: Structural, validation: DefaultsValidation): FieldError[] {
   if (!schema.hasDefaults) return [];
   const root = schema.asResourceRoot();
@@ -119,7 +119,7 @@ function validateDefault(place: Path, schema: Structural, root: Structural, { re
   return [...errors, ...validateValue(place, schema, schema === root, value, validateEmbeddedResources(value, schema, place), rules)];
 }
 
-/** A default of a label, say: it is looked at as part of the metadata. */
+/** Validates a default within metadata, such as one of a label, as part of the metadata. */
 function validateMetaDefault(place: Path, schema: Structural, root: Structural, steps: Steps, { rules }: DefaultsValidation): FieldError[] {
   const object = surround(deepCopy(schema.default), steps) as JsonObject;
   object['kind'] ??= 'Validation';

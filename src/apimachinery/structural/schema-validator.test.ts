@@ -19,13 +19,13 @@ describe('SchemaValidator', () => {
       ],
     ],
     [
-      'a number that is beyond int64',
+      'a number out of the int64 range',
       { type: 'integer', maximum: 10 },
       2n ** 62n,
       ['spec: Invalid value: 4611686018427387904: spec in body should be less than or equal to 10'],
     ],
     ['null', { type: 'string' }, null, ['spec: Invalid value: "null": spec in body must be of type string: "null"']],
-    ['null that may be', { type: 'string', nullable: true }, null, []],
+    ['a nullable null', { type: 'string', nullable: true }, null, []],
     ['a minimum', { type: 'integer', minimum: 1 }, 0, ['spec: Invalid value: 0: spec in body should be greater than or equal to 1']],
     [
       'an exclusive minimum',
@@ -37,7 +37,7 @@ describe('SchemaValidator', () => {
     ['a length in characters', { type: 'string', maxLength: 2 }, 'añ😀', ['spec: Too long: may not be more than 2 bytes']],
     ['a length that fits', { type: 'string', maxLength: 3 }, 'añ😀', []],
     ['a pattern', { type: 'string', pattern: '^a+$' }, 'ab', ['spec: Invalid value: "ab": spec in body should match \'^a+$\'']],
-    ['a pattern of RE2 alone', { type: 'string', pattern: '(?i)^A\\z' }, 'a', []],
+    ['a pattern with RE2-only syntax', { type: 'string', pattern: '(?i)^A\\z' }, 'a', []],
     ['an enumeration', { type: 'string', enum: ['a', 'b'] }, 'c', ['spec: Unsupported value: "c": supported values: "a", "b"']],
     ['required fields', { type: 'object', required: ['a'], properties: { a: { type: 'string' } } }, {}, ['spec.a: Required value']],
     [
@@ -58,25 +58,30 @@ describe('SchemaValidator', () => {
       ['a', 'a'],
       ['spec: Invalid value: "": spec in body shouldn\'t contain duplicates'],
     ],
-    ['a fraction of an integer that is allowed', { enum: [1, '3'] }, 1.5, []],
-    ['the code point of a text that is allowed', { enum: [1, '3'] }, 51, []],
-    ['a number beyond integers', { maximum: 5 }, 1e20, ['spec: Invalid value: 1e+20: spec in body should be less than or equal to 5']],
+    ['a fraction whose integer part is allowed', { enum: [1, '3'] }, 1.5, []],
+    ['the code point of an allowed string', { enum: [1, '3'] }, 51, []],
+    [
+      'a number out of the integer range',
+      { maximum: 5 },
+      1e20,
+      ['spec: Invalid value: 1e+20: spec in body should be less than or equal to 5'],
+    ],
     ['not', { not: { type: 'string', enum: ['a'] } }, 'a', ['<nil>: Invalid value: "": "spec" must not validate the schema (not)']],
     [
-      'items by their place',
+      'items by index',
       { type: 'array', items: { type: 'object', properties: { n: { type: 'integer' } } } },
       [{ n: 1 }, { n: 'x' }],
       ['spec[1].n: Invalid value: "string": spec[1].n in body must be of type integer: "string"'],
     ],
     ['int-or-string', { 'x-kubernetes-int-or-string': true }, '5%', []],
     [
-      'int-or-string of neither',
+      'an int-or-string of another type',
       { 'x-kubernetes-int-or-string': true },
       true,
       ['spec: Invalid value: "boolean": spec in body must be of type integer,string: "boolean"'],
     ],
     ['a format', { type: 'string', format: 'ipv4' }, '1.2.3', ['spec: Invalid value: "1.2.3": spec in body must be of type ipv4: "1.2.3"']],
-    ['a format that nobody knows', { type: 'string', format: 'phone' }, 'x', []],
+    ['an unknown format', { type: 'string', format: 'phone' }, 'x', []],
   ];
   it.each(cases)('%s', (_, schema, value, errors) => {
     expect(errorsOf(schema, value)).toEqual(errors);
@@ -93,13 +98,13 @@ describe('SchemaValidator', () => {
     ['duration', '1h', 'soon'],
     ['hostname', 'a.example', 'a_b'],
     ['k8s-short-name', 'a-b', 'A'],
-  ])('knows the format %s', (format, good, bad) => {
+  ])('supports the format %s', (format, good, bad) => {
     const validator = new SchemaValidator({ type: 'string', format });
     expect(validator.validate(undefined, good)).toEqual([]);
     expect(validator.validate(undefined, bad)).toHaveLength(1);
   });
 
-  describe('of an update', () => {
+  describe('ratchets on update', () => {
     const schema: JsonSchemaProps = {
       type: 'object',
       properties: {
@@ -114,10 +119,10 @@ describe('SchemaValidator', () => {
       },
     };
     const cases: [string, unknown, unknown, string[]][] = [
-      ['takes what was wrong before', { size: 0, other: 1 }, { size: 0 }, []],
-      ['refuses another wrong value', { size: -1 }, { size: 0 }, ['size']],
+      ['accepts an unchanged invalid value', { size: 0, other: 1 }, { size: 0 }, []],
+      ['rejects a changed invalid value', { size: -1 }, { size: 0 }, ['size']],
       [
-        'follows items of maps by their keys',
+        'correlates items of maps by their keys',
         {
           list: [
             { k: 'b', size: 1 },
@@ -127,15 +132,15 @@ describe('SchemaValidator', () => {
         { list: [{ k: 'a', size: 0 }] },
         [],
       ],
-      ['refuses new items of maps', { list: [{ k: 'b', size: 0 }] }, { list: [{ k: 'a', size: 0 }] }, ['list[0].size']],
-      ['takes plain lists only as a whole', { plain: [0, 1] }, { plain: [0] }, ['plain[0]']],
+      ['rejects new invalid items of maps', { list: [{ k: 'b', size: 0 }] }, { list: [{ k: 'a', size: 0 }] }, ['list[0].size']],
+      ['ratchets atomic lists as a whole', { plain: [0, 1] }, { plain: [0] }, ['plain[0]']],
     ];
     it.each(cases)('%s', (_, value, old, fields) => {
       expect(new SchemaValidator(schema).validateUpdate(undefined, value, old).map(({ field }) => field)).toEqual(fields);
     });
   });
 
-  it('tries a pattern with hundreds of states on a text of a megabyte in a moment', () => {
+  it('matches a pattern with hundreds of states against a megabyte within moments', () => {
     const began = process.threadCpuUsage();
     expect(errorsOf({ type: 'string', pattern: '(?i)a{500}b' }, `${'a'.repeat(1_000_000)}b`)).toEqual([]);
     const { user, system } = process.threadCpuUsage(began);

@@ -23,7 +23,7 @@ type NumberKind = 'integer' | 'number';
 const maxSafeFloat = Number.MAX_SAFE_INTEGER;
 const maxFloat32 = 3.4028234663852886e38;
 
-/** How upstream's validation calls a value. */
+/** Returns upstream's name for the type of a value. */
 function typeOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   switch (typeof value) {
@@ -41,14 +41,13 @@ function typeOf(value: unknown): string {
 }
 
 export interface SchemaValidatorOptions {
-  /** Formats that are not known, or are not of the type, do not count. */
+  /** Ignores formats that are unknown or do not apply to the type. */
   readonly onlySupportedFormats: boolean;
 }
 
 /**
- * Validates values against a JSON schema in upstream's words; of an update, what is as it was before may be invalid
- * (ratcheting). Compiled once. Upstream: kube-openapi/pkg/validation/validate over
- * apiextensions-apiserver/pkg/apiserver/validation.
+ * Validates values against a JSON schema with upstream's messages; on update, unchanged invalid values are accepted (ratcheting). Compiled
+ * once. Upstream: kube-openapi/pkg/validation/validate over apiextensions-apiserver/pkg/apiserver/validation.
  */
 export class SchemaValidator {
   readonly #props: JsonSchemaProps;
@@ -64,7 +63,7 @@ export class SchemaValidator {
   readonly #allOf: readonly SchemaValidator[];
   readonly #not: SchemaValidator | undefined;
 
-  /** Throws RegexpError for a pattern that is none. */
+  /** Throws RegexpError for a malformed pattern. */
   constructor(props: JsonSchemaProps, options: SchemaValidatorOptions = { onlySupportedFormats: true }) {
     this.#props = props;
     const { type = '', format = '', pattern, not } = props;
@@ -85,19 +84,19 @@ export class SchemaValidator {
     this.#not = not && compile(not);
   }
 
-  /** The validator of a property; undefined if the schema does not describe it. */
+  /** Returns the validator of a property; undefined if the schema does not describe it. */
   property(name: string): SchemaValidator | undefined {
     return this.#properties.get(name);
   }
 
-  /** `at`: the place of the value, undefined at the root. */
+  /** Validates a value. `at` is its path, undefined at the root. */
   validate(at: Path | undefined, value: unknown): FieldError[] {
     const result = new ValidationResult();
     this.#validate(value, '', undefined, result);
     return result.toFieldErrors(at);
   }
 
-  /** `old` is undefined where there was none. */
+  /** Validates a changed value. `old` is undefined if there was none. */
   validateUpdate(at: Path | undefined, value: unknown, old: unknown): FieldError[] {
     const result = new ValidationResult();
     this.#ratchet(value, '', { old, shape: this.#props }, result);
@@ -153,7 +152,7 @@ export class SchemaValidator {
     this.#validateEnum(null, path, result);
   }
 
-  /** Whether the type fits. */
+  /** Checks the type; returns true if it matches. */
   #validateType(value: unknown, type: string, path: string, result: ValidationResult): boolean {
     const types = this.#types;
     const format = this.#format;
@@ -202,11 +201,11 @@ export class SchemaValidator {
       schemaNumber(bound),
     );
     const isInteger = isInt64(value);
-    // What is compared: an int64 exactly.
+    // Value for comparisons: an int64 exactly.
     const compared = isInteger ? value : toFloat(value);
     this.#checkRange(value, 'Checked', path, result);
     const inRange = (bound: number, name: string): boolean => this.#checkRange(bound, name, path, result);
-    // Of an integer, bounds count as integers, too: a fraction is cut off.
+    // For an integer, the bounds are truncated to integers.
     const asNative = (bound: number, native: boolean): number => (native && isInteger ? Math.trunc(bound) : bound);
     if (multipleOf !== undefined) {
       const isNative = inRange(multipleOf, 'MultipleOf');
@@ -231,7 +230,7 @@ export class SchemaValidator {
     }
   }
 
-  /** Whether a number can be of the schema's type and format. */
+  /** Checks that a number fits the schema's type and format. */
   #checkRange(value: JsonNumber, name: string, path: string, result: ValidationResult): boolean {
     const type = (this.#types.length === 1 ? this.#types[0] : '') as NumberKind | '';
     const format = this.#format;
@@ -261,7 +260,7 @@ export class SchemaValidator {
       result.invalid(path, `${path} in body shouldn't contain duplicates`, undefined);
   }
 
-  /** What each of the parts of a container adds to a result; of many, in steps where the validation is in steps. */
+  /** Validates each part of a container; within a chunked validation, it may yield between them. */
   #validateEach<T>(
     container: object,
     parts: readonly T[],
@@ -356,7 +355,7 @@ function validateAllOf(schemas: readonly SchemaValidator[], attempt: Attempt, pa
   if (valid < schemas.length) result.add(`${quote(path)} must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
 }
 
-/** Kind and apiVersion of the object itself are always validated. */
+/** Returns the correlated old field. Kind and apiVersion of the object itself have none, so that they are always validated. */
 function oldFieldOf(correlation: Correlation, path: string, name: string): Correlation | undefined {
   return path === '' && (name === 'kind' || name === 'apiVersion') ? undefined : oldProperty(correlation, name);
 }
@@ -379,8 +378,8 @@ function isIntegerOf(value: JsonNumber, bits: 32 | 64): boolean {
 }
 
 /**
- * Whether a value is one of an enum: as it is, or converted as Go does it, which cuts off the fraction of a number where an integer is
- * allowed, and takes an integer for a code point where a text is. Upstream: kube-openapi/pkg/validation/validate/values.go (Enum).
+ * True if a value equals an enum value, directly or after Go's conversion, which truncates a number if an integer is allowed, and converts
+ * an integer to a code point if a string is. Upstream: kube-openapi/pkg/validation/validate/values.go (Enum).
  */
 function isAllowed(value: unknown, allowed: unknown): boolean {
   if (deepEqual(value, allowed)) return true;
@@ -392,7 +391,7 @@ function isAllowed(value: unknown, allowed: unknown): boolean {
   return typeof allowed === 'string' && isInt64(value) && runeText(Number(value)) === allowed;
 }
 
-/** What Go makes of an integer that is converted to a string. */
+/** Returns Go's conversion of an integer to a string. */
 function runeText(rune: number): string {
   const isRune = rune >= 0 && rune <= 0x10ffff && !(rune >= 0xd800 && rune <= 0xdfff);
   return isRune ? String.fromCodePoint(rune) : '\uFFFD';
@@ -406,7 +405,7 @@ function isMultiple(value: number, factor: number): boolean {
   return isJsonInteger(factor < 1 ? (1 / factor) * value : value / factor);
 }
 
-/** True for a float64 that is nearly an integer that a double holds. Upstream: go-openapi/swag convert.go (IsFloat64AJSONInteger). */
+/** True for a float64 close to an integer that a double can represent. Upstream: go-openapi/swag convert.go (IsFloat64AJSONInteger). */
 function isJsonInteger(quotient: number): boolean {
   if (!(Math.abs(quotient) <= maxSafeFloat)) return false;
   const rounded = Math.trunc(quotient);

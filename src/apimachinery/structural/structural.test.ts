@@ -16,9 +16,9 @@ const structural = (properties: Record<string, JsonSchemaProps>): ReturnType<typ
 describe('prune', () => {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
   const cases: [string, Record<string, JsonSchemaProps>, unknown, unknown, string[]][] = [
-    ['drops what is not described', { a: text }, { a: 'x', b: 1 }, { a: 'x' }, ['b']],
+    ['drops undeclared fields', { a: text }, { a: 'x', b: 1 }, { a: 'x' }, ['b']],
     [
-      'drops it in lists and maps',
+      'drops undeclared fields in lists and maps',
       { l: { type: 'array', items: { type: 'object', properties: { a: text } } } },
       { l: [{ b: 1 }] },
       { l: [{}] },
@@ -32,7 +32,7 @@ describe('prune', () => {
       ['m.k.b'],
     ],
     [
-      'keeps what is unknown where the schema says so, but drops within what is described there',
+      'preserves unknown fields where the schema does, and prunes the declared ones',
       { o: { ...open, properties: { in: { type: 'object', properties: { a: text } } } } },
       { o: { any: { thing: 1 }, in: { a: 'x', b: 1 } } },
       { o: { any: { thing: 1 }, in: { a: 'x' } } },
@@ -45,7 +45,7 @@ describe('prune', () => {
       { e: { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, spec: {} } },
       ['e.other', 'e.spec.a'],
     ],
-    ['takes odd keys for data', { a: text }, JSON.parse('{"__proto__": {"x": 1}, "constructor": 1}'), {}, ['__proto__', 'constructor']],
+    ['treats unusual keys as data', { a: text }, JSON.parse('{"__proto__": {"x": 1}, "constructor": 1}'), {}, ['__proto__', 'constructor']],
   ];
   it.each(cases)('%s', (_, properties, value, pruned, unknown) => {
     expect(atOnce(prune(value, structural(properties), true))).toEqual(unknown);
@@ -55,19 +55,19 @@ describe('prune', () => {
 
 describe('applyDefaults', () => {
   const cases: [string, Record<string, JsonSchemaProps>, unknown, unknown][] = [
-    ['fills in what is absent', { a: { ...text, default: 'x' } }, {}, { a: 'x' }],
-    ['leaves what is there', { a: { ...text, default: 'x' } }, { a: '' }, { a: '' }],
-    ['fills in null where null may not be', { a: { ...text, default: 'x' } }, { a: null }, { a: 'x' }],
-    ['leaves null where it may be', { a: { ...text, default: 'x', nullable: true } }, { a: null }, { a: null }],
-    ['makes no objects by itself', { o: { type: 'object', properties: { a: { ...text, default: 'x' } } } }, {}, {}],
+    ['sets absent properties', { a: { ...text, default: 'x' } }, {}, { a: 'x' }],
+    ['keeps present properties', { a: { ...text, default: 'x' } }, { a: '' }, { a: '' }],
+    ['replaces null if it is not nullable', { a: { ...text, default: 'x' } }, { a: null }, { a: 'x' }],
+    ['keeps null if it is nullable', { a: { ...text, default: 'x', nullable: true } }, { a: null }, { a: null }],
+    ['creates no objects for nested defaults', { o: { type: 'object', properties: { a: { ...text, default: 'x' } } } }, {}, {}],
     [
-      'fills in defaults of defaults',
+      'applies defaults within defaults',
       { o: { type: 'object', default: {}, properties: { a: { ...text, default: 'x' } } } },
       {},
       { o: { a: 'x' } },
     ],
     [
-      'goes into lists and maps',
+      'applies defaults in lists and maps',
       {
         l: { type: 'array', items: { type: 'object', properties: { a: { ...text, default: 'x' } } } },
         m: { type: 'object', additionalProperties: { type: 'object', properties: { a: { ...text, default: 'y' } } } },
@@ -81,7 +81,7 @@ describe('applyDefaults', () => {
     expect(value).toEqual(expected);
   });
 
-  it('gives every object a default of its own', () => {
+  it('gives every object its own copy of a default', () => {
     const schema = structural({ o: { type: 'object', default: {}, 'x-kubernetes-preserve-unknown-fields': true } });
     const [first, second]: { o?: Record<string, unknown> }[] = [{}, {}];
     applyDefaults(first, schema);
@@ -90,7 +90,7 @@ describe('applyDefaults', () => {
     expect(second).toEqual({ o: {} });
   });
 
-  it('comes after the nulls that may not be and have no default are dropped', () => {
+  it('runs after nulls that are neither nullable nor defaulted are dropped', () => {
     const value = { a: null, b: null, c: null };
     atOnce(
       pruneNonNullableNullsWithoutDefaults(value, structural({ a: text, b: { ...text, default: 'x' }, c: { ...text, nullable: true } })),
@@ -155,12 +155,12 @@ describe('validateStructural', () => {
       ['spec.anyOf[0].type: Forbidden: must be empty to be structural'],
     ],
     [
-      'fields that only anyOf has',
+      'fields that occur only in anyOf',
       { type: 'object', anyOf: [{ properties: { a: {} } }] },
       ['spec.properties[a]: Required value: because it is defined in spec.anyOf[0].properties[a]'],
     ],
     [
-      'int-or-string that takes anything',
+      'int-or-string that preserves unknown fields',
       { type: 'object', properties: { a: { 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-int-or-string': true } } },
       ['spec.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true'],
     ],
@@ -176,7 +176,7 @@ describe('validateStructural', () => {
     expect(validateStructural(fieldPath('spec'), newStructural(schema)).map(String)).toEqual(errors);
   });
 
-  it('is not even asked about what no structural schema can hold', () => {
+  it('is not run on schemas that cannot be structural', () => {
     expect(() => newStructural({ type: 'object', $ref: '#/a' })).toThrow(StructuralError);
   });
 });
@@ -199,7 +199,7 @@ describe('validFieldPath', () => {
     ['.a[0]', 'expected single quoted string but got 0'],
     ['a', 'expected [ or . but got: a'],
     ['.a.', 'unexpected end of JSON path'],
-  ])('%s is refused', (path, message) => {
+  ])('rejects %s', (path, message) => {
     expect(() => validFieldPath(path, schema)).toThrow(new FieldPathError(message));
   });
 });

@@ -6,12 +6,12 @@ import {
   type JsonSchemaProps,
 } from './json-schema-props.ts';
 
-/** Why a schema cannot be structural: it uses a keyword that structural schemas do not have. */
+/** Error for a schema that uses a keyword which structural schemas do not have. */
 export class StructuralError extends Error {
   override readonly name = 'StructuralError';
 }
 
-/** What makes up a structural schema besides the schemas in it. */
+/** Nested schemas of a structural schema. */
 interface Parts {
   readonly items: Structural | undefined;
   readonly properties: ReadonlyMap<string, Structural>;
@@ -19,26 +19,26 @@ interface Parts {
 }
 
 /**
- * A structural schema: the shape of an object, with what the schema says of each value in `props`. Names of properties are
- * keys of a Map, since any text may be one. Upstream: apiextensions-apiserver/pkg/apiserver/schema/structural.go.
+ * A structural schema: the shape of an object, with the validations of each value in `props`. Property names are Map keys, since any string
+ * is allowed. Upstream: apiextensions-apiserver/pkg/apiserver/schema/structural.go.
  */
 export class Structural implements Parts {
   readonly items: Structural | undefined;
   readonly properties: ReadonlyMap<string, Structural>;
   readonly additionalProperties: Structural | undefined;
-  /** Other properties are allowed without being described: `additionalProperties: true`. */
+  /** True for `additionalProperties: true`, which allows undescribed properties. */
   readonly allowsAdditionalProperties: boolean;
   readonly nullable: boolean;
   readonly preserveUnknownFields: boolean;
   readonly embeddedResource: boolean;
   readonly listType: string | undefined;
-  /** undefined if there is none. Set anew by `pruneDefaults` only. */
+  /** undefined if there is none. Only `pruneDefaults` changes it. */
   default: unknown;
-  /** There is a default somewhere in it. */
+  /** True if it or a nested schema has a default. */
   readonly hasDefaults: boolean;
-  /** There is an embedded resource somewhere in it. */
+  /** True if it or a nested schema is an embedded resource. */
   readonly hasEmbeddedResources: boolean;
-  /** There is a set or map list somewhere in it. */
+  /** True if it or a nested schema is a set or map list. */
   readonly hasSetsOrMaps: boolean;
 
   constructor(
@@ -65,16 +65,16 @@ export class Structural implements Parts {
     return this.props.type ?? '';
   }
 
-  /** The same schema as that of a whole object, with kind, apiVersion and metadata. */
+  /** Returns the schema as that of a whole object, with kind, apiVersion and metadata. */
   asResourceRoot(): Structural {
     return this.embeddedResource ? this : new Structural(this.props, this, true);
   }
 }
 
-/** The schema of an object of which nothing is described. */
+/** The schema of an object without described properties. */
 export const emptyStructural = new Structural({}, { items: undefined, properties: new Map(), additionalProperties: undefined });
 
-/** Compiles a schema. Throws StructuralError for keywords that no structural schema has. */
+/** Compiles a schema. Throws StructuralError for keywords that structural schemas do not have. */
 export function newStructural(props: JsonSchemaProps): Structural {
   checkSupported(props);
   checkValueValidations(props);
@@ -88,7 +88,7 @@ export function newStructural(props: JsonSchemaProps): Structural {
   });
 }
 
-/** What `allOf` and the like hold is no structural schema, and may not have those keywords either. */
+/** Checks the schemas in `allOf` and similar keywords, which are not structural but may not have those keywords either. */
 function checkValueValidations(props: JsonSchemaProps): void {
   const nested = [...(props.allOf ?? []), ...(props.anyOf ?? []), ...(props.oneOf ?? []), ...(props.not ? [props.not] : [])];
   for (const validation of nested) checkNested(validation);
@@ -103,7 +103,7 @@ function checkNested(props: JsonSchemaProps): void {
   for (const part of [items, additional, ...Object.values(props.properties ?? {})]) if (part) checkNested(part);
 }
 
-/** Keywords of JSON schema that structural schemas do not have, with the names that upstream's messages give them. */
+/** JSON schema keywords that structural schemas do not have, with their names in upstream's messages. */
 const unsupported: readonly (readonly [keyof JsonSchemaProps, string])[] = [
   ['id', 'id'],
   ['$schema', 'schema'],

@@ -1,4 +1,4 @@
-/** Collects the paths of fields that a schema does not know, as upstream writes them: `spec.list[0].b`. */
+/** Collects the paths of undeclared fields in upstream's form: `spec.list[0].b`. */
 export class UnknownFields {
   readonly paths: string[] = [];
   readonly #at: (string | number)[] = [];

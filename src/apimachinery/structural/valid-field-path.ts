@@ -1,28 +1,28 @@
 import { Path } from '../validation/field.ts';
 import type { Structural } from './structural.ts';
 
-/** A path that does not lead to a field of the schema; the message says why. */
+/** Error for a path that does not lead to a field of the schema; the message has the reason. */
 export class FieldPathError extends Error {
   override readonly name = 'FieldPathError';
 }
 
 export interface ValidFieldPath {
   readonly path: Path;
-  /** The name of the first step. */
+  /** Name of the first segment. */
   readonly root: string;
   readonly schema: Structural;
 }
 
 const escapes: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', "'": "'", '\\': '\\' };
 
-/** `.`, `[`, `]`, texts in single quotes, and what stands between them. */
+/** Splits into `.`, `[`, `]`, single-quoted strings, and the text between them. */
 function tokensOf(text: string): string[] {
   return text.match(/[.[\]]|'(?:[^'\\]|\\.)*'|[^.[\]']+|'.*/gs) ?? [];
 }
 
 /**
- * Follows a simple JSON path (`.spec.list`, `.spec['a.b']`) into a schema. Throws FieldPathError if it leads nowhere.
- * Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go (ValidFieldPath).
+ * Resolves a simple JSON path (`.spec.list`, `.spec['a.b']`) in a schema. Throws FieldPathError if it does not exist. Upstream:
+ * apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go (ValidFieldPath).
  */
 export function validFieldPath(text: string, schema: Structural, { arrayNotation = true } = {}): ValidFieldPath {
   let path: Path | undefined;

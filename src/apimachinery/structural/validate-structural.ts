@@ -14,24 +14,24 @@ const missingType: Readonly<Record<Level, string>> = {
 };
 
 /**
- * Whether a schema is structural: each field is described once, by a type, outside of allOf, anyOf, oneOf and not; these only
- * restrict values. Sorted by message. Upstream: apiextensions-apiserver/pkg/apiserver/schema/{validation,complete}.go.
+ * Validates that a schema is structural: each field is described once, by a type, outside of allOf, anyOf, oneOf and not, which only
+ * restrict values. Errors are sorted by message. Upstream: apiextensions-apiserver/pkg/apiserver/schema/{validation,complete}.go.
  */
 export function validateStructural(path: Path, schema: Structural): FieldError[] {
   return atOnce(validateStructuralSteps(path, schema));
 }
 
-/** `validateStructural` in steps. */
+/** Like `validateStructural`, but yields to the event loop. */
 export function* validateStructuralSteps(path: Path, schema: Structural): Steps<FieldError[]> {
   const errors = yield* invariants(schema, 'root', path);
   addErrors(errors, yield* completeness(schema.props, schema, path, path));
   return errors.sort((a, b) => compareUtf8(String(a), String(b)));
 }
 
-/** Schemas of an `anyOf` and the like that are checked in a step. */
+/** Number of schemas in an `anyOf` and similar keywords between two yields. */
 const stepSchemas = 64;
 
-/** What is wrong with each of the schemas. */
+/** Yields the errors of each of the schemas. */
 function* ofEach(
   schemas: readonly JsonSchemaProps[],
   path: Path,
@@ -105,12 +105,12 @@ function typeAndMeta({ properties, embeddedResource }: Structural, level: Level,
   return errors;
 }
 
-/** Of metadata, a schema may restrict the names only. */
+/** True if a schema of metadata only restricts the names. */
 function onlyNames({ type: _, default: __, properties = {}, ...rest }: JsonSchemaProps): boolean {
   return Object.keys(rest).length === 0 && Object.keys(properties).every((name) => name === 'name' || name === 'generateName');
 }
 
-/** What upstream writes for int-or-string: the one place where types may be named in an anyOf. */
+/** True for upstream's form of int-or-string, the only one in which an anyOf may have types. */
 function isIntOrString(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
   return (
     anyOf?.length === 2 &&
@@ -164,7 +164,7 @@ const forbiddenInside: readonly (readonly [keyof JsonSchemaProps, string])[] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ];
 
-/** A schema inside of allOf and the like: it may restrict values, not describe fields. */
+/** Validates a schema in allOf and similar keywords: it may restrict values, but not describe fields. */
 function* nested(props: JsonSchemaProps, skipAnyOf: boolean, level: Level, path: Path): Steps<FieldError[]> {
   const errors = yield* valueValidation(props, skipAnyOf, false, level, path);
   const items = itemsSchema(props);
@@ -183,7 +183,7 @@ function* nested(props: JsonSchemaProps, skipAnyOf: boolean, level: Level, path:
   return errors;
 }
 
-/** What allOf and the like speak of must be described outside of them, too. */
+/** Validates that fields in allOf and similar keywords are also described outside of them. */
 function* completeness(props: JsonSchemaProps, schema: Structural, schemaPath: Path, path: Path): Steps<FieldError[]> {
   const { allOf = [], anyOf = [], oneOf = [], not } = props;
   const inside = (one: JsonSchemaProps, at: Path): Steps<FieldError[]> => nestedCompleteness(one, schema, schemaPath, at);

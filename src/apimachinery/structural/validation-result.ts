@@ -1,9 +1,9 @@
 import { type FieldError, invalid, notSupportedText, Path, required, tooLong, tooMany, typeInvalid } from '../validation/field.ts';
 
-/** One thing that a value does wrong, with the message by which equal ones are told. */
+/** One error of a value, identified by its message. */
 interface Finding {
   readonly message: string;
-  /** Makes the field error; `at` is the place of the validated value, undefined at the root. */
+  /** Creates the field error; `at` is the path of the validated value, undefined at the root. */
   toFieldError(at: Path | undefined): FieldError;
 }
 
@@ -14,8 +14,8 @@ const placeOf = (at: Path | undefined, path: string): Path | undefined => {
 };
 
 /**
- * What validation against a schema found, each message once, and how much of the schema matched: of alternatives that all
- * fail, the one that matches most is told. Upstream: kube-openapi/pkg/validation/validate/result.go.
+ * Errors of a validation against a schema, without duplicate messages, and the number of matches: of alternatives that all fail, the one
+ * with the most matches is reported. Upstream: kube-openapi/pkg/validation/validate/result.go.
  */
 export class ValidationResult {
   readonly #findings: Finding[] = [];
@@ -26,12 +26,12 @@ export class ValidationResult {
     return this.#findings.length === 0;
   }
 
-  /** Where the findings end now, for `dropSince`. */
+  /** Current number of findings, for `dropSince`. */
   get mark(): number {
     return this.#findings.length;
   }
 
-  /** Forgets what was found after a mark. */
+  /** Removes findings after a mark. */
   dropSince(mark: number): void {
     for (const { message } of this.#findings.splice(mark)) this.#messages.delete(message);
   }
@@ -45,7 +45,7 @@ export class ValidationResult {
     return this.#findings.map((finding) => finding.toFieldError(at));
   }
 
-  /** A finding without a place of its own. */
+  /** Adds a finding without its own path. */
   add(message: string): void {
     this.#add({ message, toFieldError: (at) => invalid(at, '', message) });
   }
@@ -54,7 +54,7 @@ export class ValidationResult {
     this.#add({ message, toFieldError: (at) => invalid(placeOf(at, path), value ?? '', message) });
   }
 
-  /** `found`: the value's type, or of a text with a wrong format the text. */
+  /** `found` is the value's type, or the text of a string with a wrong format. */
   wrongType(path: string, expected: string, found: string): void {
     const message = `${path} in body must be of type ${expected}: ${JSON.stringify(found)}`;
     this.#add({ message, toFieldError: (at) => typeInvalid(placeOf(at, path), found, message) });

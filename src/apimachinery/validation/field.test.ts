@@ -22,7 +22,7 @@ test.each<[error: field.FieldError, text: string]>([
   [field.invalid(path, field.omitValue, 'no'), 'Invalid value: no'],
   [field.typeInvalid(path, 'x', 'no'), 'Invalid value: "x": no'],
   [field.notSupported(path, 'x', ['a', 'b']), 'Unsupported value: "x": supported values: "a", "b"'],
-  // Go prints values of enumerations as JSON, plain strings quoted.
+  // Go prints enum values as JSON, plain strings quoted.
   [field.notSupported(path, '<\x00', []), 'Unsupported value: "\\u003c\\u0000"'],
   [field.notSupportedText(path, '<\x00', []), 'Unsupported value: "<\\x00"'],
   [field.invalid(path, new Float64(1e18, '1e18'), ''), 'Invalid value: 1e+18'],
@@ -41,7 +41,7 @@ test.each<[error: field.FieldError, text: string]>([
   expect(error.toString()).toBe(`spec.containers[0].env[A]: ${text}`);
 });
 
-test('aggregate names each message once', () => {
+test('aggregate lists each message once', () => {
   const [a, b] = [field.required(path), field.forbidden(undefined, 'x')];
   expect(field.aggregate([])).toBe('');
   expect(field.aggregate([a, a])).toBe('spec.containers[0].env[A]: Required value');

@@ -1,7 +1,4 @@
-/**
- * Field errors: what validation found wrong, and where. A list of them becomes one Invalid status (`newInvalid`).
- * Upstream: apimachinery/pkg/util/validation/field.
- */
+/** Field errors of validation. A list of them becomes one Invalid status (`newInvalid`). Upstream: apimachinery/pkg/util/validation/field. */
 import { encodeJson, encodeString } from '../runtime/json/json.ts';
 import { Float64, formatNumber } from '../runtime/numbers.ts';
 import { quote } from '../runtime/quote.ts';
@@ -35,7 +32,7 @@ const titles: Readonly<Record<FieldErrorType, string>> = {
   InternalError: 'Internal error',
 };
 
-/** The types whose message never shows the value. */
+/** Types whose message never shows the value. */
 const silent: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueRequired',
   'FieldValueForbidden',
@@ -44,18 +41,18 @@ const silent: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'InternalError',
 ]);
 
-/** As a bad value: the message says nothing of it (a secret, or simply too much). */
+/** A bad value that the message does not show (a secret, or a large value). */
 export const omitValue: unique symbol = Symbol('omitValue');
 
 /**
- * A bad value whose JSON is already made, for instance a struct in the order of its fields: `new JsonText(encode(type, value))`.
- * Objects that are not wrapped are printed as a Go map is, with sorted keys.
+ * A bad value that is already JSON, for instance a struct in the order of its fields: `new JsonText(encode(type, value))`. Other objects
+ * are printed like a Go map, with sorted keys.
  */
 export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** The place of a field: `spec.containers[0].env[KEY]`. Immutable; it becomes text only when an error needs it. */
+/** The path of a field: `spec.containers[0].env[KEY]`. Immutable; formatted only when an error needs it. */
 export class Path {
   readonly #parent: Path | undefined;
   readonly #name: string;
@@ -82,33 +79,30 @@ export class Path {
   }
 
   toString(): string {
-    // An empty name counts as a subscript upstream.
+    // As upstream, an empty name is formatted as a subscript.
     const own = this.#subscript || this.#name === '' ? `[${this.#name}]` : this.#name;
     if (!this.#parent) return own;
     return this.#subscript || this.#name === '' ? this.#parent.toString() + own : `${this.#parent.toString()}.${own}`;
   }
 }
 
-/** `fieldPath('spec', 'template').child('metadata')`. */
+/** Returns the path of a field: `fieldPath('spec', 'template').child('metadata')`. */
 export function fieldPath(name: string, ...more: string[]): Path {
   const root = new Path(name);
   return more.length === 0 ? root : root.child(more[0]!, ...more.slice(1));
 }
 
-/** One thing that is wrong. Data only: it is not thrown, `newInvalid` makes the error of a list. */
+/** One error. It is data and not thrown; `newInvalid` converts a list of them. */
 export class FieldError {
   constructor(
     readonly type: FieldErrorType,
-    /** The path as text; `<nil>` stands for no path. */
+    /** The path as text; `<nil>` for no path. */
     readonly field: string,
     readonly badValue: unknown,
     readonly detail: string,
   ) {}
 
-  /**
-   * The message without the field: `Invalid value: "x": must be y`. `texts` keeps those of lists and objects for other errors, of which many may
-   * show the same one.
-   */
+  /** Returns the message without the field: `Invalid value: "x": must be y`. `texts` caches the text of lists and objects, which many errors may show. */
   body(texts?: Map<object, string>): string {
     const title = titles[this.type];
     const head = silent.has(this.type) || this.badValue === omitValue ? title : `${title}: ${formatBadValue(this.badValue, texts)}`;
@@ -119,7 +113,7 @@ export class FieldError {
     return `${this.field}: ${this.body()}`;
   }
 
-  /** The same error with other words in front of its detail. */
+  /** Returns the error with a prefix of its detail. */
   withDetailPrefix(prefix: string): FieldError {
     return new FieldError(this.type, this.field, this.badValue, prefix + this.detail);
   }
@@ -170,8 +164,8 @@ export function invalid(path: Path | undefined, value: unknown, detail: string):
 }
 
 /**
- * `validValues` are shown in the order given; upstream's callers mostly sort them. The value is of a string type of its own to Go, as values of
- * enumerations mostly are, and printed as JSON: see `notSupportedText`.
+ * Returns an error for an unsupported value. `validValues` are shown in the given order; most callers upstream sort them. The value has a
+ * named string type in Go, as most enums do, and is printed as JSON; see `notSupportedText`.
  */
 export function notSupported(path: Path | undefined, value: unknown, validValues: readonly string[]): FieldError {
   return notSupportedText(
@@ -181,10 +175,10 @@ export function notSupported(path: Path | undefined, value: unknown, validValues
   );
 }
 
-/** What Go prints the same as a string and as JSON. */
+/** Texts that Go prints equally as string and as JSON. */
 const plainText = /^[ !#-%'-;=?-[\]-~]*$/;
 
-/** `notSupported` of a plain string of Go, which is printed as `%q`. */
+/** Like `notSupported` for a plain Go string, which is printed as `%q`. */
 export function notSupportedText(path: Path | undefined, value: unknown, validValues: readonly string[]): FieldError {
   const detail = validValues.length > 0 ? `supported values: ${validValues.map(quote).join(', ')}` : '';
   return new FieldError('FieldValueNotSupported', at(path), value, detail);
@@ -194,12 +188,12 @@ export function forbidden(path: Path | undefined, detail: string): FieldError {
   return new FieldError('FieldValueForbidden', at(path), '', detail);
 }
 
-/** Negative `maxLength`: unknown. The value itself is never shown. */
+/** Returns an error for an overlong value, which is never shown. A negative `maxLength` is unknown. */
 export function tooLong(path: Path | undefined, _value: unknown, maxLength: number): FieldError {
   return new FieldError('FieldValueTooLong', at(path), '<value omitted>', atMost(maxLength, 'byte'));
 }
 
-/** Like `tooLong`; it exists since upstream has both names. */
+/** Same as `tooLong`; upstream has both names. */
 export function tooLongMaxLength(path: Path | undefined, value: unknown, maxLength: number): FieldError {
   return tooLong(path, value, maxLength);
 }
@@ -213,7 +207,7 @@ export function tooShort(path: Path | undefined, value: unknown, minLength: numb
   return new FieldError('FieldValueTooShort', at(path), value, detail);
 }
 
-/** Negative `actual`: not shown. Negative `max`: unknown. */
+/** Returns an error for too many items. A negative `actual` is not shown. A negative `max` is unknown. */
 export function tooMany(path: Path | undefined, actual: number, max: number): FieldError {
   const detail = max < 0 ? 'has too many items' : `must have at most ${max} ${max === 1 ? 'item' : 'items'}`;
   return new FieldError('FieldValueTooMany', at(path), actual < 0 ? omitValue : actual, detail);
@@ -236,24 +230,24 @@ function atMost(maxLength: number, unit: string): string {
   return maxLength < 0 ? 'value is too long' : `may not be more than ${maxLength} ${maxLength === 1 ? unit : `${unit}s`}`;
 }
 
-/** The text of a list: equal messages once; one alone without brackets, several as `[a, b]`; of none ''. */
+/** Formats errors without duplicates: one without brackets, several as `[a, b]`; '' for none. */
 export function aggregate(errors: readonly FieldError[]): string {
   return aggregateMessages(errors.map(String));
 }
 
-/** `aggregate` of messages, as upstream's utilerrors.NewAggregate(...).Error(). */
+/** Formats messages like upstream's utilerrors.NewAggregate(...).Error(). */
 export function aggregateMessages(messages: readonly string[]): string {
   const distinct = [...new Set(messages)];
   return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '');
 }
 
-/** So many errors are told of an object; upstream tells all, of a body of 3 MiB in an answer of hundreds of megabytes. */
+/** Maximum number of reported errors of an object. Upstream has no limit: a body of 3 MiB may cause a response of hundreds of megabytes. */
 export const maxErrors = 10_000;
 
-/** After so many characters of errors no more is told: some show the whole list for each of its items, 300,000 times 3 MiB. */
+/** Maximum number of reported characters: some errors show the whole list for each of its items, 300,000 times 3 MiB. */
 export const maxShown = 8 * 1024 * 1024;
 
-/** Ends a validation that has found more errors than are told: to find all that 3 MiB may have takes half a minute. */
+/** Stops a validation with more errors than are reported: finding all errors of 3 MiB may take half a minute. */
 export class TooManyErrors extends Error {
   override readonly name = 'TooManyErrors';
 
@@ -262,18 +256,18 @@ export class TooManyErrors extends Error {
   }
 }
 
-/** Adds errors to those that were found before. Throws TooManyErrors. */
+/** Appends errors. Throws TooManyErrors. */
 export function addErrors(errors: FieldError[], more: readonly FieldError[]): void {
   for (const error of more) addError(errors, error);
 }
 
-/** Adds one of errors of which there may be many. Throws TooManyErrors. */
+/** Appends one of potentially many errors. Throws TooManyErrors. */
 export function addError(errors: FieldError[], error: FieldError): void {
   errors.push(error);
   stopIfTooMany(errors);
 }
 
-/** To be asked after each item of a list of which any number may be wrong. Throws TooManyErrors. */
+/** Throws TooManyErrors if the limit is exceeded. Must be called after each item of an unbounded list. */
 export function stopIfTooMany(errors: readonly FieldError[]): void {
   if (errors.length > maxErrors) throw new TooManyErrors(errors);
 }

@@ -37,7 +37,7 @@ describe('strict', () => {
   });
 });
 
-test('older fields accept more', () => {
+test('older fields accept more forms', () => {
   expect(isValidIPForLegacyField(path, '010.0.0.1', false)).toEqual([]);
   expect(isValidIPForLegacyField(path, '010.0.0.1', true)).toHaveLength(1);
   expect(isValidIPForLegacyField(path, 'x', true, new Set(['x']))).toEqual([]);

@@ -1,13 +1,13 @@
-/** IP addresses and CIDRs, in today's strict form and in the sloppy one of older fields. Upstream: apimachinery/pkg/util/validation/ip.go. */
+/** IP addresses and CIDRs, in the current strict form and in the lenient one of older fields. Upstream: apimachinery/pkg/util/validation/ip.go. */
 import { quote } from '../runtime/quote.ts';
 import { type FieldError, type Path, invalid } from './field.ts';
 
-/** An address as bytes: 4 of IPv4 (also when it was written as `::ffff:1.2.3.4`), 16 of IPv6. */
+/** An address as bytes: 4 for IPv4 (also if written as `::ffff:1.2.3.4`), 16 for IPv6. */
 export interface IpAddress {
   readonly bytes: readonly number[];
-  /** It was written as an IPv6 address that stands for an IPv4 one. */
+  /** True if it was written as an IPv4-mapped IPv6 address. */
   readonly mapped: boolean;
-  /** An octet had a leading zero. */
+  /** True if an octet has a leading zero. */
   readonly leadingZeros: boolean;
 }
 
@@ -28,7 +28,7 @@ function parseIPv4(text: string): { bytes: number[]; leadingZeros: boolean } | u
   return { bytes, leadingZeros };
 }
 
-/** An address as Go's old net.ParseIP reads it: leading zeros of octets are skipped, zones are refused. undefined if it is none. */
+/** Parses like Go's old net.ParseIP: leading zeros of octets are ignored, zones are rejected. undefined if malformed. */
 export function parseIPSloppy(text: string): IpAddress | undefined {
   if (!text.includes(':')) {
     const address = parseIPv4(text);
@@ -47,7 +47,7 @@ export function parseIPSloppy(text: string): IpAddress | undefined {
   const groups = halves.map((half) => (half === '' ? [] : half.split(':')));
   const count = groups.flat().length;
   if (halves.length === 2 ? count > 7 : count !== 8) return undefined;
-  // As Go once did, more than four digits are read if the first ones are zeros.
+  // Like old versions of Go, it accepts more than four digits if the first ones are zeros.
   if (!groups.flat().every((group) => /^[0-9a-fA-F]{1,8}$/.test(group) && Number.parseInt(group, 16) <= 0xffff)) return undefined;
   const longGroup = groups.flat().some((group) => group.length > 4);
   const [front, back = []] = groups as [string[], string[]?];
@@ -58,7 +58,7 @@ export function parseIPSloppy(text: string): IpAddress | undefined {
   return { bytes: mapped ? bytes.slice(12) : bytes, mapped, leadingZeros: longGroup || (tail?.leadingZeros ?? false) };
 }
 
-/** `10.0.0.0/8`, also with bits behind the prefix. undefined if it is none. */
+/** Parses `10.0.0.0/8`, also with host bits. undefined if malformed. */
 export function parseCIDRSloppy(text: string): Cidr | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) return undefined;
@@ -75,7 +75,7 @@ export function parseCIDRSloppy(text: string): Cidr | undefined {
   };
 }
 
-/** The canonical text (RFC 5952). */
+/** Returns the canonical text (RFC 5952). */
 export function formatIP({ bytes }: Pick<IpAddress, 'bytes'>): string {
   if (bytes.length === 4) return bytes.join('.');
   const words: number[] = [];
@@ -91,12 +91,12 @@ export function formatIP({ bytes }: Pick<IpAddress, 'bytes'>): string {
   return `${hex(words.slice(0, best.start))}::${hex(words.slice(best.start + best.length))}`;
 }
 
-/** The address with all bits behind the prefix cleared. */
+/** Returns the address with its host bits cleared. */
 function masked({ bytes, prefix }: Cidr): number[] {
   return bytes.map((byte, i) => byte & (0xff << Math.max(0, Math.min(8, 8 * (i + 1) - prefix))) & 0xff);
 }
 
-/** `10.0.0.0/8` with the bits behind the prefix cleared. */
+/** Formats `10.0.0.0/8` with cleared host bits. */
 export function formatCIDR(cidr: Cidr): string {
   return `${formatIP({ bytes: masked(cidr) })}/${cidr.prefix}`;
 }
@@ -110,7 +110,7 @@ function strictIP(path: Path, value: string, strict: boolean): { address?: IpAdd
   return { address, errors };
 }
 
-/** A valid address in canonical form. */
+/** Requires an address in canonical form. */
 export function isValidIP(path: Path, value: string): FieldError[] {
   const { address, errors } = strictIP(path, value, true);
   if (!address || errors.length > 0) return errors;
@@ -120,7 +120,7 @@ export function isValidIP(path: Path, value: string): FieldError[] {
 
 const none: ReadonlySet<string> = new Set();
 
-/** For fields older than the strict rules: any spelling; `validOldIPs` (of the stored object) pass as they are. */
+/** Requires an address in any form, for fields older than the strict rules; `validOldIPs` (of the stored object) are always valid. */
 export function isValidIPForLegacyField(path: Path, value: string, strict: boolean, validOldIPs = none): FieldError[] {
   return validOldIPs.has(value) ? [] : strictIP(path, value, strict).errors;
 }
@@ -135,7 +135,7 @@ function strictCIDR(path: Path, value: string, strict: boolean): { cidr?: Cidr; 
   return { cidr, errors: clear ? [] : [invalid(path, value, 'must not have bits set beyond the prefix length')] };
 }
 
-/** A valid subnet in canonical form. */
+/** Requires a subnet in canonical form. */
 export function isValidCIDR(path: Path, value: string): FieldError[] {
   const { cidr, errors } = strictCIDR(path, value, true);
   if (!cidr || errors.length > 0) return errors;
@@ -143,12 +143,12 @@ export function isValidCIDR(path: Path, value: string): FieldError[] {
   return value === text ? [] : [invalid(path, value, `must be in canonical form (${quote(text)})`)];
 }
 
-/** For fields older than the strict rules, like `isValidIPForLegacyField`. */
+/** Requires a subnet in any form, like `isValidIPForLegacyField`. */
 export function isValidCIDRForLegacyField(path: Path, value: string, strict: boolean, validOldCIDRs = none): FieldError[] {
   return validOldCIDRs.has(value) ? [] : strictCIDR(path, value, strict).errors;
 }
 
-/** An address with the length of its subnet: `192.168.1.5/24`. */
+/** Requires an address with its prefix length: `192.168.1.5/24`. */
 export function isValidInterfaceAddress(path: Path, value: string): FieldError[] {
   const cidr = parseCIDRSloppy(value);
   if (!cidr) return [invalid(path, value, 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)')];
@@ -156,7 +156,7 @@ export function isValidInterfaceAddress(path: Path, value: string): FieldError[]
   return value === text ? [] : [invalid(path, value, `must be in canonical form (${quote(text)})`)];
 }
 
-/** Warnings for an address that is accepted but not in today's form. The value must have passed `isValidIPForLegacyField`. */
+/** Warnings for an accepted address in an old form. The value must have passed `isValidIPForLegacyField`. */
 export function getWarningsForIP(path: Path, value: string): string[] {
   const address = parseIPSloppy(value);
   if (!address) return [];
@@ -169,7 +169,7 @@ export function getWarningsForIP(path: Path, value: string): string[] {
   return [];
 }
 
-/** Warnings for a CIDR that is accepted but not in today's form. The value must have passed `isValidCIDRForLegacyField`. */
+/** Warnings for an accepted CIDR in an old form. The value must have passed `isValidCIDRForLegacyField`. */
 export function getWarningsForCIDR(path: Path, value: string): string[] {
   const cidr = parseCIDRSloppy(value);
   if (!cidr) return [];

@@ -21,7 +21,7 @@ describe.each<[check: Check, valid: string[], invalid: string[]]>([
   [names.isValidPathSegmentName, ['a', ''], ['.', '..', 'a/b', 'a%b']],
 ])('%o', (check, valid, invalid) => {
   if (valid.length > 0) test.each(valid)('accepts %j', (value) => expect(check(value)).toEqual([]));
-  test.each(invalid)('refuses %j', (value) => expect(check(value).length).toBeGreaterThan(0));
+  test.each(invalid)('rejects %j', (value) => expect(check(value).length).toBeGreaterThan(0));
 });
 
 test.each<[found: readonly string[], messages: string[]]>([
@@ -59,7 +59,7 @@ test.each<[found: readonly string[], messages: string[]]>([
   expect(found).toEqual(messages);
 });
 
-test('long hostile names take linear time', () => {
+test('validates long hostile names in linear time', () => {
   const name = `${'a-'.repeat(100_000)}!`;
   const start = performance.now();
   for (const check of [names.isDNS1123Label, names.isDNS1123Subdomain, names.isQualifiedName, names.isValidLabelValue]) check(name);

@@ -1,6 +1,6 @@
 /**
- * Rules for names and small strings. Each `is…` function returns what is wrong with a value as upstream's sentences, and an empty list for a valid one.
- * Upstream: apimachinery/pkg/util/validation and pkg/api/validate/content. Lengths are in bytes of UTF-8.
+ * Rules for names and short strings. Each `is…` function returns upstream's messages, and an empty list for a valid value. Upstream:
+ * apimachinery/pkg/util/validation and pkg/api/validate/content. Lengths are in UTF-8 bytes.
  */
 import { isPrint } from '../runtime/quote.ts';
 import { type FieldError, type Path, invalid, required } from './field.ts';
@@ -16,7 +16,7 @@ export function maxLenError(length: number): string {
   return `must be no more than ${length} characters`;
 }
 
-/** The newer wording; label keys and values have it. */
+/** Returns the newer message, for label keys and values. */
 function maxBytesError(length: number): string {
   return `must be no more than ${length} bytes`;
 }
@@ -34,7 +34,7 @@ export function inclusiveRangeError(low: number, high: number): string {
   return `must be between ${low} and ${high}, inclusive`;
 }
 
-/** A rule of one pattern. */
+/** A rule with one pattern. */
 interface Rule {
   readonly pattern: string;
   readonly regex: RegExp;
@@ -45,7 +45,7 @@ function rule(pattern: string, message: string): Rule {
   return { pattern, regex: new RegExp(`^(?:${pattern})$`), message };
 }
 
-/** Longer than `max` bytes of UTF-8. */
+/** True if the value is longer than `max` UTF-8 bytes. */
 function longer(value: string, max: number): boolean {
   return value.length > max || (value.length * 3 > max && Buffer.byteLength(value) > max);
 }
@@ -112,7 +112,7 @@ export function isDNS1123Label(value: string): readonly string[] {
   const errors: string[] = [];
   if (tooLong) errors.push(maxLenError(dns1123LabelMaxLength));
   if (!matches) {
-    // A subdomain that is no label can only have dots too many.
+    // A subdomain that is not a label has a dot.
     errors.push(
       dns1123Subdomain.regex.test(value)
         ? 'must not contain dots'
@@ -126,12 +126,12 @@ export function isDNS1123Subdomain(value: string): readonly string[] {
   return subdomain(value, dns1123Subdomain, maxLenError, 'example.com');
 }
 
-/** As `isDNS1123Subdomain`, with underscores. */
+/** Like `isDNS1123Subdomain`, with underscores. */
 export function isDNS1123SubdomainWithUnderscore(value: string): readonly string[] {
   return subdomain(value, underscoreSubdomain, maxLenError, 'example.com');
 }
 
-/** As `isDNS1123Subdomain`, also with upper case. */
+/** Like `isDNS1123Subdomain`, with upper case. */
 export function isDNS1123SubdomainCaseless(value: string): readonly string[] {
   const anyCase = { pattern: dns1123Subdomain.pattern, regex: caselessSubdomainRegex, message: caselessSubdomainMessage };
   return subdomain(value, anyCase, maxBytesError, 'Example.com');
@@ -151,9 +151,9 @@ export function isDNS1035Label(value: string): readonly string[] {
   return longer(value, dns1035LabelMaxLength) ? [maxLenError(dns1035LabelMaxLength), ...errors] : errors;
 }
 
-/** A label key: `name`, or `dns.prefix/name`. Upstream's content.IsLabelKey. */
+/** Validates a label key: `name`, or `dns.prefix/name`. Upstream's content.IsLabelKey. */
 export function isQualifiedName(value: string): readonly string[] {
-  // Most keys have no prefix, or are short and plain; the rest finds out what is wrong.
+  // Fast path: most keys have no prefix and are short.
   if (value.length <= 63 && plainLabelKey.test(value)) return valid;
   const parts = value.split('/');
   if (parts.length > 2) {
@@ -217,7 +217,7 @@ export function isHTTPHeaderName(value: string): readonly string[] {
   return broken(value, httpHeaderName, 'X-Header-Name');
 }
 
-/** The strict form; since RelaxedEnvironmentVariableValidation the API applies `isRelaxedEnvVarName`. */
+/** Validates the strict form; since RelaxedEnvironmentVariableValidation the API uses `isRelaxedEnvVarName`. */
 export function isEnvVarName(value: string): readonly string[] {
   return [...broken(value, envVarName, 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1'), ...hasChDirPrefix(value)];
 }
@@ -229,7 +229,7 @@ export function isRelaxedEnvVarName(value: string): readonly string[] {
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
-/** The keys of ConfigMaps and Secrets. */
+/** Validates keys of ConfigMaps and Secrets. */
 export function isConfigMapKey(value: string): readonly string[] {
   const errors = [...broken(value, configMapKey, 'key.name', 'KEY_NAME', 'key-name'), ...hasChDirPrefix(value)];
   if (longer(value, dns1123SubdomainMaxLength)) errors.unshift(maxLenError(dns1123SubdomainMaxLength));
@@ -242,33 +242,33 @@ function hasChDirPrefix(value: string): readonly string[] {
   return value.startsWith('..') ? ["must not start with '..'"] : valid;
 }
 
-/** An integer in canonical form: `0`, `-12`; no `+`, no leading zeros. */
+/** Validates a canonical integer: `0`, `-12`; no `+`, no leading zeros. */
 export function isDecimalInteger(value: string): readonly string[] {
   if (value === '') return [emptyError()];
   return /^(?:0|-?[1-9][0-9]*)$/.test(value) ? valid : ['must be a valid decimal integer in canonical form'];
 }
 
-/** A name that can stand alone between two slashes of a URL. An empty one, and any length, pass. */
+/** Validates a path segment of a URL. Empty names and any length are accepted. */
 export function isValidPathSegmentName(name: string): readonly string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return isValidPathSegmentPrefix(name);
 }
 
-/** The beginning of such a name. */
+/** Validates the prefix of a path segment. */
 export function isValidPathSegmentPrefix(name: string): readonly string[] {
   return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
-/** A check of an object's name; `prefix` is set for a generateName, to which characters will be added. */
+/** Validates an object's name; `prefix` is true for a generateName, to which characters will be added. */
 export type ValidateNameFunc = (name: string, prefix: boolean) => readonly string[];
 
-/** Upstream's own: a trailing dash and the character before it become an `a`. */
+/** Replaces a trailing dash and the character before it by `a`, as upstream. */
 function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
 }
 
 export const nameIsDNSSubdomain: ValidateNameFunc = (name, prefix) => isDNS1123Subdomain(prefix ? maskTrailingDash(name) : name);
-/** The rule of kinds whose name is validated declaratively, which says nothing of a generateName. Upstream: apimachinery/pkg/api/validate (LongName). */
+/** The rule of kinds with declarative validation of names, which accepts any generateName. Upstream: apimachinery/pkg/api/validate (LongName). */
 export const longName: ValidateNameFunc = (name, prefix) =>
   prefix ? [] : isDNS1123Subdomain(name).map((message) => message.replace(/^(must be no more than \d+) characters$/, '$1 bytes'));
 export const nameIsDNSLabel: ValidateNameFunc = (name, prefix) => isDNS1123Label(prefix ? maskTrailingDash(name) : name);
@@ -278,7 +278,7 @@ export const validatePathSegmentName: ValidateNameFunc = (name, prefix) =>
 export const validateNamespaceName = nameIsDNSLabel;
 export const validateServiceAccountName = nameIsDNSSubdomain;
 
-/** A domain of at least three segments. */
+/** Requires a domain of at least three segments. */
 export function isFullyQualifiedName(path: Path, name: string): FieldError[] {
   if (name === '') return [required(path)];
   const errors = isDNS1123Subdomain(name);
@@ -286,7 +286,7 @@ export function isFullyQualifiedName(path: Path, name: string): FieldError[] {
   return name.split('.').length < 3 ? [invalid(path, name, 'should be a domain with at least three segments separated by dots')] : [];
 }
 
-/** A domain of at least two segments; a dot at the end is allowed. */
+/** Requires a domain of at least two segments; a trailing dot is allowed. */
 export function isFullyQualifiedDomainName(path: Path, name: string): FieldError[] {
   if (name === '') return [required(path)];
   const domain = name.endsWith('.') ? name.slice(0, -1) : name;
@@ -301,7 +301,7 @@ export function isFullyQualifiedDomainName(path: Path, name: string): FieldError
   return [];
 }
 
-/** `acme.io/foo`: a domain, and behind the first slash an HTTP path. */
+/** Requires `acme.io/foo`: a domain, and after the first slash an HTTP path. */
 export function isDomainPrefixedPath(path: Path, value: string): FieldError[] {
   if (value === '') return [required(path)];
   const slash = value.indexOf('/');
@@ -313,7 +313,7 @@ export function isDomainPrefixedPath(path: Path, value: string): FieldError[] {
   return errors;
 }
 
-/** `acme.io/foo`: a label key with a prefix. */
+/** Requires `acme.io/foo`: a label key with a prefix. */
 export function isDomainPrefixedKey(path: Path, key: string): FieldError[] {
   if (key === '') return [required(path)];
   const errors = isQualifiedName(key).map((message) => invalid(path, key, message));
@@ -321,7 +321,7 @@ export function isDomainPrefixedKey(path: Path, key: string): FieldError[] {
   return key.includes('/') ? [] : [invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')];
 }
 
-/** Whether every character can be printed; upstream's unicode.IsPrint. */
+/** True if every character is printable; upstream's unicode.IsPrint. */
 export function isPrintable(text: string): boolean {
   for (const char of text) if (!isPrint(char)) return false;
   return true;

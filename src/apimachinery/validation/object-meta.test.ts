@@ -15,7 +15,7 @@ const path = fieldPath('metadata');
 const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
 const label = "(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-test('as many errors as a body has room for', () => {
+test('returns as many errors as a body can cause', () => {
   const labels = Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`!${i}`, '']));
   expect(() => validateObjectMeta({ name: 'a', labels }, { namespaced: false, nameFn: nameIsDNSSubdomain }, path)).toThrow(TooManyErrors);
 });
@@ -26,7 +26,7 @@ describe('validateObjectMeta', () => {
     ['valid', valid, true, []],
     ['no name', {}, false, ['metadata.name: Required value: name or generateName is required']],
     ['no namespace', { name: 'a' }, true, ['metadata.namespace: Required value']],
-    ['a namespace too many', valid, false, ['metadata.namespace: Forbidden: not allowed on this type']],
+    ['a namespace on a cluster-scoped object', valid, false, ['metadata.namespace: Forbidden: not allowed on this type']],
     [
       'negative generation',
       { name: 'a', generation: -1 },
@@ -43,7 +43,7 @@ describe('validateObjectMeta', () => {
     ],
     ['annotation keys may have upper case', { name: 'a', annotations: { 'X.io/A': '' } }, false, []],
     [
-      'annotations too large',
+      'oversized annotations',
       { name: 'a', annotations: { a: 'x'.repeat(256 * 1024) } },
       false,
       ['metadata.annotations: Too long: may not be more than 262144 bytes'],
@@ -122,7 +122,7 @@ describe('validateObjectMetaUpdate', () => {
     expect(validateObjectMetaUpdate({ ...old, ...change }, old, path).map(String)).toEqual(errors);
   });
 
-  test('finalizers of what is being deleted', () => {
+  test('finalizers of an object that is being deleted', () => {
     expect(validateNoNewFinalizers(['c', 'b', 'a'], ['a'], path).map(String)).toEqual([
       'metadata: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"b", "c"}',
     ]);

@@ -1,7 +1,4 @@
-/**
- * Rules for the metadata that every object has, and for label selectors and conditions. Upstream: apimachinery/pkg/api/validation/objectmeta.go and
- * pkg/apis/meta/v1/validation.
- */
+/** Validation of object metadata, label selectors and conditions. Upstream: apimachinery/pkg/api/validation/objectmeta.go and pkg/apis/meta/v1/validation. */
 import type { LabelSelectorRequirementSource, LabelSelectorSource } from '../labels/selector.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta/types.ts';
 import { deepEqual } from '../runtime/equality.ts';
@@ -26,9 +23,9 @@ import { checkEach, errorsOfEach } from './pausing.ts';
 import { type ValidateNameFunc, isQualifiedName, isValidLabelValue, regexError, validateNamespaceName } from './names.ts';
 
 export const fieldImmutableError = 'field is immutable';
-/** The keys and values of all annotations of an object, in bytes. */
+/** Maximum size of all annotations of an object, keys and values, in bytes. */
 export const totalAnnotationSizeLimit = 256 * 1024;
-/** Of a field manager's name, in bytes. */
+/** Maximum length of a field manager's name, in bytes. */
 export const fieldManagerMaxLength = 128;
 
 const maxSubresourceNameLength = 256;
@@ -40,7 +37,7 @@ export interface ObjectMetaRules {
   readonly nameFn: ValidateNameFunc;
 }
 
-/** The metadata of a new object, after its name was generated. `path` is that of the metadata. */
+/** Validates the metadata of a new object after name generation. `path` is that of the metadata. */
 export function validateObjectMeta(meta: ObjectMeta, { namespaced, nameFn }: ObjectMetaRules, path: Path): FieldError[] {
   const errors: FieldError[] = [];
   if (meta.generateName) {
@@ -71,7 +68,7 @@ function validateNamespace(errors: FieldError[], namespace: string | undefined, 
   }
 }
 
-/** What an update may change of the metadata. */
+/** Validates the changes of the metadata by an update. */
 export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path: Path): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp) addErrors(errors, validateNoNewFinalizers(meta.finalizers, old.finalizers, path.child('finalizers')));
@@ -89,7 +86,7 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path
   return errors;
 }
 
-/** With what stands for an absent one; null is a nil pointer (or the zero time), which is printed so. */
+/** Immutable fields with the value that is printed if absent; null is a nil pointer (or the zero time). */
 const immutableFields = [
   ['name', ''],
   ['namespace', ''],
@@ -99,7 +96,7 @@ const immutableFields = [
   ['deletionGracePeriodSeconds', null],
 ] as const;
 
-/** A field that must be as it was. undefined and null are the same. */
+/** Validates that a field is unchanged; undefined and null are equal. */
 export function validateImmutableField(value: unknown, old: unknown, path: Path): FieldError[] {
   return deepEqual(value ?? undefined, old ?? undefined) ? [] : [invalid(path, value, fieldImmutableError)];
 }
@@ -119,7 +116,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>, path: P
 
 const newTotal = () => ({ bytes: 0 });
 
-/** Keys may have upper case in their prefix; the sum of all sizes is limited. */
+/** Validates annotations: keys may have upper case in their prefix; the total size is limited. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: Path): FieldError[] {
   const { errors, state } = checkEach(annotations, path, keysOf(annotations), newTotal, (found, key, _, total) => {
     const value = annotations[key];
@@ -130,7 +127,7 @@ export function validateAnnotations(annotations: Readonly<Record<string, string>
   return state.bytes > totalAnnotationSizeLimit ? [...errors, tooLong(path, '', totalAnnotationSizeLimit)] : errors;
 }
 
-/** In the order of the Go struct. */
+/** Returns the JSON of an owner reference in the order of the Go struct. */
 function ownerReferenceJson({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string {
   const required = { apiVersion, kind, name, uid };
   const parts = Object.entries(required).map(([key, value]) => `"${key}":${encodeString(value ?? '')}`);
@@ -142,7 +139,7 @@ function ownerReferenceJson({ apiVersion, kind, name, uid, controller, blockOwne
 function validateOwnerReference(reference: OwnerReference, path: Path): FieldError[] {
   const errors: FieldError[] = [];
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Partial<OwnerReference>;
-  // A version with two slashes is none at all.
+  // A version with two slashes is malformed.
   const parts = apiVersion.split('/');
   const version = parts.length > 2 ? '' : parts.at(-1)!;
   if (version === '') errors.push(invalid(path.child('apiVersion'), apiVersion, 'version must not be empty'));
@@ -155,7 +152,7 @@ function validateOwnerReference(reference: OwnerReference, path: Path): FieldErr
   return errors;
 }
 
-/** Each owner is named fully, and at most one controls. */
+/** Validates that each owner has all fields, and at most one is the controller. */
 export function validateOwnerReferences(references: readonly OwnerReference[], path: Path): FieldError[] {
   const errors: FieldError[] = [];
   let controller = '';
@@ -191,7 +188,7 @@ export function validateFinalizers(finalizers: readonly string[], path: Path): F
 
 const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', orphanDependents, foregroundDeletion]);
 
-/** Finalizers of built-in kinds without a domain are those of the server itself. Upstream: pkg/apis/core/validation, validateKubeFinalizerName. */
+/** Validates finalizers of built-in kinds: those without a domain must be the server's own. Upstream: pkg/apis/core/validation, validateKubeFinalizerName. */
 export function validateKubeFinalizerNames(finalizers: readonly string[], path: Path): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, finalizer] of finalizers.entries()) {
@@ -209,7 +206,7 @@ export function validateNoNewFinalizers(finalizers: readonly string[] = [], old:
   return [forbidden(path, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`)];
 }
 
-/** A field manager's name: short, and printable. Positions are in bytes. */
+/** Validates a field manager's name: short and printable. Positions are in bytes. */
 export function validateFieldManager(fieldManager: string, path: Path): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(fieldManager) > fieldManagerMaxLength) errors.push(tooLong(path, '', fieldManagerMaxLength));
@@ -235,7 +232,7 @@ export function validateManagedFields(entries: readonly ManagedFieldsEntry[], pa
   return errors;
 }
 
-/** Query parameters of writes. */
+/** Validates the dryRun query parameter. */
 export function validateDryRun(path: Path, dryRun: readonly string[]): FieldError[] {
   return dryRun.every((value) => value === 'All') ? [] : [notSupported(path, dryRun, ['All'])];
 }
@@ -246,12 +243,12 @@ export function validateFieldValidation(path: Path, fieldValidation: string): Fi
 }
 
 export interface LabelSelectorRules {
-  /** Stored objects may have such values. */
+  /** True for stored objects, which may have such values. */
   readonly allowInvalidLabelValueInSelector?: boolean | undefined;
   readonly allowUnknownOperatorInRequirement?: boolean | undefined;
 }
 
-/** A metav1.LabelSelector; none at all is fine. */
+/** Validates a metav1.LabelSelector; an absent one is valid. */
 export function validateLabelSelector(
   selector: LabelSelectorSource | undefined | null,
   rules: LabelSelectorRules,
@@ -281,7 +278,7 @@ export function validateLabelSelectorRequirement(
   return errors;
 }
 
-/** A metav1.FieldSelectorRequirement. */
+/** Validates a metav1.FieldSelectorRequirement. */
 export function validateFieldSelectorRequirement(
   requirement: LabelSelectorRequirementSource,
   rules: Pick<LabelSelectorRules, 'allowUnknownOperatorInRequirement'>,
@@ -307,7 +304,7 @@ function validateSelectorOperator(operator: string, values: readonly string[], a
   }
 }
 
-/** Whether a selector has a value that is no label value: an update of such an object may keep it. */
+/** True if a selector has an invalid label value, which an update of such an object may keep. */
 export function labelSelectorHasInvalidLabelValue(selector: LabelSelectorSource | undefined | null): boolean {
   return (selector?.matchExpressions ?? []).some(({ values }) => (values ?? []).some((value) => isValidLabelValue(value).length > 0));
 }

@@ -4,13 +4,13 @@ import { checkEach, errorsOfEach, validatingSteps } from './pausing.ts';
 
 const numbers = Array.from({ length: 2_000 }, (_, i) => i);
 
-/** Takes the time of the processor, which a validation has little of in a step. */
+/** Consumes CPU time, which is limited per chunk. */
 function work(milliseconds: number): void {
   const end = performance.now() + milliseconds;
   while (performance.now() < end);
 }
 
-/** What comes of a validation, and how many steps it took. */
+/** Returns the result of a validation, and its number of chunks. */
 function inSteps<T>(validation: () => T): { readonly value: T; readonly steps: number } {
   const steps = validatingSteps(validation);
   for (let count = 1; ; count++) {
@@ -21,17 +21,17 @@ function inSteps<T>(validation: () => T): { readonly value: T; readonly steps: n
 
 const messages = (errors: readonly FieldError[]) => errors.map(String);
 
-/** Slow, and only the last item is wrong. */
+/** A slow check; only the last item is invalid. */
 const findLast = (items: readonly number[], path: Path): FieldError[] =>
   errorsOfEach(items, path, items, (errors, number) => {
     work(0.01);
     if (number === 1_999) errors.push(invalid(path, number, 'is the last'));
   });
 
-describe('a validation in steps finds what it finds at once', () => {
+describe('a chunked validation finds the same errors as a synchronous one', () => {
   const path = fieldPath('list');
 
-  it('with loops over one container, which are told apart by their places', () => {
+  it('with loops over one container, distinguished by their paths', () => {
     const validate = (): FieldError[] =>
       ['a', 'b'].flatMap((name) =>
         errorsOfEach(numbers, path.child(name), numbers, (errors, number, index) => {
@@ -44,7 +44,7 @@ describe('a validation in steps finds what it finds at once', () => {
     expect(steps).toBeGreaterThan(3);
   });
 
-  it('with a state, and loops within loops', () => {
+  it('with state, and nested loops', () => {
     const lists = Array.from({ length: 20 }, (_, i) => ({ name: `n${i % 15}`, items: numbers.slice(0, 300) }));
     const validate = (): FieldError[] => {
       const { errors, state } = checkEach(
@@ -71,7 +71,7 @@ describe('a validation in steps finds what it finds at once', () => {
     expect(steps).toBeGreaterThan(3);
   });
 
-  it('though what comes before its loops takes longer than a step', () => {
+  it('if the part before its loops takes longer than a chunk', () => {
     const validate = (): FieldError[] => {
       work(10);
       return findLast(numbers, path);
@@ -81,7 +81,7 @@ describe('a validation in steps finds what it finds at once', () => {
     expect(steps).toBeLessThan(20);
   });
 
-  it('though it adds to what a loop has found', () => {
+  it('if it adds to the errors of a loop', () => {
     const slow = (errors: FieldError[]): void => {
       work(0.01);
       if (errors.length === 0) errors.push(required(path));
@@ -94,20 +94,20 @@ describe('a validation in steps finds what it finds at once', () => {
     expect(messages(inSteps(validate).value)).toEqual(messages(validate()));
   });
 
-  it('though it makes anew what it goes through', () => {
+  it('if it recreates its container', () => {
     const validate = (): FieldError[] => findLast([...numbers], path);
     const { value, steps } = inSteps(validate);
     expect(messages(value)).toEqual(messages(validate()));
     expect(steps).toBe(2);
   });
 
-  it('also what it throws', () => {
+  it('including exceptions', () => {
     const validate = (): FieldError[] =>
       errorsOfEach(numbers, path, numbers, (_errors, number) => {
         if (number === 1_500) throw new Error('too many');
       });
     expect(() => inSteps(validate)).toThrow('too many');
-    // Nothing is left of it for the next one.
+    // No state remains for the next validation.
     expect(inSteps(() => errorsOfEach(numbers, path, numbers.slice(0, 3), (errors) => errors.push(required(path)))).value).toHaveLength(3);
   });
 });

@@ -1,19 +1,19 @@
 import type { Steps } from '#apimachinery/runtime/steps';
 import { addErrors, type FieldError, maxErrors, Path } from './field.ts';
 
-/** How far a loop has come that a pause has ended. */
+/** Progress of a loop that was paused. */
 interface Loop<S> {
   next: number;
   readonly errors: FieldError[];
   readonly state: S;
 }
 
-/** What a validation in steps has found before it paused: of each container by the place. */
+/** Results of a chunked validation before its pause: for each container, by path. */
 class Found {
   readonly #loops = new Map<object, Map<unknown, Loop<unknown>>>();
   #began = 0;
   #pauseAt: number | undefined;
-  /** The loop that the last step was left in, until it goes on. */
+  /** The loop that the last chunk paused in, until it continues. */
   #left: Loop<unknown> | undefined;
 
   begin(): void {
@@ -32,8 +32,9 @@ class Found {
   }
 
   /**
-   * Throws once the step has had its time, which begins with the first loop that goes on, and is as long at least as what was done before that, as it is done in
-   * each step. Where a loop was left and does not go on, since its container is made anew by each validation, there are no pauses any more.
+   * Throws when the time of the chunk is over. The time starts with the first loop that continues, and is at least as long as the part
+   * before that loop, which each chunk repeats. If the paused loop does not continue, because its container is recreated by each run,
+   * pauses are disabled.
    */
   pauseIfDue(loop: Loop<unknown>): void {
     if (this.#left) return;
@@ -46,19 +47,19 @@ class Found {
 }
 
 const stepMs = 5;
-/** The time is asked for after so many items. */
+/** Number of items between two checks of the clock. */
 const itemsPerLook = 128;
 
 class Pause extends Error {}
 
-/** One for all, since nobody wants to know where it was thrown. */
+/** A shared instance, since its stack is not needed. */
 const pause = new Pause('a validation in steps has paused');
 
 let found: Found | undefined;
 
 /**
- * A validation in steps: a loop of `checkEach` ends it when a step has had its time, and it is begun anew in the next one, where the loop goes on and those
- * before it give what they have found. So it must find the same each time, and change nothing.
+ * Runs a validation in chunks: a loop of `checkEach` aborts it when the time of a chunk is over, and the next chunk restarts it, continues
+ * that loop and reuses the results of earlier loops. The validation must therefore be deterministic and have no side effects.
  */
 export function* validatingSteps<T>(validation: () => T): Steps<T> {
   const mine = new Found();
@@ -76,7 +77,7 @@ export function* validatingSteps<T>(validation: () => T): Steps<T> {
   }
 }
 
-/** What is wrong with each item of a container: `visit` adds to the errors. As `checkEach`, for visits that need to know nothing of others. */
+/** Returns the errors of each item of a container, which `visit` appends. Like `checkEach`, for visits that share no state. */
 export function errorsOfEach<T>(
   container: object,
   place: Place,
@@ -86,7 +87,7 @@ export function errorsOfEach<T>(
   return checkEach(container, place, items, noState, visit).errors;
 }
 
-/** Adds what is wrong with each item of a list, as `errorsOfEach` finds it. Throws TooManyErrors. */
+/** Appends the errors of each item of a list, like `errorsOfEach`. Throws TooManyErrors. */
 export function addErrorsOfEach<T>(
   errors: FieldError[],
   items: readonly T[],
@@ -101,12 +102,12 @@ export function addErrorsOfEach<T>(
 
 const noState = (): undefined => undefined;
 
-/** The path of what is checked, or who checks it: tells loops over the same container apart. */
+/** The path of the container, or the checker: distinguishes loops over the same container. */
 type Place = Path | object;
 
 /**
- * The errors of all items (of more than `maxErrors`, of the first), and the state that their visits shared. Within `validatingSteps` the loop may be left between two items, and during one that has
- * loops of its own, which is then visited again: what a visit leaves in the state for later ones, it leaves last.
+ * Returns the errors of all items (at most the first `maxErrors`), and the state that the visits share. Within `validatingSteps` the loop
+ * may pause between two items, and during a visit with nested loops, which is then repeated: a visit must change the shared state last.
  */
 export function checkEach<T, S>(
   container: object,
@@ -115,7 +116,7 @@ export function checkEach<T, S>(
   newState: () => S,
   visit: (errors: FieldError[], item: T, index: number, state: S) => void,
 ): { readonly errors: FieldError[]; readonly state: S } {
-  // Of very many short lists, what each has found would take more than they do.
+  // Results of very many short lists would take more memory than the lists.
   if (!found || items.length < 2) {
     const errors: FieldError[] = [];
     const state = newState();
@@ -134,6 +135,6 @@ export function checkEach<T, S>(
       throw error;
     }
   }
-  // Who gets them may add to them, and a later step asks for them again.
+  // A copy, since the caller may append to it, and a later chunk reads the results again.
   return { errors: [...errors], state };
 }

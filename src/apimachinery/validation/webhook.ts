@@ -7,7 +7,7 @@ import { isDNS1123Subdomain, isValidPortNum } from './names.ts';
 
 const form = '; desired format: https://host[/path]';
 
-/** How a webhook may be named by its address. Upstream: apiserver/pkg/util/webhook/validation.go. */
+/** Validates the URL of a webhook. Upstream: apiserver/pkg/util/webhook/validation.go. */
 export function validateWebhookURL(path: Path, text: string): FieldError[] {
   let url: GoUrl;
   try {
@@ -26,7 +26,7 @@ export function validateWebhookURL(path: Path, text: string): FieldError[] {
   return errors;
 }
 
-/** How a webhook may be named by its service. */
+/** Validates the service reference of a webhook. */
 export function validateWebhookService(
   path: Path,
   { namespace = '', name = '', path: urlPath, port = 443 }: { namespace?: string; name?: string; path?: string; port?: number },
@@ -51,7 +51,7 @@ function validateUrlPath(path: Path, urlPath: string): FieldError[] {
   return errors;
 }
 
-/** A bundle of certificates in PEM, as base64; it must have one that can be read. An empty one is fine. */
+/** Validates a base64 PEM bundle, which must contain a parsable certificate. An empty one is valid. */
 export function validateCABundle(path: Path, caBundle: string | undefined): FieldError[] {
   const text = Buffer.from(caBundle ?? '', 'base64').toString('latin1');
   if (text === '') return [];

@@ -1,9 +1,9 @@
 import type { Certificate } from './certificate.ts';
 
-/** `2.5.29.32.0` as it is encoded, in hex. */
+/** The encoding of `2.5.29.32.0`, in hex. */
 const anyPolicy = '551d2000';
 
-/** A policy that is valid at one depth of a path, and the policies of the next depth that continue it. */
+/** A policy that is valid at one depth of a path, and the policies of the next depth that it leads to. */
 interface PolicyNode {
   readonly policy: string;
   expected: ReadonlySet<string>;
@@ -13,9 +13,9 @@ interface PolicyNode {
 type Level = Map<string, PolicyNode>;
 
 /**
- * True if a path, the leaf first and the trust anchor last, satisfies the policy constraints in it. Nothing is asked for from
- * outside: every policy is acceptable, and only certificates on the path can require one.
- * RFC 5280, section 6.1, with the policy graph of RFC 9618. Upstream: crypto/x509/verify.go (policiesValid).
+ * True if a path, from leaf to trust anchor, satisfies its own policy constraints. The caller requires no policy: every policy is
+ * acceptable, and only certificates on the path can require one. RFC 5280, section 6.1, with the policy graph of RFC 9618. Upstream:
+ * crypto/x509/verify.go (policiesValid).
  */
 export function arePoliciesValid(path: readonly Certificate[]): boolean {
   const anchorAt = path.length - 1;
@@ -39,7 +39,7 @@ export function arePoliciesValid(path: readonly Certificate[]): boolean {
   return left.explicit > 0 || (levels !== undefined && (levels.at(-1)?.size ?? 0) > 0);
 }
 
-/** The policies of a certificate that continue one of its issuer. */
+/** Returns the policies of a certificate that follow from those of its issuer. */
 function nextLevel({ policies }: Certificate, levels: readonly Level[], allowsAny: boolean): Level {
   const parents = [...(levels.at(-1)?.values() ?? [])];
   const level: Level = new Map();
@@ -62,7 +62,7 @@ function nextLevel({ policies }: Certificate, levels: readonly Level[], allowsAn
   return level;
 }
 
-/** Removes the nodes that no node of the last level continues. */
+/** Removes nodes without a descendant in the last level. */
 function prune(levels: Level[]): void {
   for (let at = levels.length - 2; at >= 0; at--) {
     const continued = new Set([...(levels[at + 1]?.values() ?? [])].flatMap(({ parents }) => parents));
@@ -70,7 +70,7 @@ function prune(levels: Level[]): void {
   }
 }
 
-/** False for a mapping that is not allowed. */
+/** Returns false for a mapping that is not allowed. */
 function applyMappings({ policyMappings }: Certificate, levels: Level[], allowsMapping: boolean): boolean {
   const level = levels.at(-1) as Level;
   const mapped = new Map<string, Set<string>>();
@@ -92,7 +92,7 @@ function applyMappings({ policyMappings }: Certificate, levels: Level[], allowsM
   return true;
 }
 
-/** Counters of certificates until a rule holds: 6.1.4 (h) to (j). */
+/** Decrements the counters of certificates until a rule applies: 6.1.4 (h) to (j). */
 function countDown(left: { explicit: number; mapping: number; any: number }, certificate: Certificate, isSelfIssued: boolean): void {
   if (!isSelfIssued) for (const counter of ['explicit', 'mapping', 'any'] as const) left[counter] = Math.max(left[counter] - 1, 0);
   left.explicit = Math.min(left.explicit, certificate.requireExplicitPolicy ?? left.explicit);

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { type Certificate, fingerprintOf, parseCertificate } from './certificate.ts';
 import { type PemBlock, pemBlocks } from './pem.ts';
 
-/** Certificates that may have signed others, found by their subject. Upstream: crypto/x509/cert_pool.go. */
+/** Potential issuers, indexed by subject. Upstream: crypto/x509/cert_pool.go. */
 export class CertificatePool {
   readonly #bySubject = new Map<string, Certificate[]>();
   readonly #fingerprints = new Set<string>();
@@ -26,7 +26,7 @@ export class CertificatePool {
     return this.#fingerprints.has(fingerprintOf(certificate));
   }
 
-  /** Those that have the name of the issuer; those of the right key identifier first, those of another one last. */
+  /** Returns the certificates with the issuer's name; those with a matching key identifier first, those with another one last. */
   possibleIssuers({ issuer, authorityKeyId }: Certificate): readonly Certificate[] {
     const named = this.#bySubject.get(keyOf(issuer.der)) ?? [];
     const rank = ({ subjectKeyId }: Certificate): number => {
@@ -42,7 +42,7 @@ function keyOf(der: Buffer): string {
   return der.toString('latin1');
 }
 
-/** The certificates of a bundle that can be read, and why others cannot. Upstream: crypto/x509/cert_pool.go (AppendCertsFromPEM). */
+/** Returns the parsable certificates of a bundle, and the errors of the others. Upstream: crypto/x509/cert_pool.go (AppendCertsFromPEM). */
 export function readCertificates(pem: string): { readonly certificates: Certificate[]; readonly problems: string[] } {
   const certificates: Certificate[] = [];
   const problems: string[] = [];
@@ -60,7 +60,7 @@ function certificateBlocks(pem: string): PemBlock[] {
   return pemBlocks(pem).filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders);
 }
 
-/** The certificates of a bundle. Throws for a bundle without one, or with one that cannot be read. Upstream: client-go/util/cert (ParseCertsPEM). */
+/** Returns the certificates of a bundle. Throws if there is none, or if one is malformed. Upstream: client-go/util/cert (ParseCertsPEM). */
 export function parseCertificateBundle(pem: string): Certificate[] {
   const blocks = certificateBlocks(pem);
   if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA certificates');

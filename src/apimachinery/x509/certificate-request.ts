@@ -13,18 +13,18 @@ const extensionRequest = '1.2.840.113549.1.9.14';
 const subjectAltName = '2.5.29.17';
 const noNames: AlternativeNames = { dns: [], emails: [], addresses: [], uris: [] };
 
-/** A PKCS#10 request (RFC 2986), read once: validation and admission see the same fields. */
+/** A parsed PKCS#10 request (RFC 2986): validation and admission use the same fields. */
 export interface CertificateRequest {
   readonly subject: DistinguishedName;
   readonly publicKey: PublicKeyInfo;
   readonly alternativeNames: AlternativeNames;
-  /** The bytes that the requester signed. */
+  /** The signed bytes. */
   readonly signed: Buffer;
   readonly signature: Buffer;
   readonly algorithm: SignatureAlgorithm | undefined;
 }
 
-/** Reads a request in DER. Throws a DerError for anything else. Upstream: crypto/x509/x509.go (ParseCertificateRequest). */
+/** Parses a request in DER. Throws a DerError if it is malformed. Upstream: crypto/x509/x509.go (ParseCertificateRequest). */
 export function parseCertificateRequest(der: Buffer): CertificateRequest {
   const outer = new DerReader(der);
   const fields = outer.inside(tags.sequence, der.length === 0 ? 'asn1: syntax error: sequence truncated' : structure);
@@ -47,19 +47,19 @@ export function parseCertificateRequest(der: Buffer): CertificateRequest {
   };
 }
 
-/** Reads the request that an API object holds: PEM, in base64. Upstream: pkg/apis/certificates/helpers.go (ParseCSR). */
+/** Parses the request of an API object: PEM, in base64. Upstream: pkg/apis/certificates/helpers.go (ParseCSR). */
 export function parsePemCertificateRequest(base64: string): CertificateRequest {
   const [block] = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
   if (block?.type !== 'CERTIFICATE REQUEST') throw new DerError('PEM block type must be CERTIFICATE REQUEST');
   return parseCertificateRequest(block.bytes);
 }
 
-/** Returns what is wrong with the requester's signature; undefined if it is valid. */
+/** Returns the error of the requester's signature; undefined if it is valid. */
 export function requestSignatureProblem(request: CertificateRequest): string | undefined {
   return signatureProblem(request, request.publicKey, { allowsSha1: true });
 }
 
-/** The alternative names of the extensions that are asked for. Attributes of other kinds, and those of another form, are left out. */
+/** Returns the alternative names in the requested extensions. Other attributes, and malformed ones, are left out. */
 function requestedNames(attributes: DerReader): AlternativeNames {
   const extensions = attributes.rest(structure).flatMap(({ content }) => {
     const list = extensionsIn(new DerReader(content));

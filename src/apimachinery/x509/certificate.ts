@@ -6,27 +6,27 @@ import { type CertificateExtensions, parseExtensions } from './extensions.ts';
 import { parseAlgorithm, parsePublicKeyInfo, type PublicKeyInfo } from './public-key.ts';
 import { type SignatureAlgorithm, signatureAlgorithmOf } from './signature.ts';
 
-/** A certificate, read once: what is verified of it and what is taken from it are the same fields. */
+/** A parsed certificate: verification and users of its data read the same fields. */
 export interface Certificate extends CertificateExtensions {
   readonly der: Buffer;
-  /** From 1 on. */
+  /** Version number, from 1. */
   readonly version: number;
   readonly serialNumber: bigint;
-  /** The bytes that the issuer signed. */
+  /** The signed bytes. */
   readonly signed: Buffer;
   readonly signature: Buffer;
-  /** undefined for one that is not understood. */
+  /** undefined for an unsupported algorithm. */
   readonly algorithm: SignatureAlgorithm | undefined;
   readonly issuer: DistinguishedName;
   readonly subject: DistinguishedName;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly notBefore: number;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly notAfter: number;
   readonly publicKey: PublicKeyInfo;
 }
 
-/** Reads a certificate. Throws a DerError for anything else. Upstream: crypto/x509/parser.go (ParseCertificate). */
+/** Parses a certificate. Throws a DerError if it is malformed. Upstream: crypto/x509/parser.go (ParseCertificate). */
 export function parseCertificate(der: Buffer): Certificate {
   const outer = new DerReader(der);
   const whole = outer.element('x509: malformed certificate', tags.sequence);
@@ -78,7 +78,7 @@ function parseOptionalFields(tbs: DerReader, version: number): CertificateExtens
   return parseExtensions(field?.inside(tags.sequence, 'x509: malformed extensions'));
 }
 
-/** The SHA-256 of the certificate, in lower-case hex. */
+/** Returns the SHA-256 of the certificate, in lower-case hex. */
 export function fingerprintOf({ der }: Certificate): string {
   return createHash('sha256').update(der).digest('hex');
 }

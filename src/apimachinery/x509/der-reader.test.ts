@@ -11,18 +11,18 @@ describe('elements', () => {
   it.each([
     ['nothing', ''],
     ['a tag alone', '30'],
-    ['a tag of two bytes', '3f 01 00'],
-    ['a length without an end', '30 80 00 00'],
-    ['a length that could be shorter', '04 81 01 00'],
-    ['a length with a zero in front', `04 82 00 80 ${'00'.repeat(128)}`],
+    ['a two-byte tag', '3f 01 00'],
+    ['an indefinite length', '30 80 00 00'],
+    ['a non-minimal length', '04 81 01 00'],
+    ['a length with a leading zero', `04 82 00 80 ${'00'.repeat(128)}`],
     ['a length of five bytes', '04 85 00 00 00 00 01 00'],
-    ['less than the length', '04 02 00'],
-    ['a length beyond 2^31', '04 84 ff ff ff ff 00'],
-  ])('refuses %s', (_name, bytes) => {
+    ['content shorter than the length', '04 02 00'],
+    ['a length above 2^31', '04 84 ff ff ff ff 00'],
+  ])('rejects %s', (_name, bytes) => {
     expect(() => reader(hex(bytes)).element('no element')).toThrow(DerError);
   });
 
-  it('reads what it writes, of any length', () => {
+  it('round-trips elements of any length', () => {
     for (const length of [0, 1, 127, 128, 255, 256, 65_535, 65_536]) {
       const content = Buffer.alloc(length, 7);
       const read = reader(element(tags.octetString, content)).element('no element', tags.octetString);
@@ -30,14 +30,14 @@ describe('elements', () => {
     }
   });
 
-  it.each([0, 1, 127, 128, 255, 256, 2 ** 40])('reads the number %d as it was written', (value) => {
+  it.each([0, 1, 127, 128, 255, 256, 2 ** 40])('round-trips the number %d', (value) => {
     expect(reader(integer(value)).integer('no number')).toBe(BigInt(value));
   });
 
   it.each([
     ['an empty number', '02 00', undefined],
-    ['a number with a zero in front', '02 02 00 7f', undefined],
-    ['a negative number that could be shorter', '02 02 ff 80', undefined],
+    ['a number with a leading zero', '02 02 00 7f', undefined],
+    ['a non-minimal negative number', '02 02 ff 80', undefined],
     ['-1', '02 01 ff', -1n],
     ['-32767', '02 02 80 01', -32_767n],
   ])('reads %s', (_name, bytes, value) => {
@@ -46,15 +46,15 @@ describe('elements', () => {
     else expect(read()).toBe(value);
   });
 
-  it.each(['1.2.840.113549.1.1.11', '2.5.29.17', '0.9.2342', '2.999.3'])('reads the identifier %s as it was written', (id) => {
+  it.each(['1.2.840.113549.1.1.11', '2.5.29.17', '0.9.2342', '2.999.3'])('round-trips the identifier %s', (id) => {
     expect(reader(objectIdentifier(id)).objectIdentifier('no identifier')).toBe(id);
   });
 
-  it.each(['06 00', '06 01 80', '06 02 2a 80', '06 06 2a ff ff ff ff 7f'])('refuses the identifier %s', (bytes) => {
+  it.each(['06 00', '06 01 80', '06 02 2a 80', '06 06 2a ff ff ff ff 7f'])('rejects the identifier %s', (bytes) => {
     expect(() => reader(hex(bytes)).objectIdentifier('no identifier')).toThrow(DerError);
   });
 
-  it('shifts unused bits out, and refuses those that are set', () => {
+  it('shifts unused bits out, and rejects those that are set', () => {
     expect(rightAligned(reader(bitString(Buffer.of(0x12, 0x30), 4)).bitString('no bits'))).toEqual(Buffer.of(0x01, 0x23));
     expect(() => reader(bitString(Buffer.of(1), 1)).bitString('no bits')).toThrow(DerError);
     expect(() => reader(hex('03 01 01')).bitString('no bits')).toThrow(DerError);
@@ -83,11 +83,11 @@ describe('times', () => {
     [tags.generalizedTime, '20260102030405.5Z'],
     [tags.generalizedTime, '260102030405Z'],
     [tags.octetString, '260102030405Z'],
-  ])('refuses %d %s', (tag, text) => {
+  ])('rejects %d %s', (tag, text) => {
     expect(() => read(tag, text)).toThrow(DerError);
   });
 
-  it('reads what it writes', () => {
+  it('round-trips', () => {
     for (const date of [new Date('2049-12-31T23:59:59Z'), new Date('2050-01-01T00:00:00Z')])
       expect(reader(time(date)).time('no time')).toBe(date.getTime());
   });
@@ -98,17 +98,17 @@ describe('names', () => {
   const read = (value: Buffer, options = {}): string => parseName(reader(nameOf(value)).element('no name'), options).commonName;
 
   it.each([
-    ['UTF-8 that is none', element(tags.utf8String, Buffer.of(0xc3, 0x28))],
+    ['malformed UTF-8', element(tags.utf8String, Buffer.of(0xc3, 0x28))],
     ['a BMPString with a surrogate', element(tags.bmpString, hex('d83e dd8a'))],
     ['a BMPString of three bytes', element(tags.bmpString, hex('00 6a 00'))],
     ['a PrintableString with an @', element(tags.printableString, Buffer.from('a@b'))],
     ['an IA5String beyond ASCII', element(tags.ia5String, Buffer.of(0xe4))],
     ['a number', integer(1)],
-  ])('refuses %s', (_name, value) => {
+  ])('rejects %s', (_name, value) => {
     expect(() => read(value)).toThrow(DerError);
   });
 
-  it('leaves out what is no text in a request, where Go does so', () => {
+  it('skips values of a request that are not strings, like Go', () => {
     expect(read(integer(1), { allowsOtherValues: true })).toBe('');
     expect(read(utf8String('jane'), { allowsOtherValues: true })).toBe('jane');
   });

@@ -20,12 +20,12 @@ export const tags = {
   bmpString: 0x1e,
 } as const;
 
-/** The tag of a context-specific element; `constructed` for one that holds other elements. */
+/** Returns the tag of a context-specific element; `constructed` for one with nested elements. */
 export function contextTag(number: number, constructed: 'constructed' | 'primitive' = 'primitive'): number {
   return 0x80 | (constructed === 'constructed' ? 0x20 : 0) | number;
 }
 
-/** One element: its tag, all its bytes, and its content. */
+/** An element: its tag, its whole encoding, and its content. */
 export interface DerElement {
   readonly tag: number;
   readonly whole: Buffer;
@@ -38,7 +38,7 @@ export interface BitString {
   readonly unusedBits: number;
 }
 
-/** Input that is not the DER that was expected. */
+/** Error for malformed or unexpected DER. */
 export class DerError extends Error {
   override readonly name = 'DerError';
 }
@@ -46,9 +46,8 @@ export class DerError extends Error {
 const maxLengthBytes = 4;
 
 /**
- * Reads the elements of a byte string one after another. It takes DER only: tags of one byte and lengths in their shortest
- * form. Every method that reads throws a DerError with the given message for anything else.
- * Upstream: golang.org/x/crypto/cryptobyte (asn1.go).
+ * Reads the elements of a byte string in sequence. It accepts only DER: tags of one byte and lengths in their shortest form. Every reading
+ * method throws a DerError with the given message otherwise. Upstream: golang.org/x/crypto/cryptobyte (asn1.go).
  */
 export class DerReader {
   readonly #bytes: Buffer;
@@ -67,7 +66,7 @@ export class DerReader {
     return this.#bytes[this.#at];
   }
 
-  /** Reads one element, of any tag or of the given one. */
+  /** Reads an element with the given tag, or with any. */
   element(problem: string, tag?: number): DerElement {
     const start = this.#at;
     const found = this.#bytes[start];
@@ -85,34 +84,34 @@ export class DerReader {
   #longLength(begin: number, count: number, problem: string): readonly [contentStart: number, length: number] {
     if (count === 0 || count > maxLengthBytes || begin + count > this.#bytes.length) throw new DerError(problem);
     const length = this.#bytes.readUIntBE(begin, count);
-    // The shortest form: no length below 128, no zero in front.
+    // The shortest form: no long form below 128, no leading zero.
     if (length < 0x80 || length < 2 ** (8 * (count - 1))) throw new DerError(problem);
     return [begin + count, length];
   }
 
-  /** Reads an element of that tag and returns a reader of its content. */
+  /** Reads an element with the tag, and returns a reader of its content. */
   inside(tag: number, problem: string): DerReader {
     return new DerReader(this.element(problem, tag).content);
   }
 
-  /** As `inside`; undefined if the next element has another tag. */
+  /** Like `inside`; undefined if the next element has another tag. */
   insideOptional(tag: number, problem: string): DerReader | undefined {
     return this.nextTag === tag ? this.inside(tag, problem) : undefined;
   }
 
-  /** Skips an element of that tag, if it is the next one. */
+  /** Skips the next element if it has the tag. */
   skipOptional(tag: number, problem: string): void {
     if (this.nextTag === tag) this.element(problem, tag);
   }
 
-  /** All elements up to the end. */
+  /** Reads all remaining elements. */
   rest(problem: string): DerElement[] {
     const elements: DerElement[] = [];
     while (!this.isEmpty) elements.push(this.element(problem));
     return elements;
   }
 
-  /** Throws if anything is left. */
+  /** Throws unless all bytes are read. */
   end(problem: string): void {
     if (!this.isEmpty) throw new DerError(problem);
   }
@@ -145,7 +144,7 @@ export class DerReader {
     return { bytes, unusedBits };
   }
 
-  /** Reads a UTCTime or a GeneralizedTime, in milliseconds since 1970. Upstream: cryptobyte (ReadASN1UTCTime, ReadASN1GeneralizedTime). */
+  /** Reads a UTCTime or a GeneralizedTime, and returns milliseconds since 1970. Upstream: cryptobyte (ReadASN1UTCTime, ReadASN1GeneralizedTime). */
   time(problem: string): number {
     const { tag, content } = this.element(problem);
     const parse = tag === tags.utcTime ? utcTime : tag === tags.generalizedTime ? generalizedTime : undefined;
@@ -155,7 +154,7 @@ export class DerReader {
   }
 }
 
-/** Upstream: cryptobyte (ReadASN1ObjectIdentifier): parts are at most 31 bits, without leading zeros. */
+/** Decodes an object identifier. Upstream: cryptobyte (ReadASN1ObjectIdentifier): components have at most 31 bits, without leading zeros. */
 function dotted(content: Buffer, problem: string): string {
   const parts: number[] = [];
   for (let at = 0; at < content.length; ) {
@@ -174,18 +173,18 @@ function dotted(content: Buffer, problem: string): string {
   return (first < 80 ? [Math.floor(first / 40), first % 40, ...parts] : [2, first - 80, ...parts]).join('.');
 }
 
-/** The bit of a bit string; false beyond its end. */
+/** Returns a bit of a bit string; false past its end. */
 export function bitAt({ bytes }: BitString, index: number): boolean {
   return ((bytes[index >> 3] ?? 0) & (0x80 >> (index & 7))) !== 0;
 }
 
-/** The bytes of a bit string as a number's: unused bits are shifted out. */
+/** Returns the bytes of a bit string as those of a number: unused bits are shifted out. */
 export function rightAligned({ bytes, unusedBits }: BitString): Buffer {
   if (unusedBits === 0) return bytes;
   return bytes.map((byte, at) => ((byte >> unusedBits) | ((bytes[at - 1] ?? 0) << (8 - unusedBits))) & 0xff) as Buffer;
 }
 
-/** The seconds may be missing, and a zone may stand for `Z`, as old certificates have it. */
+/** Parses a UTCTime. As in old certificates, the seconds may be absent, and a zone may replace `Z`. */
 function utcTime(text: string): number | undefined {
   const match = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?(Z|[+-]\d{4})$/.exec(text);
   if (!match) return undefined;
@@ -202,12 +201,12 @@ function generalizedTime(text: string): number | undefined {
 }
 
 function timeOf([year, month, day, hour, minute, second]: (string | undefined)[], zone = 'Z'): number | undefined {
-  // `+0000` is not the canonical form of `Z`.
+  // `+0000` is not canonical: it must be `Z`.
   if (zone !== 'Z' && /^[+-]0000$/.test(zone)) return undefined;
   const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(3)}`;
   const text = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
   const utc = new Date(`${text}Z`);
-  // Date takes 24:00 and, in some months, the 31st.
+  // Date accepts 24:00 and the 31st of some months.
   if (Number.isNaN(utc.getTime()) || !utc.toISOString().startsWith(text)) return undefined;
   const time = Date.parse(`${text}${offset}`);
   return Number.isNaN(time) ? undefined : time;

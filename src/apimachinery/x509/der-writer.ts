@@ -19,7 +19,7 @@ export function boolean(value: boolean): Buffer {
   return element(tags.boolean, Buffer.of(value ? 0xff : 0));
 }
 
-/** A number that is not negative, or its bytes, the highest first. */
+/** Encodes a non-negative number, or its big-endian bytes. */
 export function integer(value: number | Uint8Array): Buffer {
   const hex = typeof value === 'number' ? value.toString(16) : Buffer.from(value).toString('hex');
   const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
@@ -41,13 +41,13 @@ export function utf8String(text: string): Buffer {
   return element(tags.utf8String, Buffer.from(text));
 }
 
-/** `dotted`: as `1.2.840.113549`. */
+/** Encodes an identifier such as `1.2.840.113549`. */
 export function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...parts] = dotted.split('.').map(Number);
   return element(tags.objectIdentifier, Buffer.from([40 * first + second, ...parts].flatMap(base128)));
 }
 
-/** A UTCTime before 2050, a GeneralizedTime after: RFC 5280, section 4.1.2.5. */
+/** Encodes a UTCTime before 2050, a GeneralizedTime after: RFC 5280, section 4.1.2.5. */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().slice(0, 19).replaceAll(/\D/g, '')}Z`;
   return date.getUTCFullYear() < firstGeneralizedYear

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { DerError, type DerElement, DerReader, tags } from './der-reader.ts';
 
-/** One attribute of a name: its type in dotted form, and its text. */
+/** An attribute of a name: its type in dotted form, and its value. */
 export interface NameAttribute {
   readonly type: string;
   readonly value: string;
@@ -9,10 +9,10 @@ export interface NameAttribute {
 
 const attributeTypes = { commonName: '2.5.4.3', organization: '2.5.4.10' } as const;
 
-/** A distinguished name. Names are compared by their encoded bytes. */
+/** A distinguished name. Names are compared by their encoding. */
 export class DistinguishedName {
   readonly der: Buffer;
-  /** All attributes in the order of the encoding. */
+  /** All attributes in encoding order. */
   readonly attributes: readonly NameAttribute[];
 
   constructor(der: Buffer, attributes: readonly NameAttribute[]) {
@@ -20,7 +20,7 @@ export class DistinguishedName {
     this.attributes = attributes;
   }
 
-  /** Of several common names the last counts; empty if there is none. Upstream: crypto/x509/pkix (FillFromRDNSequence). */
+  /** The last common name; empty if there is none. Upstream: crypto/x509/pkix (FillFromRDNSequence). */
   get commonName(): string {
     return this.values(attributeTypes.commonName).at(-1) ?? '';
   }
@@ -29,15 +29,15 @@ export class DistinguishedName {
     return this.values(attributeTypes.organization);
   }
 
-  /** The texts of one type of attribute. */
+  /** Returns the values of a type of attribute. */
   values(type: string): string[] {
     return this.attributes.filter((attribute) => attribute.type === type).map(({ value }) => value);
   }
 }
 
 /**
- * Reads a name. Certificates must hold texts; requests may hold other values, which are left out.
- * Upstream: crypto/x509/parser.go (parseName), encoding/asn1 (parseField).
+ * Parses a name. Values in certificates must be strings; other values in requests are left out. Upstream: crypto/x509/parser.go
+ * (parseName), encoding/asn1 (parseField).
  */
 export function parseName({ whole, content }: DerElement, { allowsOtherValues = false } = {}): DistinguishedName {
   const problem = 'x509: invalid RDNSequence';
@@ -76,7 +76,7 @@ function matching(content: Buffer, pattern: RegExp): string | undefined {
   return pattern.test(value) && !value.endsWith('\n') ? value : undefined;
 }
 
-/** The text of an IA5String; undefined for bytes above 127. */
+/** Decodes an IA5String; undefined for bytes above 127. */
 export function ascii(content: Buffer): string | undefined {
   return content.every((byte) => byte < 0x80) ? content.toString('latin1') : undefined;
 }
@@ -91,7 +91,7 @@ function utf8(content: Buffer): string | undefined {
   }
 }
 
-/** Characters of two bytes, an optional zero at the end, without surrogates and noncharacters. */
+/** Decodes a BMPString: characters of two bytes, an optional trailing zero, without surrogates and noncharacters. */
 function bmp(content: Buffer): string | undefined {
   if (content.length % 2 !== 0) return undefined;
   const units = Array.from({ length: content.length / 2 }, (_, at) => content.readUInt16BE(2 * at));

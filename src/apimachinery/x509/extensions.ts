@@ -3,18 +3,18 @@ import { bitAt, contextTag, DerError, DerReader, tags } from './der-reader.ts';
 import { type AlternativeNames, parseAlternativeNames } from './general-names.ts';
 import { type NameConstraints, parseNameConstraints } from './name-constraints.ts';
 
-/** One extension as it is encoded. */
+/** An encoded extension. */
 export interface Extension {
-  /** In dotted form. */
+  /** Object identifier in dotted form. */
   readonly id: string;
   readonly isCritical: boolean;
   readonly value: Buffer;
 }
 
-/** What the extensions of a certificate say; the empty value where one is missing. */
+/** Parsed extensions of a certificate; empty values for absent ones. */
 export interface CertificateExtensions {
   readonly basicConstraints: BasicConstraints | undefined;
-  /** Undefined if the certificate does not restrict what its key may sign. */
+  /** undefined if the certificate has no key usage extension. */
   readonly maySignCertificates: boolean | undefined;
   /** Object identifiers in dotted form. */
   readonly extendedKeyUsages: readonly string[];
@@ -29,24 +29,24 @@ export interface CertificateExtensions {
   readonly requireExplicitPolicy: number | undefined;
   readonly inhibitPolicyMapping: number | undefined;
   readonly inhibitAnyPolicy: number | undefined;
-  /** True if there is a critical extension that is not understood: the certificate must not be used. */
+  /** True for an unknown critical extension: the certificate must not be used. */
   readonly hasUnhandledCritical: boolean;
 }
 
 export interface BasicConstraints {
   readonly isAuthority: boolean;
-  /** How many authorities may follow; undefined for any number. */
+  /** Maximum number of subordinate authorities; undefined for no limit. */
   readonly maxPathLength: number | undefined;
 }
 
-/** A policy of the issuer that counts as one of the subject. Object identifiers as they are encoded, in hex. */
+/** A mapping of an issuer's policy to one of the subject. Encoded object identifiers in hex. */
 export interface PolicyMapping {
   readonly issuer: string;
   readonly subject: string;
 }
 
 type Writable = { -readonly [K in keyof CertificateExtensions]: CertificateExtensions[K] };
-/** Reads the value of one extension; returns false for content that is not understood. */
+/** Parses the value of an extension; returns false for unknown content. */
 type Handler = (value: Buffer, into: Writable, isCritical: boolean) => unknown;
 
 const keyCertSignBit = 5;
@@ -69,7 +69,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['1.3.6.1.5.5.7.1.1', readAuthorityInfoAccess],
 ]);
 
-/** Reads the extensions of a certificate; `reader` is undefined for one without. */
+/** Parses the extensions of a certificate; `reader` is undefined if there are none. */
 export function parseExtensions(reader: DerReader | undefined): CertificateExtensions {
   const into: Writable = {
     basicConstraints: undefined,
@@ -95,7 +95,7 @@ export function parseExtensions(reader: DerReader | undefined): CertificateExten
   return into;
 }
 
-/** The extensions of a list, each at most once. */
+/** Parses a list of extensions, in which each may occur once. */
 export function readExtensionList(reader: DerReader | undefined): Extension[] {
   const extensions = new Map<string, Extension>();
   while (reader && !reader.isEmpty) {
@@ -126,7 +126,7 @@ function readBasicConstraints(value: Buffer, into: Writable): void {
   into.basicConstraints = { isAuthority, maxPathLength: fields.nextTag === tags.integer ? count(fields, problem) : undefined };
 }
 
-/** A number of certificates, which is no negative one. */
+/** Reads a non-negative number of certificates. */
 function count(fields: DerReader, problem: string, tag?: number): number {
   const value = fields.integer(problem, tag);
   if (value < 0n || value >= 2n ** 63n) throw new DerError(problem);
@@ -145,7 +145,7 @@ function readNameConstraints(value: Buffer, into: Writable): boolean {
   return !into.nameConstraints.hasUnknownKind;
 }
 
-/** Only the form is checked: no list of revoked certificates is fetched. */
+/** Checks only the encoding: revocation lists are not fetched. */
 function readDistributionPoints(value: Buffer): void {
   const problem = 'x509: invalid CRL distribution point';
   for (const points = sequenceIn(value, 'x509: invalid CRL distribution points'); !points.isEmpty; ) {
@@ -209,7 +209,7 @@ function readInhibitAnyPolicy(value: Buffer, into: Writable): void {
   into.inhibitAnyPolicy = count(new DerReader(value), 'x509: invalid inhibit any policy extension');
 }
 
-/** Only the form is checked: nothing is fetched. */
+/** Checks only the encoding: nothing is fetched. */
 function readAuthorityInfoAccess(value: Buffer, _into: Writable, isCritical: boolean): void {
   const problem = 'x509: invalid authority info access';
   if (isCritical) throw new DerError('x509: authority info access incorrectly marked critical');

@@ -5,23 +5,23 @@ import { ascii } from './distinguished-name.ts';
 /** A URI in a certificate. */
 export interface CertificateUri {
   readonly text: string;
-  /** With its port; empty if the URI has none. */
+  /** Host and port; empty if the URI has none. */
   readonly host: string;
 }
 
-/** The subject alternative names that are understood; others are left out. */
+/** The supported subject alternative names; others are left out. */
 export interface AlternativeNames {
   readonly dns: readonly string[];
   readonly emails: readonly string[];
-  /** Four or sixteen bytes each. */
+  /** Addresses of four or sixteen bytes. */
   readonly addresses: readonly Buffer[];
   readonly uris: readonly CertificateUri[];
 }
 
-/** Tags of the general names that are understood: RFC 5280, section 4.2.1.6. */
+/** Tags of the supported general names: RFC 5280, section 4.2.1.6. */
 export const generalNameTags = { email: contextTag(1), dns: contextTag(2), uri: contextTag(6), address: contextTag(7) } as const;
 
-/** Reads the value of the extension. Upstream: crypto/x509/parser.go (parseSANExtension). */
+/** Parses the value of the extension. Upstream: crypto/x509/parser.go (parseSANExtension). */
 export function parseAlternativeNames(value: Buffer): AlternativeNames {
   const names = { dns: [] as string[], emails: [] as string[], addresses: [] as Buffer[], uris: [] as CertificateUri[] };
   for (const reader = new DerReader(value).inside(tags.sequence, 'x509: invalid subject alternative names'); !reader.isEmpty; ) {
@@ -53,7 +53,7 @@ function parseUri(text: string): CertificateUri {
   return { text, host };
 }
 
-/** The host of a URI, with its port; empty without, undefined for what is no URI. Upstream: net/url (Parse). */
+/** Returns host and port of a URI; empty if it has none, undefined if it is malformed. Upstream: net/url (Parse). */
 function hostOf(uri: string): string | undefined {
   if (/[\x00-\x1f\x7f]|%(?![0-9a-fA-F]{2})/.test(uri)) return undefined;
   const [, scheme, rest = ''] = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(.*)$/.exec(uri) ?? [];
@@ -66,7 +66,7 @@ function hostOf(uri: string): string | undefined {
   return /^(?:\[[^\][]*\]|[^:\][ "<>\\^`{|}]*)(?::\d*)?$/.test(host) ? host : undefined;
 }
 
-/** Upstream: crypto/x509/parser.go (domainNameValid). `mayBeginWithDot`: for constraints. */
+/** True for a valid domain. `mayBeginWithDot` is for constraints. Upstream: crypto/x509/parser.go (domainNameValid). */
 export function isValidDomain(domain: string, mayBeginWithDot = false): boolean {
   if (domain === '') return true;
   return areLabels(mayBeginWithDot && domain.startsWith('.') ? domain.slice(1) : domain);
@@ -76,7 +76,7 @@ function areLabels(domain: string): boolean {
   return domain.split('.').every((label) => /^[\x21-\x7e]+$/.test(label));
 }
 
-/** An address of mail. */
+/** A mail address. */
 export interface Mailbox {
   readonly local: string;
   readonly domain: string;
@@ -85,7 +85,7 @@ export interface Mailbox {
 const atom = /^(?:[0-9a-zA-Z!#$%&'*+\-/=?^_`{|}~.]|\\.)+/s;
 const quoted = /^"((?:\\[\x01-\x09\x0b\x0c\x0e-\x7f]|[\x01-\x08\x0b\x20\x21\x23-\x5b\x5d-\x7f])*)"/;
 
-/** undefined for what is no address. Upstream: crypto/x509/verify.go (parseRFC2821Mailbox). */
+/** Parses a mail address; undefined if it is malformed. Upstream: crypto/x509/verify.go (parseRFC2821Mailbox). */
 export function parseMailbox(text: string): Mailbox | undefined {
   const match = text.startsWith('"') ? quoted.exec(text) : atom.exec(text);
   if (!match) return undefined;

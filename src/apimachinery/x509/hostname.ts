@@ -5,8 +5,8 @@ import type { Certificate } from './certificate.ts';
 const maxShownNames = 100;
 
 /**
- * Why a certificate is not one of the server that is called by that name or address; undefined if it is. Only alternative names
- * count, as in Go: OpenSSL and Node take the common name where there are none. Upstream: crypto/x509/verify.go (VerifyHostname).
+ * Returns why a certificate is not valid for a DNS name or IP address; undefined if it is. As in Go, only alternative names count, whereas
+ * OpenSSL and Node fall back to the common name. Upstream: crypto/x509/verify.go (VerifyHostname).
  */
 export function hostnameProblem(certificate: Certificate, name: string): string | undefined {
   const literal = name.replace(/^\[(.*)\]$/, '$1');
@@ -30,7 +30,7 @@ function notAmong(names: readonly string[], name: string): string {
   return `x509: certificate is valid for ${names.join(', ')}, not ${name}`;
 }
 
-/** A wildcard stands for the whole first label. */
+/** Matches a name; a wildcard replaces the whole first label. */
 function matches(pattern: string, name: string): boolean {
   const wanted = name.toLowerCase();
   const own = pattern.toLowerCase();
@@ -52,7 +52,7 @@ function isHostname(name: string): boolean {
     .every((label) => /^(?!-)[a-z0-9_-]+$/.test(label));
 }
 
-/** An address of version 4 in the form of version 6 (`::ffff:10.0.0.1`) in its own form. */
+/** Converts an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) to IPv4. */
 function unmapped(bytes: Uint8Array): number[] {
   const isMapped = bytes.length === 16 && bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
   return [...(isMapped ? bytes.subarray(12) : bytes)];

@@ -17,17 +17,17 @@ interface Subtrees {
   readonly addresses: readonly AddressRange[];
 }
 
-/** The names that certificates below an authority may and may not have: RFC 5280, section 4.2.1.10. */
+/** The names that certificates below an authority must and must not have: RFC 5280, section 4.2.1.10. */
 export interface NameConstraints {
   readonly permitted: Subtrees;
   readonly excluded: Subtrees;
-  /** True if there is a subtree of a kind that is not understood, such as a directory name. */
+  /** True if there is a subtree of an unsupported kind, such as a directory name. */
   readonly hasUnknownKind: boolean;
 }
 
 const problem = 'x509: invalid NameConstraints extension';
 
-/** Reads the value of the extension. Upstream: crypto/x509/parser.go (parseNameConstraintsExtension). */
+/** Parses the value of the extension. Upstream: crypto/x509/parser.go (parseNameConstraintsExtension). */
 export function parseNameConstraints(value: Buffer): NameConstraints {
   const outer = new DerReader(value);
   const fields = outer.inside(tags.sequence, problem);
@@ -80,7 +80,7 @@ function uriConstraint(content: Buffer): string {
   return domainConstraint(content);
 }
 
-/** True for the text of an IP address; no name of a host has a colon. */
+/** True for an IP address; hostnames have no colon. */
 function isAddress(text: string): boolean {
   return text.includes(':') || /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text);
 }
@@ -95,8 +95,8 @@ function addressRange(content: Buffer): AddressRange {
 }
 
 /**
- * What of the names breaks the constraints; undefined if nothing does. Upstream: crypto/x509/constraints.go.
- * A kind of name without permitted subtrees may have any value that is not excluded.
+ * Returns the error of the first name that violates the constraints; undefined if none does. Without permitted subtrees of its kind, a name
+ * may have any value that is not excluded. Upstream: crypto/x509/constraints.go.
  */
 export function constraintProblem(constraints: NameConstraints, names: AlternativeNames): string | undefined {
   return (
@@ -107,7 +107,7 @@ export function constraintProblem(constraints: NameConstraints, names: Alternati
   );
 }
 
-/** The first value that no permitted subtree of its kind matches, or that an excluded one matches. */
+/** Returns the error of the first value that no permitted subtree of its kind matches, or that an excluded one matches. */
 function firstProblem<V, K extends keyof Subtrees>(
   type: string,
   values: readonly V[],
@@ -163,8 +163,8 @@ function isMailboxBelow({ local, domain }: Mailbox, constraint: string, isExclud
 }
 
 /**
- * True if the domain is the constraint or below it; `.example.com` matches what is below alone. A wildcard is excluded too if it
- * covers the constraint: `*.example.com` by `a.example.com`.
+ * True if the domain equals the constraint or is below it; `.example.com` matches only domains below. An excluded constraint also matches a
+ * wildcard that covers it: `*.example.com` for `a.example.com`.
  */
 function isBelow(domain: string, constraint: string, isExcluded: boolean): boolean {
   const name = domain.toLowerCase();

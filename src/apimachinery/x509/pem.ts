@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 
-/** A block of PEM. */
+/** A PEM block. */
 export interface PemBlock {
   readonly type: string;
-  /** True if there are lines such as `Proc-Type: 4,ENCRYPTED` before the content. */
+  /** True if there are headers such as `Proc-Type: 4,ENCRYPTED`. */
   readonly hasHeaders: boolean;
   readonly bytes: Buffer;
 }
@@ -12,7 +12,7 @@ const begin = '-----BEGIN ';
 const end = '-----END ';
 const dashes = '-----';
 
-/** The blocks of a text, which may have anything around them; what is no whole block is left out. Upstream: encoding/pem (Decode). */
+/** Returns the blocks of a text, which may have other content around them; incomplete blocks are left out. Upstream: encoding/pem (Decode). */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   const lines = text.split('\n').map((line) => line.replace(/[ \t\r]+$/, ''));

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { DerError, type DerElement, DerReader, rightAligned, tags } from './der-reader.ts';
 
-/** Kinds of public keys that are understood, by the algorithm's object identifier. */
+/** Supported kinds of public keys, by the algorithm's object identifier. */
 const algorithms: ReadonlyMap<string, PublicKeyAlgorithm> = new Map([
   ['1.2.840.113549.1.1.1', 'RSA'],
   ['1.2.840.10045.2.1', 'ECDSA'],
@@ -10,7 +10,7 @@ const algorithms: ReadonlyMap<string, PublicKeyAlgorithm> = new Map([
   ['1.3.101.110', 'X25519'],
   ['1.2.840.10040.4.1', 'DSA'],
 ]);
-/** Named curves, by their object identifiers. */
+/** Supported named curves, by object identifier. */
 const curves: ReadonlySet<string> = new Set(['1.3.132.0.33', '1.2.840.10045.3.1.7', '1.3.132.0.34', '1.3.132.0.35']);
 const emptyParameters = '0500';
 
@@ -19,25 +19,25 @@ export type PublicKeyAlgorithm = 'RSA' | 'ECDSA' | 'Ed25519' | 'X25519' | 'DSA';
 /** A SubjectPublicKeyInfo. */
 export interface PublicKeyInfo {
   readonly der: Buffer;
-  /** undefined for an algorithm that is not understood. */
+  /** undefined for an unsupported algorithm. */
   readonly algorithm: PublicKeyAlgorithm | undefined;
-  /** Present where the algorithm is. */
+  /** Present if the algorithm is supported. */
   readonly key: KeyObject | undefined;
 }
 
-/** An algorithm's object identifier, and its parameters in hex; undefined without. */
+/** An algorithm's object identifier, and its parameters in hex; undefined if there are none. */
 export interface AlgorithmIdentifier {
   readonly algorithm: string;
   readonly parameters: DerElement | undefined;
 }
 
-/** Reads the content of an AlgorithmIdentifier. Upstream: crypto/x509/parser.go (parseAI). */
+/** Parses the content of an AlgorithmIdentifier. Upstream: crypto/x509/parser.go (parseAI). */
 export function parseAlgorithm(reader: DerReader): AlgorithmIdentifier {
   const algorithm = reader.objectIdentifier('x509: malformed OID');
   return { algorithm, parameters: reader.isEmpty ? undefined : reader.element('x509: malformed parameters') };
 }
 
-/** Reads a SubjectPublicKeyInfo. Upstream: crypto/x509/parser.go (parsePublicKey). */
+/** Parses a SubjectPublicKeyInfo. Upstream: crypto/x509/parser.go (parsePublicKey). */
 export function parsePublicKeyInfo({ whole, content }: DerElement): PublicKeyInfo {
   const reader = new DerReader(content);
   const identifier = parseAlgorithm(reader.inside(tags.sequence, 'x509: malformed public key algorithm identifier'));
@@ -56,7 +56,7 @@ function keyOf(der: Buffer): KeyObject {
   }
 }
 
-/** What is asked of the encoding beyond what OpenSSL asks of it: one key has one encoding. */
+/** Checks of the encoding beyond those of OpenSSL, so that a key has only one encoding. */
 const checkForm: Readonly<Record<PublicKeyAlgorithm, (identifier: AlgorithmIdentifier, data: Buffer) => void>> = {
   RSA({ parameters }, data) {
     if (parameters?.whole.toString('hex') !== emptyParameters) throw new DerError('x509: RSA key missing NULL parameters');

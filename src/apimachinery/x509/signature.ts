@@ -3,12 +3,12 @@ import { constants, type KeyObject, verify, type VerifyKeyObjectInput } from 'no
 import { contextTag, DerError, DerReader, tags } from './der-reader.ts';
 import { type AlgorithmIdentifier, parseAlgorithm, type PublicKeyAlgorithm, type PublicKeyInfo } from './public-key.ts';
 
-/** How a signature was made. */
+/** Parameters of a signature. */
 export interface SignatureAlgorithm {
   readonly key: PublicKeyAlgorithm;
-  /** Undefined where the key's kind fixes it. */
+  /** undefined if the kind of key implies it. */
   readonly hash: string | undefined;
-  /** RSASSA-PSS with a salt as long as the hash. */
+  /** True for RSASSA-PSS with a salt as long as the hash. */
   readonly isPss?: boolean;
 }
 
@@ -39,7 +39,7 @@ const failures: Readonly<Partial<Record<PublicKeyAlgorithm, string>>> = {
   ECDSA: 'x509: ECDSA verification failure',
   Ed25519: 'x509: Ed25519 verification failure',
 };
-/** Go's names of the types of keys. */
+/** Go's names of key types. */
 const goTypes: Readonly<Partial<Record<PublicKeyAlgorithm, string>>> = {
   RSA: '*rsa.PublicKey',
   ECDSA: '*ecdsa.PublicKey',
@@ -47,7 +47,7 @@ const goTypes: Readonly<Partial<Record<PublicKeyAlgorithm, string>>> = {
 };
 const unimplemented = 'x509: cannot verify signature: algorithm unimplemented';
 
-/** undefined for an algorithm that is not understood. Upstream: crypto/x509/x509.go (getSignatureAlgorithmFromAI). */
+/** Returns undefined for an unsupported algorithm. Upstream: crypto/x509/x509.go (getSignatureAlgorithmFromAI). */
 export function signatureAlgorithmOf(identifier: AlgorithmIdentifier): SignatureAlgorithm | undefined {
   const { algorithm, parameters } = identifier;
   if (algorithm === ed25519) return parameters ? undefined : { key: 'Ed25519', hash: undefined };
@@ -60,7 +60,7 @@ export function signatureAlgorithmOf(identifier: AlgorithmIdentifier): Signature
   }
 }
 
-/** The parameters of RSASSA-PSS: one hash for the message and the mask, a salt of its length. */
+/** Parses the parameters of RSASSA-PSS: one hash for the message and the mask, and a salt of its length. */
 function pssAlgorithm(parameters: Buffer): SignatureAlgorithm | undefined {
   const problem = 'x509: invalid RSASSA-PSS parameters';
   const reader = new DerReader(parameters).inside(tags.sequence, problem);
@@ -84,8 +84,8 @@ export interface Signed {
 }
 
 /**
- * What is wrong with a signature; undefined if nothing is. SHA-1 is allowed for certificate requests only.
- * Upstream: crypto/x509/x509.go (checkSignature).
+ * Returns the error of a signature; undefined if it is valid. SHA-1 is allowed only for certificate requests. Upstream: crypto/x509/x509.go
+ * (checkSignature).
  */
 export function signatureProblem(
   { signed, signature, algorithm }: Signed,
@@ -114,7 +114,7 @@ function isVerified({ hash, isPss }: SignatureAlgorithm, key: KeyObject, signed:
   try {
     return verify(hash, signed, input, signature);
   } catch {
-    // OpenSSL throws for keys that it does not verify with, as RSA keys of too few bits.
+    // OpenSSL throws for unsuitable keys, such as short RSA keys.
     return false;
   }
 }

@@ -10,35 +10,35 @@ export const extendedKeyUsages = { any: '2.5.29.37.0', serverAuth: '1.3.6.1.5.5.
 export interface VerifyOptions {
   /** Trust anchors: roots, intermediates or leaves. */
   readonly roots: CertificatePool;
-  /** Certificates that may stand between the leaf and a trust anchor. */
+  /** Intermediate certificates between the leaf and a trust anchor. */
   readonly intermediates: CertificatePool;
   /** The extended key usage that every certificate of a path must allow. */
   readonly usage: string;
-  /** In milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** The paths from a certificate to a trust anchor, or what is wrong with it. */
+/** The paths from a certificate to trust anchors, or the error. */
 export type Verdict =
   | { readonly paths: readonly (readonly Certificate[])[]; readonly problem?: never }
   | { readonly paths?: never; readonly problem: string };
 
-/** The number of signatures that one verification checks at most. */
+/** Maximum number of signature checks in one verification. */
 const maxSignatureChecks = 100;
 const signatureLimit = 'x509: signature check attempts limit reached while verifying certificate chain';
 const notAuthorizedToSign = 'x509: certificate is not authorized to sign other certificates';
 const invalidSignature = 'x509: invalid signature: parent certificate cannot sign this kind of certificate';
 
 /**
- * Builds the paths from a certificate to a trust anchor that RFC 5280 allows, as Go does:
+ * Builds the valid paths from a certificate to trust anchors by RFC 5280, like Go:
  *
- * | | checked of |
- * |---|---|
- * | no unhandled critical extension, validity | every certificate |
- * | signature, not by SHA-1 | every certificate but the trust anchor |
- * | basic constraints, keyCertSign | every certificate that signed another one |
- * | path length | every certificate but the leaf |
- * | extended key usage, name constraints, policies | the path as a whole |
+ * | check                                          | applies to                                |
+ * |------------------------------------------------|-------------------------------------------|
+ * | no unhandled critical extension, validity      | every certificate                         |
+ * | signature, not by SHA-1                        | every certificate except the trust anchor |
+ * | basic constraints, keyCertSign                 | every certificate that signed another one |
+ * | path length                                    | every certificate except the leaf         |
+ * | extended key usage, name constraints, policies | the path as a whole                       |
  *
  * Upstream: crypto/x509/verify.go (Certificate.Verify).
  */
@@ -51,8 +51,8 @@ export function verifyCertificate(leaf: Certificate, options: VerifyOptions): Ve
 }
 
 /**
- * Finds paths depth first. Of several reasons for which there is none, the last one counts that is about an authority whose signature
- * is good; if there is no such authority, none is known, with the first reason against a certificate of the right name as a hint.
+ * Finds paths depth first. If there is none, it returns the last error of an authority whose signature is valid; without such an authority,
+ * the error is that the authority is unknown, with the first problem of a candidate as a hint.
  */
 function buildPaths(path: readonly Certificate[], options: VerifyOptions, checks: { count: number }): Verdict {
   const child = path.at(-1) as Certificate;
@@ -91,10 +91,10 @@ function nameOf({ subject, serialNumber }: Certificate): string {
   return subject.commonName || (subject.organizations[0] ?? `serial:${serialNumber}`);
 }
 
-/** What is wrong with a certificate by itself, at a time in milliseconds since 1970. */
+/** Returns the error of a certificate by itself, at a time in milliseconds since 1970. */
 export function validityProblem({ hasUnhandledCritical, notBefore, notAfter }: Certificate, now: number): string | undefined {
   if (hasUnhandledCritical) return 'x509: unhandled critical extension';
-  // Times of certificates are whole seconds, and the last one counts in full only at its beginning.
+  // Times of certificates are whole seconds, and the certificate expires at the beginning of the last one.
   const expired = 'x509: certificate has expired or is not yet valid: current time';
   if (now < notBefore) return `${expired} ${rfc3339(now)} is before ${rfc3339(notBefore)}`;
   return now > notAfter ? `${expired} ${rfc3339(now)} is after ${rfc3339(notAfter)}` : undefined;
@@ -104,14 +104,14 @@ function rfc3339(time: number): string {
   return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Why the candidate did not sign the child. Upstream: crypto/x509/x509.go (CheckSignatureFrom). */
+/** Returns why the candidate did not sign the child. Upstream: crypto/x509/x509.go (CheckSignatureFrom). */
 function issuerProblem(child: Certificate, { version, basicConstraints, maySignCertificates, publicKey }: Certificate): string | undefined {
   if (basicConstraints ? !basicConstraints.isAuthority : version === 3) return invalidSignature;
   if (maySignCertificates === false) return invalidSignature;
   return signatureProblem(child, publicKey);
 }
 
-/** What keeps a candidate from its place at the end of the path. */
+/** Returns why a candidate cannot be the next authority of the path. */
 function authorityProblem(
   { basicConstraints }: Certificate,
   path: readonly Certificate[],
@@ -123,7 +123,7 @@ function authorityProblem(
     : undefined;
 }
 
-/** True if a certificate of the same name, key and alternative names is on the path: authorities that certify each other are no loop. */
+/** True if a certificate with the same name, key and alternative names is on the path; cross-certification alone is not a loop. */
 function isOnPath(candidate: Certificate, path: readonly Certificate[]): boolean {
   return path.some(
     (certificate) =>
@@ -155,12 +155,12 @@ function acceptablePaths(built: readonly (readonly Certificate[])[], usage: stri
   return { problem: `x509: no valid chains built: ${usages}${wrongPolicies} candidate chains with invalid policies` };
 }
 
-/** True if every certificate that names usages names this one or any. */
+/** True if every certificate with extended key usages includes this one or any. */
 function allowsUsage(path: readonly Certificate[], usage: string): boolean {
   return path.every(({ extendedKeyUsages: own }) => own.length === 0 || own.includes(extendedKeyUsages.any) || own.includes(usage));
 }
 
-/** The constraints of each authority hold for the names of all certificates below it. */
+/** Applies the constraints of each authority to the names of all certificates below it. */
 function pathConstraintProblem(path: readonly Certificate[]): string | undefined {
   for (const [at, { nameConstraints }] of path.entries()) {
     if (!nameConstraints) continue;

@@ -15,7 +15,7 @@ import { ProxyHandler } from './proxy-handler.ts';
 
 export interface ApiAggregatorOptions extends ExtensionServerOptions {
   readonly client: LoopbackClient;
-  /** Where the handlers of group versions that other servers answer for go, by `group/version`. */
+  /** Receives the handlers of proxied group versions, by `group/version`. */
   readonly proxied: Map<string, Handler>;
   readonly rejectsRedirects: boolean;
   readonly metrics: AvailabilityMetrics;
@@ -32,8 +32,8 @@ interface Registered {
 }
 
 /**
- * Follows the APIServices and sends requests of their group versions on to the servers that they name. Those without a
- * service are this server's own: nothing is changed about them. Upstream: kube-aggregator/pkg/apiserver/apiserver.go.
+ * Proxies the group versions of APIServices with a service to their servers. APIServices without a service are local and not affected.
+ * Upstream: kube-aggregator/pkg/apiserver/apiserver.go.
  */
 export class ApiAggregator implements Disposable {
   readonly #registered = new Map<string, Registered>();
@@ -50,7 +50,7 @@ export class ApiAggregator implements Disposable {
     this.#openApi = new OpenApiController({ onError, onChange: onOpenApi });
   }
 
-  /** Resolves when what was there at the start is served. */
+  /** Resolves when the initial APIServices are served. */
   async start(): Promise<void> {
     this.#availability.start();
     this.#subscription = this.options.client.informer<APIService>(apiServicesTarget).subscribe((type, apiService) => {
@@ -61,7 +61,7 @@ export class ApiAggregator implements Disposable {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Connections that begin from now on show the present client certificate. */
+  /** Makes new connections use the current client certificate. */
   reloadClientCertificate(): void {
     for (const [name, registered] of this.#registered) {
       this.#connect(registered);
@@ -80,7 +80,7 @@ export class ApiAggregator implements Disposable {
   #follow(name: string, apiService: APIService | undefined): void {
     const spec = apiService?.spec;
     const present = this.#registered.get(name);
-    // The aggregator's own group is never another server's.
+    // The aggregator's own group is never proxied.
     if (!spec?.service || spec.group === apiRegistrationGroup.group) {
       if (present) this.#remove(name, present);
       return;

@@ -4,8 +4,8 @@ import type { UserInfo } from '#apiserver/request/user-info';
 const unescaped = /^[-!#$&'*+.^_`|~0-9A-Za-z]$/;
 
 /**
- * What tells a server that trusts this one who asks. The keys of `extra` are escaped where no header may have them.
- * Upstream: client-go/transport/round_trippers.go (SetAuthProxyHeaders).
+ * Returns the headers by which an extension server learns the user. Keys of `extra` are escaped where they contain characters that header
+ * names may not have. Upstream: client-go/transport/round_trippers.go (SetAuthProxyHeaders).
  */
 export function authProxyHeaders({ name, uid, groups, extra = {} }: UserInfo): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { 'x-remote-user': headerText(name) };
@@ -16,12 +16,12 @@ export function authProxyHeaders({ name, uid, groups, extra = {} }: UserInfo): R
   return headers;
 }
 
-/** Headers are sent byte by byte: their text stands for the bytes of UTF-8. Line ends cannot be sent. */
+/** Encodes a text as UTF-8 bytes in a latin1 string, which Node sends as is. Line breaks are replaced, since headers cannot have them. */
 function headerText(value: string): string {
   return Buffer.from(value.replace(/[\r\n\0]/g, ' '), 'utf8').toString('latin1');
 }
 
-/** `%` is escaped too, so that it can be undone. */
+/** Percent-encodes a key; `%` is escaped too, so that it can be decoded. */
 function escapeKey(key: string): string {
   return [...Buffer.from(key, 'utf8')]
     .map((byte) => {

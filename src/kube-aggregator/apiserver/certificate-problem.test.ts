@@ -54,54 +54,54 @@ const unknown = 'x509: certificate signed by unknown authority';
 const expired = 'x509: certificate has expired or is not yet valid: current time 2030-06-01T00:00:00Z is';
 
 it.each<{ name: string; leaf: () => Promise<Issued>; calls?: string; at?: Date; with?: () => Issued[]; want: string | undefined }>([
-  { name: 'nothing is wrong', leaf: () => issue({ name: 'a', by: authority, names: [dns(good)] }), want: undefined },
+  { name: 'a valid certificate', leaf: () => issue({ name: 'a', by: authority, names: [dns(good)] }), want: undefined },
   {
-    name: 'one in between signed it',
+    name: 'signed by an intermediate',
     leaf: () => issue({ name: 'a', by: between, names: [dns(good)] }),
     with: () => [between],
     want: undefined,
   },
-  { name: 'the one in between is not shown', leaf: () => issue({ name: 'a', by: between, names: [dns(good)] }), want: unknown },
-  { name: 'it signed itself', leaf: () => issue({ name: 'a', names: [dns(good)] }), want: unknown },
+  { name: 'intermediate not sent', leaf: () => issue({ name: 'a', by: between, names: [dns(good)] }), want: unknown },
+  { name: 'self-signed', leaf: () => issue({ name: 'a', names: [dns(good)] }), want: unknown },
   {
-    name: 'another authority of that name signed it',
+    name: 'signed by another CA of the same name',
     leaf: () => issue({ name: 'a', by: impostor, names: [dns(good)] }),
     want: `${unknown} (possibly because of "x509: ECDSA verification failure" while trying to verify candidate authority certificate "ca")`,
   },
   {
-    name: 'it has run out, whatever else',
+    name: 'expired, and other errors',
     leaf: () => issue({ name: 'a', by: impostor, notAfter: new Date('2030-05-01T00:00:00Z') }),
     want: `${expired} after 2030-05-01T00:00:00Z`,
   },
   {
-    name: 'its time has not come',
+    name: 'not yet valid',
     leaf: () => issue({ name: 'a', by: authority, names: [dns(good)] }),
     at: new Date('2029-01-01T00:00:00.5Z'),
     want: 'x509: certificate has expired or is not yet valid: current time 2029-01-01T00:00:00Z is before 2030-01-01T00:00:00Z',
   },
   {
-    name: 'it has other names, whoever signed it',
+    name: 'other DNS names and an unknown CA',
     leaf: () => issue({ name: 'a', names: [dns('a.dev'), dns('*.b.dev'), { type: 'ip', value: '10.0.0.1' }] }),
     want: `x509: certificate is valid for a.dev, *.b.dev, not ${good}`,
   },
   {
-    name: 'it has its name where names were once',
+    name: 'name only in the common name',
     leaf: () => issue({ name: good, by: authority }),
     want: 'x509: certificate relies on legacy Common Name field, use SANs instead',
   },
   {
-    name: 'it has no name',
+    name: 'without DNS names',
     leaf: () => issue({ name: 'a', by: authority }),
     want: `x509: certificate is not valid for any names, but wanted to match ${good}`,
   },
   {
-    name: 'it has no address',
+    name: 'without IP addresses',
     leaf: () => issue({ name: 'a', by: authority, names: [dns(good)] }),
     calls: '10.0.0.2',
     want: "x509: cannot validate certificate for 10.0.0.2 because it doesn't contain any IP SANs",
   },
   {
-    name: 'it has another address',
+    name: 'another IP address',
     leaf: () => issue({ name: 'a', by: authority, names: [{ type: 'ip', value: '10.0.0.1' }] }),
     calls: '10.0.0.2',
     want: 'x509: certificate is valid for 10.0.0.1, not 10.0.0.2',

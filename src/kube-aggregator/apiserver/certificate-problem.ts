@@ -7,19 +7,19 @@ import { hostnameProblem } from '#apimachinery/x509/hostname';
 import { extendedKeyUsages, validityProblem, verifyCertificate } from '#apimachinery/x509/verify-certificate';
 import { trustOptions } from '#apiserver/network/trust';
 
-/** What a server showed, its own certificate first, and what it is checked by. */
+/** A certificate chain, the server's own certificate first, and the inputs of its verification. */
 export interface ShownCertificate {
   readonly chain: readonly Certificate[];
-  /** By which name or address it was called. */
+  /** DNS name or IP address that the client connected to. */
   readonly name: string;
-  /** PEM of the trust anchors. */
+  /** Trust anchors in PEM. */
   readonly authorities: string;
   readonly now: Date;
 }
 
 /**
- * Why Go takes no such certificate; undefined if the reason is none of these. As there, dates count before names, and names
- * before signatures. Upstream: crypto/x509/verify.go (Certificate.Verify).
+ * Returns Go's error for the chain; undefined if the problem is none of those checked here. As in Go, dates are checked before names, and
+ * names before signatures. Upstream: crypto/x509/verify.go (Certificate.Verify).
  */
 export function certificateProblem({ chain: [leaf, ...others], name, authorities, now }: ShownCertificate): string | undefined {
   if (!leaf) return undefined;
@@ -28,7 +28,7 @@ export function certificateProblem({ chain: [leaf, ...others], name, authorities
   return validityProblem(leaf, options.now) ?? hostnameProblem(leaf, name) ?? verifyCertificate(leaf, options).problem;
 }
 
-/** Of what a server shows. */
+/** Maximum length of a chain. */
 const maxChain = 8;
 
 export interface ShownAt {
@@ -38,7 +38,10 @@ export interface ShownAt {
   readonly timeoutMs: number;
 }
 
-/** The certificates that a server shows, its own first; nothing else is sent or read. Empty if it shows none in time, or none that can be read. */
+/**
+ * Connects and returns the server's certificates, its own first; no application data is exchanged. Empty after a timeout, or if the server
+ * sends none that can be parsed.
+ */
 export function shownCertificates({ host, port, servername, timeoutMs }: ShownAt): Promise<Certificate[]> {
   return new Promise((resolve) => {
     const name = isIP(servername) === 0 ? { servername } : {};

@@ -14,7 +14,7 @@ import type { APIServiceSpec } from '#kube-aggregator/schema/apiregistration_v1.
 import { authProxyHeaders } from './auth-proxy-headers.ts';
 import { certificateProblem, shownCertificates } from './certificate-problem.ts';
 
-/** By whose certificate other servers know this one: PEM. */
+/** Client certificate of the server for extension servers, in PEM. */
 export interface ProxyClientCertificate {
   readonly cert: string;
   readonly key: string;
@@ -22,7 +22,7 @@ export interface ProxyClientCertificate {
 
 export interface ExtensionServerOptions {
   readonly services: ServiceResolver;
-  /** Read whenever connections to another server begin; undefined: they see none. */
+  /** Called for each new connection; undefined for connections without a client certificate. */
   clientCertificate(): ProxyClientCertificate | undefined;
 }
 
@@ -39,14 +39,14 @@ export interface ExtensionRequest {
   readonly timeoutMs: number;
 }
 
-/** What documents of discovery and OpenAPI may have. */
+/** Maximum size of discovery and OpenAPI documents. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 const defaultPort = 443;
 const certificateTimeoutMs = 5_000;
 
 /**
- * A server behind a Service, as one APIService names it and trusts it: how requests get there, over connections that stay
- * open. Upstream: kube-aggregator/pkg/controllers/status/remote (BuildTransportConfig).
+ * A server behind a Service, with the trust settings of one APIService, and its persistent connections. Upstream:
+ * kube-aggregator/pkg/controllers/status/remote (BuildTransportConfig).
  */
 export class ExtensionServer implements Disposable {
   readonly namespace: string;
@@ -72,12 +72,12 @@ export class ExtensionServer implements Disposable {
     this.#agent = agentOf(this.#dial, true, { keepAlive: true, minVersion: 'TLSv1.2' });
   }
 
-  /** Throws an Error that says why the service cannot be reached. */
+  /** Returns the endpoint of the service. Throws an Error with the reason if it cannot be resolved. */
   resolve(): Endpoint {
     return this.options.services.resolve(this.namespace, this.name, this.port);
   }
 
-  /** Where a request goes. `path` is escaped; `query` has no question mark. Throws as `resolve` does. */
+  /** Returns the target of a proxied request. `path` is escaped; `query` has no question mark. Throws like `resolve`. */
   location(path: string, query: string, user: UserInfo): ProxyLocation {
     const endpoint = this.resolve();
     const host = addressOf(endpoint);
@@ -85,7 +85,7 @@ export class ExtensionServer implements Disposable {
     return { secure: true, ...endpoint, path, query, tls: this.#tls, agent: this.#agent, dial: this.#dial, headers };
   }
 
-  /** A request of the server's own. Redirects are not followed. Rejects with an Error in Go's words. */
+  /** Sends a request of the aggregator itself. Redirects are not followed. Rejects with an Error that has Go's text. */
   get(path: string, { user, headers, timeoutMs }: ExtensionRequest, endpoint: Endpoint = this.resolve()): Promise<ExtensionAnswer> {
     const { host, port } = endpoint;
     return new Promise((resolve, reject) => {
@@ -120,7 +120,7 @@ export class ExtensionServer implements Disposable {
     });
   }
 
-  /** Of a certificate that is not taken Node does not say all that Go says: it is looked at once more. */
+  /** Returns Go's text for a connection error. Node's certificate errors have fewer details, so the chain is fetched and verified again. */
   async #errorText(error: Error, { host, port }: Endpoint): Promise<string> {
     const { servername, ca } = this.#tls;
     if (!isCertificateError(error) || servername === undefined) return requestErrorText(error);
@@ -129,7 +129,7 @@ export class ExtensionServer implements Disposable {
     return problem === undefined ? requestErrorText(error) : untrusted(problem);
   }
 
-  /** Nothing new is sent to it: connections that are in use stay until they are done. */
+  /** Closes idle connections and rejects new requests; active ones may complete. */
   retire(): void {
     Object.assign(this.#agent, { keepAlive: false });
     for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
@@ -140,7 +140,7 @@ export class ExtensionServer implements Disposable {
   }
 }
 
-/** As upstream writes it. */
+/** Formats the URL like upstream. */
 export function urlOf(endpoint: Endpoint, path: string): string {
   return `https://${addressOf(endpoint)}${path}`;
 }

@@ -5,10 +5,7 @@ import { escapePath } from '#apiserver/request/path';
 import type { Handler, RequestContext } from '#apiserver/request/request-context';
 import type { ExtensionServer } from './extension-server.ts';
 
-/**
- * Sends the requests of one APIService on to its server. Errors are plain text, as upstream's.
- * Upstream: kube-aggregator/pkg/apiserver/handler_proxy.go.
- */
+/** Proxies the requests of one APIService to its server. Errors are plain text, like upstream's. Upstream: kube-aggregator/pkg/apiserver/handler_proxy.go. */
 export class ProxyHandler {
   isAvailable = false;
 
@@ -19,7 +16,7 @@ export class ProxyHandler {
 
   readonly serve: Handler = async (context) => {
     if (!this.isAvailable) return respondText(context, 503, 'service unavailable');
-    // The path that was authorized is the path that is asked for.
+    // Authorization used this path, so the proxied request uses it too.
     const path = escapePath(context.path);
     let location: ReturnType<ExtensionServer['location']>;
     try {
@@ -37,7 +34,7 @@ export class ProxyHandler {
   };
 }
 
-/** The parameters as they were read here, by name. */
+/** Encodes the parsed query parameters, by name. */
 function queryOf({ query, searchParams }: RequestContext): string {
   if (query === '') return '';
   const parameters = new URLSearchParams(searchParams);

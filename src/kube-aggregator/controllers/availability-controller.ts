@@ -23,20 +23,19 @@ const serviceNameLabel = 'kubernetes.io/service-name';
 
 const attempts = 5;
 const attemptTimeoutMs = 5_000;
-/** In system:masters, so that it is let in everywhere. */
+/** A member of system:masters, so that extension servers authorize it. */
 export const aggregatorUser = { name: 'system:kube-aggregator', groups: ['system:masters'] };
 
 export interface AvailabilityControllerOptions {
   readonly client: LoopbackClient;
-  /** The server of an APIService with a service. */
+  /** Returns the server of an APIService that has a service. */
   server(name: string): ExtensionServer | undefined;
   onError(error: unknown): void;
 }
 
 /**
- * Keeps the condition Available of APIServices: those without a service always are; of the others it looks at the service
- * and its endpoints, and asks the server for its discovery, whenever one of them changes and twice a minute.
- * Upstream: kube-aggregator/pkg/controllers/status.
+ * Maintains the condition Available of APIServices. Those without a service are always available; for the others it checks the service, its
+ * endpoints and the server's discovery after each change, and every 30 seconds. Upstream: kube-aggregator/pkg/controllers/status.
  */
 export class AvailabilityController implements Disposable {
   readonly #apiServices = new Map<string, APIService>();
@@ -63,7 +62,7 @@ export class AvailabilityController implements Disposable {
     );
   }
 
-  /** To be told of each change. */
+  /** Must be called for each change. */
   observe(type: 'ADDED' | 'MODIFIED' | 'DELETED', apiService: APIService): void {
     const { name = '' } = apiService.metadata;
     if (type === 'DELETED') {
@@ -96,7 +95,7 @@ export class AvailabilityController implements Disposable {
     const availability = await this.#check(name, apiService);
     await this.options.client.update(statusTarget, '', name, (object) => {
       const current = object as APIService;
-      // Of what was changed meanwhile another check will tell.
+      // A concurrent change triggers another check.
       if (!deepEqual(current.spec, apiService.spec)) return undefined;
       const status = withAvailability(current.status, availability, now());
       return status && { ...current, status };
@@ -122,7 +121,7 @@ export class AvailabilityController implements Disposable {
   }
 }
 
-/** Several at once: one good answer is enough. */
+/** Sends several requests in parallel: one good response is enough. */
 async function askDiscovery(server: ExtensionServer, path: string): Promise<Availability> {
   try {
     await Promise.any(Array.from({ length: attempts }, () => askOnce(server, path)));

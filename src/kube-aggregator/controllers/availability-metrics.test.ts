@@ -9,7 +9,7 @@ const apiService = (status: string, reason: string) => ({
   status: { conditions: [{ type: 'Available', status, reason }] },
 });
 
-it('counts what was available before, and forgets what is gone', async () => {
+it('counts transitions from available, and removes deleted services', async () => {
   const registry = new Registry();
   const metrics = new AvailabilityMetrics(registry);
   const lines = async (): Promise<string[]> => (await registry.metrics()).split('\n').filter((line) => line.startsWith('aggregator'));

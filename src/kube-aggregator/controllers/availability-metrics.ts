@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { APIService } from '#kube-aggregator/schema/apiregistration_v1.gen';
 import { isAvailable } from './availability.ts';
 
-/** Which APIServices are not available, and how often they became so. Upstream: controllers/status/metrics. */
+/** Metrics about unavailable APIServices and their transitions. Upstream: controllers/status/metrics. */
 export class AvailabilityMetrics {
   readonly #unavailable: Gauge<'name'>;
   readonly #unavailableTotal: Counter<'name' | 'reason'>;
@@ -23,7 +23,7 @@ export class AvailabilityMetrics {
     });
   }
 
-  /** To be told of each change. */
+  /** Must be called for each change. */
   observe(type: 'ADDED' | 'MODIFIED' | 'DELETED', { metadata: { name = '' }, status }: APIService): void {
     if (type === 'DELETED') {
       this.#available.delete(name);

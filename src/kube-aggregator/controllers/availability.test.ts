@@ -31,13 +31,13 @@ it.each([
     want: ['EndpointsNotFound', 'cannot find endpointslices for service/s in "n"'],
   },
   {
-    name: 'endpoints that are not ready',
+    name: 'endpoints without a ready address',
     service: service({ ports: [https] }),
     slices: [slice({ endpoints: [{ conditions: { ready: false } }], ports: [https] })],
     want: ['MissingEndpoints', 'endpointslices for service/s in "n" have no addresses with port name "https"'],
   },
   {
-    name: 'endpoints of another port',
+    name: 'endpoints without the port',
     service: service({ ports: [https] }),
     slices: [slice({ endpoints: [{}], ports: [{ name: 'http', port: 80 }] })],
     want: ['MissingEndpoints', 'endpointslices for service/s in "n" have no addresses with port name "https"'],
@@ -49,8 +49,8 @@ it.each([
     slices: [slice({ endpoints: [{ conditions: { ready: true } }], ports: [{ name: '', port: 8443 }] })],
     want: undefined,
   },
-  { name: 'a name elsewhere', service: service({ type: 'ExternalName' }), slices: [], want: undefined },
-])('of the cluster is known: $name', ({ service: present, slices, want }) => {
+  { name: 'a service of type ExternalName', service: service({ type: 'ExternalName' }), slices: [], want: undefined },
+])('reports the state of the cluster: $name', ({ service: present, slices, want }) => {
   const problem = serviceProblem(reference, present, slices);
   expect(problem && [problem.reason, problem.message]).toEqual(want);
   if (problem) expect(problem.status).toBe('False');
@@ -65,15 +65,15 @@ const at = (status: string, reason: string, lastTransitionTime: string) => ({
 });
 
 it.each([
-  { name: 'there is none', conditions: undefined, want: [at('True', 'Passed', 'now')] },
-  { name: 'it says so already', conditions: [at('True', 'Passed', 'before')], want: undefined },
+  { name: 'it is absent', conditions: undefined, want: [at('True', 'Passed', 'now')] },
+  { name: 'it is up to date', conditions: [at('True', 'Passed', 'before')], want: undefined },
   { name: 'its status changes', conditions: [at('False', 'Passed', 'before')], want: [at('True', 'Passed', 'now')] },
   { name: 'its reason changes', conditions: [at('True', 'Local', 'before')], want: [at('True', 'Passed', 'before')] },
   {
-    name: 'there are others',
+    name: 'there are other conditions',
     conditions: [{ type: 'Other', status: 'True' }],
     want: [{ type: 'Other', status: 'True' }, at('True', 'Passed', 'now')],
   },
-])('the condition where $name', ({ conditions, want }) => {
+])('sets the condition if $name', ({ conditions, want }) => {
   expect(withAvailability(conditions && { conditions }, passedAvailability, 'now')?.conditions).toEqual(want);
 });

@@ -2,12 +2,12 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { quote } from '#apimachinery/runtime/quote';
 import type { APIServiceCondition, APIServiceStatus, ServiceReference } from '#kube-aggregator/schema/apiregistration_v1.gen';
 
-/** What counts of a Service here. */
+/** The fields of a Service that are used here. */
 export interface ServiceObject extends KubeObject {
   readonly spec?: { readonly type?: string; readonly ports?: readonly { readonly name?: string; readonly port?: number }[] };
 }
 
-/** What counts of an EndpointSlice here. */
+/** The fields of an EndpointSlice that are used here. */
 export interface EndpointSliceObject extends KubeObject {
   readonly endpoints?: readonly { readonly conditions?: { readonly ready?: boolean } }[];
   readonly ports?: readonly { readonly name?: string; readonly port?: number }[];
@@ -27,8 +27,8 @@ export function failedDiscoveryCheck(message: string): Availability {
 }
 
 /**
- * Why the service of an APIService cannot be asked, by what the cluster says of it; undefined if it can. Of services that are
- * not of type ClusterIP nothing is known before they are asked. Upstream: controllers/status/remote (sync).
+ * Returns why the service of an APIService is unavailable according to the cluster's objects; undefined if it can be probed. Services of
+ * other types than ClusterIP are always probed. Upstream: controllers/status/remote (sync).
  */
 export function serviceProblem(
   { namespace = '', name = '', port = 443 }: ServiceReference,
@@ -58,8 +58,8 @@ export function isAvailable(status: APIServiceStatus | undefined): boolean {
 }
 
 /**
- * A status with the condition Available as it should be; undefined if it is. Its time changes with its status only. `now` is
- * RFC 3339 in whole seconds.
+ * Returns a status with the wanted condition Available; undefined if it is up to date. The transition time changes only with the status.
+ * `now` is RFC 3339 in whole seconds.
  */
 export function withAvailability(status: APIServiceStatus | undefined, wanted: Availability, now: string): APIServiceStatus | undefined {
   const conditions = [...(status?.conditions ?? [])];

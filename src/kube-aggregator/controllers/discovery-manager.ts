@@ -8,7 +8,7 @@ import { aggregatedVersions, classicResources, isAggregated, type RemoteVersions
 const accept = ['v2', 'v2beta1'].map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`).join(',');
 const timeoutMs = 5_000;
 
-/** A group version that another server answers for, as its APIService has it. */
+/** A group version that an extension server serves. */
 export interface RemoteGroupVersion {
   readonly group: string;
   readonly version: string;
@@ -24,9 +24,8 @@ export interface DiscoveryManagerOptions {
 }
 
 /**
- * Keeps what discovery shows of other servers: each is asked, as each of its APIServices has it,
- * when that changes, and once a minute. A group
- * version whose server gives no answer is there without resources, and stale. Upstream: kube-aggregator/pkg/apiserver/handler_discovery.go.
+ * Maintains the discovery of extension servers. Each APIService's server is asked after a change and once a minute. If it does not answer,
+ * its group version is listed as stale, without resources. Upstream: kube-aggregator/pkg/apiserver/handler_discovery.go.
  */
 export class DiscoveryManager implements Disposable {
   readonly #remotes = new Map<string, RemoteGroupVersion>();
@@ -38,7 +37,7 @@ export class DiscoveryManager implements Disposable {
     this.#queue = new KeyedQueue({ ...everyMinute, work: (name) => this.#fetch(name), onError: options.onError });
   }
 
-  /** Of an APIService that came or changed; undefined when it is gone. */
+  /** Adds or updates an APIService; undefined removes it. */
   set(name: string, remote: RemoteGroupVersion | undefined): void {
     if (remote) {
       this.#remotes.set(name, remote);
@@ -68,7 +67,7 @@ export class DiscoveryManager implements Disposable {
     return entry.freshness === 'Current';
   }
 
-  /** Rejects if there is no answer. */
+  /** Rejects if the server does not answer. */
   async #entry(name: string, { group, version, server }: RemoteGroupVersion): Promise<ApiVersionDiscovery> {
     const versions = await this.#aggregated(name, server);
     if (versions) {
@@ -82,7 +81,7 @@ export class DiscoveryManager implements Disposable {
     return { version, resources: classicResources(body), freshness: 'Current' };
   }
 
-  /** What the server says of all it has; undefined if it knows no such form. Rejects if there is no answer. */
+  /** Returns the server's aggregated discovery; undefined if it does not support it. Rejects if the server does not answer. */
   async #aggregated(name: string, server: ExtensionServer): Promise<RemoteVersions | undefined> {
     const known = this.#answers.get(name);
     const headers = { accept, ...(known?.etag && { 'if-none-match': known.etag }) };

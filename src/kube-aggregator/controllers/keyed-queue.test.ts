@@ -8,7 +8,7 @@ const turn = async (): Promise<void> => {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** `results`: of each attempt; what is no boolean is thrown. The last one counts for all that follow. */
+/** Creates a queue whose attempts have these results: a boolean is returned, anything else is thrown. The last one repeats. */
 function queueOf(...results: unknown[]): { queue: KeyedQueue; done: string[]; errors: unknown[] } {
   const done: string[] = [];
   const errors: unknown[] = [];
@@ -24,7 +24,7 @@ function queueOf(...results: unknown[]): { queue: KeyedQueue; done: string[]; er
   };
 }
 
-it('does once what is added several times in a turn, and again after a while', async () => {
+it('runs once for several calls in a turn, and again after the resync interval', async () => {
   using stack = new DisposableStack();
   const { queue, done } = queueOf(true);
   stack.use(queue);
@@ -38,7 +38,7 @@ it('does once what is added several times in a turn, and again after a while', a
   expect(done).toEqual(['a', 'b', 'a', 'b']);
 });
 
-it('tries again after a growing while, also what throws', async () => {
+it('retries with growing delays, also after an exception', async () => {
   using stack = new DisposableStack();
   const problem = new Error('no');
   const { queue, done, errors } = queueOf(false, problem, false, true);
@@ -62,7 +62,7 @@ it('tries again after a growing while, also what throws', async () => {
   expect(errors).toEqual([problem]);
 });
 
-it.each(['forget', 'dispose'] as const)('does nothing more after %s', async (end) => {
+it.each(['forget', 'dispose'] as const)('stops after %s', async (end) => {
   const { queue, done } = queueOf(true);
   queue.add('a');
   await turn();

@@ -1,19 +1,19 @@
 export interface KeyedQueueOptions {
-  /** Does what is to be done for a key; false: it is to be tried again. */
+  /** Processes a key; resolves with false to be retried. */
   work(key: string): Promise<boolean>;
   readonly firstRetryMs: number;
-  /** Between attempts at most; they come at twice the time of the ones before. */
+  /** Maximum delay in milliseconds; each retry doubles it. */
   readonly lastRetryMs: number;
-  /** After what is done, it is done again so much later. */
+  /** Interval in milliseconds after which a processed key is processed again. */
   readonly resyncMs: number;
-  /** Told of what `work` throws; it is tried again then, too. */
+  /** Called for each exception of `work`, which is retried. */
   onError(error: unknown): void;
 }
 
-/** What is asked of other servers is asked again every minute, and soon after it failed. */
+/** Settings for requests to extension servers: once a minute, and soon after a failure. */
 export const everyMinute = { firstRetryMs: 500, lastRetryMs: 60_000, resyncMs: 60_000 } as const;
 
-/** Work by keys: one at a time for each key, once for all calls that came meanwhile, again after a failure and after a while. */
+/** Work queue by keys: runs one call per key at a time, merges calls that arrive meanwhile, retries failures, and repeats at an interval. */
 export class KeyedQueue implements Disposable {
   readonly #running = new Set<string>();
   readonly #dirty = new Set<string>();
@@ -30,7 +30,7 @@ export class KeyedQueue implements Disposable {
     if (!this.#running.has(key)) void this.#run(key);
   }
 
-  /** It is not done again by itself. */
+  /** Stops repeating a key. */
   forget(key: string): void {
     this.#clearTimer(key);
     this.#dirty.delete(key);
@@ -52,7 +52,7 @@ export class KeyedQueue implements Disposable {
   }
 
   async #attempt(key: string): Promise<boolean> {
-    // What is added in one turn is done once.
+    // Merges the calls of one event loop turn.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#isClosed) return true;
     this.#dirty.delete(key);

@@ -8,7 +8,7 @@ const path = 'apis/a.io/v1';
 const document = { openapi: '3.0.0', info: { title: 'a' }, paths: { '/apis/a.io/v1/': {} }, components: {} };
 const indexOf = (hash: string, at = path) => ({ paths: { [at]: { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` } } });
 
-/** Answers by path; what it does not know is not found. */
+/** Serves answers by path; other paths are 404. */
 class FakeServer {
   readonly asked: string[] = [];
   answers: Record<string, unknown> = {};
@@ -24,7 +24,7 @@ class FakeServer {
 const stack = new DisposableStack();
 afterEach(() => stack.dispose());
 
-it('fetches a document once for each hash, and drops it when it is no longer there', async () => {
+it('fetches a document once per hash, and drops it when it is removed', async () => {
   const server = new FakeServer();
   const changes: object[] = [];
   const errors: unknown[] = [];
@@ -65,7 +65,7 @@ it('fetches a document once for each hash, and drops it when it is no longer the
   expect(errors).toHaveLength(1);
 });
 
-it('tells documents in the order of their groups', async () => {
+it('orders documents by their groups', async () => {
   const told: string[][] = [];
   using controller = new OpenApiController({
     onChange: (documents) => void told.push([...documents.keys()]),

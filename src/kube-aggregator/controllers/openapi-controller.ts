@@ -20,28 +20,27 @@ interface Place {
 }
 
 interface Found {
-  /** With the hash of the content. */
+  /** Includes the content hash. */
   readonly url: string;
-  /** Not asked for if the hash is known. */
+  /** Not fetched if the hash is unchanged. */
   readonly document: unknown;
 }
 
 interface RemoteDocument {
-  /** With the hash of the content. */
+  /** Includes the content hash. */
   readonly url: string;
   readonly build: DocumentBuilder;
 }
 
 export interface OpenApiControllerOptions {
-  /** Called with all documents of other servers after each change, by what follows `/openapi/v3/`; those of groups of higher priority first. */
+  /** Called after each change with all remote documents, by their path after `/openapi/v3/`; those of groups with higher priority first. */
   onChange(documents: ReadonlyMap<string, DocumentBuilder>): void;
   onError(error: unknown): void;
 }
 
 /**
- * Fetches what other servers say of their group versions in the form of OpenAPI 3.0, once a minute; the joined document of 2.0
- * is made of it. Of servers that know 2.0 only, it is the other way round. Upstream: kube-aggregator/pkg/controllers/openapiv3,
- * openapi.
+ * Fetches the OpenAPI 3.0 documents of extension servers once a minute; the merged 2.0 document is derived from them. For servers that have
+ * only 2.0, 3.0 is derived from it. Upstream: kube-aggregator/pkg/controllers/openapiv3, openapi.
  */
 export class OpenApiController implements Disposable {
   readonly #servers = new Map<string, Place>();
@@ -52,7 +51,7 @@ export class OpenApiController implements Disposable {
     this.#queue = new KeyedQueue({ ...everyMinute, work: (name) => this.#fetch(name), onError: options.onError });
   }
 
-  /** Of an APIService that came or changed, `path` being `apis/<group>/<version>`; undefined when it is gone. */
+  /** Adds or updates an APIService, whose `path` is `apis/<group>/<version>`; undefined removes it. */
   set(name: string, place: Place | undefined): void {
     if (place) {
       this.#servers.set(name, place);
@@ -85,7 +84,7 @@ export class OpenApiController implements Disposable {
     return true;
   }
 
-  /** The document of a group version: of 3.0, or made of that of 2.0 where a server has no other. `null`: it has none. */
+  /** Returns the document of a group version: 3.0, or converted from 2.0; `null` if the server has none. */
   async #find(name: string, { path, server }: Place): Promise<Found | null> {
     const index = await getJson(server, '/openapi/v3');
     if (index === null) return this.#findSwagger(name, path, server);
@@ -118,7 +117,7 @@ export class OpenApiController implements Disposable {
   }
 }
 
-/** `null` for an answer that is not 200: the server has no such document. */
+/** Returns `null` for a response other than 200: the server has no such document. */
 async function getJson(server: ExtensionServer, path: string): Promise<{ readonly json: unknown; readonly hash: string } | null> {
   const { status, body } = await server.get(path, { user, headers, timeoutMs });
   if (status >= 500) throw new Error(`${path}: ${status}`);
@@ -126,7 +125,7 @@ async function getJson(server: ExtensionServer, path: string): Promise<{ readonl
   return { json: JSON.parse(body.toString('utf8')) as unknown, hash: createHash('sha512').update(body).digest('hex') };
 }
 
-/** The address of a document in an index of OpenAPI 3.0, on the same server. */
+/** Returns the URL of a document in an OpenAPI 3.0 index, on the same server. */
 function urlIn(index: unknown, path: string): string | undefined {
   const { paths } = (index ?? {}) as { readonly paths?: Readonly<Record<string, unknown>> };
   const entry = paths && Object.hasOwn(paths, path) ? (paths[path] as { readonly serverRelativeURL?: unknown }) : undefined;
@@ -134,7 +133,7 @@ function urlIn(index: unknown, path: string): string | undefined {
   return typeof url === 'string' && url.startsWith('/openapi/v3/') ? url : undefined;
 }
 
-/** Rejects for what cannot be joined with other documents: they are not to suffer from it. */
+/** Rejects for a document that cannot be merged, so that others are not affected. */
 async function checkedDocument(document: unknown): Promise<DocumentBuilder> {
   const { paths, components, info } = (document ?? {}) as Partial<V3Document>;
   const checked = { ...(document as object), info: info ?? {}, paths: paths ?? {}, components: components ?? {} };

@@ -9,12 +9,12 @@ it.each([
   ['application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList', true],
   ['application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList', false],
   ['application/json', false],
-])('%s is the aggregated form: %s', (contentType, want) => {
+])('is aggregated discovery or not: %s, %s', (contentType, want) => {
   expect(isAggregated(contentType)).toBe(want);
 });
 
-describe('the aggregated form', () => {
-  it('is read by group version, kinds that are left out being empty', () => {
+describe('aggregated discovery', () => {
+  it('is indexed by group version; absent kinds are empty', () => {
     const resource = {
       resource: 'things',
       scope: 'Cluster',
@@ -32,13 +32,13 @@ describe('the aggregated form', () => {
 
   it.each([
     { name: 'a text', body: Buffer.from('hello') },
-    { name: 'members of other types', body: bytes({ items: [{ versions: 'v1' }] }) },
-  ])('is refused: $name', ({ body }) => {
+    { name: 'members of the wrong type', body: bytes({ items: [{ versions: 'v1' }] }) },
+  ])('is rejected: $name', ({ body }) => {
     expect(() => aggregatedVersions(body)).toThrow(Error);
   });
 });
 
-it('of the classic form subresources go to their resource', () => {
+it('assigns subresources of the unaggregated form to their resource', () => {
   const resources = [
     { name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: ['get'], shortNames: ['th'] },
     { name: 'things/scale', singularName: '', namespaced: true, group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get'] },

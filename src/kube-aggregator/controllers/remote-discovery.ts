@@ -10,7 +10,7 @@ import type {
   ApiVersionDiscovery,
 } from '#apiserver/endpoints/discovery/discovery-registry';
 
-/** What a server has, by `group/version`. */
+/** The resources of a server, by `group/version`. */
 export type RemoteVersions = ReadonlyMap<string, ApiVersionDiscovery>;
 
 interface GroupDiscovery {
@@ -20,12 +20,12 @@ interface GroupDiscovery {
 
 const noKind = { group: '', version: '', kind: '' };
 
-/** Whether an answer is a list of groups in the aggregated form, of either version: both have the same members. */
+/** True if the content type is aggregated discovery, in either version: both have the same members. */
 export function isAggregated(contentType: string): boolean {
   return /;\s*g=apidiscovery\.k8s\.io/.test(contentType) && /;\s*v=v2(beta1)?\s*(;|$)/.test(contentType);
 }
 
-/** Reads an APIGroupDiscoveryList. Throws an Error for what is none. */
+/** Parses an APIGroupDiscoveryList. Throws an Error if it is malformed. */
 export function aggregatedVersions(body: Buffer): RemoteVersions {
   const { items = [] } = typed<{ items?: GroupDiscovery[] }>('apidiscovery_v2.APIGroupDiscoveryList', body);
   const versions = new Map<string, ApiVersionDiscovery>();
@@ -45,8 +45,8 @@ export function aggregatedVersions(body: Buffer): RemoteVersions {
 }
 
 /**
- * Reads the APIResourceList of a server that knows no aggregated form. Throws an Error for what is none.
- * Upstream: apiserver/pkg/endpoints/installer.go (ConvertGroupVersionIntoToDiscovery).
+ * Parses the APIResourceList of a server without aggregated discovery. Throws an Error if it is malformed. Upstream:
+ * apiserver/pkg/endpoints/installer.go (ConvertGroupVersionIntoToDiscovery).
  */
 export function classicResources(body: Buffer): ApiResourceDiscovery[] {
   const { resources = [] } = typed<{ resources?: ApiResource[] }>('meta_v1.APIResourceList', body);
@@ -76,12 +76,12 @@ export function classicResources(body: Buffer): ApiResourceDiscovery[] {
     });
 }
 
-/** Groups and versions that a list leaves out are left empty. */
+/** Returns the kind of a resource; an absent group or version stays empty. */
 function kindOf({ group = '', version = '', kind }: ApiResource) {
   return { group, version, kind };
 }
 
-/** What Go would make of a document: members of other types are refused, unknown ones are dropped, all are in the order of their struct. */
+/** Decodes a document like Go: members of the wrong type are rejected, unknown ones dropped, and all are in the order of their struct. */
 function typed<T>(type: string, body: Buffer): T {
   const struct = metaSchema.struct(type);
   const { object } = decode(struct, parseJson(body).value, { strict: false });

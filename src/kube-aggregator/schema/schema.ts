@@ -2,8 +2,8 @@ import { metaTables } from '#apimachinery/meta/schema/tables';
 import { SchemaRegistry } from '#apimachinery/runtime/schema';
 import { TableFolder } from '#apimachinery/runtime/table-folder';
 
-/** The tables of apiregistration.k8s.io. */
+/** Schema tables of apiregistration.k8s.io. */
 export const tables = new TableFolder(new URL('./', import.meta.url), metaTables);
 
-/** The types of apiregistration.k8s.io. */
+/** Types of apiregistration.k8s.io. */
 export const schema = new SchemaRegistry((file) => tables.schema(file), tables);

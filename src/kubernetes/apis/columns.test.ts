@@ -22,7 +22,7 @@ const running = { ready: true, state: { running: {} } };
 const restarted = { restartCount: 3, lastState: { terminated: { exitCode: 1, finishedAt: '2026-11-21T11:50:00Z' } } };
 const pod = (status: object, metadata: object = {}, spec: object = { containers: [{ name: 'c' }] }) => ({ metadata, spec, status });
 
-describe('the columns of pods', () => {
+describe('columns of pods', () => {
   it.each([
     { name: 'pending', object: pod({ phase: 'Pending' }), want: ['0/1', 'Pending', '0'] },
     { name: 'running', object: pod({ phase: 'Running', containerStatuses: [{ name: 'c', ...running }] }), want: ['1/1', 'Running', '0'] },
@@ -123,7 +123,7 @@ describe('the columns of pods', () => {
     expect(cells('core/v1/pods', object).slice(1, 4)).toEqual(want);
   });
 
-  it('shows wide ones', () => {
+  it('shows wide columns', () => {
     const object = pod(
       {
         podIPs: [{ ip: '10.1.1.1' }, { ip: 'fd00::1' }],
@@ -138,7 +138,7 @@ describe('the columns of pods', () => {
     expect(cells('core/v1/pods', object).slice(4)).toEqual(['60m', '10.1.1.1', 'n', '<none>', '1/2']);
   });
 
-  it('marks rows of pods that ended', () => {
+  it('marks rows of completed pods', () => {
     const conditions = (phase: string) =>
       resources.get('core/v1/pods')!.rowConditions!({ ...pod({ phase }), apiVersion: 'v1', kind: 'Pod', metadata: {} });
     expect(conditions('Succeeded')).toEqual([
@@ -148,7 +148,7 @@ describe('the columns of pods', () => {
   });
 });
 
-describe('the columns of other kinds', () => {
+describe('columns of other kinds', () => {
   it.each([
     {
       path: 'apps/v1/deployments',
@@ -325,7 +325,7 @@ describe('the columns of other kinds', () => {
     expect(cells(path, object)).toEqual(want);
   });
 
-  it('orders flow schemas by precedence in a table', () => {
+  it('sorts flow schemas by precedence in a table', () => {
     const { compareRows } = resources.get('flowcontrol.apiserver.k8s.io/v1/flowschemas')!;
     const schema = (name: string, matchingPrecedence: number) => ({
       apiVersion: '',
@@ -340,7 +340,7 @@ describe('the columns of other kinds', () => {
     ]);
   });
 
-  it('describes columns in the words of the API, without the list of values', () => {
+  it('describes columns with the texts of the API, without the list of values', () => {
     const type = resources.get('core/v1/services')!.columns[1]!;
     expect(type.description).toMatch(/^type determines how the Service is exposed\./);
     expect(type.description).not.toMatch('Possible enum values');
@@ -368,6 +368,6 @@ describe('labelSelectorText', () => {
   });
 });
 
-it('listWithMore tells how many more there are', () => {
+it('listWithMore appends the number of further items', () => {
   expect([listWithMore([]), listWithMore(['a']), listWithMore(['a', 'b', 'c', 'd', 'e'])]).toEqual(['<unset>', 'a', 'a,b,c + 2 more...']);
 });

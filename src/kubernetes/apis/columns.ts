@@ -9,8 +9,8 @@ type Value<T extends KubeObject, V> = (object: T, context: { readonly now: numbe
 type Description = string | (() => string);
 
 /**
- * What upstream says of a field: `describe('core_v1.PodStatus', 'podIP')`; empty for fields that there are not. Columns do
- * not show the list of values that OpenAPI adds.
+ * Returns upstream's description of a field: `describe('core_v1.PodStatus', 'podIP')`; empty for unknown fields. The list of values that
+ * OpenAPI adds is left out.
  */
 export function describe(type: string, field: string): () => string {
   return () => (tables.description(type)?.[1][field] ?? '').replace(/\n\nPossible enum values:[\s\S]*$/, '');
@@ -69,7 +69,7 @@ export function containerColumns<T extends KubeObject>(
   ];
 }
 
-/** `a=b,c=d` in the order of the keys, `<none>` for none. Upstream: apimachinery/pkg/labels, FormatLabels. */
+/** Formats labels as `a=b,c=d` in key order, `<none>` if there are none. Upstream: apimachinery/pkg/labels, FormatLabels. */
 export function formatLabels(labels: Readonly<Record<string, string>> | undefined): string {
   return (
     Object.keys(labels ?? {})
@@ -79,7 +79,7 @@ export function formatLabels(labels: Readonly<Record<string, string>> | undefine
   );
 }
 
-/** The selector in the syntax of `labelSelector`; `<error>` for an operator that there is not, `''` for one that matches all. */
+/** Formats a selector in the syntax of `labelSelector`; `<error>` for an unknown operator, `''` if it matches everything. */
 export function labelSelectorText(selector: LabelSelector | undefined): string {
   const requirements: [string, string][] = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => [key, `${key}=${value}`]);
   for (const { key = '', operator, values = [] } of selector?.matchExpressions ?? []) {
@@ -107,25 +107,25 @@ export function labelSelectorText(selector: LabelSelector | undefined): string {
     .join(',');
 }
 
-/** `labelSelectorText`, but `<none>` for a selector that is absent or empty. Upstream: apimachinery/pkg/apis/meta/v1, FormatLabelSelector. */
+/** Like `labelSelectorText`, but `<none>` for a selector that is absent or empty. Upstream: apimachinery/pkg/apis/meta/v1, FormatLabelSelector. */
 export function formatLabelSelector(selector: LabelSelector | undefined): string {
   return labelSelectorText(selector) || '<none>';
 }
 
-/** The order of Go's strings, that of their UTF-8 bytes. */
+/** Compares as Go compares strings: by their UTF-8 bytes. */
 export function compareBytes(a: string, b: string): number {
   if (a === b) return 0;
   return /[^\x20-\x7e]/.test(a) || /[^\x20-\x7e]/.test(b) ? Buffer.compare(Buffer.from(a), Buffer.from(b)) : a < b ? -1 : 1;
 }
 
-/** The first three of a list and how many more there are; `<unset>` for none. */
+/** Formats the first items of a list and the number of further ones; `<unset>` if there are none. */
 export function listWithMore(items: readonly string[], max = 3): string {
   const text = items.slice(0, max).join(',');
   if (items.length > max) return `${text} + ${items.length - max} more...`;
   return text || '<unset>';
 }
 
-/** A *bool as upstream prints it. */
+/** Formats a boolean as upstream prints a *bool. */
 export function boolText(value: boolean | undefined): string {
   return value === undefined ? '<unset>' : value ? 'True' : 'False';
 }

@@ -47,9 +47,9 @@ describe('HorizontalPodAutoscaler of autoscaling/v1', () => {
   const { fromStorage, toStorage } = horizontalPodAutoscalerConversion;
 
   it.each([
-    { name: 'the utilization of cpu', stored: v2({ metrics: [cpu(60)] }), want: v1({ targetCPUUtilizationPercentage: 60 }) },
+    { name: 'the CPU utilization', stored: v2({ metrics: [cpu(60)] }), want: v1({ targetCPUUtilizationPercentage: 60 }) },
     {
-      name: 'other metrics go into an annotation, as the real server writes it',
+      name: 'other metrics become an annotation, as on the real server',
       stored: v2({ metrics: metrics.slice(0, 2) }),
       want: v1(
         {},
@@ -60,7 +60,7 @@ describe('HorizontalPodAutoscaler of autoscaling/v1', () => {
       ),
     },
     {
-      name: 'so does the behavior, under the names of Go',
+      name: 'the behavior becomes an annotation with Go field names',
       stored: v2({ metrics: [cpu(60)], behavior }, {}, { a: 'b', [annotation('behavior')]: 'old' }),
       want: v1(
         { targetCPUUtilizationPercentage: 60 },
@@ -76,14 +76,14 @@ describe('HorizontalPodAutoscaler of autoscaling/v1', () => {
   });
 
   it.each([
-    { name: 'nothing said: 80 percent of cpu', object: v1({}), want: v2({ metrics: [cpu(80)] }) },
+    { name: 'without metrics: 80 percent CPU utilization', object: v1({}), want: v2({ metrics: [cpu(80)] }) },
     {
-      name: 'an annotation that is no JSON is ignored',
+      name: 'an annotation with malformed JSON is ignored',
       object: v1({ targetCPUUtilizationPercentage: 50 }, { [annotation('metrics')]: '{' }),
       want: v2({ metrics: [cpu(50)] }),
     },
     {
-      name: 'an annotation that is no list is ignored',
+      name: 'an annotation that is not a list is ignored',
       object: v1({}, { [annotation('metrics')]: '"x"', [annotation('behavior')]: '[]' }),
       want: v2({ metrics: [cpu(80)] }),
     },
@@ -91,7 +91,7 @@ describe('HorizontalPodAutoscaler of autoscaling/v1', () => {
     expect(toStorage(object)).toEqual(want);
   });
 
-  it('loses nothing on the way to clients of v1 and back', () => {
+  it('round-trips through v1 without loss', () => {
     const stored = v2(
       { metrics, behavior },
       {
@@ -114,7 +114,7 @@ describe('HorizontalPodAutoscaler of autoscaling/v1', () => {
   });
 });
 
-it('events keep all but the names of their fields', () => {
+it('events convert by renaming fields only', () => {
   const event: KubeObject = {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',

@@ -4,7 +4,7 @@ import type { DecodingForm } from '#apimachinery/runtime/decoding';
 import { parseJson } from '#apimachinery/runtime/json/json';
 import { schema } from '#kubernetes/schema/schema';
 
-/** What kube-apiserver v1.36.3 said. */
+/** Recorded answers of kube-apiserver v1.36.3. */
 const rows: readonly (readonly [DecodingForm, type: string, json: string, message: string])[] = [
   [
     'json',
@@ -69,7 +69,7 @@ const rows: readonly (readonly [DecodingForm, type: string, json: string, messag
   ['unstructured', 'core_v1.Pod', '{"spec":{"terminationGracePeriodSeconds":1.5}}', 'cannot convert float64 to int64'],
 ];
 
-describe('errors of decoding', () => {
+describe('decoding errors', () => {
   it.each(rows)('%s %s %s', (form, type, json, message) => {
     const { value } = parseJson(Buffer.from(json));
     expect(() => decode(schema.struct(type), value, { form })).toThrow(message);
@@ -82,7 +82,7 @@ it.each([
   ['1e300', 0, -9_223_372_036_854_775_808n],
   ['9007199254740993', 1, 9_007_199_254_740_993n],
   ['-3', -3, -3],
-])('an unstructured %s becomes %s as an int32, and %s as an int64', (literal, int32, int64) => {
+])('decodes an unstructured %s as %s for an int32, and as %s for an int64', (literal, int32, int64) => {
   const { value } = parseJson(Buffer.from(`{"spec":{"priority":${literal},"terminationGracePeriodSeconds":${literal}}}`));
   const { object } = decode(schema.struct('core_v1.Pod'), value, { form: 'unstructured' });
   expect(object).toEqual({ spec: { priority: int32, terminationGracePeriodSeconds: int64 } });

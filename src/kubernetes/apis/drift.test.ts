@@ -23,7 +23,7 @@ interface ServedResource {
   sub?: Record<string, ServedSubresource>;
 }
 
-/** Served by servers that this one delegates to. */
+/** Group versions that the delegate servers serve. */
 const others = ['apiextensions.k8s.io/v1', 'apiregistration.k8s.io/v1'];
 const groupVersion = ({ group, version }: { group: string; version: string }) => (group ? `${group}/${version}` : version);
 const features = { enabled: () => true };
@@ -41,20 +41,20 @@ function kindOf(resource: ResourceDefinition, name: string): { kind: string; agg
   return { kind, aggKind: other && `${groupVersion(other)}/${kind}` };
 }
 
-describe('the resource definitions against the real server', () => {
+describe('resource definitions compared with the real server', () => {
   const served = tables.table<Record<string, Record<string, ServedResource>>>('drift/resources');
 
   const offByDefault = tables.table<typeof served>('drift/off-by-default');
   const recorded = { ...served, ...offByDefault };
 
-  it('has every resource, and no more', () => {
+  it('define every resource, and no more', () => {
     const all = Object.entries(served)
       .filter(([gv]) => !others.includes(gv))
       .flatMap(([gv, list]) => Object.keys(list).map((name) => `${gv}/${name}`));
     expect([...byPath.keys()].sort()).toEqual(all.sort());
   });
 
-  it('has every resource that is off by default, and no more', () => {
+  it('define every resource that is off by default, and no more', () => {
     const all = Object.entries(offByDefault).flatMap(([gv, list]) => Object.keys(list).map((name) => `${gv}/${name}`));
     expect(off.map(pathOf).sort()).toEqual(all.sort());
   });
@@ -81,7 +81,7 @@ describe('the resource definitions against the real server', () => {
     expect(schema.struct(resource.schema).fields.has('metadata')).toBe(true);
   });
 
-  it('stores them where it does, in its versions', () => {
+  it("has the real server's storage versions", () => {
     const storage = own(tables.table<Record<string, { key: string; apiVersion: string; lease?: boolean }>>('drift/storage'));
     expect(storage.length).toBeGreaterThan(50);
     for (const [path, { key, apiVersion, lease }] of storage) {
@@ -93,7 +93,7 @@ describe('the resource definitions against the real server', () => {
     expect(resources.filter((resource) => resource.storagePath !== undefined)).toHaveLength(storage.length);
   });
 
-  it('has its columns', () => {
+  it("has the real server's columns", () => {
     const columns = own(tables.table<Record<string, [string, string, string, number][]>>('drift/columns'));
     expect(columns.length).toBeGreaterThan(50);
     for (const [path, want] of columns) {
@@ -105,7 +105,7 @@ describe('the resource definitions against the real server', () => {
     }
   });
 
-  it('accepts its field labels, and says what it says of others', () => {
+  it("accepts the real server's field labels, and rejects others with its message", () => {
     const selectors = own(
       tables.table<Record<string, { labels: string[]; unsupported: [number, string, string] }>>('drift/field-selectors'),
     );
@@ -122,7 +122,7 @@ describe('the resource definitions against the real server', () => {
     }
   });
 
-  it('has its priorities', () => {
+  it("has the real server's priorities", () => {
     interface Version {
       gv: string;
       groupPriorityMinimum: number | null;
@@ -141,11 +141,11 @@ describe('discovery of the built-in groups', () => {
   discovery.set('kubernetes', servedGroups);
   const parsed = (document: { json: Buffer } | undefined) => JSON.parse(String(document?.json));
 
-  it('has the ETag of the real server at /api', () => {
+  it("serves the real server's ETag at /api", () => {
     expect(discovery.aggregated('api').etag?.slice(0, 16)).toBe('4D7E1BED90B364BC');
   });
 
-  it('answers a resource list as the real server', () => {
+  it("serves the real server's resource list", () => {
     expect(parsed(discovery.resources('batch', 'v1')).resources.slice(0, 2)).toEqual([
       {
         name: 'cronjobs',
@@ -170,7 +170,7 @@ describe('discovery of the built-in groups', () => {
     });
   });
 
-  it('answers a group', () => {
+  it('serves a group', () => {
     expect(String(discovery.group('apps')?.json)).toBe(
       '{"kind":"APIGroup","apiVersion":"v1","name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}],"preferredVersion":{"groupVersion":"apps/v1","version":"v1"}}\n',
     );
@@ -180,7 +180,7 @@ describe('discovery of the built-in groups', () => {
 });
 
 describe('the schema tables', () => {
-  it('compile without a reference that leads nowhere', () => {
+  it('compile without dangling references', () => {
     const files = Object.keys(tables.table<Record<string, string>>('packages'));
     expect(files.length).toBeGreaterThan(30);
     for (const file of files) {

@@ -21,7 +21,7 @@ import { schedulingGroup } from './scheduling/group.ts';
 import { storageGroup } from './storage/group.ts';
 import { storageMigrationGroup } from './storagemigration/group.ts';
 
-/** The built-in groups in the order of discovery, with all their versions; those that are not stable are off by default. */
+/** The built-in groups in discovery order, with all their versions. Unstable versions are off by default. */
 export const groups: readonly ApiGroup[] = [
   coreGroup,
   appsGroup,

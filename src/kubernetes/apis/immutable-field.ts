@@ -3,8 +3,8 @@ import { type FieldError, type Path, invalid } from '#apimachinery/validation/fi
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 
 /**
- * A field of `path` that must be as it was, where an absent one and an empty one are the same. `show` makes what the message
- * prints of the new value where that is not its JSON. Upstream: ValidateImmutableField in apimachinery/pkg/api/validation.
+ * Validates that a field is unchanged; an absent and an empty value are equal. `show` formats the new value for the message if it is not
+ * shown as JSON. Upstream: ValidateImmutableField in apimachinery/pkg/api/validation.
  */
 export function validateImmutable<T>(
   errors: FieldError[],

@@ -1,4 +1,4 @@
-/** Counts that may be percentages (`1`, `'25%'`); absent is 0. Upstream: pkg/apis/apps/validation/validation.go. */
+/** Validation of counts that may be percentages (`1`, `'25%'`); absent is 0. Upstream: pkg/apis/apps/validation/validation.go. */
 import { type FieldError, type Path, invalid } from '#apimachinery/validation/field';
 import { isValidPercent } from '#apimachinery/validation/names';
 import { isNegative } from '#kubernetes/apis/core/validation/checks';
@@ -21,7 +21,7 @@ export function validateNotMoreThan100Percent(errors: FieldError[], value: IntOr
   if ((percentOf(value) ?? 0) > 100) errors.push(invalid(path.child(field), value, 'must not be greater than 100%'));
 }
 
-/** The number, with or without a percent sign; 0 for a text that is neither. */
+/** Returns the number, with or without a percent sign; 0 for any other text. */
 export function intOrPercentValue(value: IntOrString = 0): number {
   if (typeof value === 'number') return value;
   return percentOf(value) ?? (/^[+-]?\d+$/.test(value) ? Number(value) : 0);

@@ -6,7 +6,7 @@ import { ResourceConfig } from '#apiserver/server/resource-config';
 import { groups } from '#kubernetes/apis/groups';
 import { tables } from '#kubernetes/schema/schema';
 
-/** The first digits of the hashes in /openapi/v3 of kube-apiserver v1.36.3: they are equal only if the documents are, byte for byte. */
+/** The first digits of the hashes in /openapi/v3 of kube-apiserver v1.36.3, which match only if the documents are byte-identical. */
 const hashes = {
   '.well-known/openid-configuration': '2229F3F580F0094E',
   api: '09FC77387E701FAA',
@@ -63,7 +63,7 @@ function builtIn(): OpenApiRegistry {
 const json = (answer: { pieces: readonly Buffer[] } | undefined) => JSON.parse(String(Buffer.concat(answer?.pieces ?? [])));
 
 describe('OpenAPI of the built-in groups', () => {
-  it('is that of the real server in version 3', async () => {
+  it("version 3 is identical to the real server's", async () => {
     const { paths } = json(await builtIn().index()) as { paths: Record<string, { serverRelativeURL: string }> };
     const found = Object.entries(paths).map(([path, { serverRelativeURL }]) => [
       path,
@@ -74,13 +74,13 @@ describe('OpenAPI of the built-in groups', () => {
     );
   });
 
-  it('answers a document under the hash of the index', async () => {
+  it('serves a document under its hash in the index', async () => {
     const document = await builtIn().document('apis/batch/v1');
     expect(document?.etag.slice(0, 16)).toBe(hashes['apis/batch/v1']);
     expect(await builtIn().document('apis/no.such.group/v1')).toBeUndefined();
   });
 
-  it('keeps what did not change when a source changes', async () => {
+  it('keeps unchanged documents when a source changes', async () => {
     const registry = builtIn();
     const before = await registry.document('apis/batch/v1');
     const index = await registry.index();
@@ -94,7 +94,7 @@ describe('OpenAPI of the built-in groups', () => {
     expect((await registry.index()).etag).toBe(index.etag);
   });
 
-  it('joins them in version 2', async () => {
+  it('merges them into version 2', async () => {
     const swagger = json(await builtIn().swaggerJson());
     expect(Object.keys(swagger.parameters)).toContain('allowWatchBookmarks-HC2hJt-J');
     const { get, parameters } = swagger.paths['/apis/batch/v1/namespaces/{namespace}/jobs/{name}'];
@@ -121,11 +121,11 @@ describe('OpenAPI of the built-in groups', () => {
     expect(swagger.definitions['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions']['x-kubernetes-group-version-kind']).toHaveLength(60);
   });
 
-  it('encodes version 2 for gnostic', async () => {
+  it('encodes version 2 as gnostic protobuf', async () => {
     const { pieces, etag } = await builtIn().swaggerProtobuf();
     const bytes = Buffer.concat(pieces);
     expect(bytes.subarray(0, 26).toString('latin1')).toBe('\n\x032.0\x12\x12\n\nKubernetes\x12\x041.36B');
-    // Extensions and enums are YAML in go-yaml's style.
+    // Extensions and enums are YAML in the style of go-yaml.
     expect(bytes.includes('- discriminator: type\n  fields-to-discriminateBy:\n    localhostProfile: LocalhostProfile\n')).toBe(true);
     expect(bytes.includes("\x12\x04'*'\n")).toBe(true);
     expect(etag).toBe((await builtIn().swaggerJson()).etag);
@@ -144,7 +144,7 @@ describe('swaggerSchema', () => {
       schema: { type: 'object', properties: { default: { type: 'string', default: '' } } },
       want: { type: 'object', properties: { default: { type: 'string' } } },
     },
-    { name: 'what version 2 does not know', schema: { type: 'string', nullable: true, anyOf: [{}], not: {} }, want: { type: 'string' } },
+    { name: 'a keyword that version 2 lacks', schema: { type: 'string', nullable: true, anyOf: [{}], not: {} }, want: { type: 'string' } },
     {
       name: 'nested',
       schema: { type: 'array', items: { type: 'object', additionalProperties: { $ref: '#/components/schemas/a' } } },
@@ -154,7 +154,7 @@ describe('swaggerSchema', () => {
     expect(swaggerSchema(schema)).toEqual(want);
   });
 
-  it('takes __proto__ as a name like any other', () => {
+  it('accepts __proto__ as a name', () => {
     const schema = swaggerSchema({ properties: JSON.parse('{"__proto__":{"type":"string"}}') });
     expect(JSON.stringify(schema)).toBe('{"properties":{"__proto__":{"type":"string"}}}');
   });

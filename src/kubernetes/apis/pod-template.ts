@@ -1,4 +1,4 @@
-/** What controllers with a template of pods have in common. */
+/** Functions that controllers with a pod template share. */
 import { labelSelectorAsSelector, type LabelSelectorSource } from '#apimachinery/labels/selector';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encode } from '#apimachinery/runtime/encode';
@@ -11,7 +11,7 @@ import { structValue } from './struct-value.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A selector as clients wrote it: what is required may be missing. */
+/** A selector from a client, in which required fields may be missing. */
 const source = (selector: LabelSelector | undefined) => selector as LabelSelectorSource | undefined;
 
 export function validateSelector(
@@ -31,7 +31,7 @@ export function isEmptySelector({ matchLabels, matchExpressions }: LabelSelector
   return true;
 }
 
-/** Whether the selector selects pods with these labels; undefined if it is none that can select. None at all selects nothing. */
+/** True if the selector matches pods with these labels; undefined if it is invalid. An absent selector matches nothing. */
 export function selects(selector: LabelSelector | undefined, labels: Labels | undefined): boolean | undefined {
   try {
     return labelSelectorAsSelector(source(selector)).matches(labels);
@@ -40,17 +40,17 @@ export function selects(selector: LabelSelector | undefined, labels: Labels | un
   }
 }
 
-/** Says that a template makes pods that its own controller does not select. `path` is that of the template. */
+/** Returns the error of a template whose pods its own selector does not match. `path` is that of the template. */
 export function templateLabelsError(template: PodTemplateSpec, path: Path): FieldError {
   return invalid(path.child('metadata', 'labels'), template.metadata?.labels, '`selector` does not match template `labels`');
 }
 
-/** A bad value that is a selector; undefined is printed as null. */
+/** Formats a bad value that is a selector; undefined is printed as null. */
 export function selectorValue(selector: LabelSelector | undefined): JsonText | undefined {
   return selector && labelSelectorValue(selector);
 }
 
-/** A bad value that is a template. */
+/** Formats a bad value that is a template. */
 export function templateValue({ metadata = {}, spec = {} }: PodTemplateSpec): JsonText {
   return structValue({
     ...(JSON.parse(encode(metaSchema.struct('meta_v1.ObjectMeta'), metadata)) as object),

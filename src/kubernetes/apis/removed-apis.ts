@@ -10,7 +10,7 @@ const policyGroupWithPodSecurityPolicies: ApiGroup = {
   resources: [...policyGroup.resources, podsecuritypolicies],
 };
 
-/** The built-in groups, and the APIs that Kubernetes has no more of those admission plugins (by name) that cannot do without. */
+/** Returns the built-in groups, and the removed APIs that the given admission plugins (by name) need. */
 export function groupsFor(admissionPlugins: readonly string[]): readonly ApiGroup[] {
   const present = admissionPlugins.includes('PodSecurityPolicy')
     ? groups.map((group) => (group === policyGroup ? policyGroupWithPodSecurityPolicies : group))
@@ -18,5 +18,5 @@ export function groupsFor(admissionPlugins: readonly string[]): readonly ApiGrou
   return admissionPlugins.includes('PodPreset') ? [...present, settingsGroup] : present;
 }
 
-/** All of them: what may be stored, whichever plugins are on. */
+/** All groups that may be stored, regardless of the admission plugins that are on. */
 export const groupsWithRemovedApis: readonly ApiGroup[] = groupsFor(['PodPreset', 'PodSecurityPolicy']);

@@ -116,7 +116,7 @@ describe('prepareForCreate', () => {
     expect(created(path, given)).toMatchObject(want);
   });
 
-  it('takes nothing of what a client says about itself in a signing request', () => {
+  it("ignores the client's values for the user fields of a signing request", () => {
     expect(created('certificates.k8s.io/certificatesigningrequests', { spec: { extra: { a: ['b'] } } }).spec).not.toHaveProperty('extra');
   });
 });
@@ -232,7 +232,7 @@ describe('prepareForUpdate', () => {
 describe('secrets and config maps', () => {
   const secrets = resources.get('core/secrets')!;
 
-  it('makes data of stringData, any key', () => {
+  it('converts stringData to data, for any key', () => {
     const secret = object(JSON.parse('{"data":{"a":"eA==","b":"eA=="},"stringData":{"a":"y","__proto__":"z"}}'));
     secrets.defaults?.(secret);
     expect(JSON.parse(JSON.stringify(secret))).toEqual(
@@ -275,9 +275,9 @@ describe('secrets and config maps', () => {
 
 describe('graceful deletion of pods', () => {
   it.each([
-    { name: 'as the pod says', spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 }, asked: undefined, want: 30 },
+    { name: 'takes the grace period of the pod', spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 }, asked: undefined, want: 30 },
     { name: 'as asked', spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 }, asked: 5, want: 5 },
-    { name: 'at once as asked', spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 }, asked: 0, want: 0 },
+    { name: 'takes a requested grace period of zero', spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 }, asked: 0, want: 0 },
     { name: 'a negative time is one second', spec: { nodeName: 'n' }, asked: -1, want: 1 },
     { name: 'no node', spec: { terminationGracePeriodSeconds: 30 }, asked: undefined, want: 0 },
     { name: 'ended', spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 }, status: { phase: 'Failed' }, asked: undefined, want: 0 },
@@ -293,17 +293,17 @@ describe('podQosClass', () => {
   const full = { cpu: '1', memory: '1Gi' };
   it.each([
     { name: 'nothing', spec: { containers: [{}] }, want: 'BestEffort' },
-    { name: 'zero is nothing', spec: { containers: [container({ cpu: '0' })] }, want: 'BestEffort' },
-    { name: 'equal, in other words', spec: { containers: [container({ cpu: '1000m', memory: '1024Mi' }, full)] }, want: 'Guaranteed' },
-    { name: 'limits alone are not requests', spec: { containers: [container(undefined, full)] }, want: 'Burstable' },
-    { name: 'one container without', spec: { containers: [container(full, full), {}] }, want: 'Burstable' },
+    { name: 'ignores zero amounts', spec: { containers: [container({ cpu: '0' })] }, want: 'BestEffort' },
+    { name: 'compares amounts by value', spec: { containers: [container({ cpu: '1000m', memory: '1024Mi' }, full)] }, want: 'Guaranteed' },
+    { name: 'requires requests beside limits', spec: { containers: [container(undefined, full)] }, want: 'Burstable' },
+    { name: 'requires resources of every container', spec: { containers: [container(full, full), {}] }, want: 'Burstable' },
     {
-      name: 'an init container counts',
+      name: 'includes init containers',
       spec: { containers: [container(full, full)], initContainers: [container({ cpu: '1' })] },
       want: 'Burstable',
     },
-    { name: 'other resources do not count', spec: { containers: [container({ 'example.com/gpu': '1' })] }, want: 'BestEffort' },
-    { name: 'the pod itself', spec: { resources: { requests: full, limits: full }, containers: [{}] }, want: 'Guaranteed' },
+    { name: 'ignores other resources', spec: { containers: [container({ 'example.com/gpu': '1' })] }, want: 'BestEffort' },
+    { name: 'uses pod-level resources', spec: { resources: { requests: full, limits: full }, containers: [{}] }, want: 'Guaranteed' },
   ])('$name: $want', ({ spec, want }) => {
     expect(podQosClass({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec })).toBe(want);
   });
@@ -362,11 +362,11 @@ describe('warnings', () => {
       given: { spec: { driver: 'Gpu.example.com' } },
       want: ['spec.driver: driver names should be lowercase; "Gpu.example.com" contains uppercase characters'],
     },
-  ])('$path warns of $given on create', ({ path, given, want }) => {
+  ])('$path warns about $given on create', ({ path, given, want }) => {
     expect(strategyOf(path).warningsOnCreate?.(object(given), context)).toEqual(want);
   });
 
-  it.each(['core/services/status', 'networking.k8s.io/ingresses/status'])('%s warns of addresses that are not canonical', (path) => {
+  it.each(['core/services/status', 'networking.k8s.io/ingresses/status'])('%s warns about non-canonical addresses', (path) => {
     const given = object({ status: { loadBalancer: { ingress: [{ hostname: 'a' }, { ip: '::0' }] } } });
     expect(strategyOf(path).warningsOnUpdate?.(given, given, context)).toEqual([
       'status.loadBalancer.ingress[1]: IPv6 address "::0" should be in RFC 5952 canonical format ("::")',
@@ -379,7 +379,7 @@ describe('warnings', () => {
     { options: { gracePeriodSeconds: 0 }, want: podsStay },
     { options: { propagationPolicy: 'Background' }, want: [] },
     { options: { orphanDependents: true }, want: [] },
-  ])('the deletion of jobs with $options warns if it does not say what happens to pods', ({ options, want }) => {
+  ])('warns about the deletion of jobs with $options, unless it has a propagation policy', ({ options, want }) => {
     expect(strategyOf('batch/jobs').warningsOnDelete?.(options)).toEqual(want);
   });
 });

@@ -4,7 +4,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import type { ParentSubresource, Strategy } from '#apiserver/registry/resource-definition';
 import { schema } from '#kubernetes/schema/schema';
 
-/** Gives `object` the field of `old`, absence included. */
+/** Copies a field of `old` to `object`, or deletes it if absent. */
 export function keepField(object: KubeObject, old: KubeObject, field: string): void {
   if (old[field] === undefined) delete object[field];
   else object[field] = old[field];
@@ -12,7 +12,7 @@ export function keepField(object: KubeObject, old: KubeObject, field: string): v
 
 type MetaField = 'deletionTimestamp' | 'generation' | 'selfLink' | 'labels' | 'annotations' | 'finalizers' | 'ownerReferences';
 
-/** Gives the metadata of `object` these fields of `old`, absence included. */
+/** Copies metadata fields of `old` to `object`, or deletes those that are absent. */
 export function keepMeta(object: KubeObject, old: KubeObject, ...fields: MetaField[]): void {
   const meta = object.metadata as Record<MetaField, unknown>;
   for (const field of fields) {
@@ -21,18 +21,18 @@ export function keepMeta(object: KubeObject, old: KubeObject, ...fields: MetaFie
   }
 }
 
-/** Keeps all metadata but managedFields, as status endpoints of newer kinds do. Upstream: metav1.ResetObjectMetaForStatus. */
+/** Keeps all metadata except managedFields, as the status subresources of newer kinds do. Upstream: metav1.ResetObjectMetaForStatus. */
 export function resetObjectMetaForStatus(object: KubeObject, old: KubeObject): void {
   keepMeta(object, old, 'deletionTimestamp', 'generation', 'selfLink', 'labels', 'annotations', 'finalizers', 'ownerReferences');
 }
 
-/** Sets the generation of an updated object of a type (`core_v1.PodTemplate`): one more than before if the field that counts has changed. */
+/** Sets the generation of an updated object of a type (`core_v1.PodTemplate`): incremented if `field` has changed. */
 export function bumpGeneration(type: string, object: KubeObject, old: KubeObject, field: string): void {
   if (!semanticDeepEqual(object[field], old[field], schema.struct(type).fields.get(field)?.type))
     object.metadata.generation = nextGeneration(old.metadata.generation);
 }
 
-/** For kinds whose status clients do not set: it is empty at first, and a write of the object leaves it alone. */
+/** Returns a strategy for kinds with a status subresource: the status is empty on create, and updates of the main resource do not change it. */
 export function withoutStatus<T extends KubeObject>(own: Strategy<T> = {}): Strategy<T> {
   return {
     resetFields: [['status']],
@@ -48,18 +48,18 @@ export function withoutStatus<T extends KubeObject>(own: Strategy<T> = {}): Stra
   };
 }
 
-/** `withoutStatus` for kinds that count the changes of their spec. */
+/** Like `withoutStatus`, for kinds whose generation counts changes of the spec. */
 export function specAndStatus<T extends KubeObject>(own: Strategy<T> = {}): Strategy<T> {
   return { generation: 'spec', ...withoutStatus(own) };
 }
 
 export interface StatusOptions<T extends KubeObject> {
-  /** `keep`: the metadata is not taken from the client either. */
+  /** `keep` restores the old metadata too. */
   readonly metadata?: 'keep';
   readonly strategy?: Strategy<T>;
 }
 
-/** The status subresource: all but the status stays as it was. */
+/** Returns the status subresource, whose updates change only the status. */
 export function statusSubresource<T extends KubeObject>({ metadata, strategy = {} }: StatusOptions<T> = {}): ParentSubresource<T> {
   return {
     verbs: ['get', 'patch', 'update'],

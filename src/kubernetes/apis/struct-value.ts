@@ -2,8 +2,8 @@ import { parseEncodedText, rawInteger } from '#apimachinery/runtime/json/json';
 import { JsonText } from '#apimachinery/validation/field';
 
 /**
- * A bad value that upstream prints as a struct: the fields in the order given, a missing one as null. Messages show internal
- * types, whose fields have Go's names: `structValue({ Type: 'X', RollingUpdate: null })`.
+ * Formats a bad value that upstream prints as a struct: the fields in the given order, an absent one as null. Messages show internal types,
+ * whose fields have Go names: `structValue({ Type: 'X', RollingUpdate: null })`.
  */
 export function structValue(fields: Readonly<Record<string, unknown>> | readonly unknown[]): JsonText {
   const json = JSON.stringify(fields, (_key, value: unknown) =>

@@ -3,9 +3,9 @@ import { networkInterfaces } from 'node:os';
 import { familyOf } from './services/address-range.ts';
 
 /**
- * The address under which others reach this server: the bind address if it is one, else that of the interface with the
- * default route, else the first that leaves this machine. undefined without any network.
- * Upstream: apimachinery/pkg/util/net/interface.go (ResolveBindAddress).
+ * Returns the address under which other hosts reach this server: the bind address if it is specific, else the address of the interface with
+ * the default route, else the first global one; undefined without a network. Upstream: apimachinery/pkg/util/net/interface.go
+ * (ResolveBindAddress).
  */
 export function resolveAdvertiseAddress(bindAddress: string): string | undefined {
   if (!isUnspecified(bindAddress) && !isLoopback(bindAddress)) return bindAddress;
@@ -23,7 +23,7 @@ const isUnspecified = (address: string): boolean => address === '' || address ==
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1' || address === 'localhost';
 const isLinkLocal = (address: string): boolean => address.startsWith('169.254.') || address.toLowerCase().startsWith('fe80:');
 
-/** Of Linux; undefined elsewhere. */
+/** Returns the interface of the default route on Linux; undefined elsewhere. */
 function defaultRouteInterface(): string | undefined {
   let table: string;
   try {

@@ -7,15 +7,15 @@ const apiServices: LoopbackTarget = { group: 'apiregistration.k8s.io', version: 
 const customResourceDefinitions: LoopbackTarget = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
 const managedLabel = 'kube-aggregator.kubernetes.io/automanaged';
 const ownGroup = 'apiregistration.k8s.io';
-/** Of custom resources: behind all that is built in. */
+/** Priorities of custom resources, which come after all built-in groups. */
 const customPriority = { groupPriorityMinimum: 1000, versionPriority: 100 };
 
-/** `onstart`: of a group that the server has by itself; `true`: of custom resources, which come and go. */
+/** `onstart` marks built-in groups, `true` custom resources, which may be added and removed. */
 type Managed = 'onstart' | 'true';
 
 interface Wanted {
   readonly managed: Managed;
-  /** Without `group`: the core group. */
+  /** Without `group`, the core group. */
   readonly spec: {
     readonly group?: string;
     readonly version: string;
@@ -29,9 +29,9 @@ interface CustomResourceDefinition extends KubeObject {
 }
 
 /**
- * Registers what this server itself serves as APIServices without a service. Objects without the label were made, or taken
- * over, by somebody else and stay as they are; those with it are added, changed and deleted as what is served changes.
- * Upstream: kube-aggregator/pkg/controllers/autoregister, controlplane/controller/crdregistration.
+ * Registers the groups of this server as local APIServices. Objects without the label belong to users and are not changed; those with it
+ * are created, updated and deleted as the served groups change. Upstream: kube-aggregator/pkg/controllers/autoregister,
+ * controlplane/controller/crdregistration.
  */
 export class Autoregistration {
   #syncing: Promise<void> = Promise.resolve();
@@ -41,7 +41,7 @@ export class Autoregistration {
     readonly groups: readonly ApiGroup[],
   ) {}
 
-  /** Once at the start: all APIServices of both kinds. */
+  /** Syncs all APIServices of both kinds. It runs once, at start. */
   syncAll(): Promise<void> {
     return this.#inTurn(async () => {
       const wanted = new Map([...this.#builtIn(), ...this.#custom()]);
@@ -53,7 +53,7 @@ export class Autoregistration {
     });
   }
 
-  /** APIServices of custom resources, after a change of definitions or of APIServices. */
+  /** Syncs the APIServices of custom resources after a change of definitions or APIServices. */
   syncCustom(): Promise<void> {
     return this.#inTurn(async () => {
       const wanted = this.#custom();
@@ -65,7 +65,7 @@ export class Autoregistration {
     });
   }
 
-  /** Syncs whenever a definition comes, changes or goes; changes of one turn together. */
+  /** Syncs when a definition is added, changed or deleted. Changes of one event loop turn are batched. */
   watch(onError: (error: unknown) => void): Disposable {
     let pending = false;
     return this.client.informer(customResourceDefinitions).subscribe(() => {

@@ -5,21 +5,21 @@ import type { LoopbackClient } from '#apiserver/server/loopback-client';
 type BootstrapTable = Readonly<Record<string, readonly KubeObject[]>>;
 
 const core = { group: '', version: 'v1' } as const;
-/** The recorded table has no texts. */
+/** Descriptions, which the recorded table lacks. */
 const priorityClassDescriptions: Readonly<Record<string, string>> = {
   'system-cluster-critical': 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
   'system-node-critical': 'Used for system critical pods that must not be moved from their current node.',
 };
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-/** The namespaces that a cluster always has; made again when they are gone. Upstream: controlplane/controller/systemnamespaces. */
+/** Creates the system namespaces, also after their deletion. Upstream: controlplane/controller/systemnamespaces. */
 export async function ensureSystemNamespaces(client: LoopbackClient): Promise<void> {
   await Promise.all(
     systemNamespaces.map((name) => client.ensure({ ...core, resource: 'namespaces' }, object('v1', 'Namespace', { metadata: { name } }))),
   );
 }
 
-/** The two priority classes of system pods. Upstream: kubernetes/pkg/registry/scheduling/rest/storage_scheduling.go. */
+/** Creates the two priority classes of system pods. Upstream: kubernetes/pkg/registry/scheduling/rest/storage_scheduling.go. */
 export async function ensurePriorityClasses(client: LoopbackClient): Promise<void> {
   const target = { group: 'scheduling.k8s.io', version: 'v1', resource: 'priorityclasses' };
   await Promise.all(

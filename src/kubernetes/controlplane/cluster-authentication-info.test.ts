@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { mergeAuthenticationInfo } from './cluster-authentication-info.ts';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
-/** Authorities that are good for a century; nobody has their keys. */
+/** CA certificates that are valid for a century; their keys were not kept. */
 const one = `-----BEGIN CERTIFICATE-----
 MIIBcjCCARmgAwIBAgIUBeGVBqkxds65G4W8TvtRJ/bJaaQwCgYIKoZIzj0EAwIw
 DjEMMAoGA1UEAwwDb25lMCAXDTI2MTEyMTEyMzQ0NFoYDzIxMjYxMDI4MTIzNDQ0
@@ -43,23 +43,23 @@ const own = {
 
 describe('mergeAuthenticationInfo', () => {
   test.each([
-    { name: 'no authority at all', present: {}, info: { clientCa: undefined, requestHeader: undefined }, want: {} },
-    { name: 'client certificates alone', present: {}, info: { clientCa: one, requestHeader: undefined }, want: { 'client-ca-file': one } },
+    { name: 'without a CA', present: {}, info: { clientCa: undefined, requestHeader: undefined }, want: {} },
+    { name: 'with a client CA only', present: {}, info: { clientCa: one, requestHeader: undefined }, want: { 'client-ca-file': one } },
     { name: 'proxies too', present: {}, info: { clientCa: two, requestHeader }, want: { 'client-ca-file': two, ...own } },
     {
-      name: 'what another server published comes first',
+      name: 'keeps data of another server first',
       present: { 'client-ca-file': two },
       info: { clientCa: one, requestHeader: undefined },
       want: { 'client-ca-file': two + one },
     },
     {
-      name: 'the same is not repeated',
+      name: 'drops duplicates',
       present: { 'client-ca-file': one, ...own },
       info: { clientCa: one, requestHeader },
       want: { 'client-ca-file': one, ...own },
     },
     {
-      name: 'names of both',
+      name: 'merges header names',
       present: { ...own, 'requestheader-allowed-names': '["other","proxy"]', 'requestheader-uid-headers': '["X-Remote-Uid"]' },
       info: { clientCa: undefined, requestHeader },
       want: { ...own, 'requestheader-allowed-names': '["other","proxy"]', 'requestheader-uid-headers': '["X-Remote-Uid"]' },
@@ -68,7 +68,7 @@ describe('mergeAuthenticationInfo', () => {
     expect(mergeAuthenticationInfo(present, info, now)).toEqual(want);
   });
 
-  test('certificates that ran out go', () => {
+  test('drops expired certificates', () => {
     expect(
       mergeAuthenticationInfo({ 'client-ca-file': two }, { clientCa: one, requestHeader: undefined }, Date.parse('2200-01-01T00:00:00Z')),
     ).toEqual({});

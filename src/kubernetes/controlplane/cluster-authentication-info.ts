@@ -9,11 +9,11 @@ import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-
 const configMaps: LoopbackTarget = { group: '', version: 'v1', resource: 'configmaps' };
 const namespace = 'kube-system';
 const name = 'extension-apiserver-authentication';
-/** Clocks differ. */
+/** Tolerance for clock skew. */
 const expirySlackMs = 5 * 60_000;
 
 export interface ClusterAuthenticationInfo {
-  /** PEM of the authorities of client certificates. */
+  /** CA bundle for client certificates, in PEM. */
   readonly clientCa: string | undefined;
   readonly requestHeader: RequestHeaderInfo | undefined;
 }
@@ -21,8 +21,8 @@ export interface ClusterAuthenticationInfo {
 type Data = Readonly<Record<string, string>>;
 
 /**
- * Publishes in kube-system how extension API servers can tell who asks. What other servers of the cluster published stays;
- * certificates that ran out go. Upstream: controlplane/controller/clusterauthenticationtrust.
+ * Publishes in kube-system how extension API servers authenticate requests. Data of other servers of the cluster is kept; expired
+ * certificates are dropped. Upstream: controlplane/controller/clusterauthenticationtrust.
  */
 export async function publishClusterAuthenticationInfo(
   client: LoopbackClient,
@@ -45,7 +45,7 @@ export async function publishClusterAuthenticationInfo(
   });
 }
 
-/** Throws for a present list that is none. */
+/** Merges the data. Throws if a stored list is malformed. */
 export function mergeAuthenticationInfo(present: Data, { clientCa, requestHeader }: ClusterAuthenticationInfo, now: number): Data {
   const data: Record<string, string> = {};
   const authorities = mergeCertificates(present['client-ca-file'], clientCa, now);
@@ -67,7 +67,7 @@ export function mergeAuthenticationInfo(present: Data, { clientCa, requestHeader
   return data;
 }
 
-/** The certificates of both that are still good, each once; empty if there is none. */
+/** Returns the unexpired certificates of both bundles without duplicates; empty if there is none. */
 function mergeCertificates(present: string | undefined, own: string | undefined, now: number): string {
   const certificates = new Map<string, string>();
   for (const bundle of [present, own]) {

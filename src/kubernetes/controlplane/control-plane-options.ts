@@ -1,9 +1,9 @@
 import type { LeaderElectionTimers } from './leader-election/leader-elector.ts';
 import type { PortRange } from './services/port-bitmap.ts';
 
-/** What extension API servers are told of requests that come through this one: the `--requestheader-…` flags. */
+/** Request header authentication for extension API servers behind this one: the `--requestheader-…` flags. */
 export interface RequestHeaderInfo {
-  /** PEM of the authority of proxies' client certificates. */
+  /** CA bundle for client certificates of proxies, in PEM. */
   readonly clientCa: string;
   readonly usernameHeaders: readonly string[];
   readonly uidHeaders: readonly string[];
@@ -15,20 +15,20 @@ export interface RequestHeaderInfo {
 export interface ControlPlaneOptions {
   /** `--service-node-port-range` */
   readonly serviceNodePortRange: PortRange;
-  /** `--advertise-address`; undefined: found out by the bind address and this machine's networks. */
+  /** `--advertise-address`; undefined to derive it from the bind address and the network interfaces. */
   readonly advertiseAddress: string | undefined;
-  /** `--kubernetes-service-node-port`; 0: the service is of type ClusterIP. */
+  /** `--kubernetes-service-node-port`; 0 for a service of type ClusterIP. */
   readonly kubernetesServiceNodePort: number;
   /**
-   * `--endpoint-reconciler-type`: the endpoints of the kubernetes service are the servers that hold a lease, or as many as there are
-   * said to be; `none` leaves them to others.
+   * `--endpoint-reconciler-type`: the endpoints of the kubernetes service are the servers that hold a lease (`lease`), or as many as
+   * `--apiserver-count` (`master-count`); `none` leaves them unmanaged.
    */
   readonly endpointReconcilerType: 'lease' | 'none' | 'master-count';
   /** `--apiserver-count` */
   readonly apiserverCount: number;
-  /** undefined: nobody may speak for others. */
+  /** undefined if request header authentication is off. */
   readonly requestHeader: RequestHeaderInfo | undefined;
-  /** `--coordinated-leadership-…`: which server elects leaders for others. */
+  /** `--coordinated-leadership-…`: timers of the election of the server that elects leaders for other components. */
   readonly leadership: LeaderElectionTimers;
 }
 

@@ -11,15 +11,15 @@ export const priorityLevels: LoopbackTarget = { ...group, resource: 'prioritylev
 export const flowSchemas: LoopbackTarget = { ...group, resource: 'flowschemas' };
 const producer = 'api-priority-and-fairness-config-producer-v1';
 const consumer = 'api-priority-and-fairness-config-consumer-v1';
-/** `true`: the server keeps the spec; `false`: whoever set it does. */
+/** `true` if the server maintains the spec, `false` if a user does. */
 const autoUpdate = 'apf.kubernetes.io/autoupdate-spec';
-/** What the server cannot be without: their specs cannot be anybody else's. */
+/** Mandatory objects, whose specs users cannot take over. */
 const mandatory = new Set(['exempt', 'catch-all']);
 
 /**
- * The mandatory and suggested flow schemas and priority levels: created where they are missing, brought up to date where
- * nobody has taken them over, removed where there are none of that name any more.
- * Upstream: registry/flowcontrol/rest/storage_flowcontrol.go, registry/flowcontrol/ensurer.
+ * Ensures the mandatory and suggested flow schemas and priority levels: creates missing ones, updates those that no user has taken over,
+ * and deletes those that are no longer part of the set. Upstream: registry/flowcontrol/rest/storage_flowcontrol.go,
+ * registry/flowcontrol/ensurer.
  */
 export async function ensureFlowControl(client: LoopbackClient): Promise<void> {
   const writer = client.as(producer);
@@ -34,7 +34,7 @@ async function ensureConfigurations(client: LoopbackClient, target: LoopbackTarg
   const names = new Set(wanted.map(({ metadata }) => metadata.name));
   const removed = client.list(target).filter(({ metadata }) => metadata.annotations?.[autoUpdate] === 'true' && !names.has(metadata.name));
   await Promise.all([
-    // The table was recorded from a running server: its status is of that run.
+    // The table was recorded from a running server, so its status is dropped.
     ...wanted.map(({ status: _, ...object }) =>
       ensureConfiguration(client, target, { ...object, metadata: object.metadata, apiVersion, kind }),
     ),
@@ -56,14 +56,14 @@ async function ensureConfiguration(client: LoopbackClient, target: LoopbackTarge
   }));
 }
 
-/** How much the exempt level may lend is for administrators to say, though the server keeps the rest of it. */
+/** True if the spec is as wanted. Administrators may set how much the exempt level lends. */
 function hasWantedSpec(present: KubeObject, wanted: KubeObject): boolean {
   const spec = present['spec'] as PriorityLevelConfiguration['spec'];
   const isExempt = wanted.kind === 'PriorityLevelConfiguration' && wanted.metadata.name === 'exempt' && spec?.exempt !== undefined;
   return deepEqual(spec, isExempt ? { ...(wanted['spec'] as object), exempt: spec.exempt } : wanted['spec']);
 }
 
-/** Says of each flow schema whether its priority level is there. Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
+/** Sets the condition Dangling of each flow schema: true if its priority level does not exist. Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
 export async function updateFlowSchemaStatus(client: LoopbackClient): Promise<void> {
   const levels = new Set(client.list(priorityLevels).map(({ metadata }) => metadata.name));
   await Promise.all(
@@ -95,7 +95,7 @@ export async function updateFlowSchemaStatus(client: LoopbackClient): Promise<vo
   );
 }
 
-/** Keeps the status of flow schemas as they and the priority levels change; changes of one turn together. */
+/** Updates the status of flow schemas when they or priority levels change. Changes of one event loop turn are batched. */
 export function watchFlowSchemas(client: LoopbackClient, onError: (error: unknown) => void): Disposable {
   let pending = false;
   const update = (): void => {

@@ -14,7 +14,7 @@ const addressAnnotation = 'kubernetes.io/peer-advertise-address';
 const durationSeconds = 3600;
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** The identity of the server on a machine: the same after each start. Upstream: apiserver/pkg/server/config.go (APIServerID). */
+/** Returns the identity of the server on a machine, which is stable across restarts. Upstream: apiserver/pkg/server/config.go (APIServerID). */
 export function apiServerId(host: string): string {
   const hash = createHash('sha256');
   for (const text of [host, identity]) {
@@ -23,7 +23,7 @@ export function apiServerId(host: string): string {
   }
   let bits = 0n;
   for (const byte of hash.digest().subarray(0, 16)) bits = (bits << 8n) | BigInt(byte);
-  // 128 bits in letters of 5: two zero bits fill the last one.
+  // 128 bits in 5-bit digits: the last one is padded with two zero bits.
   bits <<= 2n;
   let text = '';
   for (let at = 125n; at >= 0n; at -= 5n) text += base32[Number((bits >> at) & 31n)];
@@ -31,7 +31,7 @@ export function apiServerId(host: string): string {
 }
 
 /**
- * The Lease in kube-system by which the servers of a cluster know each other. Upstream: controlplane/apiserver/server.go,
+ * The Lease in kube-system that announces this server to the other servers of the cluster. Upstream: controlplane/apiserver/server.go,
  * component-helpers/apimachinery/lease.
  */
 export class IdentityLease {
@@ -40,7 +40,7 @@ export class IdentityLease {
   #stopped = false;
   #renewing: Promise<void> = Promise.resolve();
 
-  /** `address`: host:port under which other servers reach this one. */
+  /** `address` is the host:port under which other servers reach this one. */
   constructor(
     readonly client: LoopbackClient,
     readonly address: string | undefined,
@@ -50,7 +50,7 @@ export class IdentityLease {
     this.#holder = `${this.#name}_${randomUUID()}`;
   }
 
-  /** Takes the lease, or renews it. Does nothing once it was given up. */
+  /** Acquires or renews the lease. Does nothing after it was released. */
   renew(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     const renewal = this.#write();
@@ -82,7 +82,7 @@ export class IdentityLease {
     }));
   }
 
-  /** Gives the lease up. */
+  /** Releases the lease. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#renewing;
@@ -91,7 +91,7 @@ export class IdentityLease {
   }
 }
 
-/** Deletes the identity leases of servers that are gone. Upstream: controlplane/controller/apiserverleasegc. */
+/** Deletes expired identity leases of other servers. Upstream: controlplane/controller/apiserverleasegc. */
 export async function collectExpiredLeases(client: LoopbackClient, now: number): Promise<void> {
   const expired = client
     .list(leases, namespace)

@@ -8,7 +8,7 @@ const services: LoopbackTarget = { group: '', version: 'v1', resource: 'services
 const endpointSlices: LoopbackTarget = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' };
 const namespace = 'default';
 const name = 'kubernetes';
-/** Where the endpoints are. */
+/** The Endpoints object of the service. */
 export const kubernetesEndpoints = { target: { group: '', version: 'v1', resource: 'endpoints' }, namespace, name } as const;
 const portName = 'https';
 const servicePort = 443;
@@ -20,17 +20,17 @@ export interface KubernetesServiceOptions {
   readonly servers: ServerAddresses;
   /** The cluster IP of the service. */
   readonly clusterIP: string;
-  /** Where the server listens. */
+  /** Port on which the server listens. */
   readonly port: number;
-  /** 0: none. */
+  /** 0 for no node port. */
   readonly nodePort: number;
-  /** The address of this server among the endpoints; undefined: endpoints are left alone. */
+  /** Address of this server among the endpoints; undefined if endpoints are unmanaged. */
   readonly address: string | undefined;
 }
 
 /**
- * Keeps the service `kubernetes` and its endpoints, which are the servers that serve. One that has gone without a word goes
- * with the next look of another one. Upstream: controlplane/controller/kubernetesservice.
+ * Maintains the service `kubernetes` and its endpoints, which are the running servers. Another server removes one that ended without notice
+ * at its next reconciliation. Upstream: controlplane/controller/kubernetesservice.
  */
 export class KubernetesService {
   #stopped = false;
@@ -38,7 +38,7 @@ export class KubernetesService {
 
   constructor(readonly options: KubernetesServiceOptions) {}
 
-  /** Creates the service if there is none; its fields stay as they are. */
+  /** Creates the service if it is absent. An existing one is not changed. */
   async ensureService(): Promise<void> {
     const { client, clusterIP, port, nodePort } = this.options;
     await client.ensure(services, {
@@ -55,7 +55,7 @@ export class KubernetesService {
     });
   }
 
-  /** Says that this server serves, and writes the endpoints if they differ from those that do. Does nothing once it has stopped. */
+  /** Renews this server's lease, and updates the endpoints if they differ from the live servers. Does nothing after `stop`. */
   reconcileEndpoints(): Promise<void> {
     return this.#inTurn(async () => {
       const { address, servers } = this.options;
@@ -63,7 +63,7 @@ export class KubernetesService {
     });
   }
 
-  /** Takes this server out of the endpoints. */
+  /** Removes this server from the endpoints. */
   stop(): Promise<void> {
     this.#stopped = true;
     return this.#inTurn(async () => {
@@ -98,7 +98,7 @@ export class KubernetesService {
   async #writeSlice(ips: readonly string[], present: KubeObject | undefined): Promise<void> {
     const { client, port } = this.options;
     const family = ips.length > 0 && ips.every((ip) => familyOf(ip) === 'IPv6') ? 'IPv6' : 'IPv4';
-    // The type of a slice cannot change.
+    // The address type of a slice is immutable.
     if (present && ips.length > 0 && present['addressType'] !== family) await client.delete(endpointSlices, namespace, name);
     await this.#write(endpointSlices, {
       apiVersion: 'discovery.k8s.io/v1',
@@ -110,7 +110,7 @@ export class KubernetesService {
     });
   }
 
-  /** Creates the object, or gives the present one its fields and labels. */
+  /** Creates the object, or sets its fields and labels if it exists. */
   async #write(target: LoopbackTarget, { metadata, ...fields }: KubeObject): Promise<void> {
     const { client } = this.options;
     if (!client.peek(target, namespace, name)) {
@@ -128,7 +128,7 @@ export class KubernetesService {
   }
 }
 
-/** Without what is empty: no list and an empty one are the same. */
+/** Returns the object without empty members: an absent and an empty list are equal. */
 function comparable(object: KubeObject): unknown {
   return JSON.parse(JSON.stringify(object, (_key, value: unknown) => (Array.isArray(value) && value.length === 0 ? undefined : value)));
 }

@@ -5,7 +5,7 @@ const configMaps: LoopbackTarget = { group: '', version: 'v1', resource: 'config
 const namespace = 'kube-system';
 const name = 'kube-apiserver-legacy-service-account-token-tracking';
 
-/** Notes since when the use of secrets' service account tokens is tracked. Upstream: controlplane/controller/legacytokentracking. */
+/** Records the date since which the use of tokens in secrets is tracked. Upstream: controlplane/controller/legacytokentracking. */
 export async function ensureLegacyTokenTracking(client: LoopbackClient, now: Date): Promise<void> {
   const since = now.toISOString().slice(0, 10);
   const present = client.peek(configMaps, namespace, name);
@@ -21,7 +21,7 @@ function isDate(text: string | undefined): boolean {
 const secrets: LoopbackTarget = { group: '', version: 'v1', resource: 'secrets' };
 const lastUsed = 'kubernetes.io/legacy-token-last-used';
 
-/** Labels a secret whose token was used with the day, once a day. Upstream: kubernetes/pkg/serviceaccount/legacy.go (patchSecretWithLastUsedDate). */
+/** Labels a secret whose token was used with the current day, once a day. Upstream: kubernetes/pkg/serviceaccount/legacy.go (patchSecretWithLastUsedDate). */
 export async function noteLegacyTokenUse(client: LoopbackClient, { metadata }: KubeObject, today: Date): Promise<void> {
   const day = today.toISOString().slice(0, 10);
   const tomorrow = new Date(today.getTime() + 86_400_000).toISOString().slice(0, 10);

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 
 /**
- * Runs `work` every `ms` until the signal aborts, never twice at a time; what it rejects with goes to `onError`, and the
- * next run comes as ever. The timer does not keep the process alive.
+ * Runs `work` every `ms` until the signal aborts, one run at a time. A rejection goes to `onError`, and the schedule continues. The timer
+ * does not keep the process alive.
  */
 export function periodically(ms: number, signal: AbortSignal, work: () => Promise<void>, onError: (error: unknown) => void): void {
   if (signal.aborted) return;
@@ -22,17 +22,17 @@ export function periodically(ms: number, signal: AbortSignal, work: () => Promis
 }
 
 export interface RetryOptions {
-  /** Between two attempts. */
+  /** Interval between two attempts, in milliseconds. */
   readonly everyMs: number;
-  /** After so long the last failure is final; undefined: never. */
+  /** Duration in milliseconds after which a failure is final; undefined for no limit. */
   readonly forMs?: number | undefined;
-  /** It rejects when this aborts. */
+  /** Aborting it rejects the promise. */
   readonly signal: AbortSignal;
-  /** Told of each attempt that is followed by another one. */
+  /** Called for each failed attempt that is retried. */
   onError(error: unknown): void;
 }
 
-/** Tries until it succeeds. */
+/** Retries `work` until it succeeds. */
 export async function retryUntilDone(work: () => Promise<void>, { everyMs, forMs, signal, onError }: RetryOptions): Promise<void> {
   const ends = forMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + forMs;
   for (;;) {

@@ -13,12 +13,12 @@ const kinds = {
   roles: 'Role',
   rolebindings: 'RoleBinding',
 } as const;
-/** Set to `false` by whoever wants to keep an object as it is. */
+/** Users set it to `false` to keep an object as it is. */
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate';
 
 /**
- * The default roles and bindings: created where they are missing; rules and subjects that somebody removed are added
- * again, what was added stays. Upstream: kubernetes/pkg/registry/rbac/rest/storage_rbac.go, component-helpers/auth/rbac/reconciliation.
+ * Ensures the default roles and bindings: creates missing ones and restores removed rules and subjects; additions of users are kept.
+ * Upstream: kubernetes/pkg/registry/rbac/rest/storage_rbac.go, component-helpers/auth/rbac/reconciliation.
  */
 export async function reconcileRbac(client: LoopbackClient, features: FeatureGates): Promise<void> {
   const table = withFeatures(tables.table<RbacTable>('rbac'), (feature) => features.enabled(feature));
@@ -37,7 +37,7 @@ async function reconcile(client: LoopbackClient, target: LoopbackTarget, wanted:
   if (!present) return client.ensure(target, wanted);
   if (present.metadata.annotations?.[autoupdate] === 'false') return undefined;
   if (present['roleRef'] !== undefined && !deepEqual(present['roleRef'], wanted['roleRef'])) {
-    // A binding's role cannot be changed: it is made anew, with the subjects that it had.
+    // The role of a binding is immutable: the binding is recreated with its subjects.
     await client.delete(target, namespace, name);
     return client.ensure(target, { ...wanted, subjects: union(wanted['subjects'], present['subjects']) });
   }
@@ -45,7 +45,7 @@ async function reconcile(client: LoopbackClient, target: LoopbackTarget, wanted:
   await client.update(target, namespace, name, (object) => completed(object, wanted));
 }
 
-/** The object with what it lacks; undefined if it lacks nothing. */
+/** Returns the object with missing parts added; undefined if nothing is missing. */
 function completed(object: KubeObject, wanted: KubeObject): KubeObject | undefined {
   const rules = wanted['aggregationRule'] === undefined ? union(object['rules'], wanted['rules']) : object['rules'];
   const subjects = union(object['subjects'], wanted['subjects']);
@@ -57,7 +57,7 @@ function completed(object: KubeObject, wanted: KubeObject): KubeObject | undefin
   return deepEqual(next, object) ? undefined : next;
 }
 
-/** All of the first, and what of the second is not among them. */
+/** Returns the union of both lists; undefined if neither exists. */
 function union(present: unknown, wanted: unknown): unknown[] | undefined {
   if (!Array.isArray(wanted)) return Array.isArray(present) ? (present as unknown[]) : undefined;
   const have = Array.isArray(present) ? (present as unknown[]) : [];

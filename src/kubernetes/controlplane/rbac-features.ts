@@ -7,21 +7,21 @@ interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** Rules that a default cluster role has besides its own, in front of its last `before` rules. */
+/** Additional rules of a default cluster role, inserted before its last `before` rules. */
 interface AddedRules {
   readonly role: string;
   readonly rules: readonly Rule[];
   readonly before?: number;
 }
 
-/** What a feature adds to the default roles and bindings. */
+/** Additions of a feature to the default roles and bindings. */
 interface FeatureRbac {
   readonly clusterroles?: readonly KubeObject[];
   readonly clusterrolebindings?: readonly KubeObject[];
   readonly added?: readonly AddedRules[];
 }
 
-/** All that upstream makes or adds to by default. */
+/** Roles and bindings that upstream creates or extends by default. */
 export interface RbacTable {
   readonly clusterroles: readonly KubeObject[];
   readonly clusterrolebindings: readonly KubeObject[];
@@ -57,7 +57,7 @@ function newBinding(name: string, subject: Readonly<Record<string, string>>): Ku
   };
 }
 
-/** The role of a controller of kube-controller-manager, bound to its service account. */
+/** Returns the role of a controller of kube-controller-manager, and its binding to the controller's service account. */
 function controller(name: string, ...rules: Rule[]): Required<Pick<FeatureRbac, 'clusterroles' | 'clusterrolebindings'>> {
   const role = `system:controller:${name}`;
   return {
@@ -118,7 +118,7 @@ const byFeature: Readonly<Record<string, FeatureRbac>> = {
   ),
 };
 
-/** The default roles and bindings, with those of the features that are on. */
+/** Returns the default roles and bindings, including those of the enabled features. */
 export function withFeatures(table: RbacTable, isEnabled: (feature: string) => boolean): RbacTable {
   const on = Object.entries(byFeature).flatMap(([feature, rbac]) => (isEnabled(feature) ? [rbac] : []));
   const added = on.flatMap((rbac) => rbac.added ?? []);

@@ -6,18 +6,18 @@ import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Storage } from '#apiserver/storage/storage';
 import type { Endpoints } from '#kubernetes/schema/core_v1.gen';
 
-/** Which servers serve the API: how one that does knows of the others. */
+/** Membership of the servers of a cluster, as the endpoints of the kubernetes service need it. */
 export interface ServerAddresses {
-  /** Says that this one serves; those of all that do, this one among them. */
+  /** Adds this server; resolves with all live servers, including this one. */
   join(address: string): Promise<string[]>;
-  /** Says that it does no longer; those that are left. undefined: its address is another's already. */
+  /** Removes this server; resolves with the remaining ones, or with undefined if another server already has its address. */
   leave(address: string): Promise<string[] | undefined>;
 }
 
 const leasePrefix = '/masterleases/';
 const leaseSeconds = 15;
 
-/** Each server holds a lease in the store, and is gone when that runs out. Upstream: controlplane/reconcilers/lease.go. */
+/** Membership by leases in the store: a server whose lease has expired is not a member. Upstream: controlplane/reconcilers/lease.go. */
 export class LeasedAddresses implements ServerAddresses {
   constructor(private readonly storage: Pick<Storage, 'get' | 'list' | 'create' | 'update' | 'delete'>) {}
 
@@ -31,7 +31,7 @@ export class LeasedAddresses implements ServerAddresses {
     try {
       if (lease) await this.storage.delete(lease.key, lease.revision);
     } catch (error) {
-      // It ran out, or the next server on this machine has it already.
+      // The lease has expired, or another server on this machine has already taken it.
       if (!(error instanceof ConflictError)) throw error;
       if (error.current) return undefined;
     }
@@ -72,8 +72,8 @@ export class LeasedAddresses implements ServerAddresses {
 }
 
 /**
- * The endpoints themselves say who serves, and all servers agree on how many they are: each adds itself, and where that is one
- * too many the next one in order goes. Upstream: controlplane/reconcilers/instancecount.go.
+ * Membership by the endpoints themselves and a fixed number of servers: each server adds itself, and if there are too many, the next one in
+ * order is removed. Upstream: controlplane/reconcilers/instancecount.go.
  */
 export class CountedAddresses implements ServerAddresses {
   constructor(
@@ -92,7 +92,7 @@ export class CountedAddresses implements ServerAddresses {
     return Promise.resolve(this.#present().filter((one) => one !== address));
   }
 
-  /** None where somebody has given the endpoints another form. */
+  /** Returns the present addresses; an empty list if the endpoints have an unexpected form. */
   #present(): string[] {
     const { target, namespace, name } = this.endpoints;
     const { subsets = [] } = (this.client.peek(target, namespace, name) ?? {}) as Endpoints;

@@ -27,21 +27,21 @@ describe('withServer', () => {
       want: { storageVersions: [server('a', 'apps/v1')], commonEncodingVersion: 'apps/v1', conditions: [condition('True', recent)] },
     },
     {
-      name: 'of a server that says the same again',
+      name: 'of a server with an unchanged entry',
       status: { storageVersions: [server('a', 'apps/v1')], commonEncodingVersion: 'apps/v1', conditions: [condition('True', long)] },
       want: { storageVersions: [server('a', 'apps/v1')], commonEncodingVersion: 'apps/v1', conditions: [condition('True', long)] },
     },
     {
-      name: 'of one that writes another version than others',
+      name: 'of a server that encodes another version than the others',
       status: { storageVersions: [server('b', 'apps/v2')], commonEncodingVersion: 'apps/v2', conditions: [condition('True', long)] },
       want: { storageVersions: [server('b', 'apps/v2'), server('a', 'apps/v1')], conditions: [condition('False', recent)] },
     },
     {
-      name: 'of one that has changed what all write',
+      name: 'of a server that changes the common version',
       status: { storageVersions: [server('a', 'apps/v2')], commonEncodingVersion: 'apps/v2', conditions: [condition('True', long)] },
       want: { storageVersions: [server('a', 'apps/v1')], commonEncodingVersion: 'apps/v1', conditions: [condition('True', recent)] },
     },
-  ])('has the status $name', ({ status, want }) => {
+  ])('sets the status $name', ({ status, want }) => {
     const object = { apiVersion: 'v1', kind: 'StorageVersion', metadata: { name: 'a' }, status } as StorageVersion;
     expect(withServer(object, server('a', 'apps/v1'))['status']).toEqual(want);
   });
@@ -59,7 +59,7 @@ describe('StorageVersions', () => {
     equivalents,
   });
 
-  it('are pending until they are written, under all names of a resource; the others do not wait for one that fails', async () => {
+  it('blocks all names of a resource until its version is written, and a failure blocks only its own resource', async () => {
     let failing = true;
     const client = {
       ensure: async () => {},

@@ -10,27 +10,27 @@ import type {
   StorageVersionStatus,
 } from '#kubernetes/schema/apiserverinternal_v1alpha1.gen';
 
-/** Where they are kept. */
+/** The resource of the records. */
 export const storageVersions: LoopbackTarget = { group: 'internal.apiserver.k8s.io', version: 'v1alpha1', resource: 'storageversions' };
 const status: LoopbackTarget = { ...storageVersions, subresource: 'status' };
 const allEqual = 'AllEncodingVersionsEqual';
 
-/** A resource as this server stores it. Versions are as in `apiVersion`. */
+/** A resource as this server stores it. Versions have the form of `apiVersion`. */
 export interface StoredResource extends GroupResource {
   readonly encodingVersion: string;
   readonly decodableVersions: readonly string[];
   readonly servedVersions: readonly string[];
-  /** Names under which the same objects are served, its own among them. */
+  /** All names under which the same objects are served, including its own. */
   readonly equivalents: readonly GroupResource[];
 }
 
 /**
- * Keeps on record, in StorageVersion objects, in which versions this server reads and writes what is stored, so that a migration
- * knows what it has to rewrite. Upstream: apiserver/pkg/storageversion.
+ * Records in StorageVersion objects in which versions this server reads and writes objects, so that a migration knows which ones to
+ * rewrite. Upstream: apiserver/pkg/storageversion.
  */
 export class StorageVersions implements StorageVersionBarrier {
   completed = false;
-  /** By name; what is not there is not stored. */
+  /** Resources that are not written yet, by name. */
   readonly #pending = new Map<string, { lastError: string | undefined }>();
 
   constructor(
@@ -50,7 +50,7 @@ export class StorageVersions implements StorageVersionBarrier {
     return this.#pending.get(groupResourceString(resource))?.lastError;
   }
 
-  /** Writes all that differ. Rejects with the first that could not be written, once all were tried. */
+  /** Writes all changed records. Rejects with the first failure after all were tried. */
   async update(): Promise<void> {
     const results = await Promise.allSettled(this.resources.map((resource) => this.#update(resource)));
     const failed = results.find((result) => result.status === 'rejected');
@@ -85,7 +85,7 @@ export class StorageVersions implements StorageVersionBarrier {
   }
 }
 
-/** The object with what one server says of itself, and what all of them agree upon. */
+/** Returns the object with the entry of one server, and the version on which all servers agree. */
 export function withServer(object: StorageVersion, own: ServerStorageVersion): KubeObject {
   const old = object.status ?? {};
   const others = old.storageVersions ?? [];
@@ -101,7 +101,7 @@ export function withServer(object: StorageVersion, own: ServerStorageVersion): K
   return { ...object, status: next };
 }
 
-/** The time of the condition is that of the last change of the common version, or of whether there is one. */
+/** Returns the conditions. The transition time is that of the last change of the common version, or of its existence. */
 function conditionsOf({ metadata, status = {} }: StorageVersion, common: string | undefined): StorageVersionCondition[] {
   const { conditions = [], commonEncodingVersion: before } = status;
   const verdict = common === undefined ? 'Unset' : 'Set';

@@ -28,7 +28,7 @@ interface Fixture {
   readonly protobuf: string;
 }
 
-/** Objects and answers of the real server, each as JSON and as protobuf. */
+/** Objects and responses of the real server, each as JSON and as protobuf. */
 const recorded = JSON.parse(readFileSync(new URL('protobuf.fixtures.json', import.meta.url), 'utf8')) as {
   objects: Fixture[];
   answers: Fixture[];
@@ -43,7 +43,7 @@ function typeOf(apiVersion: string, kind: string): StructType {
     const name = folder.typeOf(apiVersion, kind);
     if (name !== undefined) return registry.struct(name);
   }
-  throw new Error(`no type of ${apiVersion} ${kind}`);
+  throw new Error(`unknown type ${apiVersion} ${kind}`);
 }
 
 const parse = (json: string) => parseJson(Buffer.from(json)).value as { apiVersion: string; kind: string };
@@ -52,7 +52,7 @@ const answer = (name: string) => {
   return { object: JSON.parse(json), bytes: Buffer.from(protobuf, 'base64') };
 };
 
-describe('objects as the real server has them', () => {
+describe('objects of the real server', () => {
   it.each(recorded.objects)('$name', ({ json, protobuf }) => {
     const { apiVersion, kind } = parse(json);
     const type = typeOf(apiVersion, kind);
@@ -68,7 +68,7 @@ describe('objects as the real server has them', () => {
   });
 });
 
-describe('answers as the real server gives them', () => {
+describe('responses of the real server', () => {
   const namespace = schema.struct('core_v1.Namespace');
   const listMeta = metaSchema.struct('meta_v1.ListMeta');
 
@@ -93,7 +93,7 @@ describe('answers as the real server gives them', () => {
     expect(encodeProtobufWatchEvent(namespace, object.type, object.object).toString('hex')).toBe(bytes.toString('hex'));
   });
 
-  it('an error of a watch has a Status', () => {
+  it('an error event of a watch has a Status', () => {
     const frame = encodeProtobufWatchEvent(namespace, 'ERROR', {
       kind: 'Status',
       apiVersion: 'v1',
@@ -107,7 +107,7 @@ describe('answers as the real server gives them', () => {
   });
 });
 
-/** A small generator of the same numbers each time. */
+/** A small deterministic random number generator. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -118,7 +118,7 @@ function random(seed: number): () => number {
 
 const pick = <T>(next: () => number, choices: readonly T[]): T => choices[Math.floor(next() * choices.length)] as T;
 
-/** A value of a type in decoded form, undefined for none. */
+/** Returns a random value of a type in decoded form; undefined for an absent value. */
 function arbitrary(type: Type, next: () => number, depth: number): unknown {
   switch (type.kind) {
     case 'scalar':
@@ -152,7 +152,7 @@ function arbitrary(type: Type, next: () => number, depth: number): unknown {
       if (type.name === 'meta_v1.FieldsV1') return { 'f:metadata': { 'k:{"name":"<é>"}': {} } };
       return pick<unknown>(next, [{ b: [1, null], a: 9007199254740993n }, 'text', 0, false]);
     case 'list': {
-      // The wire has no empty lists and maps.
+      // Protobuf cannot represent empty lists and maps.
       const list = Array.from({ length: depth > 6 ? 0 : Math.floor(next() * 3) }, () => arbitrary(type.items, next, depth + 1)).filter(
         (item) => item !== undefined,
       );
@@ -169,7 +169,7 @@ function arbitrary(type: Type, next: () => number, depth: number): unknown {
     case 'struct': {
       const object: Record<string, unknown> = {};
       for (const [name, field] of type.fields) {
-        // Kind and apiVersion of an object inside another are lost.
+        // Kind and apiVersion of a nested object are not encoded.
         if (
           (name === 'kind' || name === 'apiVersion') &&
           !type.registry?.messages?.messageOf(type.name)?.message.some(([inMessage]) => inMessage === name)
@@ -185,7 +185,7 @@ function arbitrary(type: Type, next: () => number, depth: number): unknown {
   return undefined;
 }
 
-describe('what is written is read again', () => {
+describe('decodes what it has encoded', () => {
   const kinds = [tables, crdTables, apiServiceTables].flatMap((folder) => Object.keys(folder.table<Record<string, string>>('kinds')));
   const stored = kinds.map((key) => {
     const [kind = '', version = '', group = ''] = key.split('/').reverse();
@@ -198,7 +198,7 @@ describe('what is written is read again', () => {
     for (let i = 0; i < 20; i++) {
       const object = decode(type, { ...(arbitrary(type, next, 0) as object), apiVersion, kind }).object;
       const bytes = encodeProtobuf(type, object);
-      // Go writes what is no pointer in any case: reading gives as much as JSON has.
+      // Go encodes all non-pointer fields: decoding yields the same JSON.
       expect(encode(type, decodeProtobuf(type, bytes))).toBe(encode(type, object));
       expect(encodeProtobuf(type, decodeProtobuf(type, bytes)).equals(bytes)).toBe(true);
     }

@@ -1,7 +1,7 @@
 import { SchemaRegistry, type SchemaTable } from '#apimachinery/runtime/schema';
 import { tables } from './schema.ts';
 
-/** What kube-apiserver stores though no API serves it, so that no OpenAPI tells of it. Upstream: k8s.io/api/core/v1/types.go. */
+/** Types that kube-apiserver stores but does not serve, so that OpenAPI lacks them. Upstream: k8s.io/api/core/v1/types.go. */
 const unserved: SchemaTable = {
   RangeAllocation: {
     gvk: ['/v1/RangeAllocation'],
@@ -15,7 +15,7 @@ const unserved: SchemaTable = {
   },
 };
 
-/** The types of the core group, with those that are only stored. */
+/** Types of the core group, including those that are only stored. */
 export const storedCoreSchema = new SchemaRegistry(
   (file) => (file === 'core_v1' ? { ...tables.schema(file), ...unserved } : tables.schema(file)),
   tables,

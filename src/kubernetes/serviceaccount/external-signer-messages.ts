@@ -1,4 +1,4 @@
-/** The messages of a service that signs tokens. Upstream: externaljwt/apis/v1/api.proto. */
+/** Messages of an external token signer. Upstream: externaljwt/apis/v1/api.proto. */
 import { bool, bytes, int64, Message, nested, repeated, string } from '#apimachinery/runtime/protobuf/message-table';
 
 export const signRequest = new Message({ claims: string(1) });

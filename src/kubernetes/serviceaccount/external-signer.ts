@@ -10,11 +10,11 @@ import {
   signResponse,
 } from './external-signer-messages.ts';
 
-/** A public key of the service. */
+/** A public key of the signer. */
 export interface ExternalKey {
   readonly id: string;
   readonly key: KeyObject;
-  /** Verifies tokens of earlier times alone: it is not published, and signs none. */
+  /** True if the key only verifies old tokens: it is not published and does not sign. */
   readonly isRetired: boolean;
 }
 
@@ -34,19 +34,19 @@ const algorithms: ReadonlySet<string> = new Set(['RS256', 'ES256', 'ES384', 'ES5
 const headerMembers: ReadonlySet<string> = new Set(['alg', 'kid', 'typ']);
 
 /**
- * A service on a unix socket that keeps the keys of service account tokens: it signs, and says which public keys verify.
- * The keys are read again when the service says so, and for a token with a key that is not known.
- * Upstream: kubernetes/pkg/serviceaccount/externaljwt/plugin.
+ * Client of a signer on a Unix socket that holds the keys of service account tokens: it signs, and lists the public keys for verification.
+ * The keys are read again at the interval that the signer sets, and for a token with an unknown key. Upstream:
+ * kubernetes/pkg/serviceaccount/externaljwt/plugin.
  */
 export class ExternalSigner implements Disposable {
   readonly #client: Client;
-  /** Called when the keys cannot be read again; those that are known stay. */
+  /** Called when reading the keys again fails; the known ones stay in use. */
   onError: (error: Error) => void = () => {};
   #keys: readonly ExternalKey[] = [];
   #refreshAt = 0;
   #refreshing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** The longest life of a token that the service signs. */
+  /** Maximum lifetime of a token that the signer accepts, in seconds. */
   maxTokenExpirationSeconds = 0;
 
   private constructor(endpoint: string) {
@@ -54,7 +54,7 @@ export class ExternalSigner implements Disposable {
     this.#client = new Client(address, credentials.createInsecure(), { 'grpc.default_authority': 'localhost' });
   }
 
-  /** `endpoint`: a path, or `@name` in Linux's abstract space. Rejects if the service does not answer, or has no keys. */
+  /** Connects to `endpoint`: a path, or `@name` in Linux's abstract namespace. Rejects if the signer does not answer or has no keys. */
   static async open(endpoint: string): Promise<ExternalSigner> {
     const signer = new ExternalSigner(endpoint);
     try {
@@ -76,18 +76,18 @@ export class ExternalSigner implements Disposable {
     return this.#keys;
   }
 
-  /** The seconds until the keys are read again. */
+  /** Seconds until the keys are read again. */
   get secondsToRefresh(): number {
     return Math.max(0, Math.floor((this.#refreshAt - Date.now()) / 1_000));
   }
 
-  /** Reads the keys again; those who ask meanwhile wait for the same answer. */
+  /** Reads the keys again; concurrent calls share one request. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#fetchKeys(callMs).finally(() => (this.#refreshing = undefined));
     return this.#refreshing;
   }
 
-  /** A compact JWS. Rejects if the service does not sign, or signs otherwise than it may. */
+  /** Returns a compact JWS. Rejects if the signer fails, or returns an invalid header. */
   async sign(payload: Buffer): Promise<string> {
     const claims = payload.toString('base64url');
     const { header, signature } = await this.#call('Sign', signRequest, signResponse, { claims }, callMs).catch((cause: Error) => {

@@ -30,7 +30,7 @@ describe('JwtTokenIssuer', () => {
     const publicKey = createPublicKey(key);
     expect(decodeProtectedHeader(token)).toEqual({ alg, kid: keyIdOf(publicKey) });
     const { payload } = await compactVerify(token, publicKey);
-    // In the order of upstream's.
+    // In the order of upstream's claims.
     expect(new TextDecoder().decode(payload)).toBe(
       '{"aud":["x"],"exp":2,"iat":1,"iss":"https://issuer","jti":"id","kubernetes.io":{"namespace":"ns","node":{"name":"n"},"pod":{"name":"p","uid":"v"},' +
         '"serviceaccount":{"name":"sa","uid":"u"}},"nbf":1,"sub":"system:serviceaccount:ns:sa"}',
@@ -38,14 +38,14 @@ describe('JwtTokenIssuer', () => {
   });
 
   it.each([
-    { name: 'a key of another kind', key: pem(generateKeyPairSync('ed25519').privateKey, 'pkcs8'), message: 'must be RSA, or EC' },
+    { name: 'a key of an unsupported type', key: pem(generateKeyPairSync('ed25519').privateKey, 'pkcs8'), message: 'must be RSA, or EC' },
     {
       name: 'another curve',
       key: pem(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey, 'pkcs8'),
       message: 'must be RSA, or EC',
     },
     { name: 'no key', key: 'x', message: '' },
-  ])('refuses $name', ({ key, message }) => {
+  ])('rejects $name', ({ key, message }) => {
     expect(() => new JwtTokenIssuer({ ...options, signingKey: key })).toThrow(message);
   });
 });

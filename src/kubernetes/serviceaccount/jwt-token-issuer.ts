@@ -6,18 +6,18 @@ import type { ExternalSigner } from './external-signer.ts';
 import type { ServiceAccountClaims, TokenIssuer } from '#apiserver/authentication/token-issuer';
 
 export interface JwtTokenIssuerOptions {
-  /** `--service-account-issuer`: the first of them. */
+  /** The first `--service-account-issuer`. */
   readonly issuer: string;
-  /** PEM of `--service-account-signing-key-file`: RSA or EC; or the service of `--service-account-signing-endpoint`. */
+  /** RSA or EC key in PEM (`--service-account-signing-key-file`), or the external signer (`--service-account-signing-endpoint`). */
   readonly signingKey: string | ExternalSigner;
   readonly apiAudiences: readonly string[];
   readonly maxExpirationSeconds: number | undefined;
   readonly extendsExpiration: boolean;
-  /** Tokens of pods are extended to so much at most; undefined: to a year. */
+  /** Maximum lifetime of extended pod tokens in seconds; undefined for one year. */
   readonly maxExtendedSeconds?: number | undefined;
 }
 
-/** Signs with RS256, or ES256, ES384 or ES512 by the key's curve. Upstream: kubernetes/pkg/serviceaccount/jwt.go. */
+/** Issues tokens signed with RS256, or ES256, ES384 or ES512 by the key's curve. Upstream: kubernetes/pkg/serviceaccount/jwt.go. */
 export class JwtTokenIssuer implements TokenIssuer {
   readonly apiAudiences: readonly string[];
   readonly maxExpirationSeconds: number | undefined;
@@ -26,7 +26,7 @@ export class JwtTokenIssuer implements TokenIssuer {
   readonly #issuer: string;
   readonly #sign: (payload: Buffer) => Promise<string>;
 
-  /** Throws for a key that cannot be read, or is of another kind. */
+  /** Throws for a key that is malformed or of an unsupported type. */
   constructor({ issuer, signingKey, ...options }: JwtTokenIssuerOptions) {
     this.apiAudiences = options.apiAudiences;
     this.maxExpirationSeconds = options.maxExpirationSeconds;

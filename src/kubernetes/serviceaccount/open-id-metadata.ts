@@ -1,21 +1,21 @@
 import type { KeyObject } from 'node:crypto';
 import { signingAlgorithmOf } from '#apiserver/authentication/public-keys';
 
-/** A public key, and the id by which tokens name it. */
+/** A public key and its key id in tokens. */
 export interface PublishedKey {
   readonly id: string;
   readonly key: KeyObject;
 }
 
-/** The documents by which others verify tokens of service accounts, as they are sent. */
+/** OpenID documents for the verification of service account tokens, in serialized form. */
 export interface OpenIdMetadata {
   readonly configuration: string;
   readonly keySet: string;
 }
 
 /**
- * /.well-known/openid-configuration and /openid/v1/jwks. Throws for an issuer that OpenID does not know: only https URLs
- * without query and fragment. Upstream: kubernetes/pkg/serviceaccount/openidmetadata.go.
+ * Returns /.well-known/openid-configuration and /openid/v1/jwks. Throws for an issuer that is not an https URL without query and fragment.
+ * Upstream: kubernetes/pkg/serviceaccount/openidmetadata.go.
  */
 export function openIdMetadata(issuer: string, jwksUri: string, keys: readonly PublishedKey[]): OpenIdMetadata {
   const url = new URL(issuer);
@@ -35,7 +35,7 @@ export function openIdMetadata(issuer: string, jwksUri: string, keys: readonly P
   };
 }
 
-/** In the order of fields that go-jose writes. */
+/** Returns a JWK with the field order of go-jose. */
 function jwkOf({ id, key }: PublishedKey): { readonly alg: string } & Record<string, unknown> {
   const { kty, crv, x, y, n, e } = key.export({ format: 'jwk' });
   return { use: 'sig', kty, kid: id, crv, alg: signingAlgorithmOf(key), x, y, n, e };

@@ -18,40 +18,40 @@ interface Runner {
   it(name: string, test: () => Promise<void>): unknown;
 }
 
-/** What the test runs in: vitest, or else Node's own. */
+/** The test runner of the file: vitest, or node:test. */
 const { describe, it }: Runner = process.env['VITEST'] === undefined ? await import('node:test') : await import('vitest');
 
-/** One request: a sentence, and what becomes of it: admitted as it is, changed into `want`, `denied`, or it `fails`. */
+/** One request and its expected outcome: admitted unchanged, changed to `want`, `denied`, or `fails`. */
 export interface AdmissionRow {
   readonly name: string;
   readonly object?: KubeObject;
   readonly oldObject?: KubeObject;
-  /** CREATE, or UPDATE where there is an old object. */
+  /** Default: UPDATE if there is an old object, else CREATE. */
   readonly operation?: Operation;
-  /** Of the object's kind unless named: `widgets`, or with a group where that is another one than the kind's. */
+  /** Default: the resource of the object's kind. `widgets`, or with a group if it differs from the kind's. */
   readonly resource?: string | GroupResource;
   readonly subresource?: string;
   readonly user?: UserInfo;
   readonly dryRun?: boolean;
-  /** What the object is afterwards, in part. */
+  /** Members that the admitted object must have. */
   readonly want?: object;
-  /** What the denial says. */
+  /** Pattern of the denial's message. */
   readonly denied?: RegExp;
-  /** What an error says that is none of the API's: the client gets it with 500. */
+  /** Pattern of the message of an error that is not an API Status, which the client receives as 500. */
   readonly fails?: RegExp;
   readonly warnings?: readonly string[];
-  /** What is added to the audit event, if that matters. */
+  /** Expected annotations of the audit event; not checked if undefined. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** What the plugin under test gets by injection; the rest are `fakeServices`. */
+/** Services that the plugin under test gets by injection; the others are those of `fakeServices`. */
 export interface AdmissionTableOptions extends Partial<PluginServices> {
   readonly configuration?: object;
 }
 
 /**
- * Runs a plugin over a table, through the chain: rows that its `match` leaves out pass it by. Each row is a test of the
- * runner that the file runs in, vitest or `node --test`.
+ * Runs a plugin over a table through the admission chain, so that its `match` applies. Each row becomes a test of the runner that runs the
+ * file, vitest or `node --test`.
  */
 export function admissionTable(
   plugin: AdmissionHandler | AdmissionPluginClass,
@@ -97,7 +97,7 @@ async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
   if (row.annotations) assert.deepEqual(annotations, row.annotations);
 }
 
-/** What counts of an object: not its prototype, nor members that are undefined. */
+/** Returns the object without its prototype and undefined members, for comparison. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -112,7 +112,7 @@ function newInstance(Plugin: AdmissionPluginClass, services: Partial<PluginServi
   );
 }
 
-/** Of kinds with one version. */
+/** Conversions of kinds with one version. */
 const plainForms: ObjectForms = {
   equivalents: [],
   convert: (object) => object,

@@ -1,7 +1,7 @@
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Informer, Informers } from '#apiserver/registry/informers';
 
-/** Informers over fixed objects, by `resource.group` (`configmaps`, `deployments.apps`). Resources that are not named have none. */
+/** Informers over fixed objects, by `resource.group` (`configmaps`, `deployments.apps`). Resources that are not listed have no informer. */
 export function fakeInformers(objects: Readonly<Record<string, readonly KubeObject[]>> = {}): Informers {
   return {
     for<T extends KubeObject>({ group, resource }: GroupResource): Informer<T> {

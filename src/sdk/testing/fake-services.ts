@@ -13,20 +13,20 @@ const metrics: Metrics = {
   histogram: () => ({ observe: nothing }),
 };
 const missing = (): never => {
-  throw new Error('the test gives its plugin no client that can do this: name one in the services');
+  throw new Error('fakeClient: unexpected call: pass a client with this method in the services');
 };
 
-/** A client that can do what it is given, and fails the test with whatever else is asked of it. */
+/** A client with the given methods; any other call fails the test. */
 export function fakeClient(methods: Partial<Client> = {}): Client {
   return { get: missing, create: missing, update: missing, delete: missing, asUser: missing, ...methods };
 }
 
-/** An authorizer that allows what the function says yes to, and has no opinion on the rest. */
+/** An authorizer that allows requests for which the function returns true, and has no opinion on the others. */
 export function fakeAuthorizer(allows: (attributes: Parameters<Authorizer['authorize']>[0]) => boolean): Authorizer {
   return { name: 'Fake', authorize: (attributes) => ({ decision: allows(attributes) ? 'Allow' : 'NoOpinion', reason: '' }) };
 }
 
-/** What a plugin gets by injection in a test: empty informers, an authorizer that allows nothing, no log, no metrics, the real time, every feature on, unless named. */
+/** Services for a plugin in a test. Defaults: empty informers, an authorizer that allows nothing, no log, no metrics, the system clock, all features on. */
 export function fakeServices(services: Partial<PluginServices> = {}): PluginServices {
   return {
     informers: fakeInformers(),
@@ -37,13 +37,13 @@ export function fakeServices(services: Partial<PluginServices> = {}): PluginServ
     metrics,
     serviceResolver: {
       resolve: (namespace, name) => {
-        throw new Error(`the test resolves no service ${namespace}/${name}`);
+        throw new Error(`fakeServices: unexpected resolution of service ${namespace}/${name}: pass a serviceResolver`);
       },
     },
     restMapper: { resourcesOf: () => [] },
     manifests: {
       follow: ({ folder }) => {
-        throw new Error(`the test follows no folder ${folder}`);
+        throw new Error(`fakeServices: unexpected manifest folder ${folder}: pass manifests`);
       },
     },
     clock: systemClock,

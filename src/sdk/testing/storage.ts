@@ -1,2 +1,2 @@
-/** The tests that every storage backend has to pass; they run in vitest, which the package must have. */
+/** The conformance tests of storage backends. They run in vitest, which the package must install. */
 export { type ConformanceStore, reopenableStore, storageConformance } from '#apiserver/storage/conformance';

@@ -4,7 +4,7 @@ import type { CustomResourceDefinitionCondition } from '#apiextensions-apiserver
 export const approvedAnnotation = 'api-approved.kubernetes.io';
 const policy = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-/** Groups of the Kubernetes community, whose kinds must have been reviewed. */
+/** True for groups of the Kubernetes community, whose APIs need an approval. */
 export function isProtectedCommunityGroup(group: string): boolean {
   return ['k8s.io', 'kubernetes.io'].some((protectedGroup) => group === protectedGroup || group.endsWith(`.${protectedGroup}`));
 }
@@ -14,7 +14,7 @@ export interface ApprovalState {
   readonly reason: string;
 }
 
-/** What the annotation says. Upstream: apiextensions-apiserver/pkg/apihelpers/helpers.go (GetAPIApprovalState). */
+/** Parses the approval annotation. Upstream: apiextensions-apiserver/pkg/apihelpers/helpers.go (GetAPIApprovalState). */
 export function approvalState(annotations: Readonly<Record<string, string>> | undefined): ApprovalState {
   const annotation = annotations?.[approvedAnnotation] ?? '';
   if (annotation === '')
@@ -33,7 +33,7 @@ const conditions: Readonly<Record<ApprovalState['state'], readonly [status: stri
   bypassed: ['False', 'UnapprovedAnnotation'],
 };
 
-/** The condition KubernetesAPIApprovalPolicyConformant; undefined for groups that are not protected. */
+/** Returns the condition KubernetesAPIApprovalPolicyConformant; undefined for groups that are not protected. */
 export function approvalCondition(
   group: string,
   annotations: Readonly<Record<string, string>> | undefined,

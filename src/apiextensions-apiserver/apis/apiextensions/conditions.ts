@@ -26,14 +26,14 @@ export function isConditionTrue(definition: CustomResourceDefinition, type: Cond
   return findCondition(definition, type)?.status === 'True';
 }
 
-/** Whether a condition says what it should. */
+/** True if the condition has the wanted status, reason and message. */
 export function isConditionEquivalent(present: CustomResourceDefinitionCondition | undefined, wanted: Condition): boolean {
   return present?.status === wanted.status && present.reason === wanted.reason && present.message === wanted.message;
 }
 
 /**
- * Sets a condition in place; the time changes with its status only. `now` is RFC 3339 in whole seconds.
- * Upstream: apiextensions-apiserver/pkg/apihelpers/helpers.go (SetCRDCondition).
+ * Sets a condition in place. Its transition time changes only with its status. `now` is RFC 3339 in whole seconds. Upstream:
+ * apiextensions-apiserver/pkg/apihelpers/helpers.go (SetCRDCondition).
  */
 export function setCondition(status: CustomResourceDefinitionStatus, condition: Condition, now: string): void {
   const conditions = [...(status.conditions ?? [])];

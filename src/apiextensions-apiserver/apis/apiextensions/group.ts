@@ -1,7 +1,7 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import customresourcedefinitions from './v1/customresourcedefinitions.ts';
 
-/** What apiextensions.k8s.io serves. */
+/** The API group apiextensions.k8s.io. */
 export const apiExtensionsGroup: ApiGroup = {
   group: 'apiextensions.k8s.io',
   versions: [{ version: 'v1', versionPriority: 15 }],

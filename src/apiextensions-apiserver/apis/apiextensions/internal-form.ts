@@ -11,10 +11,10 @@ import type {
   SelectableField,
 } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 
-/** A spec as upstream's internal type has it: what all versions have in common stands above them. Errors name its fields. */
+/** A spec in the form of upstream's internal type, which has the fields that all versions share at the top. Errors name its fields. */
 export interface InternalSpec {
   readonly spec: CustomResourceDefinitionSpec;
-  /** Without what is common. */
+  /** The versions without the shared fields. */
   readonly versions: readonly CustomResourceDefinitionVersion[];
   readonly validation: { readonly openAPIV3Schema?: JsonSchemaProps } | undefined;
   readonly subresources: CustomResourceSubresources | undefined;
@@ -49,17 +49,17 @@ export function internalSpec(spec: CustomResourceDefinitionSpec): InternalSpec {
 
 type Json = Record<string, unknown>;
 
-/** A schema as Go prints the internal type, whose fields have no JSON names. */
+/** Formats a schema as Go prints the internal type, whose fields have no JSON names. */
 export function internalSchemaText(schema: JsonSchemaProps): JsonText {
   return new JsonText(encodeRawJson(schemaJson(schema)));
 }
 
-/** A rule of `x-kubernetes-validations` as Go prints the internal type. */
+/** Formats a rule of `x-kubernetes-validations` as Go prints the internal type. */
 export function internalRuleText(rule: NonNullable<JsonSchemaProps['x-kubernetes-validations']>[number]): JsonText {
   return new JsonText(encodeRawJson(ruleJson(rule)));
 }
 
-/** Versions as Go prints them; undefined: a list that is not there. */
+/** Formats versions as Go prints them; undefined is an absent list. */
 export function internalVersionsText(versions: readonly CustomResourceDefinitionVersion[] | undefined): JsonText {
   return new JsonText(encodeRawJson(versions?.map(versionJson) ?? null));
 }

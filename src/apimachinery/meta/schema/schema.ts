@@ -1,5 +1,5 @@
 import { SchemaRegistry } from '#apimachinery/runtime/schema';
 import { metaTables } from './tables.ts';
 
-/** The types that every API group uses: `meta_v1.Status`, `meta_v1.Table`, … */
+/** Types that all API groups use: `meta_v1.Status`, `meta_v1.Table`, … */
 export const metaSchema = new SchemaRegistry((file) => metaTables.schema(file), metaTables);

@@ -1,10 +1,10 @@
 /**
- * Reading one item of CBOR as the JSON value that it stands for. Upstream: fxamacker/cbor decode.go, with the options of
+ * Decodes one CBOR item into the corresponding JSON value. Upstream: fxamacker/cbor decode.go, with the options of
  * apimachinery/pkg/runtime/serializer/cbor/internal/modes/decode.go.
  *
- * Containers that are open lie on a stack of our own, so that any depth that is well-formed can be read. Where a type is given, the value is checked
- * against it in CBOR's words, and of structs only the fields that it has are read; what JSON would be made of it (zero values, canonical times and
- * quantities) is the work of `decode` afterwards.
+ * Open containers are on an explicit stack, so that any well-formed depth can be read. If a type is given, the value is checked against it
+ * with CBOR's messages, and unknown struct fields are skipped; `decode` afterwards does what JSON decoding would do (zero values, canonical
+ * times and quantities).
  */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
@@ -20,33 +20,33 @@ import { formatNanoTime, nanoTime } from '../time.ts';
 
 export interface ReadCbor {
   readonly value: unknown;
-  /** Of the first map with a key that its struct does not have, the place of that key; undefined if there is none. */
+  /** Offset of the first unknown key of a struct; undefined if there is none. */
   readonly unknownField: number | undefined;
 }
 
 type Json = Record<string, unknown>;
 
-/** Any JSON value, in a plan that is known. */
+/** The type of any JSON value. */
 export const anything: RawType = { kind: 'raw', name: 'interface {}' };
 
 /**
- * The JSON value of one item, with numbers as those of numbers.ts. Maps in what the plan says to be raw have their keys sorted, all that
- * have no type where `sorts` says so. Throws DecodeError.
+ * Decodes one item into JSON, with the numbers of numbers.ts. Maps in raw parts of the plan have sorted keys, and if `sorts` all untyped
+ * ones. Throws DecodeError.
  */
 export function* readCbor(bytes: Buffer, plan?: ValuePlan, sorts = false): Steps<ReadCbor> {
   yield* checkWellFormed(bytes);
   return yield* readWellFormed(bytes, plan, sorts);
 }
 
-/** `readCbor` of bytes that went through `checkWellFormed`. */
+/** Like `readCbor`, for bytes that `checkWellFormed` has accepted. */
 export function readWellFormed(bytes: Buffer, plan?: ValuePlan, sorts = false): Steps<ReadCbor> {
   return new Reading(bytes, sorts).read(plan);
 }
 
-/** What of a container is not complete. */
+/** Placeholder for a nested container that is not complete. */
 const pending = Symbol('pending');
 
-/** The encodings that tags announce for the byte strings in them. RFC 8949, 3.4.5.2. */
+/** Encodings that tags announce for nested byte strings. RFC 8949, 3.4.5.2. */
 const laterEncodings: ReadonlyMap<number, BufferEncoding> = new Map([
   [Tag.Base64Url, 'base64url'],
   [Tag.Base64, 'base64'],
@@ -55,11 +55,11 @@ const laterEncodings: ReadonlyMap<number, BufferEncoding> = new Map([
 
 interface KeptRaw {
   readonly name: string;
-  /** What their errors begin with. */
+  /** Prefix of error messages. */
   readonly problem: string;
 }
 
-/** Types that keep the bytes of their value, and look into them when all else is read. */
+/** Types that keep the bytes of their value, and decode them after everything else. */
 const keptRaw: ReadonlyMap<string, KeptRaw> = new Map([
   ['runtime.RawExtension', { name: 'RawExtension', problem: 'failed to parse RawExtension bytes as CBOR' }],
   ['meta_v1.FieldsV1', { name: 'FieldsV1', problem: 'metav1.FieldsV1 cbor invalid' }],
@@ -67,21 +67,22 @@ const keptRaw: ReadonlyMap<string, KeptRaw> = new Map([
 
 const textPlan = valuePlan({ kind: 'scalar', scalar: 'string' });
 
-/** A container that is being read; used again for the next one of its depth. */
+/** State of an open container; reused for the next one of its depth. */
 class Frame {
   container: unknown[] | Json = [];
-  /** Items or entries that are still to be read; Infinity: until a break. */
+  /** Number of remaining items or entries; Infinity for indefinite length. */
   left = 0;
   struct: StructPlan | undefined;
-  /** Of the items or values; undefined: anything. */
+  /** Plan of the items or values; undefined for any. */
   items: ValuePlan | undefined;
   later: BufferEncoding | undefined;
-  /** Of the item or entry that is being read. */
+  /** Index of the current item or entry. */
   index = -1;
-  /** Its key; empty while that is being read. */
+  /** Current key; empty while it is being read. */
   key = '';
-  /** The first place of a key that the struct does not have, and that of a container in it. */
+  /** Offset of the first unknown key of the struct. */
   unknown: number | undefined;
+  /** Offset of the first unknown key in a nested container. */
   unknownInside: number | undefined;
   unknownKeys: Set<string | bigint> | undefined;
 
@@ -98,7 +99,7 @@ class Frame {
 
 const beyondAscii = /[^\0-\x7f]/;
 
-/** What came without a type has its keys sorted, as Go passes through a map. */
+/** Returns an untyped map with sorted keys, as Go's maps are encoded. */
 function* sorted(object: Json): Steps<Json> {
   const keys = Object.keys(object);
   const inOrder = yield* sortedRuns(keys);
@@ -111,9 +112,9 @@ function* sorted(object: Json): Steps<Json> {
   return result;
 }
 
-/** Sorts in runs, and merges these. */
+/** Sorts in runs and merges them. */
 function* sortedRuns(keys: readonly string[]): Steps<readonly string[]> {
-  // The order of UTF-16 is that of UTF-8 there.
+  // In ASCII, UTF-16 order equals UTF-8 order.
   const isAscii = !keys.some((key) => beyondAscii.test(key));
   let runs: (readonly string[])[] = [];
   for (let from = 0; from < keys.length; from += itemsOfStep) {
@@ -147,10 +148,10 @@ function duplicate(key: string, index: number): DecodeError {
 class Reading {
   readonly #cursor: CborCursor;
   readonly #frames: Frame[] = [];
-  /** So many of the frames are open. */
+  /** Number of open frames. */
   #depth = 0;
   #unknownField: number | undefined;
-  /** The value of a raw type that is being read, and how many frames were open before it. */
+  /** The raw value that is being read, and the number of frames around it. */
   #raw: { readonly kept: KeptRaw | undefined; readonly depth: number } | undefined;
 
   constructor(
@@ -194,13 +195,13 @@ class Reading {
     return !isSorted || isTyped || frame.index < 1 || Array.isArray(container) ? container : yield* sorted(container);
   }
 
-  /** The next item or value of a container; `pending` if that is itself a container, or passed over. */
+  /** Reads the next item or value; returns `pending` for a container, or for a skipped value. */
   #next(frame: Frame): unknown {
     frame.index += 1;
     if (Array.isArray(frame.container)) return this.#item(frame.items, frame.later, false);
     frame.key = '';
     if (frame.struct) return this.#field(frame, frame.struct);
-    // Null leaves Go's string as it is.
+    // Null leaves Go's string unchanged.
     frame.key = (this.#item(textPlan, frame.later, false) as string | null) ?? '';
     return this.#item(frame.items, frame.later, false);
   }
@@ -221,7 +222,7 @@ class Reading {
     return this.#item(field.value, frame.later, field.isPointer);
   }
 
-  /** A name, or a number that could be one. */
+  /** Reads a field name, or a number, which may be a name. */
   #fieldName(): string | bigint {
     const cursor = this.#cursor;
     const major = cursor.nextMajor();
@@ -245,7 +246,7 @@ class Reading {
     keys.add(key);
   }
 
-  /** `later`: how byte strings are text here; `isPointer`: whether there is a nil for what is undefined. */
+  /** Reads an item. `later` is the encoding of byte strings; `isPointer` is true if undefined is read as nil. */
   #item(plan: ValuePlan | undefined, later: BufferEncoding | undefined, isPointer: boolean): unknown {
     const cursor = this.#cursor;
     const isRaw = plan?.code === Code.Raw && plan.type !== anything;
@@ -287,7 +288,7 @@ class Reading {
     throw unacceptable(majorNames[Major.Simple]!, `simple value ${argument} is not recognized`);
   }
 
-  /** An item for which any type will do. Its head, and the tag before it, are read. */
+  /** Reads an untyped item after its head and tag. */
   #anything(tag: number, encoding: BufferEncoding | undefined): unknown {
     const cursor = this.#cursor;
     if (tag === Tag.Rfc3339Time) return timeOf(this.#text());
@@ -309,7 +310,7 @@ class Reading {
     }
   }
 
-  /** Content of no type has a float64, which goes through JSON where its bytes are kept. */
+  /** Reads an untyped float as a float64; where bytes are kept, it passes through JSON. */
   #float(): number | bigint | Float64 {
     const value = this.#cursor.float();
     return this.#raw?.kept ? rereadFloat(value) : Float64.of(value);
@@ -361,7 +362,7 @@ class Reading {
     throw this.#mismatch(major, goNameOf(plan));
   }
 
-  /** A list that need not grow. */
+  /** Creates a list with its final length. */
   #newList(): unknown[] {
     const { info, argument } = this.#cursor;
     return info === Info.Indefinite ? [] : new Array<unknown>(argument);
@@ -387,7 +388,7 @@ class Reading {
     return pending;
   }
 
-  /** Bytes that are not tagged are taken for the base64 that JSON has. */
+  /** Reads bytes; without a tag they are the base64 of JSON. */
   #bytes(encoding: BufferEncoding | undefined): string {
     const bytes = this.#cursor.string();
     if (encoding !== undefined) return bytes.toString('base64');
@@ -397,7 +398,7 @@ class Reading {
     return text;
   }
 
-  /** Go takes a list of numbers for bytes, too. */
+  /** Reads a list of numbers as bytes, like Go. */
   #listOfBytes(): string {
     const cursor = this.#cursor;
     const isIndefinite = cursor.info === Info.Indefinite;
@@ -420,7 +421,7 @@ class Reading {
     return bytes.toString('utf8');
   }
 
-  /** The integer whose head was read. A number if it is a safe one. */
+  /** Returns the integer of the current head; a number if it is safe. */
   #exactInteger(): number | bigint {
     const { major, argument } = this.#cursor;
     const value = major === Major.Unsigned ? argument : -1 - argument;
@@ -429,7 +430,7 @@ class Reading {
     return major === Major.Unsigned ? exact : -1n - exact;
   }
 
-  /** `destination`: what a value overflows that is too large. */
+  /** `destination` is the type in the message about an overflow. */
   #integer(goType: 'int32' | 'int64', destination: string = goType): number | bigint {
     const value = this.#exactInteger();
     if (typeof value === 'number' ? goType === 'int64' || (value | 0) === value : goType === 'int64' && BigInt.asIntN(64, value) === value)
@@ -438,7 +439,7 @@ class Reading {
     throw this.#mismatch(this.#cursor.major, goType, `${value} overflows ${isBelowInt64 ? "Go's int64" : destination}`);
   }
 
-  /** A tagged count of seconds since 1970. */
+  /** Reads a tagged number of seconds since 1970. */
   #epochTime(): string {
     if (this.#cursor.major === Major.Simple) return epochText(this.#cursor.float());
     const value = this.#exactInteger();
@@ -447,7 +448,7 @@ class Reading {
     return epochText(Number(value));
   }
 
-  /** As Go's errors bubble up, the outermost struct and its field are named. */
+  /** Returns the error with the outermost struct and its field, as Go's errors are wrapped. */
   #mismatch(major: Major, goType: string, note = ''): DecodeError {
     const root = this.#depth > 0 && !this.#raw?.kept ? this.#frames[0] : undefined;
     const place = root?.struct && root.key !== '' ? `Go struct field ${root.struct.type.goName}.${root.key}` : 'Go value';
@@ -455,18 +456,18 @@ class Reading {
   }
 }
 
-/** What is read into a pointer of its own type's unmarshaller has a nil for what is undefined. */
+/** True if Go reads the type through a pointer, so that undefined is nil. */
 function readsThroughPointer(code: Code): boolean {
   return code === Code.Time || code === Code.MicroTime || code === Code.Quantity;
 }
 
-/** The Go type that a value of CBOR is read into first. */
+/** Returns the Go type into which a CBOR value is read first. */
 function goNameOf({ code, type }: ValuePlan): string {
   if (readsThroughPointer(code)) return 'string';
   return code === Code.IntOrString ? 'int32' : goTypeName(type);
 }
 
-/** `next`: the first byte of what is tagged. */
+/** Checks a tag; `next` is the first byte of the tagged item. */
 function checkTag(tag: number, next: number): void {
   const major = next >> 5;
   if (tag === Tag.Rfc3339Time && major !== Major.Text)

@@ -1,17 +1,17 @@
-/** CBOR as people read it (RFC 8949, section 8): what errors show of a body. Upstream: fxamacker/cbor diagnose.go, strings of bytes as text. */
+/** CBOR diagnostic notation (RFC 8949, section 8), which errors show of a body. Upstream: fxamacker/cbor diagnose.go, with byte strings as text. */
 import { type Buffer, isUtf8 } from 'node:buffer';
 import { CborCursor, Info, Major } from './cbor-wire.ts';
 
-/** What is open: how it ends, and how its items are set apart. */
+/** An open container: its closing text and its separators. */
 interface Open {
   readonly end: string;
   readonly isMap: boolean;
-  /** Items that it still has; Infinity: until a break. */
+  /** Number of remaining items; Infinity for indefinite length. */
   left: number;
   items: number;
 }
 
-/** The notation of one well-formed item. */
+/** Returns the notation of one well-formed item. */
 export function diagnoseCbor(bytes: Buffer): string {
   const cursor = new CborCursor(bytes);
   const parts: string[] = [];
@@ -35,7 +35,7 @@ export function diagnoseCbor(bytes: Buffer): string {
   return parts.join('');
 }
 
-/** Writes one item; of one that holds others, the beginning. */
+/** Writes one item; for a container, its beginning. */
 function notate(cursor: CborCursor, parts: string[]): Open | undefined {
   cursor.head();
   const { major, info, argument } = cursor;
@@ -86,7 +86,7 @@ function simpleOf(cursor: CborCursor): string {
   return simpleNames[cursor.argument] ?? `simple(${cursor.argument})`;
 }
 
-/** With a fraction in any case. */
+/** Formats a float, always with a fraction. */
 function floatOf(value: number): string {
   if (Object.is(value, -0)) return '-0.0';
   const [mantissa = '', exponent] = String(value).split('e');

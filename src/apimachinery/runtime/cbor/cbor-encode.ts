@@ -1,4 +1,4 @@
-/** Writing a JSON value as CBOR. Upstream: apimachinery/pkg/runtime/serializer/cbor/internal/modes/encode.go. */
+/** Encodes a JSON value as CBOR. Upstream: apimachinery/pkg/runtime/serializer/cbor/internal/modes/encode.go. */
 import { Buffer } from 'node:buffer';
 import { type CborWriter, Major, Tag } from './cbor-wire.ts';
 import { compareUtf8 } from '../json/json.ts';
@@ -13,14 +13,16 @@ const falseByte = 0xf4;
 const trueByte = 0xf5;
 
 /**
- * Writes a decoded object, or what has its form: strings and keys as byte strings, keys in the order of their encodings, numbers in the shortest form that
- * keeps them, and of what the type calls bytes these, tagged as base64. Without a type, nothing is bytes. Works at any depth.
+ * Encodes a decoded object, or a value of that form: strings and keys as byte strings, keys sorted by their encodings, numbers in the
+ * shortest lossless form, and bytes of the type tagged as base64. Without a type, nothing is bytes. Any depth.
  */
 export function writeCbor(writer: CborWriter, value: unknown, type: StructType | undefined): void {
-  /** Of each open container: itself, its keys (undefined of a list), its plan, and what is next in it. */
+  // Stacks of the open containers.
   const containers: (readonly unknown[] | Json)[] = [];
+  /** Keys of each open container; undefined for a list. */
   const keys: (readonly string[] | undefined)[] = [];
   const plans: (ValuePlan | undefined)[] = [];
+  /** Next index in each open container. */
   const nexts: number[] = [];
   let item = value;
   let plan = type && valuePlan(type);
@@ -53,14 +55,14 @@ export function writeCbor(writer: CborWriter, value: unknown, type: StructType |
   }
 }
 
-/** Writes the head of a container. Returns the keys of a map in the order in which they are to be written; undefined of a list. */
+/** Writes the head of a container. Returns the sorted keys of a map; undefined for a list. */
 function beginContainer(writer: CborWriter, container: readonly unknown[] | Json): readonly string[] | undefined {
   const keys = Array.isArray(container) ? undefined : keysInOrder(container as Json);
   writer.head(keys ? Major.Map : Major.Array, (keys ?? (container as readonly unknown[])).length);
   return keys;
 }
 
-/** The plan of a map's value. */
+/** Returns the plan of a map's value. */
 function planOf(plan: ValuePlan, key: string): ValuePlan | undefined {
   switch (plan.code) {
     case Code.Struct:
@@ -74,7 +76,7 @@ function planOf(plan: ValuePlan, key: string): ValuePlan | undefined {
 
 const beyondAscii = /[^\0-\x7f]/;
 
-/** The keys of an object as the bytes of their encodings are ordered: shorter ones first. What is undefined is not there. */
+/** Returns the keys of an object sorted by their encodings: shorter ones first. Undefined members are left out. */
 function keysInOrder(object: Json): string[] {
   const keys: string[] = [];
   let isAscii = true;
@@ -84,7 +86,7 @@ function keysInOrder(object: Json): string[] {
     isAscii &&= !beyondAscii.test(key);
   }
   if (keys.length < 2) return keys;
-  // Sorting is stable, and fastest without a function.
+  // The sort is stable, and fastest without a comparison function.
   return isAscii
     ? keys.sort().sort((a, b) => a.length - b.length)
     : keys.sort((a, b) => Buffer.byteLength(a) - Buffer.byteLength(b) || compareUtf8(a, b));
@@ -98,7 +100,7 @@ function writeScalar(writer: CborWriter, value: unknown, code: Code | undefined)
       if (code === Code.Bytes) return writeBytes(writer, value);
       return writer.text(value);
     case 'number':
-      // Integers beyond the safe range are bigints, unless they are beyond an int64: Go has a float then.
+      // Unsafe integers are bigints, unless they exceed int64: Go has a float then.
       if (code !== Code.Float64 && Number.isSafeInteger(value)) return writer.integer(value);
       return writer.float(value);
     case 'bigint':

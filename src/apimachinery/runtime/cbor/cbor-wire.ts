@@ -1,4 +1,4 @@
-/** The items that CBOR is made of (RFC 8949): heads, strings, floats. */
+/** CBOR items (RFC 8949): heads, strings, floats. */
 import { Buffer } from 'node:buffer';
 import { DecodeError } from '../json/json.ts';
 import type { Steps } from '../steps.ts';
@@ -15,7 +15,7 @@ export const enum Major {
   Simple,
 }
 
-/** What fxamacker/cbor calls items of a major type. */
+/** Names of major types in fxamacker/cbor. */
 export const majorNames: readonly string[] = [
   'positive integer',
   'negative integer',
@@ -27,33 +27,33 @@ export const majorNames: readonly string[] = [
   'primitives',
 ];
 
-/** The low five bits of a first byte, where they are no number. */
+/** Special values of the low five bits of a first byte. */
 export const Info = { False: 20, True: 21, Null: 22, Undefined: 23, Float16: 25, Float32: 26, Float64: 27, Indefinite: 31 } as const;
 
-/** Ends an item of indefinite length. */
+/** End of an item of indefinite length. */
 export const breakByte = 0xff;
 
-/** Tags that say something to the API. */
+/** Tags with a meaning in the API. */
 export const Tag = { Rfc3339Time: 0, EpochTime: 1, UnsignedBignum: 2, NegativeBignum: 3, Base64Url: 21, Base64: 22, Base16: 23 } as const;
 
 const maxNestedLevels = 10_000;
 const maxArrayElements = 2_147_483_647;
 const maxMapPairs = 2_097_152;
 const uint32 = 0x1_0000_0000;
-/** From here on a length is negative as an int of Go. */
+/** Lengths from here on are negative as a Go int. */
 const int64Range = 2 ** 63;
 
-/** Reads one item's head after the other. It checks nothing but that there are bytes: of what is not known to be well-formed, all else is the caller's. */
+/** Reads item heads in sequence. It only checks that there are bytes; for bytes that may be malformed, the caller checks everything else. */
 export class CborCursor {
   at = 0;
   major: Major = Major.Unsigned;
   info = 0;
-  /** The number in the head; above 2^53 only nearly, see `exactArgument`. */
+  /** The number in the head, rounded above 2^53; see `exactArgument`. */
   argument = 0;
 
   constructor(readonly bytes: Buffer) {}
 
-  /** Reads a head. Throws DecodeError if the bytes end in it. */
+  /** Reads a head. Throws DecodeError if the bytes end within it. */
   head(): void {
     const { bytes } = this;
     if (this.at >= bytes.length) throw unexpectedEnd();
@@ -73,12 +73,12 @@ export class CborCursor {
     else this.argument = bytes.readUInt32BE(at) * uint32 + bytes.readUInt32BE(at + 4);
   }
 
-  /** The number in the head that was read last. */
+  /** Returns the exact number in the current head. */
   exactArgument(): bigint {
     return this.info === Info.Float64 ? this.bytes.readBigUInt64BE(this.at - 8) : BigInt(this.argument);
   }
 
-  /** The value of the float whose head was read last. */
+  /** Returns the float of the current head. */
   float(): number {
     if (this.info === Info.Float32) return this.bytes.readFloatBE(this.at - 4);
     return this.info === Info.Float64 ? this.bytes.readDoubleBE(this.at - 8) : halfFloat(this.argument);
@@ -88,14 +88,14 @@ export class CborCursor {
     return this.bytes[this.at]! >> 5;
   }
 
-  /** Whether the next byte ends an item of indefinite length; it is read then. */
+  /** Consumes the next byte if it ends an item of indefinite length; returns true then. */
   breaks(): boolean {
     if (this.bytes[this.at] !== breakByte) return false;
     this.at += 1;
     return true;
   }
 
-  /** The contents of the string whose head was read last, of its chunks if it is of indefinite length. */
+  /** Returns the contents of the current string, concatenated if it has chunks. */
   string(): Buffer {
     if (this.info === Info.Indefinite) return this.#chunks();
     const start = this.at;
@@ -103,7 +103,7 @@ export class CborCursor {
     return this.bytes.subarray(start, this.at);
   }
 
-  /** `string()` as text of an encoding. */
+  /** Returns `string()` decoded as text. */
   text(encoding: BufferEncoding): string {
     if (this.info === Info.Indefinite) return this.#chunks().toString(encoding);
     if (this.argument === 0) return '';
@@ -132,9 +132,9 @@ export class CborCursor {
     return contents;
   }
 
-  /** Passes over one well-formed item. */
+  /** Skips one well-formed item. */
   skip(): void {
-    /** Of each open container the items that it still has; Infinity: until a break. */
+    /** Remaining items of each open container; Infinity for indefinite length. */
     const open: number[] = [];
     for (let left = 1; ; left = open.pop()!) {
       while (left > 0) {
@@ -149,7 +149,7 @@ export class CborCursor {
     }
   }
 
-  /** Passes over a head, and over what is not items behind it. Returns how many items it holds. */
+  /** Skips a head and its string or float. Returns the number of its items. */
   #skipHead(): number {
     this.head();
     switch (this.major) {
@@ -174,26 +174,28 @@ function unexpectedEnd(): DecodeError {
   return new DecodeError('unexpected EOF');
 }
 
-/** A cursor over bytes that may be anything. */
+/** A cursor over untrusted bytes. */
 class UncheckedCursor extends CborCursor {
-  /** Of the containers around the one whose head was checked last, and of tags in tags. */
+  /** Depth of the current head in containers and nested tags. */
   depth = 0;
 }
 
-/** Items between two looks at the clock. */
+/** Number of items between two checks of the clock. */
 export const itemsOfStep = 4096;
 
 /**
- * Throws DecodeError unless the bytes are one item of CBOR and nothing else, in the dialect of the API: no bignums, NaN or infinity. Upstream:
+ * Throws DecodeError unless the bytes are exactly one CBOR item in the dialect of the API: no bignums, NaN or infinity. Upstream:
  * fxamacker/cbor valid.go, with the options of apimachinery/pkg/runtime/serializer/cbor/internal/modes/decode.go.
  */
 export function* checkWellFormed(bytes: Buffer): Steps<void> {
   if (bytes.length === 0) throw new DecodeError('EOF');
   const cursor = new UncheckedCursor(bytes);
-  /** Of each open container: its major type, its depth, and the items that it still has (Infinity: until a break) and had. */
+  // Stacks of the open containers.
   const majors: Major[] = [];
   const depths: number[] = [];
+  /** Number of remaining items of each; Infinity for indefinite length. */
   const left: number[] = [];
+  /** Number of checked items of each. */
   const had: number[] = [];
   let depth = 0;
   for (let checked = 1; ; checked++) {
@@ -224,8 +226,8 @@ export function* checkWellFormed(bytes: Buffer): Steps<void> {
 }
 
 /**
- * Checks an item with its tags; of an array or a map, the head: its items are returned, and the cursor's depth is that of its own. `depth`: of the
- * containers around it, and of tags in tags.
+ * Checks an item with its tags. For an array or map, it checks the head, returns the number of items, and sets the cursor's depth. `depth`
+ * is that of the containers and tags around it.
  */
 function checkItem(cursor: UncheckedCursor, depth: number): number {
   checkHead(cursor);
@@ -253,7 +255,7 @@ function tooManyPairs(): DecodeError {
   return new DecodeError(`cbor: exceeded max number of key-value pairs ${maxMapPairs} for CBOR map`);
 }
 
-/** `kind`: of the item that the protocol has no use for. */
+/** Returns the error for an unsupported item; `kind` is its type. */
 export function unacceptable(kind: string, what: string): DecodeError {
   return new DecodeError(`cbor: data item of cbor type ${kind} is not accepted by protocol: ${what}`);
 }
@@ -313,7 +315,7 @@ function itemsOf(cursor: CborCursor): number {
   return argument;
 }
 
-/** The value of a binary16. */
+/** Decodes a binary16. */
 function halfFloat(bits: number): number {
   const exponent = (bits >> 10) & 31;
   const mantissa = bits & 1_023;
@@ -323,7 +325,7 @@ function halfFloat(bits: number): number {
   return sign * (1_024 + mantissa) * 2 ** (exponent - 25);
 }
 
-/** The bits of the binary16 that is exactly the value; undefined if none is. */
+/** Returns the bits of the equal binary16; undefined if there is none. */
 function halfBits(value: number): number | undefined {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const size = Math.abs(value);
@@ -335,15 +337,15 @@ function halfBits(value: number): number | undefined {
   return sign | (mantissa < 1_024 ? mantissa : ((exponent + 15) << 10) | (mantissa - 1_024));
 }
 
-/** Strings below this are written character by character, which is faster than a call. */
+/** Strings shorter than this are written by a loop, which is faster than a native call. */
 const shortText = 24;
 
-/** Bytes that grow by what is written. */
+/** A growing buffer for CBOR items. */
 export class CborWriter {
   #buffer = Buffer.allocUnsafe(1024);
   #length = 0;
 
-  /** All that was written; nothing may be written after it. */
+  /** Returns the written bytes. Nothing may be written afterwards. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -358,7 +360,7 @@ export class CborWriter {
     this.#buffer[at] = value;
   }
 
-  /** The head of an item: its major type and a number, in the fewest bytes. */
+  /** Writes a head: major type and number, in the fewest bytes. */
   head(major: Major, value: number | bigint): void {
     const first = major << 5;
     if (value < 24) return this.byte(first | Number(value));
@@ -369,7 +371,7 @@ export class CborWriter {
     else this.#buffer.writeUIntBE(Number(value), at + 1, 1 << size);
   }
 
-  /** A string of the API: a byte string, which nobody need look through for invalid UTF-8. */
+  /** Writes a string as a byte string, which readers need not validate as UTF-8. */
   text(text: string): void {
     if (text.length < shortText && this.#shortText(text)) return;
     const length = Buffer.byteLength(text);
@@ -378,7 +380,7 @@ export class CborWriter {
     this.#buffer.write(text, at);
   }
 
-  /** Writes the text if it is ASCII. */
+  /** Writes the text if it is ASCII; returns true then. */
   #shortText(text: string): boolean {
     const { length } = text;
     const start = this.#reserve(1 + length);
@@ -400,7 +402,7 @@ export class CborWriter {
     else this.head(Major.Negative, typeof value === 'bigint' ? -1n - value : -1 - value);
   }
 
-  /** The narrowest of the three widths that keeps the value. */
+  /** Writes the narrowest lossless float. */
   float(value: number): void {
     const half = halfBits(value);
     if (half !== undefined) {

@@ -10,7 +10,7 @@ import { atOnce } from '../steps.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 
-/** Items of RFC 8949, appendix A, and what the API's dialect makes of them. */
+/** Items of RFC 8949, appendix A, and their values in the API's dialect. */
 const items: readonly (readonly [string, unknown])[] = [
   ['00', 0],
   ['17', 23],
@@ -119,7 +119,7 @@ describe('parseCbor', () => {
   it.each(items)('%s', (bytes, want) => {
     const value = parseCbor(hex(bytes));
     expect(value).toStrictEqual(want);
-    // The matcher does not see the value of a Float64.
+    // The matcher does not compare the value of a Float64.
     expect(encodeRawJson(value)).toBe(encodeRawJson(want));
   });
 
@@ -130,16 +130,16 @@ describe('parseCbor', () => {
   it.each([
     { what: 'lists', head: '81', end: '', most: 10_000, encoded: 10_004 },
     { what: 'maps', head: 'a14161', end: '', most: 10_000, encoded: 30_004 },
-    { what: 'lists without a length', head: '9f', end: 'ff', most: 10_000, encoded: 10_004 },
+    { what: 'lists of indefinite length', head: '9f', end: 'ff', most: 10_000, encoded: 10_004 },
     // The outermost is not counted.
     { what: 'tags', head: 'c6', end: '', most: 10_001, encoded: 4 },
-  ])('takes so many $what in each other, and no more', ({ head, end, most, encoded }) => {
+  ])('accepts this many nested $what, and no more: $most', ({ head, end, most, encoded }) => {
     const nested = (depth: number) => parseCbor(hex(`${head.repeat(depth)}01${end.repeat(depth)}`));
     expect(encodeCbor(undefined, nested(most))).toHaveLength(encoded);
     expect(() => nested(most + 1)).toThrow('cbor: exceeded max nested level 10000');
   });
 
-  it('takes any bytes for an item or tells what is wrong with them', () => {
+  it('decodes arbitrary bytes or reports an error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         try {
@@ -153,7 +153,7 @@ describe('parseCbor', () => {
 });
 
 describe('parseCborMap', () => {
-  it('sorts the keys of maps in it if asked', () => {
+  it('sorts the keys of maps if requested', () => {
     const bytes = hex('a2 4162 a24163 01 4161 02 4161 f5');
     expect(encodeRawJson(atOnce(parseCborMap(bytes, true)))).toBe('{"b":{"a":2,"c":1},"a":true}');
     expect(encodeRawJson(atOnce(parseCborMap(bytes)))).toBe('{"b":{"c":1,"a":2},"a":true}');
@@ -165,12 +165,12 @@ describe('parseCborMap', () => {
     expect(Object.keys(a as object)).toEqual(keys.toSorted());
   });
 
-  it('takes null for an empty map', () => {
+  it('reads null as an empty map', () => {
     expect(atOnce(parseCborMap(hex('f6')))).toEqual({});
     expect(atOnce(parseCborMap(hex('a14161f6')))).toEqual({ a: null });
   });
 
-  it('refuses what is no map', () => {
+  it('rejects other items than maps', () => {
     expect(() => atOnce(parseCborMap(hex('80')))).toThrow('cbor: cannot unmarshal array into Go value of type map[string]interface {}');
   });
 });
@@ -198,13 +198,13 @@ describe('encodeCbor', () => {
     ['x'.repeat(24), `5818${'78'.repeat(24)}`],
     [['a', 1], '82416101'],
     [{ bb: 1, a: 2, ü: 3, c: undefined, ab: 4 }, 'a4416102426162044262620142c3bc03'],
-  ])('%o is %s', (value, want) => {
+  ])('%o becomes %s', (value, want) => {
     const bytes = encodeCbor(undefined, value);
     expect(bytes.toString('hex')).toBe(`d9d9f7${want}`);
     expect(isCbor(bytes)).toBe(true);
   });
 
-  it('writes what is read again', () => {
+  it('round-trips', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         // JSON has no negative zero.
@@ -214,7 +214,7 @@ describe('encodeCbor', () => {
     );
   });
 
-  it('writes lists in pieces', () => {
+  it('encodes lists as pieces', () => {
     const piece = (n: number) => encodeCborListItem(undefined, { n });
     const list = { kind: 'FooList', apiVersion: 'v1', metadata: { resourceVersion: '5' } };
     const bytes = Buffer.concat(cborList(list, [Buffer.concat([piece(1), piece(2)]), piece(3)], 3));
@@ -265,33 +265,37 @@ describe('decodeCbor', () => {
     ['a1 43726177 a2 416202 4161 d6426869', { raw: { a: 'aGk=', b: 2 } }],
     ['a1 466c6162656c73 a14161f6', { labels: { a: '' } }],
     ['f6', {}],
-  ])('%s is %j', (bytes, want) => {
+  ])('%s becomes %j', (bytes, want) => {
     expect(atOnce(decodeCbor(thing, hex(bytes)))).toEqual({ object: want, strictError: undefined });
   });
 
   it.each<readonly [string, unknown, string]>([
     ['a list', [], 'array into Go value of type v1.Thing (cannot decode CBOR array to struct without toarray option)'],
     ['a text', 'a', 'byte string into Go value of type v1.Thing'],
-    ['a number for a text', { text: 5 }, 'positive integer into Go struct field v1.Thing.text of type string'],
-    ['a number far inside', { inner: { inner: { text: -5 } } }, 'negative integer into Go struct field v1.Thing.inner of type string'],
-    ['a text for a flag', { flag: 'x' }, 'byte string into Go struct field v1.Thing.flag of type bool'],
-    ['a flag for a number', { small: true }, 'primitives into Go struct field v1.Thing.small of type int32'],
+    ['a number for a string', { text: 5 }, 'positive integer into Go struct field v1.Thing.text of type string'],
+    ['a deeply nested number', { inner: { inner: { text: -5 } } }, 'negative integer into Go struct field v1.Thing.inner of type string'],
+    ['a string for a boolean', { flag: 'x' }, 'byte string into Go struct field v1.Thing.flag of type bool'],
+    ['a boolean for a number', { small: true }, 'primitives into Go struct field v1.Thing.small of type int32'],
     ['a fraction', { large: 1.5 }, 'primitives into Go struct field v1.Thing.large of type int64'],
     [
       'a number of more than 32 bits',
       { small: 3_000_000_000 },
       'positive integer into Go struct field v1.Thing.small of type int32 (3000000000 overflows int32)',
     ],
-    ['a text for a float', { float: '1' }, 'byte string into Go struct field v1.Thing.float of type float64'],
+    ['a string for a float', { float: '1' }, 'byte string into Go struct field v1.Thing.float of type float64'],
     ['a number for a time', { time: 5 }, 'positive integer into Go struct field v1.Thing.time of type string'],
     ['a number for a quantity', { quantity: 5 }, 'positive integer into Go struct field v1.Thing.quantity of type string'],
-    ['a flag for a port', { port: true }, 'primitives into Go struct field v1.Thing.port of type int32'],
+    ['a boolean for a port', { port: true }, 'primitives into Go struct field v1.Thing.port of type int32'],
     ['a map for a list', { list: {} }, 'map into Go struct field v1.Thing.list of type []string'],
     ['a number in a list', { list: ['a', 1] }, 'positive integer into Go struct field v1.Thing.list of type string'],
     ['a list for a map', { labels: [] }, 'array into Go struct field v1.Thing.labels of type map[string]string'],
-    ['too large a byte', { bytes: [256] }, 'positive integer into Go struct field v1.Thing.bytes of type uint8 (256 overflows uint8)'],
-    ['a text in bytes', { bytes: ['a'] }, 'byte string into Go struct field v1.Thing.bytes of type uint8'],
-  ])('refuses %s', (_, value, message) => {
+    [
+      'a byte that is too large',
+      { bytes: [256] },
+      'positive integer into Go struct field v1.Thing.bytes of type uint8 (256 overflows uint8)',
+    ],
+    ['a string in bytes', { bytes: ['a'] }, 'byte string into Go struct field v1.Thing.bytes of type uint8'],
+  ])('rejects %s', (_, value, message) => {
     expect(() => decoded(value)).toThrow(expect.objectContaining({ name: 'DecodeError', message: `cbor: cannot unmarshal ${message}` }));
   });
 
@@ -318,27 +322,27 @@ describe('decodeCbor', () => {
     ['a2 43726177 a0 4474657874 05', 'cbor: cannot unmarshal positive integer into Go struct field v1.Thing.text of type string'],
     ['a2 43726177 818101 4474657874 05', 'cbor: cannot unmarshal positive integer into Go struct field v1.Thing.text of type string'],
     ['a1 4474696d65 4178', 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
-  ])('refuses %s', (bytes, message) => {
+  ])('rejects %s', (bytes, message) => {
     expect(() => atOnce(decodeCbor(thing, hex(bytes)))).toThrow(expect.objectContaining({ name: 'DecodeError', message }));
   });
 
   it.each<readonly [string, object, number]>([
     ['a field', { text: 'a', foo: 1 }, 0],
-    ['a field behind others', { aaaaa: 1, text: 'a' }, 1],
-    ['a field inside', { inner: { text: 'a', zzzz: 1 } }, 1],
-    ['a field inside, and one outside of it', { inner: { abcdefg: 1 }, toolong: 2 }, 1],
-  ])('tells %s that the type does not have', (_, value, index) => {
+    ['a field after others', { aaaaa: 1, text: 'a' }, 1],
+    ['a nested field', { inner: { text: 'a', zzzz: 1 } }, 1],
+    ['a nested field, and one outside of it', { inner: { abcdefg: 1 }, toolong: 2 }, 1],
+  ])('reports the unknown field %s', (_, value, index) => {
     const { object, strictError } = decoded(value);
     expect(strictError).toBe(`cbor: found unknown field at map element index ${index}`);
     expect(Object.keys(object).every((key) => thing.fields.has(key))).toBe(true);
   });
 
-  it('sorts the keys of maps in what is raw, as Go passes through a map', () => {
+  it('sorts the keys of raw maps, as Go does', () => {
     const { object } = atOnce(decodeCbor<object>(thing, hex('a1 43726177 a2 4162 a24163 01 4161 02 4161 f5')));
     expect(encodeRawJson(object)).toBe('{"raw":{"a":true,"b":{"a":2,"c":1}}}');
   });
 
-  it('writes bytes as such', () => {
+  it('encodes bytes as byte strings', () => {
     const bytes = encodeCbor(thing, { bytes: 'aGk=', text: 'aGk=', float: 1, small: 1 });
     expect(diagnoseCbor(bytes)).toBe("55799({'text': 'aGk=', 'bytes': 22('hi'), 'float': 1.0, 'small': 1})");
   });
@@ -349,7 +353,7 @@ describe('cborKind', () => {
     ['a2 446b696e64 4141 4a61706956657273696f6e 427631', { kind: 'A', apiVersion: 'v1' }],
     ['a2 446b696e64 f6 4161 9f8001ff', { kind: '', apiVersion: '' }],
     ['f6', { kind: '', apiVersion: '' }],
-  ])('of %s is %j', (bytes, want) => {
+  ])('the kind of %s is %j', (bytes, want) => {
     expect(atOnce(cborKind(hex(bytes)))).toEqual(want);
   });
 
@@ -357,7 +361,7 @@ describe('cborKind', () => {
     ['05', 'cbor: cannot unmarshal positive integer into Go value of type v1.TypeMeta'],
     ['a1446b696e6405', 'cbor: cannot unmarshal positive integer into Go struct field v1.TypeMeta.kind of type string'],
     ['a2416101416102', 'cbor: found duplicate map key "a" at map element index 1'],
-  ])('of %s: %s', (bytes, message) => {
+  ])('the kind of %s: %s', (bytes, message) => {
     expect(() => atOnce(cborKind(hex(bytes)))).toThrow(message);
   });
 });
@@ -373,7 +377,7 @@ describe('diagnoseCbor', () => {
     ['82f7f8ff', '[undefined, simple(255)]'],
     ['84fb3e7ad7f29abcaf48f97bfff98000fb7e37e43c8800759c', '[1.0e-7, 65504.0, -0.0, 1.0e+300]'],
     ['823bffffffffffffffff1bffffffffffffffff', '[-18446744073709551616, 18446744073709551615]'],
-  ])('%s is %s', (bytes, want) => {
+  ])('%s becomes %s', (bytes, want) => {
     expect(diagnoseCbor(hex(bytes))).toBe(want);
   });
 });

@@ -1,7 +1,4 @@
-/**
- * Objects as CBOR, in the dialect of the API. Upstream: apimachinery/pkg/runtime/serializer/cbor. Each begins with the tag that says of it that it is CBOR
- * (RFC 8949, 3.4.6).
- */
+/** Objects as CBOR, in the dialect of the API. Upstream: apimachinery/pkg/runtime/serializer/cbor. Each has the self-described tag (RFC 8949, 3.4.6). */
 import { Buffer } from 'node:buffer';
 import { anything, readCbor, readWellFormed } from './cbor-decode.ts';
 import { writeCbor } from './cbor-encode.ts';
@@ -18,7 +15,7 @@ interface Identity {
   readonly kind: string;
 }
 
-/** Whether bytes say of themselves that they are CBOR. Bodies of requests need not. */
+/** True if the bytes have the self-described tag, which is optional in request bodies. */
 export function isCbor(bytes: Buffer): boolean {
   return bytes.length >= selfDescribed.length && bytes.compare(selfDescribed, 0, selfDescribed.length, 0, selfDescribed.length) === 0;
 }
@@ -46,21 +43,21 @@ const typeMeta: StructType = {
   preserveUnknownFields: false,
 };
 
-/** What an object says that it is; empty where it says nothing. Throws DecodeError for what is no CBOR, or no object. */
+/** Returns apiVersion and kind of an object; empty if absent. Throws DecodeError for malformed CBOR, or another item than a map. */
 export function* cborKind(bytes: Buffer): Steps<Identity> {
   const { value } = yield* readCbor(bytes, valuePlan(typeMeta));
   const { kind, apiVersion } = (value ?? {}) as Partial<Record<'kind' | 'apiVersion', string | null>>;
   return { kind: kind ?? '', apiVersion: apiVersion ?? '' };
 }
 
-/** Any item as JSON has it. Throws DecodeError. */
+/** Decodes any item to JSON. Throws DecodeError. */
 export function parseCbor(bytes: Buffer): unknown {
   return atOnce(readCbor(bytes)).value;
 }
 
 const anyMap = valuePlan({ kind: 'map', values: anything, mapType: 'granular' });
 
-/** Like `parseCbor`, of what must be a map or null, which counts as an empty one. `sorts`: the maps in it have their keys sorted, as Go passes through maps. */
+/** Like `parseCbor`, but requires a map or null, which is read as an empty map. `sorts` sorts the keys of nested maps, as Go's maps are encoded. */
 export function* parseCborMap(bytes: Buffer, sorts = false): Steps<Record<string, unknown>> {
   const { value } = yield* readCbor(bytes, anyMap, sorts);
   return (value ?? {}) as Record<string, unknown>;
@@ -68,18 +65,18 @@ export function* parseCborMap(bytes: Buffer, sorts = false): Steps<Record<string
 
 interface DecodedCbor<T> {
   readonly object: T;
-  /** Tells the first field that the type does not have. */
+  /** The error for the first unknown field. */
   readonly strictError: string | undefined;
 }
 
-/** An object of a type, as decoding its JSON gives it. Its bytes went through `cborKind`. Throws DecodeError. */
+/** Decodes an object of a type, equal to decoding its JSON. Its bytes were checked by `cborKind`. Throws DecodeError. */
 export function* decodeCbor<T>(type: StructType, bytes: Buffer): Steps<DecodedCbor<T>> {
   const { value, unknownField } = yield* readWellFormed(bytes, valuePlan(type));
   const { object } = decode<T>(type, value, { strict: false });
   return { object, strictError: unknownField === undefined ? undefined : `cbor: found unknown field at map element index ${unknownField}` };
 }
 
-/** An object of a type; undefined: of a custom resource, in which nothing is bytes. */
+/** Encodes an object of a type; undefined for a custom resource, which has no byte fields. */
 export function encodeCbor(type: StructType | undefined, object: unknown): Buffer {
   const writer = new CborWriter();
   writer.raw(selfDescribed);
@@ -87,14 +84,14 @@ export function encodeCbor(type: StructType | undefined, object: unknown): Buffe
   return writer.bytes();
 }
 
-/** An object as the item of a list. */
+/** Encodes an object as an item of a list. */
 export function encodeCborListItem(type: StructType | undefined, object: unknown): Buffer {
   const writer = new CborWriter();
   writeCbor(writer, object, type);
   return writer.bytes();
 }
 
-/** A list, as pieces in order. `items` are joined results of `encodeCborListItem`, `count` of them. */
+/** Returns a list as pieces in order. `items` are concatenated results of `encodeCborListItem`, `count` of them. */
 export function cborList(list: Identity & { readonly metadata: object }, items: readonly Buffer[], count: number): Buffer[] {
   const head = new CborWriter();
   head.raw(selfDescribed);
@@ -111,7 +108,7 @@ export function cborList(list: Identity & { readonly metadata: object }, items: 
   return [head.bytes(), ...items, end.bytes()];
 }
 
-/** A watch event with its encoded object. Events follow each other with nothing between them (RFC 8742). */
+/** Encodes a watch event with an encoded object. Events follow each other without separators (RFC 8742). */
 export function encodeCborWatchEvent(event: string, object: Buffer): Buffer {
   const writer = new CborWriter();
   writer.raw(selfDescribed);

@@ -1,14 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { atOnce, type Steps } from '../steps.ts';
 
-/** Of the text before, a step; and of what it becomes, a piece. */
+/** Number of input bytes between two yields. */
 const stepBytes = 16 * 1024;
+/** Size of an output piece in bytes. */
 const outBytes = 64 * 1024;
-/** So much may become of anything, and of much text so many times as much: each line that is deep in an object begins with its depth. */
+/** Maximum size of the output in bytes, unless `maxGrowth` allows more. Deep lines start with long indents. */
 const maxBytes = 64 * 1024 * 1024;
+/** Maximum ratio of output to input for large inputs. */
 const maxGrowth = 32;
 
-/** The text is nested so deeply that it would become many times as long. */
+/** Error for a text that is so deep that indenting would multiply its length. */
 export class IndentTooLongError extends Error {
   constructor() {
     super('it is nested too deeply to be shown with indentation');
@@ -27,16 +29,16 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Lays JSON text out with two spaces, as Go's json.Indent does: empty objects and arrays stay `{}` and `[]`. Scalars are not touched.
- * There is no white space in it between its tokens.
+ * Indents JSON by two spaces, like Go's json.Indent: empty objects and arrays stay `{}` and `[]`, scalars are unchanged. The input has no
+ * white space between tokens.
  */
 export function indentJson(text: string): string {
   return Buffer.concat(atOnce(indentSteps([Buffer.from(text)]))).toString('utf8');
 }
 
 /**
- * The same of JSON in UTF-8 without white space between its tokens but newlines (which go), cut into pieces anywhere; what it becomes is in
- * other pieces. Throws IndentTooLongError.
+ * Like `indentJson`, for UTF-8 pieces cut anywhere, without white space between tokens except newlines (which are dropped); the output
+ * pieces are cut elsewhere. Throws IndentTooLongError.
  */
 export function* indentSteps(pieces: readonly Buffer[]): Steps<Buffer[]> {
   const total = pieces.reduce((sum, { length }) => sum + length, 0);
@@ -58,7 +60,7 @@ class Indenter {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** The last token was a bracket that opens: what comes next decides whether it stays in the line. */
+  /** True after an opening bracket: the next token decides whether the container is empty. */
   #isOpened = false;
 
   constructor(limit: number) {

@@ -1,28 +1,28 @@
 /** Scans a JSON text for what JSON.parse does not report: depth, duplicate keys, and numbers that Go reads differently. */
 import { isLongInteger, isOddLiteral } from '../numbers.ts';
 
-/** Objects and lists may be nested so deep; upstream: maxNestingDepth. */
+/** Maximum depth of objects and lists; upstream: maxNestingDepth. */
 export const maxNestingDepth = 10_000;
 
-/** Upstream keeps so many strict errors and drops the rest. */
+/** Upstream keeps this number of strict errors and drops the rest. */
 const maxReported = 100;
 
-/** So many repeated keys are found again; nobody sends more of them by mistake. */
+/** Maximum number of repeated keys that are merged; more do not occur by mistake. */
 const maxRepeatedKeys = 1_000;
 
 export const quoteMark = 0x22;
 export const backslash = 0x5c;
 
-/** From so many keys on, an object's keys are in a Set instead of being compared one by one. */
+/** From this number on, an object's keys are in a Set instead of being compared one by one. */
 const setFrom = 12;
 
 /** RFC 8259, section 6. */
 const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
-/** What is open where a scan is. Of each open object, its keys so far lie in keyStart, keyEnd and keyHash from its base on; a list's base is -1. */
+/** Stack of open containers. The keys of an open object are in keyStart, keyEnd and keyHash from its base on; a list's base is -1. */
 class OpenContainers {
   readonly bases = new Int32Array(maxNestingDepth + 2);
-  /** Of an object the place of its present key, of a list the index of its present item. */
+  /** For an object the position of its current key, for a list the index of its current item. */
   readonly indexes = new Int32Array(maxNestingDepth + 2);
   readonly keySets: (Set<string> | undefined)[] = [];
   keyStart = new Int32Array(256);
@@ -40,7 +40,7 @@ class OpenContainers {
     this.keyHash = grow(this.keyHash);
   }
 
-  /** For the next scan. */
+  /** Resets the state for the next scan. */
   clear(): void {
     if (this.keySets.length > 0) this.keySets.length = 0;
     if (this.keyStart.length <= 65_536) return;
@@ -50,31 +50,32 @@ class OpenContainers {
   }
 }
 
-/** Of scans that are done at once: nothing of it outlives a call, and a scan never calls out to other code. */
+/** Reused by synchronous scans, which never call other code and keep nothing afterwards. */
 const reused = new OpenContainers();
 
-/** A scan of a text, and what it has found so far. */
+/** A scan of a text with its findings so far. */
 export class JsonScan {
   readonly bytes: Buffer;
   private readonly open: OpenContainers;
   ascii = true;
-  /** An escape may make a lone surrogate. */
+  /** True if an escape may be a lone surrogate. */
   surrogates = false;
   tooDeep = false;
   duplicates: string[] | undefined = undefined;
-  /** Offsets of the first bytes of keys that their objects have before. */
+  /** Byte offsets of repeated keys. */
   repeatedKeys: number[] | undefined = undefined;
   overflow: string | undefined = undefined;
-  /** True if there is a number that becomes a Float64. */
+  /** True if a number becomes a Float64. */
   hasFloats = false;
-  /** Start and end of every number that JSON.parse would make another one: see `numberOf`. */
+  /** Start and end of every number that JSON.parse would change: see `numberOf`. */
   readonly oddNumbers: number[] = [];
-  /** Where the scan is: the next byte that it looks at, and how many objects and lists are open there. */
+  /** Offset of the next byte. */
   at = 0;
+  /** Number of open containers at `at`. */
   depth = 0;
-  /** How few of them were open at a time since the last `next` began. */
+  /** Minimum number of open containers since the last `next` started. */
   lowest = 0;
-  /** Duplicate keys so far, each occurrence counted. */
+  /** Number of repeated keys so far. */
   #repeated = 0;
   #allBytes = 0;
   #keys = 0;
@@ -86,7 +87,7 @@ export class JsonScan {
     this.open = open;
   }
 
-  /** Scans all of a text. On malformed text it stops somewhere: JSON.parse will refuse that text. */
+  /** Scans a whole text. On malformed text it stops early: JSON.parse rejects that text. */
   static of(bytes: Buffer): JsonScan {
     const scan = new JsonScan(bytes, reused);
     scan.#run(Infinity);
@@ -94,25 +95,22 @@ export class JsonScan {
     return scan;
   }
 
-  /** A scan that goes on by `next`. */
+  /** Starts a scan that `next` continues. */
   static begin(bytes: Buffer): JsonScan {
     return new JsonScan(bytes, new OpenContainers());
   }
 
-  /**
-   * Goes on behind the first comma from `until` on that lies inside an object or list; false where there is none, and the scan has come to the end, or to
-   * what no JSON has.
-   */
+  /** Continues after the first comma at or after `until` within an object or list; returns false if there is none, after the end or at malformed text. */
   next(until: number): boolean {
     return this.#run(until);
   }
 
-  /** Whether the container at a depth from 1 on is an object. */
+  /** True if the container at a depth (from 1) is an object. */
   isObject(depth: number): boolean {
     return this.open.bases[depth]! >= 0;
   }
 
-  /** The present key of the open object at a depth as JSON.parse has it: lone surrogates stay. */
+  /** Returns the current key of the open object at a depth as JSON.parse reads it, including lone surrogates. */
   keyAt(depth: number): string {
     return keyText(this.bytes, this.open, this.open.indexes[depth]!);
   }
@@ -198,7 +196,7 @@ export class JsonScan {
           break;
         }
       } else if (c === 0x3a || c === 0x20 || c === 0x0a) {
-        // Nothing to note.
+        // Nothing to record.
       } else if (c === 0x7b || c === 0x5b) {
         depth++;
         if (depth > maxNestingDepth) {
@@ -248,7 +246,7 @@ export class JsonScan {
   #report(depth: number, start: number): void {
     this.repeatedKeys ??= [];
     if (this.repeatedKeys.length < maxRepeatedKeys) this.repeatedKeys.push(start);
-    // Making a path takes time that grows with the depth: a body of nothing but duplicates must not take longer for it.
+    // Building a path takes time linear in the depth: a body of duplicate keys must not multiply that.
     if (++this.#repeated > 2 * maxReported) return;
     const at = this.#path(depth);
     this.duplicates ??= [];
@@ -266,7 +264,7 @@ export class JsonScan {
     } else if (isLongInteger(literal)) this.oddNumbers.push(start, end);
   }
 
-  /** Where the scan is: `spec.containers[0].name`. */
+  /** Returns the path of the scan: `spec.containers[0].name`. */
   #path(depth: number): string {
     let text = '';
     for (let d = 1; d <= depth; d++) {
@@ -283,14 +281,14 @@ function sameBytes(bytes: Buffer, aStart: number, aEnd: number, bStart: number, 
   return true;
 }
 
-/** The key at a place of the key stack, unescaped. */
+/** Returns the unescaped key at an index of the key stack. */
 function keyText(bytes: Buffer, { keyStart, keyEnd }: OpenContainers, at: number): string {
   const text = bytes.toString('utf8', keyStart[at]!, keyEnd[at]!);
   if (!text.includes('\\')) return text;
   try {
     return JSON.parse(`"${text}"`) as string;
   } catch {
-    // Not JSON at all: the document will be refused.
+    // Malformed JSON: JSON.parse rejects the document.
     return text;
   }
 }

@@ -1,7 +1,7 @@
 import { backslash, maxNestingDepth, quoteMark } from './json-scan.ts';
 import { quote } from '../quote.ts';
 
-/** No JSON. `message` is that of Go's encoding/json, `offset` the number of bytes read up to the error. */
+/** Error for malformed JSON. `message` is that of Go's encoding/json, `offset` the number of bytes read up to the error. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
   readonly offset: number;
@@ -14,15 +14,16 @@ export class JsonSyntaxError extends Error {
 
 const literalWords: Readonly<Record<number, string>> = { 0x74: 'true', 0x66: 'false', 0x6e: 'null' };
 const escapes: ReadonlySet<number> = new Set([...'bfnrt\\/"'].map((char) => char.charCodeAt(0)));
-/** Of the code of a character; NaN, where there is none, is no digit. */
+/** True for the character code of a digit; false for NaN, the code past the end. */
 export const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39;
 const isHex = (c: number): boolean => isDigit(c) || (c >= 0x41 && c <= 0x46) || (c >= 0x61 && c <= 0x66);
-/** A blank of JSON. */
+/** True for JSON white space. */
 export const isSpace = (c: number): boolean => c === 0x20 || c === 0x09 || c === 0x0d || c === 0x0a;
 
 /**
- * The first error of a text as Go's scanner names it; undefined for valid JSON. Upstream: encoding/json/scanner.go, whose states the words come
- * from. At the end of the text that scanner sees one more blank, so a cut literal is an invalid blank and a cut string an unexpected end.
+ * Returns the first error of a text with the message of Go's scanner; undefined for valid JSON. Upstream: encoding/json/scanner.go, whose
+ * states determine the messages. That scanner reads one more space at the end, so a truncated literal is an invalid space and a truncated
+ * string an unexpected end.
  */
 export function findSyntaxError(bytes: Uint8Array): JsonSyntaxError | undefined {
   const length = bytes.length;
@@ -31,7 +32,7 @@ export function findSyntaxError(bytes: Uint8Array): JsonSyntaxError | undefined 
   const unexpectedEnd = (): JsonSyntaxError => new JsonSyntaxError('unexpected end of JSON input', length);
   const bad = (context: string): JsonSyntaxError =>
     new JsonSyntaxError(`invalid character ${quoteCharacter(peek())} ${context}`, Math.min(i + 1, length));
-  /** Steps over one byte of a class; past the end, a blank that no class holds is an error, and one that it holds an unexpected end. */
+  /** Consumes one byte of a class. Past the end it is a space: an error if the class excludes it, else an unexpected end. */
   const step = (allowed: boolean, context: string): JsonSyntaxError | undefined => {
     if (!allowed) return bad(context);
     if (i >= length) return unexpectedEnd();
@@ -98,7 +99,7 @@ export function findSyntaxError(bytes: Uint8Array): JsonSyntaxError | undefined 
     return undefined;
   };
 
-  /** The open objects (`{` before a colon is due, `:` after it) and lists. */
+  /** The open objects (`{` before a colon, `:` after it) and lists. */
   const open: ('{' | ':' | '[')[] = [];
   let want: 'value' | 'value or ]' | 'key' | 'key or }' | 'end' = 'value';
   for (;;) {
@@ -151,7 +152,7 @@ export function findSyntaxError(bytes: Uint8Array): JsonSyntaxError | undefined 
   }
 }
 
-/** A byte as the scanner's messages show it: taken for a rune, in single quotes. */
+/** Formats a byte like the scanner's messages: as a rune in single quotes. */
 function quoteCharacter(byte: number): string {
   if (byte === 0x27) return `'\\''`;
   if (byte === quoteMark) return `'"'`;

@@ -22,7 +22,7 @@ function written(writer: JsonWriter, write: (to: JsonWriter) => void): string {
   return text;
 }
 
-test('strings and texts are written the same, by the engine and by the loop', () => {
+test('the engine and the loop write strings equally', () => {
   fc.assert(
     fc.property(texts, texts, (first, second) => {
       for (const writer of [cold, warm]) {
@@ -38,7 +38,7 @@ test('strings and texts are written the same, by the engine and by the loop', ()
   );
 });
 
-test('what is taken back, closed or larger than the room', () => {
+test('rewound, closed and oversized texts', () => {
   for (const writer of [cold, warm]) {
     const text = written(writer, (to) => {
       to.byte(0x2c);
@@ -56,7 +56,7 @@ test('what is taken back, closed or larger than the room', () => {
   }
 });
 
-test('a large text, of which the size was told, is not written over by the next one', () => {
+test('does not overwrite a large text of announced size', () => {
   const part = Buffer.alloc(3_000_000, 'b');
   cold.begin(part.length);
   cold.bytes(part);

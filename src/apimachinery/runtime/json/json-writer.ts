@@ -2,49 +2,46 @@ import { Buffer } from 'node:buffer';
 import { encodeString, needsEscape } from './json.ts';
 
 const initialBytes = 64 * 1024;
-/** A text that took more is not typical, and its room is given back. */
+/** A larger buffer is released, since such texts are not typical. */
 const keptBytes = 1024 * 1024;
-/** No more than this part of a buffer that is given away may be without use. */
+/** A buffer may be handed out if at most the fraction 1/16 of it is unused. */
 const mostUnused = 16;
 
-/** A text with no more characters is written by a loop: to call the engine takes longer. */
+/** Texts up to this length are written by a loop, since a native call takes longer. */
 const shortText = 32;
 
-/** So many texts at first are all left to the engine: before the loop is compiled, which a start does not live to see, it takes ten times as long. */
+/** Number of initial texts that use native calls: until the loop is compiled, it is ten times slower, which would affect startup. */
 const coldTexts = 20_000;
 
-/** Of a longer one the bytes are counted before there is made room for them. */
+/** For longer texts, the bytes are counted before the buffer grows. */
 const countedText = 4 * 1024;
 
 const quote = 0x22;
 
-/** ASCII characters that stand for themselves in Go's JSON, by code. */
+/** ASCII characters, by code, that Go's JSON does not escape. */
 const plain = new Uint8Array(128).fill(1);
 plain.fill(0, 0, 0x20);
 for (const char of '"\\<>&') plain[char.charCodeAt(0)] = 0;
 
-/**
- * JSON as UTF-8 in a buffer that one text after the other uses: bytes where they belong at once are half the work of strings that
- * are joined, flattened and then encoded. Texts do not nest.
- */
+/** Writes JSON as UTF-8 into a buffer that is reused: half the cost of concatenating, flattening and encoding strings. Texts do not nest. */
 export class JsonWriter {
   #buffer = Buffer.allocUnsafeSlow(initialBytes);
   #at = 0;
   #cold = coldTexts;
 
-  /** Where the next byte goes. */
+  /** Offset of the next byte. */
   get at(): number {
     return this.#at;
   }
 
-  /** `partBytes`: so many of what follows are known to be there, of parts that were made before. */
+  /** Starts a text. `partBytes` is the known size of prebuilt parts to follow. */
   begin(partBytes = 0): void {
     if (partBytes > initialBytes) this.#buffer = Buffer.allocUnsafeSlow(partBytes + initialBytes);
     else if (this.#buffer.length > keptBytes) this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
     this.#at = 0;
   }
 
-  /** What was written since `begin`, and ends it: the buffer itself where it is a large one, and nearly full. */
+  /** Ends the text and returns it: the buffer itself if it is large and nearly full. */
   toBuffer(): Buffer {
     const { length } = this.#buffer;
     if (length > keptBytes && this.#at > length - length / mostUnused) {
@@ -62,12 +59,12 @@ export class JsonWriter {
     return this.#buffer.toString('utf8', 0, this.#at);
   }
 
-  /** Takes back what was written from here on. */
+  /** Discards everything from an offset on. */
   rewind(at: number): void {
     this.#at = at;
   }
 
-  /** Ends an object or a list that began at `start` with a comma before each of its parts. `open`, `close`: codes of the brackets. */
+  /** Closes an object or list that started at `start` with a comma before each part. `open` and `close` are bracket codes. */
   close(start: number, open: number, close: number): void {
     this.#reserve(2);
     if (this.#at === start) this.#at += 1;
@@ -82,7 +79,7 @@ export class JsonWriter {
     this.#at += 1;
   }
 
-  /** A text as it is, such as JSON that was made elsewhere. */
+  /** Writes a text as is, such as JSON from elsewhere. */
   text(text: string): void {
     const { length } = text;
     if (length > shortText || this.#isCold()) return this.#encoded(text);
@@ -98,21 +95,21 @@ export class JsonWriter {
     this.#at = at;
   }
 
-  /** JSON in UTF-8 that was made elsewhere. */
+  /** Writes UTF-8 JSON from elsewhere. */
   bytes(bytes: Buffer): void {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.#at);
     this.#at += bytes.length;
   }
 
-  /** A text that stands for itself, in quotes. */
+  /** Writes a text without escapes, in quotes. */
   quoted(text: string): void {
     this.byte(quote);
     this.text(text);
     this.byte(quote);
   }
 
-  /** A string as Go writes it. */
+  /** Writes a string like Go. */
   string(text: string): void {
     const { length } = text;
     if (length > shortText || this.#cold > 0) return needsEscape.test(text) ? this.#encoded(encodeString(text)) : this.quoted(text);
@@ -143,7 +140,7 @@ export class JsonWriter {
     this.#at += this.#buffer.write(text, this.#at, 'utf8');
   }
 
-  /** Whether what was written since `start` are these two bytes. */
+  /** True if exactly these two bytes were written since `start`. */
   isPair(start: number, first: number, second: number): boolean {
     return this.#at - start === 2 && this.#buffer[start] === first && this.#buffer[start + 1] === second;
   }

@@ -18,7 +18,7 @@ const parse = (text: string) => parseJson(Buffer.from(text));
 
 describe.each([
   ['parseJson', parseJson],
-  ['parseJsonSteps, cut wherever it may be', (bytes: Buffer) => atOnce(parseJsonSteps(bytes, 1))],
+  ['parseJsonSteps, cut at every possible position', (bytes: Buffer) => atOnce(parseJsonSteps(bytes, 1))],
 ])('%s', (_name, read) => {
   const parse = (text: string) => read(Buffer.from(text));
 
@@ -34,24 +34,24 @@ describe.each([
     ],
     ['lone surrogates', '["\\ud800x","\\ud83d\\ude00"]', ['\ufffdx', '😀']],
     [
-      'containers that go on after others',
+      'containers that continue after others',
       '[[1,[2,[3],4],5],{"a":{"b":[6,7],"c":8},"a2":[[],{}],"d":9},[10]]',
       [[1, [2, [3], 4], 5], { a: { b: [6, 7], c: 8 }, a2: [[], {}], d: 9 }, [10]],
     ],
     ['the last of two values', '{"a":{"x":[1,2]},"b":[1,2],"a":{"y":1,"z":[3,4]},"b":0}', { a: { y: 1, z: [3, 4] }, b: 0 }],
     ['the last of two malformed keys', '{"\\ud800":{"a":1,"b":2},"\\ud801":{"c":3,"d":4}}', { '\ufffd': { c: 3, d: 4 } }],
     [
-      'own __proto__ that goes on',
+      'an own __proto__ that continues',
       '{"__proto__":{"a":1,"__proto__":[2,3]},"b":4}',
       JSON.parse('{"__proto__":{"a":1,"__proto__":[2,3]},"b":4}'),
     ],
-    ['text beside a bigint', '{"é":9007199254740993,"b":"é"}', { é: 9007199254740993n, b: 'é' }],
+    ['a string beside a bigint', '{"é":9007199254740993,"b":"é"}', { é: 9007199254740993n, b: 'é' }],
   ];
   test.each(values)('%s', (_name, text, value) => {
     expect(parse(text).value).toEqual(value);
   });
 
-  test('invalid UTF-8 becomes the replacement character', () => {
+  test('replaces invalid UTF-8 by the replacement character', () => {
     expect(read(Buffer.from([0x22, 0xff, 0x22])).value).toBe('\ufffd');
   });
 
@@ -68,11 +68,11 @@ describe.each([
     ['values that look like keys', '{"a":"b","c":"a"}', []],
     ['empty keys', '{"":1,"":2}', ['']],
   ];
-  test.each(duplicates)('duplicate fields: %s', (_name, text, paths) => {
+  test.each(duplicates)('reports duplicate fields: %s', (_name, text, paths) => {
     expect(parse(text).duplicateFields).toEqual(paths);
   });
 
-  // As Go has them: int64 or float64.
+  // As in Go: int64 or float64.
   const numbers: [literal: string, type: 'int64' | 'float64', marshaled: string][] = [
     ['1', 'int64', '1'],
     ['-0', 'int64', '0'],
@@ -96,7 +96,7 @@ describe.each([
     expect(isInt64(remarshaled(number))).toBe(type === 'int64' || ['1.0', '-0.0', '1e3'].includes(literal));
   });
 
-  // The words are those of Go's scanner, compared with it.
+  // Messages of Go's scanner, verified against it.
   const errors: [text: string, message: string][] = [
     ['', 'unexpected end of JSON input'],
     ['{', 'unexpected end of JSON input'],
@@ -126,16 +126,16 @@ describe.each([
     ['\u00e9', "invalid character 'Ã' looking for beginning of value"],
     [`${'['.repeat(10_001)}`, "invalid character '[' exceeded max depth"],
   ];
-  test.each(errors)('refuses %.20s', (text, message) => {
+  test.each(errors)('rejects %.20s', (text, message) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ name: 'JsonSyntaxError', message }));
   });
 
-  test('refuses a number that overflows a double', () => {
+  test('rejects a number that overflows a double', () => {
     expect(() => parse('{"a":1e400}')).toThrow(new DecodeError('json: cannot unmarshal number 1e400 into Go value of type float64'));
   });
 });
 
-test('hostile bodies take linear time', () => {
+test('parses hostile bodies in linear time', () => {
   const deep = '['.repeat(9000);
   const body = Buffer.from(`${deep}{${'"a":1,'.repeat(100_000)}"a":1.5}${']'.repeat(9000)}`);
   const start = performance.now();
@@ -143,7 +143,7 @@ test('hostile bodies take linear time', () => {
   expect(performance.now() - start).toBeLessThan(2000);
 });
 
-test('a text in parts is what it is at once', () => {
+test('chunked parsing has the same result', () => {
   const tokens = fc.constantFrom(
     '{',
     '}',
@@ -185,7 +185,7 @@ test('a text in parts is what it is at once', () => {
 });
 
 describe('parseEncoded', () => {
-  test('reads what was encoded as parseJson does, with long numbers anywhere', () => {
+  test('reads encoded text like parseJson, with long numbers anywhere', () => {
     const digits = fc.stringMatching(/^[1-9]\d{0,17}$/);
     const value = fc.array(fc.oneof(digits.map(BigInt), digits, fc.string({ maxLength: 20 })), { maxLength: 6 });
     fc.assert(
@@ -197,7 +197,7 @@ describe('parseEncoded', () => {
     );
   });
 
-  test.each(Array.from({ length: 20 }, (_, at) => at))('reads a number of 16 digits behind %i characters', (at) => {
+  test.each(Array.from({ length: 20 }, (_, at) => at))('reads a 16-digit number after %i characters', (at) => {
     const text = `{"a":"${'x'.repeat(at)}","b":9007199254740993,"c":1}`;
     expect(parseEncoded(Buffer.from(text))).toEqual({ a: 'x'.repeat(at), b: 9007199254740993n, c: 1 });
   });
@@ -226,7 +226,7 @@ describe('encodeJson', () => {
     expect(encodeJson(value)).toBe(json);
   });
 
-  test('any depth', () => {
+  test('encodes any depth', () => {
     const text = `${'{"a":['.repeat(4000)}${']}'.repeat(4000)}`;
     expect(encodeJson(parse(text).value)).toBe(text);
   });
@@ -236,7 +236,7 @@ describe('encodeJson', () => {
   });
 });
 
-test('compareUtf8 is the order of code points', () => {
+test('compareUtf8 orders by code points', () => {
   const sorted = ['', 'a', 'ab', 'b', 'é', '\uffee', '😀'];
   expect([...sorted].reverse().sort(compareUtf8)).toEqual(sorted);
 });

@@ -1,7 +1,9 @@
 /**
- * JSON as Go reads and writes it. Upstream: sigs.k8s.io/json (case sensitive, integers kept, duplicates reported) and encoding/json's Marshal.
+ * Reads and writes JSON like Go. Upstream: sigs.k8s.io/json (case-sensitive, integers kept, duplicates reported) and encoding/json's
+ * Marshal.
  *
- * Reading is one scan over the bytes, for what JSON.parse cannot say (depth, duplicate keys, the type of numbers), and then JSON.parse itself. A text that JSON.parse refuses is scanned a second time for Go's words.
+ * Reading scans the bytes once for what JSON.parse does not report (depth, duplicate keys, types of numbers), and then calls JSON.parse. If
+ * that rejects the text, another scan finds Go's message.
  */
 import { setOwn } from '#apimachinery/patch/own-property';
 import { JsonScan } from './json-scan.ts';
@@ -11,46 +13,45 @@ import { encodeNumber, Float64, isContainer, type JsonNumber, literalOf, numberO
 import { atOnce, oneStep, type Steps } from '../steps.ts';
 import { keysOf, noteKeys } from '../wide-objects.ts';
 
-/** JSON that does not fit the type that it is read into. `message` is Go's. */
+/** Error for JSON of the wrong type. `message` is Go's. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
 export interface ParsedJson {
-  /**
-   * Plain objects and lists; numbers are those of numbers.ts. `__proto__` is an own property like any other.
-   */
+  /** Plain objects and lists, with the numbers of numbers.ts. `__proto__` is an ordinary own property. */
   readonly value: unknown;
-  /** Paths of keys that an object has more than once (`spec.containers[0].name`), each path once, at most 100. The last value counts. */
+  /** Paths of repeated keys (`spec.containers[0].name`), without duplicates, at most 100. The last value wins. */
   readonly duplicateFields: readonly string[];
-  /** Where those keys are, each occurrence but the first, at most 1,000: the offsets of their first bytes (`mergeRepeatedKeys`). */
+  /** Byte offsets of repeated keys, each occurrence except the first, at most 1,000 (see `mergeRepeatedKeys`). */
   readonly repeatedKeys?: readonly number[] | undefined;
-  /** True if a Float64 is in the value. */
+  /** True if the value contains a Float64. */
   readonly hasFloats: boolean;
-  /** The literal of the first number that overflows a double, if that was asked for. */
+  /** The first number literal that overflows a double, with `keep`. */
   readonly overflow?: string | undefined;
 }
 
-/** What becomes of numbers that overflow a double: it depends on the type whether they matter. */
+/** Handling of numbers that overflow a double: only the type determines whether they are errors. */
 type Overflow = 'refuse' | 'keep';
 
-/** A run of so many digits may be an integer beyond the safe range. */
+/** A run of this many digits may be an unsafe integer. */
 const longDigits = 16;
 
 /**
- * Reads JSON that this server has written (`encode`), so that nothing but long integers needs a look: no duplicates, no odd literals, no depth. The
- * value is as that of `parseJson`. `hasRaw`: content is in it that was kept as it was written (`hasRawContent`), where any literal may be.
+ * Parses JSON that this server has written (`encode`), so that only long integers are checked: there are no duplicates, odd literals or
+ * excessive depth. The value is equal to that of `parseJson`. `hasRaw` is true if it contains raw content (`hasRawContent`), which may have
+ * any literal.
  */
 export function parseEncoded(bytes: Buffer, hasRaw = false): unknown {
   return parseEncodedText(bytes.toString('utf8'), hasRaw);
 }
 
-/** `parseEncoded` of a text. */
+/** Like `parseEncoded`, for a string. */
 export function parseEncodedText(text: string, hasRaw = false): unknown {
   return hasRaw || hasLongDigits(text) ? parseJson(Buffer.from(text)).value : (JSON.parse(text) as unknown);
 }
 
-/** Looks at one character of `longDigits` each: every long run has one of them. A tenth of what a regular expression takes. */
+/** Checks one character in every `longDigits`: every long run contains one of them. Ten times faster than a regular expression. */
 function hasLongDigits(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {
     if (!isDigit(text.charCodeAt(at))) continue;
@@ -67,7 +68,7 @@ export function newOverflowError(literal: string): DecodeError {
   return new DecodeError(`json: cannot unmarshal number ${literal} into Go value of type float64`);
 }
 
-/** Reads one JSON document. Invalid UTF-8 and lone surrogates become U+FFFD. Throws JsonSyntaxError; DecodeError for a number that overflows a double. */
+/** Parses one JSON document. Invalid UTF-8 and lone surrogates become U+FFFD. Throws JsonSyntaxError; DecodeError for a number that overflows a double. */
 export function parseJson(bytes: Uint8Array, overflow: Overflow = 'refuse'): ParsedJson {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const found = JsonScan.of(buffer);
@@ -77,9 +78,9 @@ export function parseJson(bytes: Uint8Array, overflow: Overflow = 'refuse'): Par
 }
 
 /**
- * `parseJson` in steps, each of a part of so many bytes or more. The text is cut behind commas; what is open at a cut is opened before the next part and closed behind the last, and what comes out
- * is put into the containers that are there. `{"a":[1,2],"b":3}` in three parts: `{"a":[1` + `]}`, then `{"…":[` + `2]` + `}`, whose 2 goes to the list of
- * `a`, then `{` + `"b":3}`.
+ * Like `parseJson`, but yields after each chunk of at least `partBytes` bytes. The text is cut after commas; containers that are open at a
+ * cut are reopened before the next chunk and closed after it, and the results are merged into the existing containers. `{"a":[1,2],"b":3}`
+ * in three chunks: `{"a":[1` + `]}`, then `{"…":[` + `2]` + `}`, whose 2 is appended to `a`, then `{` + `"b":3}`.
  */
 export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024, overflow: Overflow = 'refuse'): Steps<ParsedJson> {
   const scan = JsonScan.begin(bytes);
@@ -97,7 +98,7 @@ export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024, overflow: 
     const whole = restored(scan, part);
     if (open.length === 0) root = whole;
     else {
-      // Where a table of keys has to grow, that is a step of its own.
+      // Growing a key table gets its own chunk.
       yield;
       graft(shadows, open, grown);
     }
@@ -113,10 +114,10 @@ export function* parseJsonSteps(bytes: Buffer, partBytes = 64 * 1024, overflow: 
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** The keys of objects that more than one part had something of. */
+/** Keys of objects that span several chunks. */
 type GrownKeys = Map<Record<string, unknown>, string[]>;
 
-/** What of a part stands for the containers that were open before it, the outermost first. */
+/** Returns the parts of a chunk that stand for the reopened containers, outermost first. */
 function leftmost(part: unknown, open: readonly Container[]): Container[] {
   const shadows: Container[] = [];
   for (let inner = part as Container; shadows.length < open.length; inner = (Array.isArray(inner) ? inner[0] : inner[marker]) as Container)
@@ -124,7 +125,7 @@ function leftmost(part: unknown, open: readonly Container[]): Container[] {
   return shadows;
 }
 
-/** What is open behind a part, the outermost first: what stayed open in it, and what was opened last. */
+/** Returns the containers that are open after a chunk, outermost first. */
 function presentOf(scan: JsonScan, shadows: readonly Container[], part: unknown): Container[] {
   const open = shadows.length > 0 ? shadows.slice(0, Math.max(scan.lowest, 1)) : [part as Container];
   for (let depth = open.length; depth < scan.depth; depth++) {
@@ -134,7 +135,7 @@ function presentOf(scan: JsonScan, shadows: readonly Container[], part: unknown)
   return open;
 }
 
-/** Puts what a part has of open containers into them, but for the open containers themselves. */
+/** Merges a chunk's reopened containers into the existing ones, except those that are still open. */
 function graft(shadows: readonly Container[], open: readonly Container[], grown: GrownKeys): void {
   shadows.forEach((shadow, at) => {
     const container = open[at]!;
@@ -182,10 +183,10 @@ function parsed({ overflow, duplicates, repeatedKeys, hasFloats }: JsonScan, val
     : { value, duplicateFields: none, hasFloats, overflow };
 }
 
-/** Reads a part between what opens and what closes it; odd numbers are marked. Throws JsonSyntaxError, of the whole text. */
+/** Parses a chunk with its opening and closing brackets; odd numbers are marked. Throws JsonSyntaxError for the whole text. */
 function parsePart({ bytes, ascii, oddNumbers }: JsonScan, from: number, to: number, opening: string, closing: string): unknown {
   try {
-    // No comma may end a list or an object, which nobody would see at a cut.
+    // A trailing comma would not be noticed at a cut.
     if (opening && closesAt(bytes, from)) throw new SyntaxError('unexpected end of a list or an object');
     if (oddNumbers.length > 0) return JSON.parse(`${opening}${markedText(bytes, from, to, oddNumbers)}${closing}`);
     const text = ascii ? bytes.toString('latin1', from, to) : bytes.toString('utf8', from, to);
@@ -200,14 +201,14 @@ function closesAt(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0x5d || bytes[at] === 0x7d;
 }
 
-/** Returns a part with its odd numbers and malformed strings put right; the part itself if it has none. */
+/** Returns a chunk with odd numbers and malformed strings repaired; the chunk itself if it has none. */
 function restored({ oddNumbers, surrogates }: JsonScan, value: unknown): unknown {
   if (oddNumbers.length === 0 && !surrogates) return value;
   oddNumbers.length = 0;
   return restore(value);
 }
 
-/** Stands before the literal of an odd number while JSON.parse runs. No client can know it. */
+/** Prefix of odd number literals during JSON.parse; clients cannot guess it. */
 const marker = `\u0001${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}:`;
 const markerInJson = JSON.stringify(marker).slice(1, -1);
 
@@ -227,7 +228,7 @@ function restoreText(text: string): unknown {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-/** Puts the odd numbers back, and makes strings and keys well-formed. In place but for objects with malformed keys. */
+/** Restores odd numbers, and makes strings and keys well-formed. In place, except for objects with malformed keys. */
 function restore(root: unknown): unknown {
   const holder: unknown[] = [root];
   const open: (unknown[] | Record<string, unknown>)[] = [holder];
@@ -246,7 +247,7 @@ function restore(root: unknown): unknown {
       if (typeof item === 'string') kept = restoreText(item);
       else if (isContainer(item)) open.push(item as Record<string, unknown>);
       if (key.isWellFormed()) {
-        // An own property, also if it is called __proto__: this sets no prototype.
+        // An own property, also if the key is `__proto__`: this sets no prototype.
         if (kept !== item) container[key] = kept;
       } else {
         delete container[key];
@@ -257,7 +258,7 @@ function restore(root: unknown): unknown {
   return holder[0];
 }
 
-/** What is in no JSON string of Go as it stands. */
+/** Characters that Go escapes in JSON strings. */
 export const needsEscape = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 const goEscapes = /[<>&\u2028\u2029]/g;
 const goEscape: Readonly<Record<string, string>> = {
@@ -268,7 +269,7 @@ const goEscape: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** A string as json.Marshal writes it, with quotes: `<`, `>`, `&`, U+2028 and U+2029 escaped, lone surrogates as `\ufffd`. */
+/** Encodes a string like json.Marshal, with quotes: `<`, `>`, `&`, U+2028 and U+2029 escaped, lone surrogates as `\ufffd`. */
 export function encodeString(text: string): string {
   if (!needsEscape.test(text)) return `"${text}"`;
   if (!text.isWellFormed())
@@ -279,14 +280,14 @@ export function encodeString(text: string): string {
   return JSON.stringify(text).replace(goEscapes, (char) => goEscape[char]!);
 }
 
-/** Compares as the bytes of UTF-8 do, which is the order of code points; JavaScript's `<` compares UTF-16 units. */
+/** Compares by UTF-8 bytes, which is the order of code points; JavaScript's `<` compares UTF-16 units. */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
     if (x === y) continue;
-    // Surrogates stand for code points above all others.
+    // Surrogates are above all other code units.
     const xIsSurrogate = (x & 0xf800) === 0xd800;
     const yIsSurrogate = (y & 0xf800) === 0xd800;
     if (xIsSurrogate !== yIsSurrogate) return xIsSurrogate ? 1 : -1;
@@ -295,15 +296,15 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** The own keys of an object in the order of their UTF-8 bytes. */
+/** Returns the own keys of an object sorted by their UTF-8 bytes. */
 export function sortedKeys(object: object): string[] {
   return inOrder([...keysOf(object)], compareUtf8);
 }
 
-/** Values nested deeper than this are written with a stack of our own instead of the engine's. */
+/** Deeper values are encoded with an explicit stack. */
 const recursionLimit = 200;
 
-/** How JSON that Go makes of maps differs from JSON that it has kept as it was. */
+/** Differences between JSON that Go makes of maps and JSON that it keeps raw. */
 interface JsonForm {
   readonly listKeys: (object: object) => readonly string[];
   readonly number: (value: JsonNumber) => string;
@@ -313,21 +314,21 @@ const ofMaps: JsonForm = { listKeys: sortedKeys, number: encodeNumber };
 const asItWas: JsonForm = { listKeys: keysOf, number: literalOf };
 
 /**
- * Any JSON as json.Marshal writes a map[string]interface{}: compact, keys sorted, integers exact. A property that is undefined is left out. Works at any
- * depth. Throws TypeError for values that JSON has no form for.
+ * Encodes JSON like json.Marshal of a map[string]interface{}: compact, keys sorted, integers exact. Undefined properties are left out. Any
+ * depth. Throws TypeError for values without a JSON form.
  */
 export function encodeJson(value: unknown): string {
   return write(value, 0, ofMaps);
 }
 
-/** Any JSON of which Go has read only some objects, and kept the rest as it was: `listKeys` says in which order those have their keys. */
+/** Encodes JSON of which Go has parsed only some objects and keeps the rest raw: `listKeys` returns the keys of an object in order. */
 export function encodePartlyRawJson(value: unknown, listKeys: (object: object) => readonly string[]): string {
   return write(value, 0, { ...asItWas, listKeys });
 }
 
 /**
- * Like `encodeJson`, with the keys in the order that they have, and numbers as they were written: what a RawMessage of Go keeps (RawExtension,
- * FieldsV1). That is JSON.stringify, but for bigints, depth and some characters.
+ * Like `encodeJson`, but keeps the order of keys and the literals of numbers, like a RawMessage of Go (RawExtension, FieldsV1). It differs
+ * from JSON.stringify in bigints, depth and some characters.
  */
 export function encodeRawJson(value: unknown): string {
   const known = rememberedRawJson(value);
@@ -341,17 +342,17 @@ export function encodeRawJson(value: unknown): string {
   return text === undefined || goesOtherwise.test(text) ? write(value, 0, asItWas) : text;
 }
 
-/** JSON as it is once Go's json.Marshal has written it and json.Unmarshal read it: keys sorted, `1.0` an integer. */
+/** Returns JSON as Go's json.Marshal and json.Unmarshal round-trip it: keys sorted, `1.0` an integer. */
 export function remarshaled(value: unknown): unknown {
   return parseEncodedText(encodeJson(value));
 }
 
-/** JSON with the keys of its objects sorted. */
+/** Returns JSON with sorted keys. */
 export function withSortedKeys(value: unknown): unknown {
   return parseEncodedText(encodePartlyRawJson(value, sortedKeys), true);
 }
 
-/** JSON with each Float64 as it is read back after it was written: `1.0` becomes an integer. In place but for a Float64 itself. */
+/** Returns JSON with each Float64 as it reads back after encoding: `1.0` becomes an integer. In place, except for the Float64 itself. */
 export function withoutFloats(root: unknown): unknown {
   const holder: unknown[] = [root];
   const open: object[] = [holder];
@@ -366,31 +367,31 @@ export function withoutFloats(root: unknown): unknown {
   return holder[0];
 }
 
-/** A replacer's value for JSON.stringify, which writes an integer beyond a double as it is. */
+/** Returns a replacer's value for JSON.stringify, which writes an unsafe integer exactly. */
 export function rawInteger(value: unknown): unknown {
   return typeof value === 'bigint' ? rawJson(String(value)) : value;
 }
 
 const rememberedTexts = new WeakMap<object, string>();
 
-/** Lets `encodeRawJson` of a deeply frozen value be a look at what it was, as long as the value lives. */
+/** Caches the `encodeRawJson` of a deeply frozen value for the value's lifetime. */
 export function rememberRawJson(value: object): void {
   rememberedTexts.set(value, encodeRawJson(value));
 }
 
-/** `rememberRawJson` of a large value in steps. It must not change any more. */
+/** Like `rememberRawJson` for a large value, but yields to the event loop. The value must not change any more. */
 export function* rememberRawJsonSteps(value: object): Steps<void> {
   const pieces = yield* encodeRawJsonSteps(value);
   yield;
   rememberedTexts.set(value, Buffer.concat(pieces).toString());
 }
 
-/** What is remembered of a value. */
+/** Returns the cached text of a value. */
 export function rememberedRawJson(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null ? rememberedTexts.get(value) : undefined;
 }
 
-/** What Go escapes and JSON.stringify does not, or writes in another way: lone surrogates. */
+/** Characters that Go escapes and JSON.stringify does not, and lone surrogates, which it escapes differently. */
 const goesOtherwise = /[<>&\u2028\u2029]|\\ud[89a-f]/;
 
 function write(value: unknown, depth: number, form: JsonForm): string {
@@ -431,11 +432,11 @@ interface OpenValue {
   /** undefined for a list. */
   readonly keys: readonly string[] | undefined;
   next: number;
-  /** Whether something has been written inside. */
+  /** True if content has been written. */
   started: boolean;
 }
 
-/** `write` without recursion. */
+/** Like `write`, without recursion. */
 function writeDeep(root: object, form: JsonForm): string {
   let out = '';
   const take = (text: string): void => {
@@ -445,7 +446,7 @@ function writeDeep(root: object, form: JsonForm): string {
   return out;
 }
 
-/** `JsonForm` that lists the keys of an object in steps. */
+/** A `JsonForm` that lists the keys of an object in chunks. */
 interface SteppedForm {
   readonly listKeys: (object: object) => Steps<readonly string[]>;
   readonly number: (value: JsonNumber) => string;
@@ -453,15 +454,15 @@ interface SteppedForm {
 
 const inOneStep = ({ listKeys, number }: JsonForm): SteppedForm => ({ number, listKeys: (object) => oneStep(() => listKeys(object)) });
 
-/** So many values are written in a step. */
+/** Number of values between two yields. */
 const stepValues = 512;
 
-/** `encodeJson` of an object or a list in steps: pieces of its text in UTF-8. */
+/** Like `encodeJson`, but yields to the event loop; returns pieces in UTF-8. */
 export function encodeJsonSteps(value: object): Steps<Buffer[]> {
   return writePieces(value, { ...ofMaps, listKeys: sortedKeysSteps });
 }
 
-/** `encodeRawJson` in the same way. */
+/** Like `encodeRawJson`, but yields to the event loop; returns pieces in UTF-8. */
 export function encodeRawJsonSteps(value: object): Steps<Buffer[]> {
   return writePieces(value, inOneStep(asItWas));
 }
@@ -472,7 +473,7 @@ function* writePieces(value: object, form: SteppedForm): Steps<Buffer[]> {
   return pieces;
 }
 
-/** Gives the text away before each step, and at the end. */
+/** Passes the text to `take` before each yield, and at the end. */
 function* writeSteps(root: object, form: SteppedForm, take: (text: string) => void): Steps<void> {
   let out = '';
   let written = 0;
@@ -508,7 +509,7 @@ function* writeSteps(root: object, form: SteppedForm, take: (text: string) => vo
   }
 }
 
-/** `sortedKeys` in steps: runs of keys are sorted, and merged two by two. */
+/** Like `sortedKeys`, but yields to the event loop: runs of keys are sorted and merged in pairs. */
 export function sortedKeysSteps(object: object): Steps<string[]> {
   return sortedSteps([...keysOf(object)], compareUtf8);
 }

@@ -33,7 +33,7 @@ test.each([
     errors: ['deletionGracePeriodSeconds'],
   },
   {
-    what: 'what is no struct in Go',
+    what: 'a type that is not a struct in Go',
     text: '{"managedFields":[{"fieldsV1":{"f:a":{"x":1},"f:a":{"y":{}}}}]}',
     value: { managedFields: [{ fieldsV1: { 'f:a': { y: {} } } }] },
     errors: [],
@@ -42,7 +42,7 @@ test.each([
   expect(merged(text)).toEqual({ value, strictErrors: errors.map((path) => `duplicate field "${path}"`) });
 });
 
-test('refuses what is nested deeper than structs may be', () => {
+test('rejects objects deeper than structs may be', () => {
   const text = `{"not":{},"not":${'{"not":'.repeat(5_000)}{}${'}'.repeat(5_000)}}`;
   const type: StructType = {
     kind: 'struct',
@@ -60,7 +60,7 @@ test('refuses what is nested deeper than structs may be', () => {
   expect(() => atOnce(mergeRepeatedKeys(type, bytes, parseJson(bytes).repeatedKeys ?? []))).toThrow('exceeded max depth');
 });
 
-test('tells unknown and duplicate fields in the order of the document, and nothing of what is within unknown ones', () => {
+test('reports unknown and duplicate fields in document order, and none within unknown fields', () => {
   const { strictErrors } = merged('{"x":{"a":1,"a":2},"name":"a","name":"b","y":1,"y":2,"name":"c"}');
   expect(strictErrors).toEqual(['unknown field "x"', 'duplicate field "name"', 'unknown field "y"']);
 });

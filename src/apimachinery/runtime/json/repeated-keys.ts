@@ -1,9 +1,9 @@
 /**
- * JSON objects with repeated keys, as Go decodes them: into a struct, the later value is decoded on top of the earlier one. Structs and maps are
- * merged, lists item by item, and null leaves what is no pointer as it is.
+ * Decodes JSON objects with repeated keys like Go: the later value is decoded into the earlier one. Structs and maps are merged, lists item
+ * by item, and null leaves non-pointers unchanged.
  *
- * `{"data":{"a":"1"},"data":{"b":"2"}}` is read as `{"data":{"a":"1"},"<mark>0:data":{"b":"2"}}`, whose type then says that `data` has both keys.
- * Upstream: sigs.k8s.io/json, internal/golang/encoding/json/decode.go.
+ * `{"data":{"a":"1"},"data":{"b":"2"}}` is parsed as `{"data":{"a":"1"},"<mark>0:data":{"b":"2"}}`; the type of `data` then determines that
+ * it has both keys. Upstream: sigs.k8s.io/json, internal/golang/encoding/json/decode.go.
  */
 import { getOwn, setOwn } from '#apimachinery/patch/own-property';
 import { DecodeError, parseJsonSteps } from './json.ts';
@@ -17,17 +17,17 @@ type Json = Record<string, unknown>;
 
 export interface MergedJson {
   readonly value: unknown;
-  /** `unknown field "x"` and `duplicate field "y"` in document order, each once, at most 100. */
+  /** `unknown field "x"` and `duplicate field "y"` in document order, without duplicates, at most 100. */
   readonly strictErrors: readonly string[];
 }
 
 const maxErrors = 100;
 
-/** Stands before a repeated key while it is a key of its own. No client can know it. */
+/** Prefix of a repeated key while it is a separate key; clients cannot guess it. */
 const mark = `\u0002${Math.random().toString(36).slice(2)}${Math.random().toString(36).slice(2)}:`;
 const markInJson = JSON.stringify(mark).slice(1, -1);
 
-/** Reads a valid JSON text for a struct type. `repeatedKeys`: the offsets of the first bytes of the keys that are repeated, of `parseJson`. */
+/** Decodes a valid JSON text for a struct type. `repeatedKeys` has the byte offsets of repeated keys from `parseJson`. */
 export function* mergeRepeatedKeys(type: StructType, bytes: Buffer, repeatedKeys: readonly number[]): Steps<MergedJson> {
   const { value } = yield* parseJsonSteps(markedKeys(bytes, repeatedKeys), undefined, 'keep');
   if (!isObject(value)) return { value, strictErrors: [] };
@@ -55,10 +55,10 @@ function isObject(value: unknown): value is Json {
   return isContainer(value) && !Array.isArray(value);
 }
 
-/** Structs of a text with repeated keys may be nested so deep: the walk takes three frames of the stack for each. No API type comes near. */
+/** Maximum depth of structs in a text with repeated keys: the recursion takes three stack frames for each. API types are not as deep. */
 const maxDepth = 200;
 
-/** Visits so many keys in a step. */
+/** Number of keys between two yields. */
 const stepKeys = 512;
 
 class Merging {
@@ -133,7 +133,7 @@ class Merging {
   }
 }
 
-/** A value that Go does not decode by its fields: of repeated keys the last value counts. In place but for objects with such keys. */
+/** Returns a value that Go does not decode by fields: the last of repeated keys wins. In place, except for objects with such keys. */
 function withoutMarks(root: unknown): unknown {
   const holder = [root];
   const open: (unknown[] | Json)[] = [holder];

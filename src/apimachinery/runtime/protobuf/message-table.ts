@@ -24,17 +24,17 @@ import {
 const varint = Wire.Varint;
 const lengthDelimited = Wire.Length;
 
-/** One field of a message: values that are not there read as `zero`, and `zero` is not written. */
+/** One field of a message: absent values read as `zero`, and `zero` is not encoded. */
 export interface Field<T> {
   readonly number: number;
   readonly wire: number;
   readonly zero: T;
   write(value: T): void;
-  /** `before`: what was read of the field so far. */
+  /** Reads a value; `before` is the value of previous occurrences. */
   read(before: T): T;
 }
 type Fields = Readonly<Record<string, Field<unknown>>>;
-/** A message as it is read: each field is there. */
+/** A decoded message, in which each field is present. */
 export type Values<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 export const int64 = (number: number): Field<number> => ({
@@ -44,7 +44,7 @@ export const int64 = (number: number): Field<number> => ({
   write: writeInteger,
   read: () => Number(readInt64()),
 });
-/** An int64 that may be beyond the exact numbers: the id of a lease. */
+/** An int64 that may be an unsafe integer, such as the id of a lease. */
 export const exactInt64 = (number: number): Field<number | bigint> => ({
   number,
   wire: varint,
@@ -52,7 +52,7 @@ export const exactInt64 = (number: number): Field<number | bigint> => ({
   write: writeInteger,
   read: readInt64,
 });
-/** An int64 of a oneof: zero is written, too. */
+/** An int64 in a oneof, where zero is encoded too. */
 export const oneofInt64 = (number: number): Field<number | undefined> =>
   ({ ...int64(number), zero: undefined }) as Field<number | undefined>;
 export const fixed64 = (number: number): Field<bigint> => ({
@@ -88,7 +88,7 @@ export const strings = (number: number): Field<readonly string[]> => ({
   },
   read: (before) => [...before, readString()],
 });
-/** What is read is a copy: it outlives the message. */
+/** A bytes field; reading copies it, since it outlives the message. */
 export const bytes = (number: number): Field<Buffer> => ({
   number,
   wire: lengthDelimited,
@@ -123,10 +123,10 @@ export const repeated = <F extends Fields>(number: number, message: Message<F>):
   },
 });
 
-/** The binary form of a protobuf message, by a table of its fields. */
+/** The binary form of a protobuf message, defined by a table of its fields. */
 export class Message<F extends Fields> {
   readonly #zero: Values<F>;
-  /** From the last to the first, as the wire is written. */
+  /** Fields from last to first, the order in which the wire is written. */
   readonly #written: readonly (readonly [name: string, field: Field<unknown>])[];
   readonly #byNumber: (readonly [name: string, field: Field<unknown>])[] = [];
 
@@ -142,7 +142,7 @@ export class Message<F extends Fields> {
     return takeWritten();
   }
 
-  /** Throws DecodeError for what is no such message. */
+  /** Decodes a message. Throws DecodeError for malformed input. */
   decode(message: Buffer): Values<F> {
     startReading(message);
     return this.#read();

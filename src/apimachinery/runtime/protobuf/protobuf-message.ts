@@ -1,7 +1,7 @@
 /**
- * Messages of generated.proto against the types of the schema tables. For each struct type a codec is compiled at the first use and kept as long as the
- * type. What is written is what Go's generated marshalers write: fields in the order of their numbers, everything that is no pointer even when it is zero,
- * maps in the order of their keys. What is read has the form that decoding the same object's JSON gives.
+ * Codecs between messages of generated.proto and types of the schema tables. The codec of a struct type is compiled on first use and kept
+ * as long as the type. Encoding equals that of Go's generated marshalers: fields in the order of their numbers, non-pointer fields even if
+ * zero, maps sorted by key. Decoding yields the same form as decoding the object's JSON.
  */
 import { isZero } from '../zero.ts';
 import { DecodeError, sortedKeys } from '../json/json.ts';
@@ -42,28 +42,28 @@ import { keysOf } from '../wide-objects.ts';
 
 type Json = Record<string, unknown>;
 
-/** Messages nested deeper than this are refused: the walks use the engine's stack. */
+/** Maximum depth of messages: the codecs are recursive. */
 const maxDepth = 1000;
 let depth = 0;
 
 interface FieldWriter {
-  /** Writes one field of a message, of the slots of the object. */
+  /** Writes one field of a message from the slots of its object. */
   write(base: number): void;
-  /** How many bytes that takes, of the object itself. Nothing may be written between two steps that counts on what was written before. */
+  /** Returns the number of bytes of the field, computed from the object. Measuring discards written bytes, so no write may span a yield. */
   lengthSteps(object: Json): Steps<number>;
 }
 /** Reads one occurrence of a field into the object. */
 interface FieldReader {
   (object: Json, wire: number): void;
-  /** The same of a message, in steps. */
+  /** Reads a message field, and yields to the event loop. */
   readonly steps?: (object: Json) => Steps<void>;
 }
 
-/** The values of the objects that are being written, each object's behind those of the one around it: fields are looked up once, in the object's own order. */
+/** Values of the objects that are being written, nested ones after those of their parents: each field is looked up once, in the object's own order. */
 let slots: unknown[] = new Array<unknown>(4096).fill(undefined);
 let top = 0;
 
-/** The message of a struct type. */
+/** The codec of a struct type's message. */
 export class MessageCodec implements ValueCodec {
   readonly wire = Wire.Length;
   readonly #slotOf = new Map<string, number>();
@@ -83,7 +83,7 @@ export class MessageCodec implements ValueCodec {
     writeVarint(writtenBytes() - before);
   }
 
-  /** The fields, without tag and length. */
+  /** Writes the fields, without tag and length. */
   writeBody(object: Json): void {
     if (++depth > maxDepth) throw new RangeError('protobuf: exceeded max depth');
     const base = top;
@@ -104,7 +104,7 @@ export class MessageCodec implements ValueCodec {
     return length + varintLength(length);
   }
 
-  /** How many bytes `writeBody` writes. */
+  /** Returns the number of bytes that `writeBody` writes. */
   *bodyLengthSteps(object: Json): Steps<number> {
     let length = 0;
     for (const writer of this.#writers) length += yield* writer.lengthSteps(object);
@@ -118,7 +118,7 @@ export class MessageCodec implements ValueCodec {
     return object;
   }
 
-  /** `read` in steps. */
+  /** Like `read`, but yields to the event loop. */
   *readSteps(): Steps<Json> {
     const outer = enterPart();
     const object = yield* this.readBodySteps({});
@@ -126,7 +126,7 @@ export class MessageCodec implements ValueCodec {
     return object;
   }
 
-  /** `readBody` in steps, between which other messages may be read. */
+  /** Like `readBody`, but yields to the event loop; other messages may be read meanwhile. */
   *readBodySteps(object: Json): Steps<Json> {
     if (++depth > maxDepth) throw new DecodeError('exceeded max depth');
     for (let count = 1; hasMore(); count += 1) {
@@ -140,7 +140,7 @@ export class MessageCodec implements ValueCodec {
     return object;
   }
 
-  /** The fields up to the end of what is being read. */
+  /** Reads fields up to the end of the current message. */
   readBody(object: Json): Json {
     if (++depth > maxDepth) throw new DecodeError('exceeded max depth');
     while (hasMore()) this.#readField(object, readVarint());
@@ -158,10 +158,10 @@ export class MessageCodec implements ValueCodec {
   }
 }
 
-/** A message of fewer bytes is read in one step. */
+/** Smaller messages are read without a yield. */
 const largePartBytes = 16 * 1024;
 
-/** Ends a step of reading. */
+/** Yields while reading. */
 function* pause(): Steps<void> {
   const [reading, reached] = [currentReading(), depth];
   yield;
@@ -169,7 +169,7 @@ function* pause(): Steps<void> {
   depth = reached;
 }
 
-/** To be called before an encoding or decoding: what a failed one left is dropped. */
+/** Discards the state of a failed encoding or decoding. Must be called before each new one. */
 export function resetMessages(): void {
   depth = 0;
   if (top > 0) slots.fill(undefined);
@@ -178,7 +178,7 @@ export function resetMessages(): void {
 
 const codecs = new WeakMap<StructType, MessageCodec | null>();
 
-/** The codec of a type; undefined for those without a protobuf form. */
+/** Returns the codec of a type; undefined for types without a protobuf form. */
 export function messageCodec(type: StructType): MessageCodec | undefined {
   let codec = codecs.get(type);
   if (codec === undefined) {
@@ -189,7 +189,7 @@ export function messageCodec(type: StructType): MessageCodec | undefined {
   return codec ?? undefined;
 }
 
-/** Makes readers and writers of the fields of messages. */
+/** Creates readers and writers of message fields. */
 class Compiler {
   constructor(readonly registry: SchemaRegistry) {}
 
@@ -201,7 +201,7 @@ class Compiler {
   ): { writers: FieldWriter[]; readers: (FieldReader | undefined)[] } {
     const writers: FieldWriter[] = [];
     const readers: (FieldReader | undefined)[] = [];
-    // From the last field to the first, as bytes are written.
+    // From last to first, the order in which bytes are written.
     for (const [name, number, messageType, cardinality] of [...message].sort((a, b) => b[1] - a[1])) {
       const field = fieldNamed(type, name);
       if (!field) {
@@ -228,7 +228,7 @@ class Compiler {
     return { writers, readers };
   }
 
-  /** A Go struct that is embedded: JSON has its fields among the others. */
+  /** Handles an embedded Go struct, whose fields are inlined in JSON. */
   #inline(
     type: StructType,
     slotOf: ReadonlyMap<string, number>,
@@ -287,7 +287,7 @@ class Compiler {
     throw new Error(`protobuf: no codec for ${messageType} of ${packageName}`);
   }
 
-  /** Types may contain themselves: the codec is looked up when it is first used. */
+  /** Returns a codec that is resolved on first use, since types may be recursive. */
   #struct(type: StructType): ValueCodec {
     let codec: MessageCodec | undefined;
     const get = (): MessageCodec => {
@@ -312,7 +312,7 @@ class Compiler {
   }
 }
 
-/** generated.proto spells some names otherwise: `Webhooks`, `aPIGroup`, `ref` for `$ref`, `xKubernetesListType`. */
+/** Returns a field by its name in generated.proto, which differs for some: `Webhooks`, `aPIGroup`, `ref` for `$ref`, `xKubernetesListType`. */
 function fieldNamed(type: StructType, name: string): Field | undefined {
   const same = type.fields.get(name);
   if (same) return same;
@@ -321,10 +321,10 @@ function fieldNamed(type: StructType, name: string): Field | undefined {
   return undefined;
 }
 
-/** So many small values are measured in one step. */
+/** Number of small values that are measured between two yields. */
 const valuesOfStep = 512;
 
-/** How many bytes a value takes, with its length if it has one. */
+/** Returns the number of bytes of a value, including its length prefix if it has one. */
 function* valueLengthSteps(codec: ValueCodec, value: unknown): Steps<number> {
   return codec.lengthSteps ? yield* codec.lengthSteps(value) : lengthOfWritten(() => codec.write(value));
 }
@@ -441,7 +441,7 @@ function repeatedReader(name: string, codec: ValueCodec): FieldReader {
   const read = (object: Json, wire: number): void => {
     const list = listIn(object);
     if (wire === Wire.Length && codec.wire !== Wire.Length) {
-      // Numbers may come packed.
+      // Numbers may be packed.
       readPart(() => {
         while (hasMore()) list.push(codec.read());
       });

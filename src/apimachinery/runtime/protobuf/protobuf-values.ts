@@ -1,7 +1,4 @@
-/**
- * The values in the fields of messages, each in the form of its type: numbers and texts, and the messages that JSON has as a text (quantities, times), as
- * one of several forms, or as it is.
- */
+/** Codecs of field values: scalars, messages that are strings in JSON (quantities, times), messages that stand for one of several JSON types, and raw JSON. */
 import { Buffer } from 'node:buffer';
 import { canonicalQuantity } from '#apimachinery/api/quantity';
 import { decode } from '../decode.ts';
@@ -32,17 +29,17 @@ import type { StructType } from '../schema.ts';
 import type { Steps } from '../steps.ts';
 import { formatMicroTime, formatTime, parseTime, zeroTime } from '../time.ts';
 
-/** Reads and writes one value that is not repeated. Undefined stands for Go's zero value. */
+/** Codec of one value that is not repeated. Undefined is Go's zero value. */
 export interface ValueCodec {
   readonly wire: Wire;
-  /** Writes the value, with its length if it has one. */
+  /** Writes the value, with its length prefix if it has one. */
   write(value: unknown): void;
   read(): unknown;
-  /** `read` in steps, of messages. */
+  /** Like `read` for messages, but yields to the event loop. */
   readSteps?(): Steps<unknown>;
-  /** Of types that Go has as a slice: nil is not written. */
+  /** True for types that are slices in Go: nil is not written. */
   readonly nilable?: boolean;
-  /** How many bytes `write` writes, of values that may be large. */
+  /** Returns the number of bytes that `write` writes, for values that may be large. */
   lengthSteps?(value: unknown): Steps<number>;
 }
 
@@ -59,7 +56,7 @@ export function readPart<T>(read: () => T): T {
   return value;
 }
 
-/** The one field of messages such as Quantity and FieldsV1. */
+/** The tag of the single field of messages such as Quantity and FieldsV1. */
 export const firstString = 0x0a;
 const firstVarint = 0x08;
 const secondVarint = 0x10;
@@ -139,7 +136,7 @@ const intOrStringCodec: ValueCodec = {
   },
 };
 
-/** Seconds since 1970; times of one object are often the same. */
+/** Seconds since 1970; the times of one object are often equal. */
 let lastTime = '';
 let lastSeconds = 0;
 
@@ -185,7 +182,7 @@ function timeCodec(micro: boolean): ValueCodec {
   };
 }
 
-/** JSON bytes that are part of a message; undefined if there are none. */
+/** Parses JSON bytes in a message; undefined if they are empty. */
 function parseRaw(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   try {
@@ -196,7 +193,7 @@ function parseRaw(bytes: Buffer): unknown {
   }
 }
 
-/** JSON in a message's field 1. */
+/** Returns a codec of JSON in field 1 of a message. */
 function jsonCodec(encode: (value: unknown) => string, decode: (bytes: Buffer) => unknown): ValueCodec {
   return {
     wire: Wire.Length,
@@ -219,18 +216,18 @@ function jsonCodec(encode: (value: unknown) => string, decode: (bytes: Buffer) =
   };
 }
 
-/** RawExtension, JSON. */
+/** RawExtension with JSON content. */
 const rawCodec = jsonCodec(encodeRawJson, parseRaw);
 
-/** What the engine's own JSON writes otherwise than Go. */
+/** Characters that JSON.stringify encodes differently from Go. */
 const escapedByGo = /[<>&\u2028\u2029\ud800-\udfff]/;
 
-/** FieldsV1 is large and has no numbers: the engine's own JSON serves. */
+/** FieldsV1 is large and has no numbers: JSON.parse is sufficient. */
 const fieldsCodec = jsonCodec(fieldsText, (bytes) =>
   bytes.length > 0 && bytes.length < maxNestingDepth ? parseFields(bytes) : parseRaw(bytes),
 );
 
-/** Of text that is too short to be nested too deep. */
+/** Parses a text that is too short to exceed the maximum depth. */
 function parseFields(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -246,7 +243,7 @@ function fieldsText(value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    // Too deep for the engine.
+    // Too deep for JSON.parse.
     if (!(error instanceof RangeError)) throw error;
   }
   return text === undefined || escapedByGo.test(text) ? encodeRawJson(value) : text;
@@ -262,7 +259,7 @@ export const specialCodecs: Readonly<Record<string, ValueCodec>> = {
   'k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON': rawCodec,
 };
 
-/** The messages that stand for one of several JSON forms, by the schema's name of them. */
+/** Codecs of messages that stand for one of several JSON types, by their schema names. */
 export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaType: StructType) => ValueCodec>> = {
   'apiextensions_v1.JSONSchemaPropsOrArray': (schema, type) => ({
     wire: Wire.Length,
@@ -329,7 +326,7 @@ export const unionCodecs: Readonly<Record<string, (schema: ValueCodec, schemaTyp
   }),
 };
 
-/** What the tables leave as it came is brought into its type's form first. */
+/** Decodes raw values of the tables into their type's form first. */
 function decoded(type: StructType, value: unknown): object {
   return decode(type, deepCopy(value)).object;
 }
@@ -343,7 +340,7 @@ export function writeEach(list: readonly unknown[], codec: ValueCodec, tag: numb
   for (let i = list.length - 1; i >= 0; i--) writeTagged(codec, list[i] ?? undefined, tag);
 }
 
-/** Reads a length-delimited message; `field` returns false for what it does not know. */
+/** Reads the fields of a message; `field` returns false for unknown ones. */
 export function readFields(field: (tag: number) => boolean): void {
   readPart(() => {
     while (hasMore()) {
@@ -353,7 +350,7 @@ export function readFields(field: (tag: number) => boolean): void {
   });
 }
 
-/** A list behind a message of its own (`ExtraValue`, `Verbs`). */
+/** Returns the codec of a list that is wrapped in a message (`ExtraValue`, `Verbs`). */
 export function wrappedList(item: ValueCodec): ValueCodec {
   return {
     wire: Wire.Length,

@@ -1,6 +1,6 @@
 /**
- * The wire format of protobuf. A message is written from its end to its start: when a length comes to be written, what it counts stands already, so
- * that nothing is measured twice. Both sides work on one message at a time: state is the module's.
+ * The protobuf wire format. A message is written from its end to its start: when a length is written, its content exists already, so that
+ * nothing is measured first. One message at a time is written or read, with the state in this module.
  */
 import { Buffer } from 'node:buffer';
 import { DecodeError } from '../json/json.ts';
@@ -13,27 +13,27 @@ export const enum Wire {
 }
 
 let out = Buffer.allocUnsafeSlow(64 * 1024);
-/** Bytes written so far; they stand at the end of `out`. */
+/** Number of written bytes, which are at the end of `out`. */
 let written = 0;
 
-/** Forgets what was written. */
+/** Discards written bytes. */
 export function startWriting(): void {
   written = 0;
 }
 
-/** How much is written: the length of a part is what this grew by. */
+/** Returns the number of written bytes: the length of a part is their difference. */
 export function writtenBytes(): number {
   return written;
 }
 
-/** A copy of all that was written. */
+/** Returns a copy of the written bytes. */
 export function takeWritten(): Buffer {
   const bytes = Buffer.allocUnsafe(written);
   out.copy(bytes, 0, out.length - written);
   return bytes;
 }
 
-/** Makes room for `bytes` more, and returns the index behind which they end. */
+/** Ensures room for `bytes` more bytes, and returns the index after their end. */
 function reserve(bytes: number): number {
   const end = out.length - written;
   if (bytes <= end) return end;
@@ -43,20 +43,20 @@ function reserve(bytes: number): number {
   return larger.length - written;
 }
 
-/** How many bytes a writer writes. What was written before is forgotten. */
+/** Returns the number of bytes that a writer writes. Discards previously written bytes. */
 export function lengthOfWritten(write: () => void): number {
   startWriting();
   write();
   return writtenBytes();
 }
 
-/** The bytes of an unsigned number below 2^53. */
+/** Returns the number of bytes of an unsigned number below 2^53. */
 export function varintLength(value: number): number {
   if (value < 0x80) return 1;
   return value < 0x4000 ? 2 : value < 0x200000 ? 3 : value < 0x10000000 ? 4 : Math.floor(Math.log2(value) / 7) + 1;
 }
 
-/** An unsigned number below 2^53. */
+/** Writes an unsigned number below 2^53. */
 export function writeVarint(value: number): void {
   if (value < 0x80) {
     const at = reserve(1) - 1;
@@ -73,7 +73,7 @@ export function writeVarint(value: number): void {
   out[at] = rest;
 }
 
-/** An int32 or int64: negative ones take ten bytes. */
+/** Writes an int32 or int64; negative ones take ten bytes. */
 export function writeInteger(value: number | bigint): void {
   if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return writeVarint(value);
   let rest = BigInt.asUintN(64, BigInt(value));
@@ -95,17 +95,17 @@ export function writeFixed64(value: bigint): void {
   written += 8;
 }
 
-/** Bytes as they are, without a length. */
+/** Writes bytes without a length. */
 export function writeRaw(bytes: Uint8Array): void {
   const at = reserve(bytes.length) - bytes.length;
   out.set(bytes, at);
   written += bytes.length;
 }
 
-/** Up to this many characters, a loop is faster than a call out of the engine. */
+/** Up to this number of characters, a loop is faster than a native call. */
 const shortString = 40;
 
-/** UTF-8 with its length before it. */
+/** Writes UTF-8 with a length prefix. */
 export function writeString(text: string): void {
   const { length } = text;
   if (length <= shortString) {
@@ -133,21 +133,21 @@ let bytes: Buffer = Buffer.alloc(0);
 let at = 0;
 let end = 0;
 
-/** Reads `input` from its start on. */
+/** Starts reading `input`. */
 export function startReading(input: Buffer): void {
   bytes = input;
   at = 0;
   end = input.length;
 }
 
-/** The text that is read, and the position in it. */
+/** The input and the position in it. */
 export interface Reading {
   readonly bytes: Buffer;
   readonly at: number;
   readonly end: number;
 }
 
-/** To be given to `resumeReading` before the next part is read, where something else may be read meanwhile. */
+/** Returns the state for `resumeReading`, if another input may be read meanwhile. */
 export function currentReading(): Reading {
   return { bytes, at, end };
 }
@@ -156,7 +156,7 @@ export function resumeReading(reading: Reading): void {
   ({ bytes, at, end } = reading);
 }
 
-/** The number that is read next. */
+/** Returns the next number without consuming it. */
 export function peekVarint(): number {
   const from = at;
   const value = readVarint();
@@ -164,14 +164,14 @@ export function peekVarint(): number {
   return value;
 }
 
-/** Whether the message that is being read has more. */
+/** True if the current message has more fields. */
 export function hasMore(): boolean {
   return at < end;
 }
 
 const unexpectedEnd = (): DecodeError => new DecodeError('unexpected EOF');
 
-/** Narrows reading to a length-delimited part; what is returned is to be given to `leavePart`. */
+/** Enters a length-delimited part; the result must be passed to `leavePart`. */
 export function enterPart(): number {
   const length = readVarint();
   if (at + length > end) throw unexpectedEnd();
@@ -185,7 +185,7 @@ export function leavePart(outer: number): void {
   end = outer;
 }
 
-/** An unsigned number; above 2^53 it is inexact: for tags, lengths and booleans. */
+/** Reads an unsigned number, inexact above 2^53: for tags, lengths and booleans. */
 export function readVarint(): number {
   let value = 0;
   let scale = 1;
@@ -199,7 +199,7 @@ export function readVarint(): number {
   throw new DecodeError('proto: integer overflow');
 }
 
-/** An int64: a number where that is exact. */
+/** Reads an int64; a number if that is exact. */
 export function readInt64(): number | bigint {
   const start = at;
   const value = readVarint();
@@ -209,7 +209,7 @@ export function readInt64(): number | bigint {
   return signed >= BigInt(Number.MIN_SAFE_INTEGER) && signed <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(signed) : signed;
 }
 
-/** An int32: the low 32 bits of what stands there. */
+/** Reads an int32: the low 32 bits. */
 export function readInt32(): number {
   const start = at;
   const value = readVarint();
@@ -239,7 +239,7 @@ export function readFixed64(): bigint {
   return bytes.readBigUInt64LE(at - 8);
 }
 
-/** A view of a length-delimited part. */
+/** Returns a view of a length-delimited part. */
 export function readBytes(): Buffer {
   const length = readVarint();
   if (at + length > end) throw unexpectedEnd();
@@ -254,7 +254,7 @@ export function readString(): string {
   return bytes.toString('utf8', at - length, at);
 }
 
-/** Passes over the value of a field that is not known. */
+/** Skips the value of an unknown field. */
 export function skipValue(wire: number): void {
   switch (wire) {
     case Wire.Varint:

@@ -10,7 +10,7 @@ import { noteKeys } from '../wide-objects.ts';
 const partial = metaSchema.struct('meta_v1.PartialObjectMetadata');
 const identity = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
 
-/** An envelope around the fields of a message, in hex. */
+/** Returns an envelope around message fields in hex. */
 function envelope(raw: string): Buffer {
   const bytes = Buffer.from(raw.replaceAll(' ', ''), 'hex');
   return Buffer.concat([Buffer.from('k8s\0'), Buffer.from([0x12, bytes.length]), bytes]);
@@ -21,13 +21,13 @@ describe('decodeProtobuf', () => {
     { name: 'an empty message', raw: '', object: {} },
     { name: 'an empty struct', raw: '0a00', object: { metadata: {} } },
     { name: 'empty strings are left out', raw: '0a04 0a00 1200', object: { metadata: {} } },
-    { name: 'a number of ten bytes', raw: '0a0b 38 ffffffffffffffffff01', object: { metadata: { generation: -1 } } },
-    { name: 'a number beyond the safe ones', raw: '0a0a 38 ffffffffffffffff7f', object: { metadata: { generation: 2n ** 63n - 1n } } },
+    { name: 'a ten-byte number', raw: '0a0b 38 ffffffffffffffffff01', object: { metadata: { generation: -1 } } },
+    { name: 'an unsafe integer', raw: '0a0a 38 ffffffffffffffff7f', object: { metadata: { generation: 2n ** 63n - 1n } } },
     { name: 'unknown fields of each wire type', raw: '0a17 f80105 f1010102030405060708 fa010161 fd0101020304', object: { metadata: {} } },
     { name: 'the zero time', raw: '0a02 4200', object: { metadata: {} } },
     { name: 'a map entry without a value', raw: '0a05 5a03 0a0161', object: { metadata: { labels: { a: '' } } } },
     { name: 'the last of two values', raw: '0a06 0a0161 0a0162', object: { metadata: { name: 'b' } } },
-    { name: 'an explicit zero behind a pointer', raw: '0a02 5000', object: { metadata: { deletionGracePeriodSeconds: 0 } } },
+    { name: 'an explicit zero of a pointer', raw: '0a02 5000', object: { metadata: { deletionGracePeriodSeconds: 0 } } },
   ])('$name', ({ raw, object }) => {
     expect(decodeProtobuf(partial, envelope(raw))).toEqual(object);
   });
@@ -36,23 +36,23 @@ describe('decodeProtobuf', () => {
     { name: 'a part that is longer than the message', raw: '0a05', message: 'unexpected EOF' },
     { name: 'a string that ends early', raw: '0a03 0a0561', message: 'unexpected EOF' },
     { name: 'an unknown field that ends early', raw: '0a02 f201', message: 'unexpected EOF' },
-    { name: 'a number without an end', raw: '0a0c 38 ffffffffffffffffffffff', message: 'proto: integer overflow' },
+    { name: 'an unterminated number', raw: '0a0c 38 ffffffffffffffffffffff', message: 'proto: integer overflow' },
     { name: 'another wire type', raw: '0a02 0801', message: 'proto: wrong wireType = 0 for field Name' },
     { name: 'a group', raw: '0b', message: 'proto: wrong wireType = 3 for field Metadata' },
-    { name: 'a wire type that there is not', raw: '0a02 fe01', message: 'proto: illegal wireType 6' },
+    { name: 'an unknown wire type', raw: '0a02 fe01', message: 'proto: illegal wireType 6' },
     { name: 'the number zero', raw: '00', message: 'proto: illegal tag 0 (wire type 0)' },
-    { name: 'a time that no text has', raw: '0a0c 42 0a 08 ffffffffffffffff7f', message: 'year outside of range' },
+    { name: 'a time without a text form', raw: '0a0c 42 0a 08 ffffffffffffffff7f', message: 'year outside of range' },
     {
-      name: 'managed fields that are no JSON',
+      name: 'managed fields with malformed JSON',
       raw: '0a0a 8a0107 3a05 0a03 7b7d7d',
       message: "invalid character '}' after top-level value",
     },
-  ])('refuses $name', ({ raw, message }) => {
+  ])('rejects $name', ({ raw, message }) => {
     expect(() => decodeProtobuf(partial, envelope(raw))).toThrow(DecodeError);
     expect(() => decodeProtobuf(partial, envelope(raw))).toThrow(message);
   });
 
-  it('keeps __proto__ as a key of a map', () => {
+  it('keeps __proto__ as a map key', () => {
     const object = JSON.parse(
       '{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"labels":{"__proto__":"a","constructor":"b"}}}',
     );
@@ -63,7 +63,7 @@ describe('decodeProtobuf', () => {
     ]);
   });
 
-  it('refuses types without a protobuf form', () => {
+  it('rejects types without a protobuf form', () => {
     const table = metaSchema.struct('meta_v1.Table');
     expect(() => decodeProtobuf(table, envelope(''))).toThrow(DecodeError);
     expect(() => encodeProtobuf(table, {})).toThrow('meta_v1.Table has no message');
@@ -83,13 +83,13 @@ describe('isProtobuf', () => {
     expect(isProtobuf(Buffer.from(text))).toBe(is);
   });
 
-  it('the kind of what is no protobuf', () => {
+  it('the kind of other bytes than protobuf', () => {
     expect(() => protobufKind(Buffer.from('{}'))).toThrow('expected prefix [107 56 115 0]');
   });
 });
 
 describe('encodeProtobuf', () => {
-  it('writes objects that are larger than its room, and small ones after them', () => {
+  it('encodes objects larger than its buffer, and small ones after them', () => {
     const annotations = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key-${i}`, 'ü'.repeat(5000)]));
     const large = { ...identity, metadata: { name: 'large', annotations } };
     expect(decodeProtobuf(partial, encodeProtobuf(partial, large))).toEqual(large);
@@ -97,14 +97,14 @@ describe('encodeProtobuf', () => {
     expect(decodeProtobuf(partial, encodeProtobuf(partial, small))).toEqual(small);
   });
 
-  it('is not disturbed by an encoding that failed', () => {
+  it('is not affected by a failed encoding', () => {
     const broken = { ...identity, metadata: { name: 'a', creationTimestamp: 'never' } };
     expect(() => encodeProtobuf(partial, broken)).toThrow('parsing time');
     const good = { ...identity, metadata: {} };
     expect(decodeProtobuf(partial, encodeProtobuf(partial, good))).toEqual(good);
   });
 
-  it('takes managed fields that are nested deep', () => {
+  it('accepts deeply nested managed fields', () => {
     let fields: object = {};
     for (let i = 0; i < 9000; i++) fields = { 'f:a': fields };
     const bytes = encodeProtobuf(partial, { ...identity, metadata: { managedFields: [{ fieldsV1: fields }] } });
@@ -124,7 +124,7 @@ describe('wide maps', () => {
   const labels = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key-${i}`, `ä${i}`]));
   const object = { ...identity, metadata: { labels } };
 
-  it('are measured in steps', () => {
+  it('are measured in chunks', () => {
     const steps = protobufLengthSteps(partial, object);
     let count = 0;
     let step = steps.next();
@@ -133,7 +133,7 @@ describe('wide maps', () => {
     expect(count).toBeGreaterThan(8);
   });
 
-  it('are written without keys that are gone', () => {
+  it('are encoded without removed keys', () => {
     const fewer = { ...labels };
     noteKeys(fewer, Object.keys(fewer));
     delete fewer['key-7'];
@@ -144,7 +144,7 @@ describe('wide maps', () => {
   });
 });
 
-it('reads two large messages in steps, by turns', () => {
+it('decodes two large messages alternately in chunks', () => {
   const object = (name: string): object => ({
     ...identity,
     metadata: {

@@ -1,6 +1,6 @@
 /**
- * Objects as protobuf: in the envelope of the API (`k8s\0` and a runtime.Unknown with kind and apiVersion), as items of lists, as frames of watches.
- * Upstream: apimachinery/pkg/runtime/serializer/protobuf, and the marshalers generated for each type.
+ * Objects as protobuf: in the envelope of the API (`k8s\0` and a runtime.Unknown with kind and apiVersion), as items of lists, as frames of
+ * watches. Upstream: apimachinery/pkg/runtime/serializer/protobuf, and the generated marshalers of each type.
  */
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
@@ -38,27 +38,27 @@ interface Identity {
   readonly kind: string;
 }
 
-/** Whether bytes start as the API's protobuf does. */
+/** True if the bytes start with the prefix of the API's protobuf. */
 export function isProtobuf(bytes: Buffer): boolean {
   return bytes.length >= magic.length && bytes.compare(magic, 0, magic.length, 0, magic.length) === 0;
 }
 
-/** What the envelope says of the object in it; empty where it says nothing. Throws DecodeError. */
+/** Returns kind and apiVersion of the envelope; empty if absent. Throws DecodeError. */
 export function protobufKind(bytes: Buffer): { apiVersion: string; kind: string } {
   const { apiVersion, kind } = openEnvelope(bytes);
   return { apiVersion, kind };
 }
 
 /**
- * The object in an envelope, in the form that decoding its JSON gives, with kind and apiVersion of the envelope. Unknown fields are passed over. Throws
- * DecodeError for what is no message of the type, and for a type that has no protobuf form.
+ * Decodes an enveloped object into the form of its decoded JSON, with kind and apiVersion of the envelope. Unknown fields are skipped.
+ * Throws DecodeError for a malformed message, and for a type without a protobuf form.
  */
 export function decodeProtobuf(type: StructType, bytes: Buffer): object {
   const { codec, object } = beginDecoding(type, bytes);
   return codec.readBody(object);
 }
 
-/** `decodeProtobuf` in steps. */
+/** Like `decodeProtobuf`, but yields to the event loop. */
 export function* decodeProtobufSteps(type: StructType, bytes: Buffer): Steps<object> {
   const { codec, object } = beginDecoding(type, bytes);
   return yield* codec.readBodySteps(object);
@@ -99,7 +99,7 @@ function openEnvelope(bytes: Buffer): Identity & { readonly raw: Buffer } {
   return { apiVersion, kind, raw };
 }
 
-/** An object in its envelope. Throws for a type that has no protobuf form: such are not negotiated. */
+/** Encodes an object with its envelope. Throws for a type without a protobuf form, which content negotiation excludes. */
 export function encodeProtobuf(type: StructType, object: unknown): Buffer {
   start();
   writeEnveloped(type, object as Identity);
@@ -107,8 +107,8 @@ export function encodeProtobuf(type: StructType, object: unknown): Buffer {
 }
 
 /**
- * How many bytes `encodeProtobuf` would give of an object that may be large, in steps; undefined for a type that has no protobuf form. The object must not
- * change meanwhile.
+ * Returns the length of the `encodeProtobuf` of a large object, and yields to the event loop; undefined for a type without a protobuf form.
+ * The object must not change meanwhile.
  */
 export function* protobufLengthSteps(type: StructType, object: KubeObject): Steps<number | undefined> {
   const codec = messageCodec(type);
@@ -118,12 +118,12 @@ export function* protobufLengthSteps(type: StructType, object: KubeObject): Step
   return lengthOfWritten(() => writeEnvelopeHead(object, body)) + body + envelopeEnd.length;
 }
 
-/** What takes longest of encoding a large object, in steps: the fields that its managers own, as text. The object must not change any more. */
+/** Caches the slowest part of encoding a large object, the JSON of its managed fields, and yields to the event loop. The object must not change any more. */
 export function* prepareProtobufSteps({ metadata }: Partial<KubeObject>): Steps<void> {
   for (const { fieldsV1 } of metadata?.managedFields ?? []) if (fieldsV1) yield* rememberRawJsonSteps(fieldsV1);
 }
 
-/** An object as the item of a list: its message as the list's field. */
+/** Encodes an object as an item of a list: its message as the list's field. */
 export function encodeProtobufListItem(type: StructType, object: unknown, list: Identity): Buffer {
   start();
   codecOf(type).write(object);
@@ -131,12 +131,12 @@ export function encodeProtobufListItem(type: StructType, object: unknown, list: 
   return takeWritten();
 }
 
-/** The one list with its fields the other way round. */
+/** True for the only list kind whose items field comes first. */
 function hasItemsFirst({ kind, apiVersion }: Identity): boolean {
   return kind === 'PartialObjectMetadataList' && apiVersion === 'meta.k8s.io/v1beta1';
 }
 
-/** What stands before the items of a list in its envelope, and behind them. `itemBytes`: of all results of `encodeProtobufListItem`. */
+/** Returns the bytes before and after the items of an enveloped list. `itemBytes` is the total size of the `encodeProtobufListItem` results. */
 export function protobufAroundItems(
   listMeta: StructType,
   list: Identity & { readonly metadata: object },
@@ -153,7 +153,7 @@ export function protobufAroundItems(
   return itemsFirst ? { head, end: Buffer.concat([metadata, envelopeEnd]) } : { head: Buffer.concat([head, metadata]), end: envelopeEnd };
 }
 
-/** One frame of a watch: its length in four bytes, and a WatchEvent with the enveloped object. An `ERROR` has a Status, whatever `type` is. */
+/** Encodes a watch frame: its length in four bytes, and a WatchEvent with the enveloped object. An `ERROR` has a Status, regardless of `type`. */
 export function encodeProtobufWatchEvent(type: StructType, event: string, object: unknown): Buffer {
   start();
   writeEnveloped(event === 'ERROR' ? metaSchema.struct('meta_v1.Status') : type, object as Identity);
@@ -180,7 +180,7 @@ function codecOf(type: StructType): MessageCodec {
   return codec;
 }
 
-/** The fields of Unknown behind `raw`: contentEncoding and contentType, both empty. */
+/** Fields of Unknown after `raw`: empty contentEncoding and contentType. */
 const envelopeEnd = Buffer.from([tag3, 0, tag4, 0]);
 
 function writeEnveloped(type: StructType, object: Identity): void {

@@ -1,10 +1,10 @@
-/** Writes YAML as sigs.k8s.io/yaml does. */
+/** Encodes YAML like sigs.k8s.io/yaml. */
 import { compareUtf8 } from '../json/json.ts';
 import { Float64, isContainer } from '../numbers.ts';
 import { formatFloat } from '../quote.ts';
 import { resolveScalar } from './yaml-scalars.ts';
 
-/** A JSON value as sigs.k8s.io/yaml writes it: keys in go-yaml's natural order, two blanks a level, long lines folded. Ends in a line end. */
+/** Encodes a JSON value like sigs.k8s.io/yaml: keys in go-yaml's natural order, two spaces per level, long lines folded. Ends with a line break. */
 export function encodeYaml(value: unknown): string {
   const emitter = new Emitter();
   emitter.node(value, -2, false);
@@ -13,11 +13,11 @@ export function encodeYaml(value: unknown): string {
 
 const bestWidth = 80;
 
-/** Writes block style as libyaml's emitter does. Upstream: yaml.v2 emitterc.go. */
+/** Writes block style like libyaml's emitter. Upstream: yaml.v2 emitterc.go. */
 class Emitter {
   text = '';
   #column = 0;
-  /** True if the text ends with a line end: to look at the text's end would join its pieces each time. */
+  /** True if the text ends with a line break: checking the text itself would flatten the string each time. */
   #lineEnded = false;
 
   #put(text: string): void {
@@ -33,8 +33,8 @@ class Emitter {
   }
 
   /**
-   * Writes a value where the cursor is. `indent` is that of the container around, -2 for none; `afterKey`: the value stands behind `key:`, so a container starts on
-   * the next line, and a list there is not indented. Ends with a line end.
+   * Writes a value at the cursor. `indent` is that of the parent container, -2 for none; `afterKey` is true after `key:`, so that a
+   * container starts on the next line and a list is not indented. Ends with a line break.
    */
   node(value: unknown, indent: number, afterKey: boolean): void {
     if (Array.isArray(value)) {
@@ -111,7 +111,7 @@ class Emitter {
     this.#doubleQuoted(text, indent, simpleKey);
   }
 
-  /** Plain and single quoted text: a blank beyond the best width becomes a line end. */
+  /** Writes plain or single-quoted text: a space beyond the preferred width becomes a line break. */
   #folded(text: string, indent: number, simpleKey: boolean, quoted = false): void {
     const chars = [...text];
     let afterBlank = false;
@@ -146,7 +146,7 @@ class Emitter {
     else if (text === '\n' || text.endsWith('\n\n')) this.#put('+');
     const body = text.endsWith('\n') ? text.slice(0, -1) : text;
     for (const line of body.split('\n')) this.text += line === '' ? '\n' : `\n${' '.repeat(indent)}${line}`;
-    // An empty last line has no character of its own that could end it.
+    // An empty last line has no character of its own to end it.
     if (text.endsWith('\n')) this.text += '\n';
     this.#lineEnded = text.endsWith('\n');
     this.#column = 0;
@@ -161,14 +161,14 @@ function scalarText(value: unknown): string {
   return String(value);
 }
 
-/** An integer beyond int64 may be a uint64 to YAML, which reads the JSON once more. */
+/** YAML may read an integer beyond int64 as uint64. */
 const unsignedForm = /^\d+$/;
 
 const base60Float = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
-/** go-yaml reads such a text as a time; whether its numbers are in range makes no difference here. */
+/** Texts that go-yaml reads as times, regardless of the range of their numbers. */
 const timestamp = /^\d{4}-\d{1,2}-\d{1,2}(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?)?$/;
 const breaks = /[\n\r\u0085\u2028\u2029]/;
-/** Characters that libyaml takes for printable, but for line ends; characters beyond the basic plane are not. */
+/** Characters that libyaml considers printable, including line feeds; characters beyond the basic plane are not. */
 const printableText = /^[\n -~\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
 interface ScalarForm {
@@ -177,7 +177,7 @@ interface ScalarForm {
   readonly blockAllowed: boolean;
 }
 
-/** Which styles can hold a text. Upstream: yaml_emitter_analyze_scalar. */
+/** Returns the styles that can represent a text. Upstream: yaml_emitter_analyze_scalar. */
 function analyze(text: string): ScalarForm {
   if (text === '') return { plainAllowed: true, singleQuotedAllowed: true, blockAllowed: false };
   const special = !printableText.test(text);
@@ -234,7 +234,7 @@ function inNaturalOrder(keys: readonly string[]): string[] {
     .map(({ key }) => key);
 }
 
-/** go-yaml's order of keys: numbers inside by value, letters after all else. Upstream: yaml.v2 sorter.go. */
+/** Compares like go-yaml orders keys: embedded numbers by value, letters after all others. Upstream: yaml.v2 sorter.go. */
 function compareNatural(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < a.length && i < b.length; i++) {
     const x = a[i]!;
@@ -253,7 +253,7 @@ function compareNatural(a: readonly string[], b: readonly string[]): number {
   return a.length - b.length;
 }
 
-/** True if the digits right before a place have one that is not zero. */
+/** True if the digits right before a position include a non-zero one. */
 function followsNumber(text: readonly string[], place: number): boolean {
   for (let j = place - 1; j >= 0 && digit.test(text[j]!); j--) if (text[j] !== '0') return true;
   return false;

@@ -1,4 +1,4 @@
-/** A text that is not YAML. `message` begins with `yaml: `; upstream puts `error converting YAML to JSON: ` before it where it decodes an apply patch. */
+/** Error for malformed YAML. `message` starts with `yaml: `; upstream adds the prefix `error converting YAML to JSON: ` when it decodes an apply patch. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
 }

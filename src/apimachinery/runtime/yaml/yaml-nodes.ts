@@ -1,4 +1,4 @@
-/** Nodes of the first document of a YAML text. The parser is a state machine, so that depth costs no stack. Upstream: go.yaml.in/yaml/v2 parserc.go. */
+/** Parses the first document of a YAML text into nodes. The parser is a state machine, not recursive. Upstream: go.yaml.in/yaml/v2 parserc.go. */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { YamlError } from './yaml-error.ts';
 import { YamlScanner, type YamlToken, type YamlTokenType } from './yaml-scanner.ts';
@@ -9,13 +9,13 @@ export interface YamlNode {
   readonly line: number;
   /** `tag:yaml.org,2002:str` for `!!str`; empty without a tag. */
   readonly tag: string;
-  /** Text of a scalar, anchor of an alias. */
+  /** Text of a scalar, or anchor of an alias. */
   readonly value: string;
-  /** True for a scalar whose form says its type. */
+  /** True for a scalar whose type follows from its form. */
   readonly isImplicit: boolean;
-  /** Items of a sequence; keys and values of a mapping by turns. */
+  /** Items of a sequence; alternating keys and values of a mapping. */
   readonly children: YamlNode[];
-  /** The node that an alias stands for. */
+  /** The node to which an alias refers. */
   readonly target: YamlNode | undefined;
 }
 
@@ -51,11 +51,11 @@ const defaultTags: readonly (readonly [handle: string, prefix: string])[] = [
   ['!!', 'tag:yaml.org,2002:'],
 ];
 
-/** Reads the first document; undefined if there is none. Throws YamlError. */
+/** Parses the first document; undefined if there is none. Throws YamlError. */
 export function parseYamlNodes(bytes: Uint8Array): YamlNode | undefined {
   const { text, failure } = decodeText(bytes);
   const scanner = new YamlScanner(text);
-  // Upstream reads ahead: what it cannot decode comes before what is wrong right before it.
+  // Upstream reads ahead: an undecodable character is reported before an error right before it.
   const isReached = (): boolean => scanner.offset >= text.length - lookahead;
   try {
     const root = new Parser(scanner).document();
@@ -67,13 +67,13 @@ export function parseYamlNodes(bytes: Uint8Array): YamlNode | undefined {
   }
 }
 
-/** Characters that upstream's scanner has decoded behind the one that it looks at. */
+/** Number of characters that upstream's scanner decodes ahead. */
 const lookahead = 4;
 
 /** Upstream: yamlprivateh.go (input_raw_buffer_size). */
 const readBytes = 512;
 
-/** Text up to what cannot be decoded, or may not be in YAML, and the error about that. Upstream: readerc.go. */
+/** Returns the text up to the first undecodable or forbidden character, and the error about it. Upstream: readerc.go. */
 function decodeText(bytes: Uint8Array): { readonly text: string; readonly failure: string | undefined } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return decodeWide(buffer.subarray(2));
@@ -86,7 +86,7 @@ function decodeText(bytes: Uint8Array): { readonly text: string; readonly failur
   return { text: buffer.toString('utf8', from, Math.max(from, at - (at % readBytes))), failure: problem };
 }
 
-/** Characters that may not be in YAML. */
+/** Characters that YAML does not allow. */
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 const unprintable = 'control characters are not allowed';
 
@@ -130,10 +130,10 @@ class Parser {
   readonly #scanner: YamlScanner;
   readonly #tags = new Map<string, string>();
   readonly #anchors = new Map<string, YamlNode>();
-  /** The continuations of open nodes, the innermost last. */
+  /** Continuations of open nodes, innermost last. */
   readonly #states: State[] = [];
   #state: State = 'block-node';
-  /** Containers that are open, the innermost last. */
+  /** Open containers, innermost last. */
   readonly #open: YamlNode[] = [];
   #root: YamlNode | undefined;
 
@@ -155,7 +155,7 @@ class Parser {
       if (endsContent.has(first.type)) this.#emptyScalar(first.line, this.#states.pop()!);
     }
     while (this.#state !== 'end') this.#step();
-    // Upstream looks for the end of the document, and so finds what cannot be scanned there.
+    // Upstream looks for the end of the document, and so reports scanner errors there.
     this.#scanner.peek();
     return this.#root;
   }
@@ -201,13 +201,13 @@ class Parser {
     }
   }
 
-  /** The token behind the current one. */
+  /** Returns the token after the current one. */
   #next(): YamlToken {
     this.#scanner.skip();
     return this.#scanner.peek();
   }
 
-  /** Puts a node where it belongs. */
+  /** Adds a node to its parent. */
   #add(node: YamlNode, anchor = ''): void {
     if (anchor !== '') this.#anchors.set(anchor, node);
     const parent = this.#open.at(-1);
@@ -231,13 +231,13 @@ class Parser {
     this.#state = state;
   }
 
-  /** Ends the innermost container. */
+  /** Closes the innermost container. */
   #end(): void {
     this.#open.pop();
     this.#state = this.#states.pop()!;
   }
 
-  /** Reads a node now, and goes on with `state` behind it. */
+  /** Parses a node now, and continues with `state`. */
   #nodeThen(state: State, node: State): void {
     this.#states.push(state);
     this.#state = node;
@@ -285,7 +285,7 @@ class Parser {
     this.#scanner.skip();
   }
 
-  /** An anchor, a tag, or both in either order. */
+  /** Parses an anchor, a tag, or both in either order. */
   #properties(first: YamlToken): Properties {
     if (first.type !== 'anchor' && first.type !== 'tag') return { line: first.line, anchor: '', tag: '' };
     const second = this.#next();
@@ -353,7 +353,7 @@ class Parser {
     this.#scanner.skip();
   }
 
-  /** Skips the comma before all entries but the first. */
+  /** Skips the comma before all entries except the first. */
   #flowEntry(isFirst: boolean, end: YamlTokenType, expected: string): YamlToken {
     const token = this.#scanner.peek();
     if (isFirst || token.type === end) return token;
@@ -364,7 +364,7 @@ class Parser {
   #flowSequenceEntryKey(): void {
     const token = this.#scanner.peek();
     if (token.type !== 'value' && !flowSequenceEnds.has(token.type)) return this.#nodeThen('flow-sequence-entry-value', 'flow-node');
-    // Upstream skips the token, so that what is behind `[?` must be another one.
+    // Upstream skips the token, so that another one must follow `[?`.
     this.#scanner.skip();
     this.#emptyScalar(token.line, 'flow-sequence-entry-value');
   }
@@ -417,7 +417,7 @@ const endsBlockMappingPart: ReadonlySet<YamlTokenType> = new Set(['key', 'value'
 const flowSequenceEnds: ReadonlySet<YamlTokenType> = new Set(['flow-entry', 'flow-sequence-end']);
 const flowMappingEnds: ReadonlySet<YamlTokenType> = new Set(['flow-entry', 'flow-mapping-end']);
 
-/** Upstream counts the lines of the parser's errors from 0, and does not name the first. */
+/** Upstream counts the lines of parser errors from 0, and leaves out the first. */
 function parserError(problem: string, line: number): YamlError {
   return new YamlError(`yaml: ${line === 0 ? '' : `line ${line}: `}${problem}`);
 }

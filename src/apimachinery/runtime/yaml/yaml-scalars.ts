@@ -1,9 +1,9 @@
-/** Types of YAML's scalars. Upstream: go.yaml.in/yaml/v2 resolve.go. */
+/** Resolves types of YAML scalars. Upstream: go.yaml.in/yaml/v2 resolve.go. */
 import { numberOf, rereadFloat } from '../numbers.ts';
 import { formatFloat } from '../quote.ts';
 import { YamlError } from './yaml-error.ts';
 
-/** Resolves a scalar with a tag, or without one. Throws YamlError if its text is not of the type that the tag names. */
+/** Resolves a scalar with or without a tag. Throws YamlError if its text does not match the tag. */
 export function resolveTagged(text: string, tag: string, isImplicit: boolean): unknown {
   if (tag === '') return isImplicit ? resolveScalar(text) : text;
   if (tag === 'tag:yaml.org,2002:binary') return decodeBinary(text);
@@ -18,7 +18,7 @@ export function resolveTagged(text: string, tag: string, isImplicit: boolean): u
 }
 
 function decodeBinary(text: string): string {
-  // Go's base64 passes over line ends, and takes nothing else that does not belong there.
+  // Go's base64 skips line breaks, and rejects all other invalid characters.
   const base64 = text.replace(/[\r\n]/g, '');
   if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64))
     throw new YamlError('yaml: !!binary value contains invalid base64 data');
@@ -34,7 +34,7 @@ const shortTags: Readonly<Record<string, string | undefined>> = {
   'tag:yaml.org,2002:timestamp': '!!timestamp',
 };
 
-/** A float64 of go-yaml, apart from the integers. */
+/** A float64 of go-yaml, as opposed to an integer. */
 export class Float {
   readonly value: number;
 
@@ -67,7 +67,7 @@ const words = new Map<string, unknown>([
 
 const floatForm = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 
-/** Resolves a plain scalar: a string, boolean, null, a bigint for an integer, or a Float. */
+/** Resolves a plain scalar to a string, boolean, null, bigint (integer) or Float. */
 export function resolveScalar(text: string): unknown {
   const word = words.get(text);
   if (word !== undefined) return word;
@@ -87,7 +87,7 @@ function floatOf(text: string): Float | undefined {
   return Number.isFinite(value) ? new Float(value) : undefined;
 }
 
-/** Digits of 64 bits at most, in any base. */
+/** Maximum number of digits of 64 bits, in any base. */
 const maxDigits = 64;
 
 /** strconv.ParseInt(text, 0, 64), or ParseUint. */
@@ -103,7 +103,7 @@ function parseInteger(text: string): bigint | undefined {
   return fits ? signed : undefined;
 }
 
-/** The number that a scalar becomes by way of JSON: see numbers.ts. */
+/** Returns the number that a scalar becomes when it is converted to JSON: see numbers.ts. */
 export function jsonNumber(value: unknown): unknown {
   if (value instanceof Float) {
     if (!Number.isFinite(value.value)) throw new YamlError(`json: unsupported value: ${formatFloat(value.value)}`);

@@ -1,9 +1,9 @@
 /**
- * Tokens of YAML 1.1, with go-yaml's limits and error texts, in time linear in the text. Upstream: go.yaml.in/yaml/v2 scannerc.go (a port of libyaml).
+ * Tokens of YAML 1.1, with go-yaml's limits and error texts, in linear time. Upstream: go.yaml.in/yaml/v2 scannerc.go (a port of libyaml).
  *
- * A text such as `a: 1` becomes `[block-mapping-start] [key] [scalar a] [value] [scalar 1] [block-end] [stream-end]`. The scanner knows only at the `:` that
- * `a` was a key: until then `a` is a possible simple key, and no token from there on is given out, so that `[key]` can be put before it. A simple key has
- * 1,024 characters at most and ends on its line, which bounds the queue.
+ * A text such as `a: 1` becomes `[block-mapping-start] [key] [scalar a] [value] [scalar 1] [block-end] [stream-end]`. Only at the `:` does
+ * the scanner know that `a` is a key: until then `a` is a possible simple key, and tokens from there on are queued, so that `[key]` can be
+ * inserted before it. A simple key has at most 1,024 characters on one line, which bounds the queue.
  */
 import { YamlError } from './yaml-error.ts';
 
@@ -33,27 +33,27 @@ export interface YamlToken {
   readonly type: YamlTokenType;
   /** Line of the first character, counted from 0. */
   readonly line: number;
-  /** Text of a scalar, name of an anchor or alias, handle of a tag or of its directive, `1.1` of a version directive. */
+  /** Text of a scalar, name of an anchor or alias, handle of a tag or of its directive, or `1.1` of a version directive. */
   readonly value: string;
-  /** Suffix of a tag, prefix of its directive. */
+  /** Suffix of a tag, or prefix of its directive. */
   readonly suffix: string;
-  /** True for a scalar without quotes that is no block. */
+  /** True for an unquoted scalar that is not a block. */
   readonly isPlain: boolean;
 }
 
 interface SimpleKey {
   isPossible: boolean;
-  /** True if the text can only be valid with a key here: the column is that of the open block mapping. */
+  /** True if only a key is valid here: the column is that of the open block mapping. */
   readonly isRequired: boolean;
-  /** Number of the token that follows, counted from the first of the stream. */
+  /** Number of the token after it, counted from the start of the stream. */
   readonly token: number;
   readonly line: number;
   readonly column: number;
-  /** Characters before it. */
+  /** Number of characters before it. */
   readonly index: number;
 }
 
-/** Brackets have a level before they have a key. Upstream forgets the key of that token when they are closed. */
+/** Returns the state of brackets without a key so far. Upstream forgets the key of that token when they are closed. */
 function noKey(token: number): SimpleKey {
   return { isPossible: false, isRequired: false, token, line: 0, column: 0, index: 0 };
 }
@@ -61,10 +61,10 @@ function noKey(token: number): SimpleKey {
 /** Upstream: scannerc.go (max_flow_level, max_indents). */
 const maxDepth = 10_000;
 
-/** Characters of a simple key at most. */
+/** Maximum length of a simple key in characters. */
 const maxSimpleKey = 1_024;
 
-/** Tokens that were given out and still stand in the queue, at most. */
+/** Maximum number of returned tokens that remain in the queue. */
 const maxGone = 1_024;
 
 const tab = 0x09;
@@ -72,7 +72,7 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const space = 0x20;
 
-/** Of an index behind the end: the code is NaN. */
+/** True for NaN, the code of an index past the end. */
 function isEnd(code: number): boolean {
   return Number.isNaN(code);
 }
@@ -107,7 +107,7 @@ function codesOf(characters: string): ReadonlySet<number> {
 
 /** Characters that end a plain scalar within brackets. */
 const flowIndicators = codesOf(',?[]{}');
-/** Characters with which no plain scalar begins, apart from the exceptions of `-`, `?` and `:`. */
+/** Characters that cannot start a plain scalar, apart from the exceptions for `-`, `?` and `:`. */
 const indicators = codesOf('-?:,[]{}#&*!|>\'"%@`');
 const uriCharacters = codesOf(";/?:@&=+$,.!~*'()[]%");
 const behindAnchor = codesOf('?:,]}%@`');
@@ -136,7 +136,7 @@ const escapes: Readonly<Record<string, string | undefined>> = {
 
 const hexLengths: Readonly<Record<string, number | undefined>> = { x: 2, u: 4, U: 8 };
 
-/** Where a break stands between two parts of a scalar, it becomes a space, unless empty lines follow, which stay. */
+/** Folds a line break between two parts of a scalar into a space, unless empty lines follow, which are kept. */
 function folded(leadingBreak: string, emptyLines: string): string {
   if (!leadingBreak.startsWith('\n')) return leadingBreak + emptyLines;
   return emptyLines === '' ? ' ' : emptyLines;
@@ -146,24 +146,25 @@ export class YamlScanner {
   readonly #text: string;
   #at = 0;
   #line = 0;
-  /** Characters before the line. */
+  /** Number of characters before the line. */
   #lineIndex = 0;
-  /** Surrogate pairs before `#paired`: each is one character. */
+  /** Number of surrogate pairs before `#paired`: each is one character. */
   #pairs = 0;
   #paired = 0;
   readonly #hasPairs: boolean;
-  /** Column of the innermost block, and of those around it. */
+  /** Column of the innermost block. */
   #indent = -1;
+  /** Columns of its ancestors. */
   readonly #indents: number[] = [];
   #flowLevel = 0;
   #simpleKeyAllowed = true;
-  /** The possible simple key of each level of brackets. */
+  /** Possible simple key of each bracket level. */
   readonly #simpleKeys: SimpleKey[] = [noKey(-1)];
-  /** Levels by the number of the token of their possible simple key. */
+  /** Levels by the token number of their possible simple key. */
   readonly #levelOfToken = new Map<number, number>();
   readonly #tokens: YamlToken[] = [];
   #head = 0;
-  /** Tokens that were given out. */
+  /** Number of returned tokens. */
   #given = 0;
   #hasToken = false;
 
@@ -172,12 +173,12 @@ export class YamlScanner {
     this.#hasPairs = /[\ud800-\udbff]/.test(text);
   }
 
-  /** UTF-16 code units that were looked at. */
+  /** Number of UTF-16 code units read so far. */
   get offset(): number {
     return this.#at;
   }
 
-  /** The next token; no token follows `stream-end`. Throws YamlError. */
+  /** Returns the next token; `stream-end` is the last. Throws YamlError. */
   peek(): YamlToken {
     if (!this.#hasToken) {
       while (this.#needsMore()) this.#fetch();
@@ -186,7 +187,7 @@ export class YamlScanner {
     return this.#tokens[this.#head]!;
   }
 
-  /** Goes on to the token behind that of `peek`. */
+  /** Advances to the token after that of `peek`. */
   skip(): void {
     this.#hasToken = false;
     this.#given += 1;
@@ -209,7 +210,7 @@ export class YamlScanner {
     return this.#text.charCodeAt(this.#at + offset);
   }
 
-  /** Characters before the current one. */
+  /** Number of characters before the current one. */
   #index(): number {
     if (!this.#hasPairs) return this.#at;
     for (; this.#paired < this.#at; this.#paired += 1) {
@@ -222,7 +223,7 @@ export class YamlScanner {
     return this.#index() - this.#lineIndex;
   }
 
-  /** Skips a line break, and returns what a scalar has of it. */
+  /** Skips a line break, and returns its value in a scalar. */
   #readLine(): string {
     const code = this.#code();
     this.#at += code === carriageReturn && this.#code(1) === lineFeed ? 2 : 1;
@@ -259,12 +260,12 @@ export class YamlScanner {
     this.#tokens.push(token);
   }
 
-  /** Number of the token that is pushed next. */
+  /** Number of the next token. */
   #nextNumber(): number {
     return this.#given + this.#tokens.length - this.#head;
   }
 
-  /** Puts a token before the one of that number, or, as upstream, behind all others if that one was given out (`[]: 1`). */
+  /** Inserts a token before the token with that number, or, as upstream, at the end if that was already returned (`[]: 1`). */
   #insert(number: number, token: YamlToken): void {
     if (number < this.#given) this.#tokens.push(token);
     else this.#tokens.splice(this.#head + number - this.#given, 0, token);
@@ -325,7 +326,7 @@ export class YamlScanner {
 
   #beginsPlain(code: number): boolean {
     if (!indicators.has(code)) return !isBlankOrEnd(code);
-    // What could be an indicator was one if a blank follows, or, of these two, within brackets.
+    // A possible indicator was one if a blank follows, or, for these two, within brackets.
     return code === 0x2d || (this.#flowLevel === 0 && (code === 0x3f || code === 0x3a));
   }
 
@@ -371,7 +372,7 @@ export class YamlScanner {
 
   // Depth
 
-  /** Begins a block that is further to the right than the one around it; its token goes before that of the number, or behind all others. */
+  /** Starts a block that is indented further than its parent; its token goes before the token with that number, or to the end. */
   #rollIndent(column: number, type: YamlTokenType, line = this.#line, before?: number): void {
     if (this.#flowLevel > 0 || this.#indent >= column) return;
     this.#indents.push(this.#indent);
@@ -576,7 +577,7 @@ export class YamlScanner {
     return this.#text.slice(from, this.#at);
   }
 
-  /** The rest of a tag; `head` is what was taken for its handle. */
+  /** Reads the rest of a tag; `head` is the part read as its handle. */
   #tagUri(head: string): string {
     const parts = [head.slice(1)];
     const from = this.#at;
@@ -591,7 +592,7 @@ export class YamlScanner {
     return parts.join('');
   }
 
-  /** One character in escaped octets of UTF-8. */
+  /** Reads one character in escaped UTF-8 octets. */
   #uriEscape(): string {
     const octets: number[] = [];
     let width = 1;
@@ -663,7 +664,7 @@ export class YamlScanner {
     return String.fromCharCode(code);
   }
 
-  /** Skips indentation and empty lines, which it returns; finds the indentation if that is 0. */
+  /** Skips indentation and returns empty lines; detects the indentation if `indent` is 0. */
   #blockBreaks(indent: number): { readonly breaks: string; readonly indent: number } {
     const breaks: string[] = [];
     let widest = 0;
@@ -696,7 +697,7 @@ export class YamlScanner {
     this.#push(this.#token('scalar', line, parts.join('')));
   }
 
-  /** Reads up to a blank, a break or the closing quote. Returns true behind an escaped line break. */
+  /** Reads up to a blank, a line break or the closing quote. Returns true after an escaped line break. */
   #quotedText(quote: number, parts: string[]): boolean {
     const isSingle = quote === 0x27;
     for (;;) {
@@ -738,7 +739,7 @@ export class YamlScanner {
     return String.fromCodePoint(value);
   }
 
-  /** Skips blanks and breaks, and returns what a quoted scalar has of them. */
+  /** Skips blanks and line breaks, and returns their value in a quoted scalar. */
   #quotedBlanks(afterBreak: boolean): string {
     let leadingBreak = '';
     let hasBreak = afterBreak;
@@ -798,7 +799,7 @@ export class YamlScanner {
     }
   }
 
-  /** Skips blanks and breaks, and returns what a plain scalar has of them if more of it follows. */
+  /** Skips blanks and line breaks, and returns their value in a plain scalar that continues after them. */
   #plainBlanks(): { readonly text: string; readonly hasBreak: boolean } {
     const from = this.#at;
     this.#skipBlanks();
@@ -816,7 +817,7 @@ export class YamlScanner {
   }
 }
 
-/** Octets of the character that begins with that one; 0 if none does. */
+/** Returns the number of octets of a character by its first octet; 0 if that is invalid. */
 function utf8Width(octet: number): number {
   if ((octet & 0x80) === 0) return 1;
   if ((octet & 0xe0) === 0xc0) return 2;

@@ -7,7 +7,7 @@ const parse = (text: string): unknown => parseYaml(Buffer.from(text)).value;
 describe('parseYaml', () => {
   test.each<[name: string, text: string, value: unknown]>([
     ['JSON', '{"a":[1,true]}', { a: [1, true] }],
-    ['words of YAML 1.1', 'a: yes\nb: Off\nc: ~\nd: "yes"\ne: nope\n', { a: true, b: false, c: null, d: 'yes', e: 'nope' }],
+    ['scalars of YAML 1.1', 'a: yes\nb: Off\nc: ~\nd: "yes"\ne: nope\n', { a: true, b: false, c: null, d: 'yes', e: 'nope' }],
     [
       'numbers',
       'a: 0x1f\nb: 012\nc: 1_000\nd: 1.0\ne: 1e3\nf: .5\ng: 08\nh: 1:30\ni: 0b11\n',
@@ -27,7 +27,7 @@ describe('parseYaml', () => {
     expect(parse(text)).toEqual(value);
   });
 
-  test('duplicates', () => {
+  test('duplicate keys', () => {
     const { duplicateError } = parseYaml(Buffer.from('spec:\n  a: 1\n  b:\n  - c: 1\n    c: 2\n  a: 2\n'));
     expect(duplicateError).toBe('yaml: unmarshal errors:\n  line 5: key "c" already set in map\n  line 6: key "a" already set in map');
   });
@@ -42,15 +42,15 @@ describe('parseYaml', () => {
     ['a: !!int x\n', 'yaml: cannot decode !!str `x` as a !!int'],
     ['<<: 5\n', 'yaml: map merge requires map or sequence of maps as the value'],
     ['a: &x [*x]\n', "yaml: anchor 'x' value contains itself"],
-  ])('refuses %j', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(() => parse(text)).toThrow(new YamlError(message));
   });
 
-  test('refuses a key of more than 1,024 characters, of JSON as well', () => {
+  test('rejects a key of more than 1,024 characters, also in JSON', () => {
     expect(() => parse(`{"${'k'.repeat(1_030)}":1}`)).toThrow(new YamlError("yaml: did not find expected ',' or '}'"));
   });
 
-  test('aliases may not explode', () => {
+  test('limits the expansion of aliases', () => {
     const levels = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${Array(9).fill(`*l${i}`).join(',')}]`);
     expect(() => parse(`l0: &l0 [x,x,x,x,x,x,x,x,x]\n${levels.join('\n')}\n`)).toThrow(
       new YamlError('yaml: document contains excessive aliasing'),
@@ -62,18 +62,18 @@ describe('parseYaml', () => {
     ['blocks', '- '.repeat(20_000), 'yaml: exceeded max depth of 10000'],
     ['keys', Array.from({ length: 20_000 }, (_, i) => `${' '.repeat(Math.min(i, 100))}{a: `).join(''), 'yaml: exceeded max depth of 10000'],
     ['brackets in blocks', `${'- '.repeat(5_001)}${'['.repeat(5_000)}${']'.repeat(5_000)}`, "invalid character '[' exceeded max depth"],
-  ])('refuses %s that are nested too deep', (_, text, message) => {
+  ])('rejects %s that are nested too deeply', (_, text, message) => {
     expect(() => parse(text)).toThrow(message);
   });
 
-  test('reads what is nested as deep as JSON may be', () => {
+  test('parses the maximum depth of JSON', () => {
     let value = parse(`${'- '.repeat(5_000)}${'['.repeat(5_000)}${']'.repeat(5_000)}`);
     let depth = 0;
     for (; Array.isArray(value); value = value[0]) depth += 1;
     expect(depth).toBe(10_000);
   });
 
-  test('takes a time in proportion to the length', () => {
+  test('takes linear time', () => {
     const shapes = [
       'a: b\n',
       '- - - -\n',
@@ -96,7 +96,7 @@ describe('parseYaml', () => {
         expect(error).toBeInstanceOf(YamlError);
       }
       const { user, system } = process.cpuUsage(began);
-      // A tenth of it is the most on a slow machine; with the square of the length it would be minutes.
+      // Ten times the typical time, for slow machines; quadratic time would be minutes.
       expect((user + system) / 1_000, shape).toBeLessThan(2_000);
     }
   });
@@ -107,12 +107,12 @@ describe('encodeYaml', () => {
     ['lists are not indented in maps', { a: [1, { b: 2, c: [] }], d: {} }, 'a:\n- 1\n- b: 2\n  c: []\nd: {}\n'],
     ['lists in lists', [[1, [2]], { a: [3] }], '- - 1\n  - - 2\n- a:\n  - 3\n'],
     [
-      'what would be read as something else is quoted',
+      'ambiguous text is quoted',
       ['true', '1', '', '1:30', '2020-01-01', 'null', 'x'],
       '- "true"\n- "1"\n- ""\n- "1:30"\n- "2020-01-01"\n- "null"\n- x\n',
     ],
     [
-      'what is no plain text is quoted',
+      'text with special characters is quoted',
       ['a: b', '- x', ' lead', "it's", '#x', 'a\tb', '😀'],
       "- 'a: b'\n- '- x'\n- ' lead'\n- it's\n- '#x'\n- \"a\\tb\"\n- \"\\U0001F600\"\n",
     ],

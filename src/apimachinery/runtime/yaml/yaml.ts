@@ -1,4 +1,4 @@
-/** YAML as sigs.k8s.io/yaml reads it: YAML 1.1 whose plain scalars are resolved as go-yaml v2 does, turned into JSON. The time is linear in the text. */
+/** Parses YAML like sigs.k8s.io/yaml: YAML 1.1 whose plain scalars are resolved like go-yaml v2, converted to JSON. Takes linear time. */
 import { setOwn } from '#apimachinery/patch/own-property';
 import { compareUtf8, DecodeError, parseJson, parseJsonSteps } from '../json/json.ts';
 import { isSpace, JsonSyntaxError } from '../json/json-syntax.ts';
@@ -11,13 +11,13 @@ import { Float, jsonNumber, resolveTagged } from './yaml-scalars.ts';
 export { YamlError } from './yaml-error.ts';
 
 export interface ParsedYaml {
-  /** As `parseJson` gives it; the keys of objects that are no JSON are sorted, as upstream passes through a map. */
+  /** Like the value of `parseJson`; if the text is not JSON, the keys of objects are sorted, since upstream converts through maps. */
   readonly value: unknown;
-  /** Upstream's one error for all duplicates of a document: `yaml: unmarshal errors:\n  line 3: key "a" already set in map`. */
+  /** Upstream's single error for all duplicates of a document: `yaml: unmarshal errors:\n  line 3: key "a" already set in map`. */
   readonly duplicateError: string | undefined;
 }
 
-/** Reads the first document. Throws YamlError, and JsonSyntaxError for more depth than JSON may have. */
+/** Parses the first document. Throws YamlError, and JsonSyntaxError beyond the maximum depth of JSON. */
 export function parseYaml(bytes: Uint8Array): ParsedYaml {
   const json = atOnce(readAsJson(bytes));
   if (json) return json;
@@ -27,7 +27,7 @@ export function parseYaml(bytes: Uint8Array): ParsedYaml {
   return { value, duplicateError: decoder.duplicateError() };
 }
 
-/** Reads a body that is JSON, and means the same as YAML, which takes a tenth of the time; undefined for any other. In steps if it is large. */
+/** Parses a body that is JSON with the same meaning as YAML, ten times faster; undefined for any other. Yields to the event loop if it is large. */
 export function* readAsJson(bytes: Uint8Array): Steps<ParsedYaml | undefined> {
   if (bytes.find((byte) => !isSpace(byte)) !== 0x7b) return undefined;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -41,10 +41,10 @@ export function* readAsJson(bytes: Uint8Array): Steps<ParsedYaml | undefined> {
   }
 }
 
-/** A longer key is none in YAML. Upstream: scannerc.go (yaml_simple_key_is_valid). */
+/** Maximum length of a key in YAML. Upstream: scannerc.go (yaml_simple_key_is_valid). */
 const maxKeyBytes = 1_000;
 
-/** True if no string of a JSON text is another in YAML, which does not know `\/` and the halves of surrogate pairs, or may be too long for a key. */
+/** True if all strings of a JSON text have the same value in YAML, which has no `\/` and no escaped surrogate halves, and are short enough for keys. */
 function hasPlainStrings(json: Buffer): boolean {
   for (const escape of ['\\/', '\\ud', '\\uD', '\\ufff', '\\uFFF']) if (json.includes(escape)) return false;
   if (json.length <= maxKeyBytes) return true;
@@ -62,10 +62,10 @@ function isColon(json: Buffer, from: number): boolean {
   return json[at] === 0x3a;
 }
 
-/** Depth of JSON that Kubernetes reads. Upstream: sigs.k8s.io/json scanner.go (maxNestingDepth). */
+/** Maximum depth of JSON. Upstream: sigs.k8s.io/json scanner.go (maxNestingDepth). */
 const maxJsonDepth = 10_000;
 
-/** go-yaml counts every node that it decodes, and those behind aliases; their share may not exceed this. Upstream: yaml.v2 decode.go. */
+/** Returns the maximum share of decoded nodes that may come from aliases. Upstream: yaml.v2 decode.go. */
 function allowedAliasRatio(decodeCount: number): number {
   const low = 400_000;
   const high = 4_000_000;
@@ -74,7 +74,7 @@ function allowedAliasRatio(decodeCount: number): number {
   return 0.99 - 0.89 * ((decodeCount - low) / (high - low));
 }
 
-/** A child to decode; `into` are the entries of the mapping that merges it. */
+/** A child to decode; `into` has the entries of the mapping that merges it. */
 interface Child {
   readonly node: YamlNode;
   readonly into?: Map<unknown, unknown> | undefined;
@@ -83,21 +83,21 @@ interface Child {
 /** A node whose children are being decoded. */
 interface Frame {
   readonly node: YamlNode;
-  /** The next child; undefined if there are no more. */
+  /** Returns the next child; undefined at the end. */
   next(): Child | undefined;
-  /** Takes the value of the last child. */
+  /** Receives the value of the last child. */
   take(value: unknown): void;
-  /** The value of the node. */
+  /** Returns the value of the node. */
   value(): unknown;
 }
 
-/** Makes values of nodes. The frames of open nodes are kept in a list, so that depth costs no stack. Upstream: yaml.v2 decode.go. */
+/** Converts nodes to values, with an explicit stack. Upstream: yaml.v2 decode.go. */
 class Decoder {
   readonly #frames: Frame[] = [];
   readonly #openAliases = new Set<YamlNode>();
   readonly #duplicates: string[] = [];
   #depth = 0;
-  /** The first container beyond the depth that JSON may have. */
+  /** The first container beyond the maximum depth of JSON. */
   #tooDeep: YamlNode | undefined;
   #decodeCount = 0;
   #aliasCount = 0;
@@ -123,7 +123,7 @@ class Decoder {
     return this.#duplicates.length === 0 ? undefined : `yaml: unmarshal errors:\n  ${this.#duplicates.join('\n  ')}`;
   }
 
-  /** The value of a scalar; undefined of a node with children, which are entered next. */
+  /** Returns the value of a scalar; undefined for a node with children, which are decoded next. */
   #enter({ node, into }: Child): unknown {
     this.#count();
     switch (node.kind) {
@@ -209,16 +209,16 @@ class SequenceFrame implements Frame {
   }
 }
 
-/** Marks that no key waits for its value. */
+/** Marks the absence of a key whose value comes next. */
 const noKey = Symbol('no key');
 
 class MappingFrame implements Frame {
   readonly node: YamlNode;
-  /** By the keys as go-yaml has them: `1` and `"1"` are two. */
+  /** Entries by go-yaml keys: `1` and `"1"` differ. */
   readonly #entries: Map<unknown, unknown>;
   readonly #isMerged: boolean;
   readonly #duplicates: string[];
-  /** Mappings that are merged here before the next key is read. */
+  /** Mappings to merge before the next key. */
   #merges: YamlNode[] = [];
   #takesMerged = false;
   #next = 0;
@@ -260,7 +260,7 @@ class MappingFrame implements Frame {
     this.#entries.set(key, jsonNumber(value));
   }
 
-  /** Without a meaning for a mapping that is merged: its entries are in the other one. */
+  /** Not used for a merged mapping, whose entries are in the other one. */
   value(): unknown {
     return this.#isMerged ? null : objectOf(this.#entries);
   }
@@ -270,16 +270,16 @@ function isMergeKey(key: YamlNode | undefined): boolean {
   return key?.kind === 'scalar' && key.value === '<<' && (key.isImplicit || key.tag === 'tag:yaml.org,2002:merge');
 }
 
-/** The mappings that a merge key takes. The last is merged first, since those in front take precedence. */
+/** Returns the mappings of a merge key. The last is merged first, since earlier ones take precedence. */
 function mergedBy(value: YamlNode): YamlNode[] {
   const isMapping = ({ kind, target }: YamlNode): boolean => kind === 'mapping' || (kind === 'alias' && target!.kind === 'mapping');
   const all = value.kind === 'sequence' ? value.children : [value];
   if (!all.every(isMapping)) throw new YamlError('yaml: map merge requires map or sequence of maps as the value');
-  // Upstream goes backwards, since those in front take precedence; \`next\` takes them from the end.
+  // Upstream iterates backwards, since earlier ones take precedence; `next` takes them from the end.
   return [...all];
 }
 
-/** The key of an entry: a string, a boolean, null, a bigint for an integer, or a number for a float. */
+/** Returns the key of an entry: a string, a boolean, null, a bigint for an integer, or a number for a float. */
 function checkKey(value: unknown): unknown {
   if (value instanceof Float) return value.value;
   if (typeof value === 'object' && value !== null) throw new YamlError(`yaml: invalid map key: ${goSyntax(value)}`);
@@ -294,7 +294,7 @@ function objectOf(entries: ReadonlyMap<unknown, unknown>): Record<string, unknow
   return object;
 }
 
-/** A key as JSON has it. Upstream: sigs.k8s.io/yaml yaml.go (convertToJSONableObject). */
+/** Returns the JSON form of a key. Upstream: sigs.k8s.io/yaml yaml.go (convertToJSONableObject). */
 function nameOf(key: unknown, value: unknown): string {
   switch (typeof key) {
     case 'string':
@@ -311,7 +311,7 @@ function nameOf(key: unknown, value: unknown): string {
   }
 }
 
-/** A key of 32 bits, in the words of YAML where it is no number. */
+/** Formats a key as a 32-bit float, in YAML's form if it is not finite. */
 function floatName(value: number): string {
   if (Number.isNaN(value)) return '.nan';
   const narrow = Math.fround(value);
@@ -319,15 +319,15 @@ function floatName(value: number): string {
   return formatFloat(narrow === value ? value : Number(value.toPrecision(8)));
 }
 
-/** A key as Go's `%#v` prints it. */
+/** Formats a key like Go's `%#v`. */
 function keySyntax(key: unknown): string {
   return typeof key === 'number' ? formatFloat(key) : goSyntax(key);
 }
 
-/** Containers that are printed; what is nested deeper is left out. */
+/** Maximum depth of formatted containers; deeper ones are left out. */
 const maxSyntaxDepth = 100;
 
-/** A value as Go's `%#v` prints it. */
+/** Formats a value like Go's `%#v`. */
 function goSyntax(value: unknown, depth = 0): string {
   if (value === null) return depth === 0 ? '<nil>' : 'interface {}(nil)';
   if (typeof value === 'string') return quote(value);

@@ -8,46 +8,46 @@ const errorsOf = (spec: APIServiceSpec, name = 'v1.a.io'): string[] =>
   validateApiService({ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { name }, spec }).map(String);
 
 describe('validateApiService', () => {
-  it('refuses a prefix of names, which could only be the whole name', () => {
+  it('rejects generateName, since the name must match the spec', () => {
     const object = { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { generateName: 'x' }, spec: local };
     expect(apiServiceName(object)('x', true)).toEqual([expect.stringContaining('must be `spec.version+"."+spec.group`')]);
   });
 
   it.each<[string, APIServiceSpec, string[]]>([
-    ['a local one', local, []],
-    ['one with a service', { ...local, service, caBundle: 'YQ==' }, []],
+    ['a local service', local, []],
+    ['a remote service', { ...local, service, caBundle: 'YQ==' }, []],
     [
-      'a group priority of none',
+      'a group priority of zero',
       { ...local, groupPriorityMinimum: 0 },
       ['spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000'],
     ],
     [
-      'a version priority beyond',
+      'a version priority out of range',
       { ...local, versionPriority: 1001 },
       ['spec.versionPriority: Invalid value: 1001: must be positive and less than 1000'],
     ],
     [
-      'a local one with authorities',
+      'a local service with a CA bundle',
       { ...local, caBundle: 'YWI=' },
       ['spec.caBundle: Invalid value: "2 bytes": local APIServices may not have a caBundle'],
     ],
     [
-      'a local one without TLS',
+      'a local service with insecureSkipTLSVerify',
       { ...local, insecureSkipTLSVerify: true },
       ['spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify'],
     ],
     [
-      'a service without names',
+      'a service reference without names',
       { ...local, service: { port: 443 } },
       ['spec.service.namespace: Required value', 'spec.service.name: Required value'],
     ],
     [
-      'a service at no port',
+      'a service reference with port 0',
       { ...local, service: { ...service, port: 0 } },
       ['spec.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive'],
     ],
     [
-      'authorities that are not asked',
+      'a CA bundle with insecureSkipTLSVerify',
       { ...local, service, caBundle: 'YQ==', insecureSkipTLSVerify: true },
       ['spec.insecureSkipTLSVerify: Invalid value: true: may not be true if caBundle is present'],
     ],
@@ -55,7 +55,7 @@ describe('validateApiService', () => {
     expect(errorsOf(spec)).toEqual(errors);
   });
 
-  it('wants the name of the version and the group', () => {
+  it('requires a name made of version and group', () => {
     const service: APIService = { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { name: 'a' }, spec: local };
     const problem = 'must be `spec.version+"."+spec.group`: "v1.a.io"';
     expect(apiServiceName(service)('a', false)).toEqual([problem]);
@@ -70,7 +70,7 @@ describe('validateApiService', () => {
 });
 
 describe('validateApiServiceStatus', () => {
-  it('knows three statuses of conditions', () => {
+  it('accepts three statuses of conditions', () => {
     const statuses = ['True', 'Maybe', ''];
     const errors = validateApiServiceStatus({
       apiVersion: 'apiregistration.k8s.io/v1',

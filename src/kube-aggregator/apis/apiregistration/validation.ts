@@ -14,7 +14,7 @@ const maxGroupPriority = 20_000;
 const maxVersionPriority = 1_000;
 const conditionStatuses = ['True', 'False', 'Unknown'];
 
-/** What the name of an APIService must be: a segment of a path, and then what its spec says. */
+/** Validates the name of an APIService: a path segment that matches version and group of its spec. */
 export function apiServiceName({ spec = {} }: APIService): ValidateNameFunc {
   const required = `${spec.version ?? ''}.${spec.group ?? ''}`;
   return (name) => {
@@ -24,14 +24,14 @@ export function apiServiceName({ spec = {} }: APIService): ValidateNameFunc {
   };
 }
 
-/** An APIService after an update, its metadata but the name aside. Upstream: apiregistration/validation (ValidateAPIServiceUpdate). */
+/** Validates an updated APIService; of its metadata, only the name. Upstream: apiregistration/validation (ValidateAPIServiceUpdate). */
 export function validateApiServiceUpdate(service: APIService): FieldError[] {
   const { name } = service.metadata;
   const problems = name ? apiServiceName(service)(name, false) : [];
   return [...problems.map((message) => invalid(fieldPath('metadata', 'name'), name, message)), ...validateApiService(service)];
 }
 
-/** An APIService, its metadata aside. Upstream: apiregistration/validation (ValidateAPIService). */
+/** Validates an APIService without its metadata. Upstream: apiregistration/validation (ValidateAPIService). */
 export function validateApiService({ spec = {} }: APIService): FieldError[] {
   const path = fieldPath('spec');
   const { group = '', version = '', groupPriorityMinimum = 0, versionPriority = 0, service } = spec;
@@ -49,7 +49,7 @@ export function validateApiService({ spec = {} }: APIService): FieldError[] {
   return [...errors, ...(service ? validateService(path, spec, service) : validateLocal(path, spec))];
 }
 
-/** The conditions of a status. Upstream: ValidateAPIServiceStatus. */
+/** Validates the conditions of a status. Upstream: ValidateAPIServiceStatus. */
 export function validateApiServiceStatus({ status }: APIService): FieldError[] {
   const path = fieldPath('status', 'conditions');
   return (status?.conditions ?? []).flatMap(({ status: value = '' }, i) =>

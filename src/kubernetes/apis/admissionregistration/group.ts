@@ -10,7 +10,7 @@ import mutatingadmissionpolicybindingsV1beta1 from './v1beta1/mutatingadmissionp
 import mutatingadmissionpoliciesV1alpha1 from './v1alpha1/mutatingadmissionpolicies.ts';
 import mutatingadmissionpolicybindingsV1alpha1 from './v1alpha1/mutatingadmissionpolicybindings.ts';
 
-/** What admissionregistration.k8s.io serves. */
+/** The API group admissionregistration.k8s.io. */
 export const admissionRegistrationGroup: ApiGroup = {
   group: 'admissionregistration.k8s.io',
   versions: [

@@ -39,7 +39,7 @@ interface Row {
   readonly old?: KubeObject;
   readonly mutating?: true;
   readonly by?: typeof user;
-  /** `verb group/version/resource namespace/name`, if anything is asked. */
+  /** Expected authorization check, as `verb group/version/resource namespace/name`; undefined if none is made. */
   readonly asked?: string;
   readonly says?: string;
 }
@@ -53,20 +53,20 @@ const rows: Row[] = [
     says: `user ${jane} must have "get" permission on all objects of the referenced paramKind (kind=ConfigMap, apiVersion=v1)`,
   },
   {
-    name: 'a policy whose parameters are no kind yet',
+    name: 'a policy with an unknown parameter kind',
     object: policyOf(unknown),
     asked: 'get x.example.com/v1/* */*',
     says: `user ${jane} must have "get" permission on all objects of the referenced paramKind (kind=Nope, apiVersion=x.example.com/v1)`,
   },
-  { name: 'a policy that keeps its parameters', object: policyOf(configMap), old: policyOf(configMap) },
+  { name: 'an update that keeps the parameters', object: policyOf(configMap), old: policyOf(configMap) },
   {
-    name: 'a policy that gets others',
+    name: 'an update that changes the parameters',
     object: policyOf({ ...configMap, kind: 'Secret' }),
     old: policyOf(configMap),
     asked: 'get /v1/secrets */*',
     says: `user ${jane} must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)`,
   },
-  { name: 'a policy of an administrator', object: policyOf(configMap), by: { ...user, groups: ['system:masters'] } },
+  { name: 'a policy written by an administrator', object: policyOf(configMap), by: { ...user, groups: ['system:masters'] } },
   { name: 'a binding without parameters', object: bindingOf('p') },
   {
     name: 'a binding',
@@ -82,39 +82,39 @@ const rows: Row[] = [
     says: `user list does not have "${jane}" permission on the object referenced by paramRef`,
   },
   {
-    name: 'a binding that is kept',
+    name: 'an update that keeps the binding',
     object: bindingOf('p', named),
     old: bindingOf('p', named),
     asked: 'get /v1/configmaps default/x',
     says: `user ${jane} does not have "get" permission on the object referenced by paramRef`,
   },
   {
-    name: 'a binding of no policy',
+    name: 'a binding to a missing policy',
     object: bindingOf('q', named),
     asked: 'get */*/* default/x',
     says: `unable to get policy q to determine minimum required permissions and user ${jane} does not have "get" permission for all groups, versions and resources`,
   },
   {
-    name: 'a binding of an unknown kind',
+    name: 'a binding with an unknown parameter kind',
     object: bindingOf('unknown', named),
     asked: 'get x.example.com/v1/* default/x',
     says: `unable to resolve paramKind &{x.example.com/v1 Nope} to determine minimum required permissions and user ${jane} does not have "get" permission for all groups, versions and resources`,
   },
   {
-    name: 'a binding of what is no kind',
+    name: 'a binding with a malformed parameter kind',
     object: bindingOf('unparsable', named),
     asked: 'get */*/* default/x',
     says: `unable to parse paramKind &{a/b/c X} to determine minimum required permissions and user ${jane} does not have "get" permission for all groups, versions and resources`,
   },
   {
-    name: 'a binding of a policy without parameters',
+    name: 'a binding to a policy without parameters',
     object: bindingOf('none', named),
     asked: 'get */*/* default/x',
     says: `user ${jane} does not have "get" permission on the object referenced by paramRef`,
   },
 ];
 
-describe.each([false, true])('where the authorizer says %s', (allows) => {
+describe.each([false, true])('with an authorizer that answers %s', (allows) => {
   it.each(rows)('$name', async ({ object, old, mutating, by = user, asked, says }) => {
     const questions: string[] = [];
     const authorizer = fakeAuthorizer(({ verb, apiGroup, apiVersion, resource, namespace, name }: AuthorizationAttributes) => {

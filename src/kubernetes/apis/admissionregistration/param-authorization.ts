@@ -1,7 +1,7 @@
 /**
- * Who writes a policy with parameters must be able to read all of their kind, who writes a binding those that it names:
- * else policies would tell them what they may not see. system:masters may always.
- * Upstream: pkg/registry/admissionregistration/{validating,mutating}admissionpolicy{,binding}/authz.go.
+ * Authorization of writes of policies and bindings: a policy with parameters needs read access to all objects of the parameter kind, a
+ * binding needs read access to the objects that it names. Otherwise a policy could reveal objects that its author may not read. Members of
+ * system:masters are exempt. Upstream: pkg/registry/admissionregistration/{validating,mutating}admissionpolicy{,binding}/authz.go.
  */
 import { type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { deepEqual } from '#apimachinery/runtime/equality';
@@ -13,7 +13,7 @@ import type { Informers } from '#apiserver/registry/informers';
 import type { StoreHooks, WriteRequest } from '#apiserver/registry/store';
 import type { RestMapper } from '#apiserver/server/rest-mapper';
 
-/** What the checks ask. */
+/** Dependencies of the checks. */
 export interface ParamAuthorizationParts {
   readonly informers: Informers;
   readonly authorizer: Authorizer;
@@ -22,7 +22,7 @@ export interface ParamAuthorizationParts {
 
 const group = 'admissionregistration.k8s.io';
 
-/** By `group/resource`, for the stores. `parts` is called with each such write, not before. */
+/** Returns the store hooks by `group/resource`. `parts` is called once for each such write. */
 export function paramAuthorization(parts: () => ParamAuthorizationParts): ReadonlyMap<string, StoreHooks> {
   return new Map(
     ['Validating', 'Mutating'].flatMap((sort): [string, StoreHooks][] => {
@@ -38,7 +38,7 @@ export function paramAuthorization(parts: () => ParamAuthorizationParts): Readon
 
 type Check = (object: KubeObject, old: KubeObject | undefined, request: WriteRequest) => Promise<string | undefined>;
 
-/** Asked last, of what is right otherwise. */
+/** Returns hooks that run `check` last, on objects that are valid otherwise. */
 function reviewed(field: string, check: Check): StoreHooks {
   return {
     async review(object, old, request, found): Promise<readonly FieldError[]> {
@@ -49,12 +49,12 @@ function reviewed(field: string, check: Check): StoreHooks {
   };
 }
 
-/** What of the API a kind of parameters is, as far as it can be told. */
+/** The API resource of a kind of parameters, as far as it is known. */
 interface Target {
   readonly apiGroup: string;
   readonly apiVersion: string;
   readonly resource: string;
-  /** What keeps it from being told. */
+  /** The step that failed, if the resource is not known. */
   readonly unknown?: 'get policy' | 'parse paramKind' | 'resolve paramKind';
 }
 const anything: Target = { apiGroup: '*', apiVersion: '*', resource: '*' };
@@ -62,13 +62,13 @@ const anything: Target = { apiGroup: '*', apiVersion: '*', resource: '*' };
 class ParamChecks {
   constructor(
     readonly parts: () => ParamAuthorizationParts,
-    /** Of the policies. */
+    /** The resource of the policies. */
     readonly resource: string,
-    /** Upstream's message about bindings has its words in another order there. */
+    /** True for mutating policies: upstream's message about their bindings has another word order. */
     readonly isMutating: boolean,
   ) {}
 
-  /** Why the user may not write a policy; undefined if they may. */
+  /** Returns the reason why the user may not write the policy; undefined if the user may. */
   async policy({ spec = {} }: Policy, old: Policy | undefined, { user }: WriteRequest): Promise<string | undefined> {
     const { paramKind } = spec;
     if (!paramKind || (old?.spec?.paramKind && deepEqual(old.spec.paramKind, paramKind))) return undefined;
@@ -77,7 +77,7 @@ class ParamChecks {
     return `user ${goText(user)} must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
   }
 
-  /** Why the user may not write a binding; undefined if they may. Asked again with each write, as upstream compares pointers. */
+  /** Returns the reason why the user may not write the binding; undefined if the user may. It is checked on every write, since upstream compares pointers. */
   async binding({ spec = {} }: PolicyBinding, { user }: WriteRequest): Promise<string | undefined> {
     const { paramRef, policyName = '' } = spec;
     if (!paramRef) return undefined;
@@ -109,7 +109,7 @@ class ParamChecks {
   }
 }
 
-/** A user as Go prints a pointer to its struct: `&{alice alice-uid [devs] map[scopes:[a b]]}`. */
+/** Formats a user as Go prints a pointer to its struct: `&{alice alice-uid [devs] map[scopes:[a b]]}`. */
 function goText({ name, uid = '', groups, extra = {} }: UserInfo): string {
   const entries = Object.entries(extra).sort(([a], [b]) => (a < b ? -1 : 1));
   return `&{${name} ${uid} [${groups.join(' ')}] map[${entries.map(([key, values]) => `${key}:[${values.join(' ')}]`).join(' ')}]}`;

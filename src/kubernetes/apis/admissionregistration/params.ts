@@ -2,18 +2,18 @@ import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { compareBytes } from '#kubernetes/apis/columns';
 import type { ParamKind, ParamRef } from '#kubernetes/schema/admissionregistration_v1.gen';
 
-/** `rules.example.com/v1/ReplicaLimit` of what a policy takes as its parameters. */
+/** Returns a policy's parameter kind as `rules.example.com/v1/ReplicaLimit`. */
 export function paramKindText(paramKind: ParamKind | undefined): string {
   return paramKind ? `${paramKind.apiVersion ?? ''}/${paramKind.kind ?? ''}` : '<unset>';
 }
 
-/** `namespace/name`, `*` standing for a namespace that is not named, or the selector as Go prints it. */
+/** Returns `namespace/name`, or the selector as Go prints it. `*` stands for an absent namespace. */
 export function paramRefText(paramRef: ParamRef | undefined): string {
   if (paramRef?.name) return `${paramRef.namespace || '*'}/${paramRef.name}`;
   return paramRef?.selector ? goStringOf(paramRef.selector) : '<unset>';
 }
 
-/** The form of the generated String method of metav1.LabelSelector. */
+/** Formats a selector like the generated String method of metav1.LabelSelector. */
 function goStringOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = Object.keys(matchLabels)
     .sort(compareBytes)

@@ -1,4 +1,4 @@
-/** Names that only objects in files have. Upstream: pkg/apis/admissionregistration/validation/static_suffix.go. */
+/** Names that are reserved for objects in static manifest files. Upstream: pkg/apis/admissionregistration/validation/static_suffix.go. */
 import type { KubeObject } from '#apimachinery/meta/types';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -9,13 +9,13 @@ import type { Strategy } from '#apiserver/registry/resource-definition';
 const feature = 'ManifestBasedAdmissionControlConfig';
 const reserved = `names ending with "${staticSuffix}" are reserved for static manifest-based configurations and cannot be managed via the API`;
 
-/** A strategy that refuses names of files where files may be configured, and warns of them in any case. */
+/** Returns a strategy that rejects reserved names where manifest files may be configured, and warns about them otherwise. */
 export function reservingStaticNames<T extends KubeObject>(strategy: Strategy<T>): Strategy<T> {
   const isReserved = ({ metadata: { name = '' } }: KubeObject): boolean => name.endsWith(staticSuffix);
   const warnings = (object: KubeObject): string[] => (isReserved(object) ? [`metadata.name: ${reserved}`] : []);
   return {
     ...strategy,
-    // Their validation is that of the generic machinery, not that of the core group.
+    // The generic machinery validates these objects, not the core group.
     anyFinalizers: true,
     genericMeta: 'update',
     validate(object, context) {

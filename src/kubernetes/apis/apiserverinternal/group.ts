@@ -1,7 +1,7 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import storageversions from './v1alpha1/storageversions.ts';
 
-/** What internal.apiserver.k8s.io serves. */
+/** The API group internal.apiserver.k8s.io. */
 export const apiServerInternalGroup: ApiGroup = {
   group: 'internal.apiserver.k8s.io',
   versions: [{ version: 'v1alpha1', versionPriority: 9 }],

@@ -10,7 +10,7 @@ import type {
 
 const statusPath = fieldPath('status');
 
-/** `<group>.<resource>` */
+/** Returns the errors of a name of the form `<group>.<resource>`. */
 export function storageVersionNameErrors(name: string): readonly string[] {
   const dot = name.lastIndexOf('.');
   if (dot < 0) return ['name must be in the form of <group>.<resource>'];
@@ -54,7 +54,7 @@ function validateServer(errors: FieldError[], server: ServerStorageVersion, path
   }
 }
 
-/** All servers' encoding version where they agree. */
+/** Checks that the common encoding version is the one on which all servers agree. */
 function validateCommonVersion(errors: FieldError[], { storageVersions = [], commonEncodingVersion: stated }: StorageVersionStatus): void {
   const [first, ...others] = storageVersions.map(({ encodingVersion = '' }) => encodingVersion);
   const common = others.every((version) => version === first) ? first : undefined;
@@ -65,7 +65,7 @@ function validateCommonVersion(errors: FieldError[], { storageVersions = [], com
   errors.push(invalid(statusPath.child('commonEncodingVersion'), stated, common === undefined ? disagreement : agreement));
 }
 
-/** The paths are upstream's, which leave `conditions` out. */
+/** Validates the conditions. As upstream, the paths do not contain `conditions`. */
 function validateConditions(errors: FieldError[], conditions: readonly StorageVersionCondition[]): void {
   const seen = new Map<string, number>();
   for (const [i, { type = '', status = '', reason, message }] of conditions.entries()) {
@@ -88,7 +88,7 @@ function validateApiVersion(errors: FieldError[], apiVersion: string, path: Path
   if (wrong.length > 0) errors.push(invalid(path, apiVersion, wrong.join(',')));
 }
 
-/** A version, with or without a group before it. */
+/** Returns the errors of a version with an optional group before it. */
 function apiVersionErrors(apiVersion: string): string[] {
   const parts = apiVersion.split('/');
   if (parts.length > 2) {

@@ -5,7 +5,7 @@ import deployments from './v1/deployments.ts';
 import replicasets from './v1/replicasets.ts';
 import statefulsets from './v1/statefulsets.ts';
 
-/** What apps serves. */
+/** The API group apps. */
 export const appsGroup: ApiGroup = {
   group: 'apps',
   versions: [{ version: 'v1', versionPriority: 15 }],

@@ -21,7 +21,7 @@ function shownUser({ name, uid, groups, extra }: UserInfo): ShownUser {
   };
 }
 
-/** Who the user is. Upstream: kubernetes/pkg/registry/authentication/selfsubjectreview. */
+/** Returns the user of the request. Upstream: kubernetes/pkg/registry/authentication/selfsubjectreview. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class SelfSubjectReviewHandler {
@@ -38,7 +38,7 @@ export class SelfSubjectReviewHandler {
   }
 }
 
-/** Whose a bearer token is. Upstream: kubernetes/pkg/registry/authentication/tokenreview. */
+/** Authenticates the bearer token of the review. Upstream: kubernetes/pkg/registry/authentication/tokenreview. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class TokenReviewHandler {
@@ -57,7 +57,7 @@ export class TokenReviewHandler {
     if (!token) throw newBadRequest('token is required for TokenReview in authentication');
     await request.validate('CREATE', object, undefined);
     const review = await this.#review(token, asked.length > 0 ? asked : this.#audiences);
-    // What the client has sent stays where nothing is found.
+    // Fields that the client sent stay in the status unless the review sets them.
     object.status = { user: {}, ...object.status, authenticated: false, ...review };
     return respondValue(context, endpoint, 201, object, negotiated);
   }
@@ -66,7 +66,7 @@ export class TokenReviewHandler {
     try {
       const user = await this.authenticator.authenticate(credentialsOf(token, wanted));
       if (!user) return {};
-      // Authenticators that know of no audiences stand for the server's own.
+      // Authenticators without audiences authenticate for the server's own audiences.
       const audiences = wanted.filter((audience) => (user.audiences ?? this.#audiences).includes(audience));
       if (wanted.length > 0 && audiences.length === 0) return { error: 'invalid bearer token' };
       return { authenticated: true, user: shownUser(withAuthenticatedGroup(user)), ...(audiences.length > 0 && { audiences }) };
@@ -76,7 +76,7 @@ export class TokenReviewHandler {
   }
 }
 
-/** A request that carries the token and nothing else. */
+/** Returns the credentials of a request that carries only the token. */
 function credentialsOf(token: string, audiences: readonly string[]): Credentials {
   return {
     headers: { authorization: `Bearer ${token}` },

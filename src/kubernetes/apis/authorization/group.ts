@@ -4,7 +4,7 @@ import selfsubjectaccessreviews from './v1/selfsubjectaccessreviews.ts';
 import selfsubjectrulesreviews from './v1/selfsubjectrulesreviews.ts';
 import subjectaccessreviews from './v1/subjectaccessreviews.ts';
 
-/** What authorization.k8s.io serves. */
+/** The API group authorization.k8s.io. */
 export const authorizationGroup: ApiGroup = {
   group: 'authorization.k8s.io',
   versions: [{ version: 'v1', versionPriority: 15 }],

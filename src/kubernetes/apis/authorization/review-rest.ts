@@ -30,7 +30,7 @@ interface Asked {
 }
 type AccessReview = KubeObject & { spec?: Asked; status?: SubjectAccessReviewStatus };
 
-/** Answers a review with what the authorizer says of it. */
+/** Fills a review with the decision of the authorizer. */
 async function review<T extends AccessReview>(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -103,11 +103,14 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
 
 interface ReviewedSelector {
   readonly requirements: SelectorRequirement[] | undefined;
-  /** For the status of the review, if some of the selector does not count. */
+  /** Message for the status of the review, if a part of the selector is ignored. */
   readonly problem?: string;
 }
 
-/** A raw selector, or its requirements; those that authorizers do not know are ignored, which asks for more. Upstream: BuildEvaluationError in registry/authorization/util/helpers.go. */
+/**
+ * Parses a raw selector, or takes its requirements. Requirements with unknown operators are ignored, which widens the request. Upstream:
+ * BuildEvaluationError in registry/authorization/util/helpers.go.
+ */
 function selectorOfReview(
   kind: 'field' | 'label',
   selector: ResourceAttributes['fieldSelector'] | ResourceAttributes['labelSelector'],
@@ -132,7 +135,7 @@ function isOperator(text: string): text is SelectorRequirement['operator'] {
   return ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(text);
 }
 
-/** What a field selector may ask for. */
+/** True if a field selector can express the requirement. */
 function isOneValue(operator: SelectorRequirement['operator'], values: readonly string[]): boolean {
   return (operator === 'In' || operator === 'NotIn') && values.length === 1;
 }
@@ -180,7 +183,7 @@ export class SelfSubjectAccessReviewHandler {
   }
 }
 
-/** What the user may do in a namespace. Upstream: kubernetes/pkg/registry/authorization/selfsubjectrulesreview. */
+/** Returns the rules of the user in a namespace. Upstream: kubernetes/pkg/registry/authorization/selfsubjectrulesreview. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class SelfSubjectRulesReviewHandler {

@@ -64,7 +64,7 @@ function validateAttributes(resource: ResourceAttributes | undefined, nonResourc
   return [];
 }
 
-/** The internal type has no JSON names. */
+/** Formats the attributes with Go field names, since upstream's internal type has no JSON names. */
 function asGoPrintsIt({ path = '', verb = '' }: NonResourceAttributes): JsonText {
   return new JsonText(JSON.stringify({ Path: path, Verb: verb }));
 }

@@ -6,8 +6,8 @@ import type * as v1 from '#kubernetes/schema/autoscaling_v1.gen';
 import type * as v2 from '#kubernetes/schema/autoscaling_v2.gen';
 
 /**
- * autoscaling/v1 knows one metric, the utilization of cpu. All others, and what else only v2 has, travel in annotations, so
- * that clients of v1 do not lose them. Upstream: pkg/apis/autoscaling/v1/conversion.go.
+ * Conversion between autoscaling/v1 and v2. v1 has one metric, the CPU utilization; all others and the other v2-only fields are kept in
+ * annotations, so that clients of v1 do not lose them. Upstream: pkg/apis/autoscaling/v1/conversion.go.
  */
 const annotations = {
   metrics: 'autoscaling.alpha.kubernetes.io/metrics',
@@ -19,7 +19,7 @@ const annotations = {
 } as const;
 const defaultCpuUtilization = 80;
 
-/** Metrics as the annotations hold them: the types of autoscaling/v1 that no field refers to any more. */
+/** Metrics as the annotations hold them: types of autoscaling/v1 to which no field refers any more. */
 interface OldMetric {
   type: string;
   object?: {
@@ -124,7 +124,7 @@ function toOldStatus({ type, object, pods, resource, containerResource, external
   };
 }
 
-/** Leaves out the members that are undefined. */
+/** Returns the value without its undefined members. */
 function defined<T extends object>(value: { [K in keyof T]?: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
 }
@@ -148,7 +148,7 @@ function fromOldSpec({ type, object, pods, resource, containerResource, external
       describedObject: defined<v2.CrossVersionObjectReference>({ ...object.target }),
       target: defined<v2.MetricTarget>({
         type: object.averageValue === undefined ? 'Value' : 'AverageValue',
-        // The v1 type cannot leave its value out: beside an average, zero means none.
+        // The v1 type always has a value: zero beside an average means no value.
         value: object.averageValue !== undefined && isZero(object.targetValue) ? undefined : (object.targetValue ?? '0'),
         averageValue: object.averageValue,
       }),
@@ -202,7 +202,7 @@ function fromOldStatus({ type, object, pods, resource, containerResource, extern
   });
 }
 
-/** The annotation holds the internal type, whose members have the names of the Go fields. */
+/** Returns the behavior as the annotation holds it: upstream's internal type, with Go field names. */
 function toOldBehavior(behavior: v2.HorizontalPodAutoscalerBehavior): object {
   const rules = (scaling: v2.HPAScalingRules | undefined) =>
     scaling
@@ -221,7 +221,7 @@ function toOldBehavior(behavior: v2.HorizontalPodAutoscalerBehavior): object {
   return { ScaleUp: rules(behavior.scaleUp), ScaleDown: rules(behavior.scaleDown) };
 }
 
-/** A member by its name in any case, as Go's decoder finds it; null counts as absent. */
+/** Returns a member by its case-insensitive name, as Go's decoder does; null counts as absent. */
 function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.entries(value).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1] ?? undefined;
@@ -257,7 +257,7 @@ function cpuUtilization(averageUtilization: number): v2.MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
 }
 
-/** The metadata without the annotations of this conversion, and with those given instead. */
+/** Returns the metadata with the annotations of this conversion replaced by `added`. */
 function withAnnotations(metadata: KubeObject['metadata'], added: Readonly<Record<string, string>>): KubeObject['metadata'] {
   const own = new Set<string>(Object.values(annotations));
   const others = Object.entries(metadata.annotations ?? {}).filter(([key]) => !own.has(key));
@@ -309,7 +309,7 @@ function toV1(object: KubeObject): KubeObject {
   return result;
 }
 
-/** The JSON of an annotation; undefined if there is none, or if it is not what it should be: then it is ignored. */
+/** Parses the JSON of an annotation. Returns undefined if it is absent or invalid, which is ignored. */
 function parseAnnotation<T>(object: KubeObject, name: string, check: (value: unknown) => value is T): T | undefined {
   const text = object.metadata.annotations?.[name];
   if (text === undefined) return undefined;
@@ -364,5 +364,5 @@ function toV2(object: KubeObject): KubeObject {
   return result;
 }
 
-/** HorizontalPodAutoscalers of autoscaling/v1 are stored as autoscaling/v2. */
+/** Conversion of HorizontalPodAutoscalers of autoscaling/v1, which are stored as autoscaling/v2. */
 export const horizontalPodAutoscalerConversion: VersionConversion = { toStorage: toV2, fromStorage: toV1 };

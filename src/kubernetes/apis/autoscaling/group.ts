@@ -2,7 +2,7 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import horizontalpodautoscalersV2 from './v2/horizontalpodautoscalers.ts';
 import horizontalpodautoscalersV1 from './v1/horizontalpodautoscalers.ts';
 
-/** What autoscaling serves. */
+/** The API group autoscaling. */
 export const autoscalingGroup: ApiGroup = {
   group: 'autoscaling',
   versions: [

@@ -15,7 +15,7 @@ import type {
   MetricValueStatus,
 } from '#kubernetes/schema/autoscaling_v2.gen';
 
-/** HPAConfigurableTolerance. Upstream: dropDisabledFields in pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go. */
+/** Drops the fields of the gate HPAConfigurableTolerance. Upstream: dropDisabledFields in pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go. */
 function dropTolerance({ spec }: HorizontalPodAutoscaler, old: HorizontalPodAutoscaler | undefined, { isEnabled }: StrategyContext): void {
   if (isEnabled?.('HPAConfigurableTolerance') !== false || rulesOf(old).some(({ tolerance }) => tolerance !== undefined)) return;
   for (const rules of [spec?.behavior?.scaleDown, spec?.behavior?.scaleUp]) delete rules?.tolerance;
@@ -33,7 +33,7 @@ export const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> 
   validateUpdate: validateHorizontalPodAutoscalerUpdate,
 });
 
-/** `10/20`, or `10/20 (avg)` where the target is an average. */
+/** Formats `10/20`, or `10/20 (avg)` if the target is an average. */
 function valueText(target: MetricTarget | undefined, current: MetricValueStatus | undefined): string {
   if (target?.averageValue !== undefined) return `${current?.averageValue ?? '<unknown>'}/${target.averageValue} (avg)`;
   return `${current ? (current.value ?? '<nil>') : '<unknown>'}/${target?.value ?? '<nil>'}`;
@@ -43,7 +43,7 @@ function percent(value: number | undefined, otherwise: string): string {
   return value === undefined ? otherwise : `${value}%`;
 }
 
-/** `cpu: 50%/80%`, or `cpu: 100m/200m` where the target is an amount. */
+/** Formats `cpu: 50%/80%`, or `cpu: 100m/200m` if the target is an amount. */
 function resourceText(name: string | undefined, target: MetricTarget | undefined, current: MetricValueStatus | undefined): string {
   if (target?.averageValue !== undefined)
     return `${name ?? ''}: ${current ? (current.averageValue ?? '<nil>') : '<unknown>'}/${target.averageValue}`;
@@ -67,7 +67,7 @@ function metricText(spec: MetricSpec, status: MetricStatus | undefined): string 
   }
 }
 
-/** The first two metrics as current/target, and how many more there are. Upstream: printers.go, formatHPAMetrics. */
+/** Formats the first two metrics as current/target, and the number of further ones. Upstream: printers.go, formatHPAMetrics. */
 export function metricsText(specs: readonly MetricSpec[] | undefined, statuses: readonly MetricStatus[] | null | undefined): string {
   if (!specs?.length) return '<none>';
   const text = specs
@@ -79,7 +79,7 @@ export function metricsText(specs: readonly MetricSpec[] | undefined, statuses: 
 
 const spec = 'autoscaling_v2.HorizontalPodAutoscalerSpec';
 
-/** For both versions: they are stored as autoscaling/v2. */
+/** Columns of both versions, which are stored as autoscaling/v2. */
 export const horizontalPodAutoscalerColumns: readonly Column<HorizontalPodAutoscaler>[] = [
   nameColumn,
   stringColumn(

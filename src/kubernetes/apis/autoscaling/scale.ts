@@ -8,7 +8,7 @@ import type { Column, KindSubresource, Scale, ScaleBinding } from '#apiserver/re
 import { ageColumn, describeMeta } from '#apiserver/registry/table-columns';
 import { describe, integerColumn, stringColumn } from '#kubernetes/apis/columns';
 
-/** What the workloads that have a scale have in common. */
+/** Fields that workloads with a scale share. */
 interface Workload extends KubeObject {
   spec?: { replicas?: number; selector?: unknown };
   status?: { replicas?: number };
@@ -39,8 +39,8 @@ const workload: Omit<ScaleBinding<Workload>, 'replicasPaths' | 'selector'> = {
 };
 
 /**
- * The scale subresource of a workload. `groupVersions`: all that the resource ever had, since older ones may still own fields
- * of old objects; `selects`: what its selector is.
+ * Returns the scale subresource of a workload. `groupVersions` lists all versions that the resource ever had, since older ones may own
+ * fields of old objects; `selects` is the type of its selector.
  */
 export function scaleSubresource(groupVersions: readonly string[], selects: 'selector' | 'labels' = 'selector'): KindSubresource {
   const replicasPaths: ReplicasPaths = new Map(groupVersions.map((groupVersion) => [groupVersion, ['f:spec', 'f:replicas']]));

@@ -2,7 +2,7 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import cronjobs from './v1/cronjobs.ts';
 import jobs from './v1/jobs.ts';
 
-/** What batch serves. */
+/** The API group batch. */
 export const batchGroup: ApiGroup = {
   group: 'batch',
   versions: [{ version: 'v1', versionPriority: 15 }],

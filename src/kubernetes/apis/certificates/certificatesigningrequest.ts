@@ -3,7 +3,7 @@ import { keepField } from '#kubernetes/apis/strategy';
 import { validateCertificateSigningRequest, validateCertificateSigningRequestUpdate } from './validation.ts';
 import type { CertificateSigningRequest, CertificateSigningRequestCondition } from '#kubernetes/schema/certificates_v1.gen';
 
-/** The text of v1beta1, from which upstream takes it. */
+/** Description that upstream takes from v1beta1. */
 export const signerNameText = [
   'Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be defaulted:',
   " 1. If it's a kubelet client certificate, it is assigned",
@@ -14,7 +14,7 @@ export const signerNameText = [
   'Distribution of trust for signers happens out of band. You can select on this field using `spec.signerName`.',
 ].join('\n');
 
-/** `Pending`, `Approved`, `Denied`, followed by what came of it: `Approved,Issued`. */
+/** Formats `Pending`, `Approved`, `Denied`, followed by the outcome: `Approved,Issued`. */
 export function conditionText({ status }: CertificateSigningRequest): string {
   const has = (type: string) => status?.conditions?.some((condition) => condition.type === type) ?? false;
   const texts = [has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'];
@@ -23,7 +23,7 @@ export function conditionText({ status }: CertificateSigningRequest): string {
   return texts.join(',');
 }
 
-/** The approval is not the signer's to change: as many conditions of this type as before are those from before. */
+/** Keeps the old approval conditions: a signer may not change them. If there are as many conditions of this type as before, the old ones replace them. */
 function preserveConditions(request: CertificateSigningRequest, old: CertificateSigningRequest, type: string): void {
   const conditions = request.status?.conditions ?? [];
   const before = (old.status?.conditions ?? []).filter((condition) => condition.type === type);
@@ -35,7 +35,7 @@ function preserveConditions(request: CertificateSigningRequest, old: Certificate
 function populateTimestamps(request: CertificateSigningRequest, old: CertificateSigningRequest, now: string): void {
   const keyOf = ({ type, status }: CertificateSigningRequestCondition): string => JSON.stringify([type, status]);
   const before = new Map<string, string>();
-  // Of several of one type and status the first counts.
+  // The first condition of a type and status wins.
   for (const condition of (old.status?.conditions ?? []).toReversed())
     if (condition.lastTransitionTime) before.set(keyOf(condition), condition.lastTransitionTime);
   for (const condition of request.status?.conditions ?? []) {
@@ -44,7 +44,7 @@ function populateTimestamps(request: CertificateSigningRequest, old: Certificate
   }
 }
 
-/** The request says who asked: the user of the HTTP request, whatever the client wrote. Its spec never changes. */
+/** Strategy that records the user of the HTTP request in the spec, regardless of the client's values. The spec is immutable. */
 export const strategy: Strategy<CertificateSigningRequest> = {
   resetFields: [['spec'], ['status']],
   validateName: () => [],

@@ -4,7 +4,7 @@ import clustertrustbundlesV1beta1 from './v1beta1/clustertrustbundles.ts';
 import podcertificaterequests from './v1beta1/podcertificaterequests.ts';
 import clustertrustbundlesV1alpha1 from './v1alpha1/clustertrustbundles.ts';
 
-/** What certificates.k8s.io serves. */
+/** The API group certificates.k8s.io. */
 export const certificatesGroup: ApiGroup = {
   group: 'certificates.k8s.io',
   versions: [

@@ -12,7 +12,7 @@ const maxChainBytes = 100 * 1024;
 const minute = 60_000;
 const maxSkew = 5 * minute;
 const minLifetime = 60 * minute;
-/** How far from both ends of the certificate's life its renewal begins. */
+/** Minimum distance of `beginRefreshAt` from both ends of the certificate's validity period. */
 const refreshMargin = 10 * minute;
 
 const chainPath = fieldPath('status', 'certificateChain');
@@ -21,8 +21,8 @@ const notAfterPath = fieldPath('status', 'notAfter');
 const refreshPath = fieldPath('status', 'beginRefreshAt');
 
 /**
- * What is wrong with the certificates that a signer gives: the first must be of the key that was asked for, live as long as
- * the status says and no longer than was asked. `now` is in milliseconds.
+ * Validates the certificates of a signer: the first must match the requested key, and be valid for the period in the status but no longer
+ * than requested. `now` is in milliseconds.
  */
 export function validateIssuedCertificate(status: PodCertificateRequestStatus, spec: PodCertificateRequestSpec, now: number): FieldError[] {
   const { certificateChain: chain = '' } = status;
@@ -43,7 +43,7 @@ export function validateIssuedCertificate(status: PodCertificateRequestStatus, s
   const timeError = timesError(status, leaf, spec.maxExpirationSeconds ?? 0, now);
   if (timeError) return [timeError];
   for (const block of rest) {
-    // Upstream's spelling.
+    // The typo is upstream's.
     if (block.type !== 'CERTIFICATE') return refuse('issued certificate chain must consist entirely of CERTFICATE PEM blocks');
     if (!readCertificate(block)) return refuse('intermediate certificate does not parse as valid X.509');
   }
@@ -81,7 +81,7 @@ function nameErrors({ alternativeNames }: Certificate): FieldError[] {
   return errors;
 }
 
-/** `a@example`, or `Somebody <a@example>`. */
+/** True for `a@example` and `Somebody <a@example>`. */
 function isMailAddress(text: string): boolean {
   const bracketed = /^[^<>]*<([^<>]*)>$/.exec(text)?.[1] ?? text;
   return /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()\\,;:"]+$/.test(bracketed);
@@ -97,7 +97,7 @@ function missingTimes({ notBefore, notAfter, beginRefreshAt }: PodCertificateReq
   return errors;
 }
 
-/** The first thing that is wrong with the times, all of which are there. */
+/** Returns the first error of the times, all of which are present. */
 function timesError(
   { notBefore = '', notAfter = '', beginRefreshAt = '' }: PodCertificateRequestStatus,
   { notBefore: validFrom, notAfter: validTo }: Certificate,

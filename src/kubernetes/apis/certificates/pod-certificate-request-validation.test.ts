@@ -39,7 +39,7 @@ const request = (spec: PodCertificateRequestSpec, status = {}): PodCertificateRe
   status,
 });
 
-/** A request with a key by itself, and the pod's uid signed with it. */
+/** Creates a request with a bare key, and with the pod's uid signed by that key. */
 function withKey({ publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject }, text = 'pod-uid'): PodCertificateRequestSpec {
   const { stubPKCS10Request: _, ...rest } = base;
   const type = privateKey.asymmetricKeyType;
@@ -72,12 +72,12 @@ describe('requests', () => {
       ['spec.pkixPublicKey: Invalid value: "curve P-224": elliptic public keys must use curve P256 or P384'],
     ],
     [
-      'another text signed',
+      'a signature of another text',
       withKey(ec('prime256v1'), 'x'),
       ['spec.proofOfPossession: Invalid value: could not verify proof-of-possession signature'],
     ],
     [
-      'a forged request',
+      'a request with a wrong signature',
       { ...base, stubPKCS10Request: forged.toString('base64') },
       ['spec.stubPKCS10Request: Invalid value: invalid signature'],
     ],
@@ -88,17 +88,17 @@ describe('requests', () => {
       ['spec: Invalid value: exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set'],
     ],
     [
-      'a life too short',
+      'a lifetime that is too short',
       { ...base, maxExpirationSeconds: 3599 },
       ['spec.maxExpirationSeconds: Invalid value: 3599: must be in the range [3600, 7862400]'],
     ],
     [
-      'a life too long for signers of Kubernetes',
+      'a lifetime that is too long for Kubernetes signers',
       { ...base, signerName: 'kubernetes.io/kube-apiserver-client-pod', maxExpirationSeconds: 86_401 },
       ['spec.maxExpirationSeconds: Invalid value: 86401: must be in the range [3600, 86400]'],
     ],
     [
-      'uids that are missing and too long',
+      'missing and overlong uids',
       { ...base, podUID: '', nodeUID: 'x'.repeat(129) },
       ['spec.podUID: Invalid value: "": must not be empty', 'spec.nodeUID: Too long: may not be more than 128 bytes'],
     ],
@@ -111,7 +111,7 @@ describe('requests', () => {
     expect(validatePodCertificateRequest(request(spec)).map(String)).toEqual(errors);
   });
 
-  it('never change', () => {
+  it('rejects every change', () => {
     const errors = validatePodCertificateRequestUpdate(request({ ...base, podName: 'other' }), request(base));
     expect(String(errors[0])).toMatch(
       /^spec: Invalid value: \{"SignerName":"example.com\/signer","PodName":"other".*\}: field is immutable$/,
@@ -152,10 +152,10 @@ describe('statuses', () => {
 
   it.each<[string, () => Promise<object> | object, (string | RegExp)[]]>([
     ['nothing', () => ({}), []],
-    ['a certificate as asked', async () => issued(await good), []],
+    ['a certificate that matches the request', async () => issued(await good), []],
     ['refused', () => ({ conditions: [condition('Denied')] }), []],
     [
-      'refused with more than that',
+      'a denial with further fields',
       () => ({ conditions: [condition('Failed')], notBefore: now }),
       ['status: Invalid value: non-condition status fields must be empty when denying or failing the PodCertificateRequest'],
     ],
@@ -181,17 +181,17 @@ describe('statuses', () => {
     ],
     ['no certificate', () => issued('x'), [chainError('issued certificate chain must contain at least one certificate')]],
     [
-      'something else behind it',
+      'trailing data after the certificates',
       async () => issued(`${await good}\n-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n`),
       [chainError('issued certificate chain must consist entirely of CERTFICATE PEM blocks')],
     ],
     [
-      'names that are none',
+      'malformed DNS names',
       async () => issued(await certificate({ dns: ['a..b'] })),
       [`status.certificateChain: Invalid value: "a..b": leaf certificate's DNSName should not contain '..'`],
     ],
     [
-      'times that are missing',
+      'missing times',
       async () => issued(await good, { notBefore: undefined, notAfter: undefined, beginRefreshAt: undefined }),
       [
         'status.notBefore: Required value: must be present and consistent with the issued certificate',
@@ -210,17 +210,17 @@ describe('statuses', () => {
       [`status.notBefore: Invalid value: "2026-11-21T11:55:00Z": must be set to within 5 minutes of kube-apiserver's current time`],
     ],
     [
-      'a life too short',
+      'a lifetime that is too short',
       async () => issued(await certificate({ seconds: 3599 }), { notAfter: text(later(3599)) }),
       ['status.certificateChain: Invalid value: 3599000000000: leaf certificate lifetime must be >= 1 hour'],
     ],
     [
-      'a life too long',
+      'a lifetime that is too long',
       async () => issued(await certificate({ seconds: 7201 }), { notAfter: text(later(7201)) }),
       ['status.certificateChain: Invalid value: 7201000000000: leaf certificate lifetime must be <= spec.maxExpirationSeconds (7200)'],
     ],
     [
-      'renewal too early',
+      'a refresh time that is too early',
       async () => issued(await good, { beginRefreshAt: text(later(599)) }),
       ['status.beginRefreshAt: Invalid value: "2026-11-21T12:09:59Z": must be at least 10 minutes after status.notBefore'],
     ],
@@ -229,13 +229,13 @@ describe('statuses', () => {
     expect(found.map(String)).toEqual(errors);
   });
 
-  it('of another key is refused', async () => {
+  it('rejects a certificate for another key', async () => {
     const other = withKey(generateKeyPairSync('ec', { namedCurve: 'prime256v1' }));
     const found = validatePodCertificateRequestStatusUpdate(request(other, issued(await good)), request(other), now);
     expect(found.map(String)).toEqual([chainError('leaf certificate was not issued to the requested public key')]);
   });
 
-  it('lasts', () => {
+  it('validates the lifetime', () => {
     const denied = request(base, { conditions: [condition('Denied')] });
     expect(validatePodCertificateRequestStatusUpdate(denied, denied, now)).toEqual([]);
     expect(validatePodCertificateRequestStatusUpdate(request(base), denied, now).map(String)).toEqual([

@@ -27,7 +27,7 @@ import type {
 import { validateIssuedCertificate } from './issued-certificate.ts';
 import { keyProblem, parsePublicKey, readCertificateRequest } from './public-keys.ts';
 
-/** How a request ends, for good. */
+/** Condition types that end a request for good. */
 const lastingTypes = ['Issued', 'Denied', 'Failed'];
 const maxUidBytes = 128;
 const maxKeyBytes = 10 * 1024;
@@ -74,7 +74,7 @@ function validateReference(
   if (byteLength(uid) > maxUidBytes) errors.push(tooLong(spec.child(uidField), uid, maxUidBytes));
 }
 
-/** The key comes in a request that it signed, or (deprecated) by itself with the pod's uid signed. */
+/** Validates the key, which is contained in a certificate request signed with it, or (deprecated) given bare together with the signed pod uid. */
 function validateKey(wanted: PodCertificateRequestSpec): FieldError | undefined {
   const { stubPKCS10Request = '', pkixPublicKey = '', proofOfPossession = '', podUID = '' } = wanted;
   if (stubPKCS10Request && !pkixPublicKey && !proofOfPossession) return validateStubRequest(Buffer.from(stubPKCS10Request, 'base64'));
@@ -152,14 +152,14 @@ export function validatePodCertificateRequestUpdate(
 }
 
 /**
- * A status is written once, with the condition that ends the request:
+ * Validates an update of the status, which is written once, together with the condition that ends the request:
  *
- * | the old one has ended | the new one ends with | what may change                            |
- * | --------------------- | --------------------- | ------------------------------------------ |
- * | yes                   | any                   | nothing                                    |
- * | no                    | Denied, Failed        | conditions                                 |
- * | no                    | Issued                | all; the certificate must be what was asked |
- * | no                    | nothing               | nothing                                    |
+ * | the old one has ended | the new one ends with | allowed changes                             |
+ * | --------------------- | --------------------- | ------------------------------------------- |
+ * | yes                   | any                   | none                                        |
+ * | no                    | Denied, Failed        | conditions                                  |
+ * | no                    | Issued                | all; the certificate must match the request |
+ * | no                    | none                  | none                                        |
  *
  * `now` is the time of the request, RFC 3339.
  */

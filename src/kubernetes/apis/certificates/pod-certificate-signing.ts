@@ -7,8 +7,8 @@ import type { StoreHooks } from '#apiserver/registry/store';
 import type { PodCertificateRequest } from '#kubernetes/schema/certificates_v1beta1.gen';
 
 /**
- * Who changes the status of a PodCertificateRequest needs the right to `sign` for its signer; asked last, of a status that is
- * right. `authorizer` is called with each such write, not before. Upstream: pkg/registry/certificates/podcertificaterequest/strategy.go.
+ * Authorizes changes of the status of a PodCertificateRequest: they need the verb `sign` for its signer. Runs last, on valid statuses.
+ * `authorizer` is called once for each such write. Upstream: pkg/registry/certificates/podcertificaterequest/strategy.go.
  */
 export function podCertificateSigning(authorizer: () => Authorizer): StoreHooks {
   return {

@@ -4,14 +4,14 @@ import { type CertificateRequest, parseCertificateRequest } from '#apimachinery/
 import { DerReader, tags } from '#apimachinery/x509/der-reader';
 import { parsePublicKeyInfo } from '#apimachinery/x509/public-key';
 
-/** Elliptic curves that Go knows, by OpenSSL's names. */
+/** Elliptic curves that Go supports, by OpenSSL's names. */
 const curves: ReadonlyMap<string, string> = new Map([
   ['secp224r1', 'P-224'],
   ['prime256v1', 'P-256'],
   ['secp384r1', 'P-384'],
   ['secp521r1', 'P-521'],
 ]);
-/** Reads a key (SubjectPublicKeyInfo in DER); `unknown` for one of an algorithm that Go does not read, undefined for what is no key. */
+/** Parses a public key (SubjectPublicKeyInfo in DER). Returns `unknown` for an algorithm that Go does not support, undefined for malformed input. */
 export function parsePublicKey(der: Buffer): KeyObject | 'unknown' | undefined {
   try {
     const reader = new DerReader(der);
@@ -23,7 +23,7 @@ export function parsePublicKey(der: Buffer): KeyObject | 'unknown' | undefined {
   }
 }
 
-/** Reads a PKCS#10 request in DER; undefined for what is none. */
+/** Parses a PKCS#10 request in DER. Returns undefined for malformed input. */
 export function readCertificateRequest(der: Buffer): CertificateRequest | undefined {
   try {
     return parseCertificateRequest(der);
@@ -36,7 +36,7 @@ function curveOf({ asymmetricKeyDetails }: KeyObject): string | undefined {
   return curves.get(asymmetricKeyDetails?.namedCurve ?? '');
 }
 
-/** Why a pod's certificate is not made for such a key: undefined for Ed25519, RSA of 3072 and 4096 bits, and three curves. */
+/** Returns the reason why pod certificates do not support the key; undefined for Ed25519, RSA of 3072 and 4096 bits, and three curves. */
 export function keyProblem(key: KeyObject): { readonly kind: 'curve' | 'modulus' | 'type'; readonly shown: string } | undefined {
   switch (key.asymmetricKeyType) {
     case 'ed25519':

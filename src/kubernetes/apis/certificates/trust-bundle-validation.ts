@@ -18,7 +18,7 @@ export function validateClusterTrustBundle(bundle: ClusterTrustBundle): FieldErr
   return errors;
 }
 
-/** A bundle that stays as it is stays valid, whatever parsers learn. */
+/** Validates an update. An unchanged bundle stays valid even if parsers become stricter. */
 export function validateClusterTrustBundleUpdate(bundle: ClusterTrustBundle, old: ClusterTrustBundle): FieldError[] {
   const text = bundle.spec?.trustBundle ?? '';
   const errors = text === (old.spec?.trustBundle ?? '') ? validateNames(bundle) : validateClusterTrustBundle(bundle);
@@ -32,7 +32,7 @@ function validateNames({ metadata: { name = '' }, spec }: ClusterTrustBundle): F
   return errors;
 }
 
-/** The bundles of a signer have its name before theirs, with a colon for the slash. */
+/** Returns the errors of a bundle's name. Names of a signer's bundles start with the signer's name, with colons for slashes. */
 function nameProblems(name: string, signerName: string): readonly string[] {
   if (signerName === '') {
     if (name.includes(':')) return ['ClusterTrustBundle without signer name must not have ":" in its name'];

@@ -46,14 +46,14 @@ const usages = [
   'timestamping',
 ];
 const approvalTypes = ['Approved', 'Denied'] as const;
-/** Conditions that are true or absent. */
+/** Condition types that must not be False or Unknown. */
 const lastingTypes = [...approvalTypes, 'Failed'];
 const legacySigner = 'kubernetes.io/legacy-unknown';
 const minExpirationSeconds = 600;
 const conditionsPath = fieldPath('status', 'conditions');
 const certificatePath = fieldPath('status', 'certificate');
 
-/** What an update may do; the request itself may do neither. */
+/** Changes that an update may make; updates of the main resource may make none of them. */
 interface Allowed {
   readonly approval?: boolean;
   readonly certificate?: boolean;
@@ -63,7 +63,7 @@ export function validateCertificateSigningRequest(request: CertificateSigningReq
   return validate(request, undefined);
 }
 
-/** An update of the request itself, or with what is allowed of one of its subresources. */
+/** Validates an update of the main resource, or of a subresource with its allowed changes. */
 export function validateCertificateSigningRequestUpdate(
   request: CertificateSigningRequest,
   old: CertificateSigningRequest,
@@ -92,7 +92,7 @@ function approvalErrors(request: CertificateSigningRequest, old: CertificateSign
   return [forbidden(conditionsPath, `updates may not modify a condition of type ${quote(type)}`)];
 }
 
-/** What the old object had already stays allowed. */
+/** Validates a request. Values of the old object stay allowed. */
 function validate(request: CertificateSigningRequest, old: CertificateSigningRequest | undefined): FieldError[] {
   const spec = fieldPath('spec');
   const { request: pem = '', usages: wanted = [], signerName, expirationSeconds } = request.spec ?? {};
@@ -152,7 +152,7 @@ function allowsArbitraryCertificate(request: CertificateSigningRequest, old: Cer
   return (request.status?.certificate ?? '') === before || certificateProblem(before) !== undefined;
 }
 
-/** Of a chain in PEM (base64). Empty is fine. */
+/** Returns the error of a certificate chain in PEM (base64). An empty chain is valid. */
 function certificateProblem(encoded: string | undefined): string | undefined {
   if (!encoded) return undefined;
   const blocks = pemBlocks(Buffer.from(encoded, 'base64').toString('latin1'));
@@ -166,7 +166,7 @@ function certificateProblem(encoded: string | undefined): string | undefined {
   return undefined;
 }
 
-/** What is wrong with the signature or the form of a request (PEM in base64); undefined if nothing is. */
+/** Returns the error of the signature or encoding of a request (PEM in base64); undefined if it is valid. */
 function certificateRequestProblem(pem: string): string | undefined {
   let problem: string | undefined;
   const unreadable = problemOf(() => {
@@ -175,7 +175,7 @@ function certificateRequestProblem(pem: string): string | undefined {
   return unreadable ?? problem;
 }
 
-/** Why something cannot be read; undefined if it can. */
+/** Returns the message of the error that `read` throws; undefined if it does not throw. */
 function problemOf(read: () => unknown): string | undefined {
   try {
     read();

@@ -3,7 +3,7 @@ import leases from './v1/leases.ts';
 import leasecandidatesV1beta1 from './v1beta1/leasecandidates.ts';
 import leasecandidatesV1alpha2 from './v1alpha2/leasecandidates.ts';
 
-/** What coordination.k8s.io serves. */
+/** The API group coordination.k8s.io. */
 export const coordinationGroup: ApiGroup = {
   group: 'coordination.k8s.io',
   versions: [

@@ -1,13 +1,13 @@
 /** A version of semver 2.0.0 without its build metadata. */
 export interface SemanticVersion {
   readonly numbers: readonly bigint[];
-  /** The identifiers behind the dash. */
+  /** Pre-release identifiers, after the dash. */
   readonly pre: readonly string[];
 }
-/** What a text that is no version counts as. */
+/** The version that an unparsable text counts as. */
 export const zeroVersion: SemanticVersion = { numbers: [0n, 0n, 0n], pre: [] };
 
-/** semver 2.0.0, clause 9-11; undefined for what is none. */
+/** Parses a version (semver 2.0.0, clauses 9-11). Returns undefined for malformed input. */
 export function parseVersion(text: string): SemanticVersion | undefined {
   const match =
     /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/.exec(
@@ -19,7 +19,7 @@ export function parseVersion(text: string): SemanticVersion | undefined {
   return { numbers: [match[1], match[2], match[3]].map((number) => BigInt(number ?? 0)), pre };
 }
 
-/** Build metadata does not count; a pre-release comes before its release. */
+/** Compares two versions. Build metadata is ignored; a pre-release precedes its release. */
 export function compareVersions(a: SemanticVersion, b: SemanticVersion): number {
   for (const [i, number] of a.numbers.entries()) {
     const other = b.numbers[i] ?? 0n;
@@ -35,7 +35,7 @@ export function compareVersions(a: SemanticVersion, b: SemanticVersion): number 
   return a.pre.length - b.pre.length;
 }
 
-/** Numbers by their value, and before words. */
+/** Compares identifiers: numbers by value, and before words. */
 function compareIdentifiers(a: string, b: string): number {
   const numeric = [a, b].map((identifier) => /^\d+$/.test(identifier));
   if (numeric[0] !== numeric[1]) return numeric[0] ? -1 : 1;

@@ -28,28 +28,28 @@ function created(annotation: string, spec: Partial<PodSpec> = {}): { pod: Pod; w
 
 const deprecated = [`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`];
 
-describe('AppArmor profiles in annotations of new pods', () => {
+describe('AppArmor annotations of new pods', () => {
   it.each<[string, AppArmorProfile]>([
     ['unconfined', { type: 'Unconfined' }],
     ['runtime/default', { type: 'RuntimeDefault' }],
     ['localhost/mine', { type: 'Localhost', localhostProfile: 'mine' }],
-  ])('%s becomes the profile of its container', (annotation, appArmorProfile) => {
+  ])('%s sets the profile of its container', (annotation, appArmorProfile) => {
     const { pod, warnings } = created(annotation);
     expect(pod.spec?.containers).toEqual([{ name: 'main', securityContext: { appArmorProfile } }, { name: 'other' }]);
     expect(warnings).toEqual(deprecated);
   });
 
-  it.each(['localhost/', 'localhost/ padded', 'nonsense'])('%j makes no profile, and is warned about', (annotation) => {
+  it.each(['localhost/', 'localhost/ padded', 'nonsense'])('%j sets no profile and returns a warning', (annotation) => {
     const { pod, warnings } = created(annotation, { securityContext: { appArmorProfile: { type: 'Unconfined' } } });
     expect(pod.spec?.containers?.[0]).toEqual({ name: 'main' });
     expect(warnings).toEqual(deprecated);
   });
 
   it.each<[string, Partial<PodSpec>]>([
-    ['the pod says the same', { securityContext: { appArmorProfile: { type: 'Unconfined' } } }],
-    ['the container has one', { containers: [{ name: 'main', securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } }] }],
-    ['it is a pod of Windows', { os: { name: 'windows' } }],
-  ])('are left alone if %s', (_, spec) => {
+    ['the pod has the same profile', { securityContext: { appArmorProfile: { type: 'Unconfined' } } }],
+    ['the container has a profile', { containers: [{ name: 'main', securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } }] }],
+    ['the pod runs on Windows', { os: { name: 'windows' } }],
+  ])('annotations are ignored if %s', (_, spec) => {
     const { pod, warnings } = created('unconfined', spec);
     expect(pod.spec).toMatchObject(spec);
     expect(pod.spec?.containers?.[0]?.securityContext?.appArmorProfile?.type).not.toBe('Unconfined');

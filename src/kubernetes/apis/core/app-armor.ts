@@ -6,7 +6,7 @@ import { validateAppArmorProfile } from '#kubernetes/apis/core/validation/securi
 import { eachContainer } from '#kubernetes/apis/core/validation/visit-containers';
 import type { AppArmorProfile, Pod } from '#kubernetes/schema/core_v1.gen';
 
-/** The field that an annotation with an AppArmor profile stands for; undefined if for none. Upstream: kubernetes/pkg/api/pod/util.go. */
+/** Returns the field that corresponds to an annotation's AppArmor profile; undefined if there is none. Upstream: kubernetes/pkg/api/pod/util.go. */
 export function appArmorProfileOf(annotation: string): AppArmorProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' };
@@ -14,7 +14,7 @@ export function appArmorProfileOf(annotation: string): AppArmorProfile | undefin
   return profile === '' ? undefined : { type: 'Localhost', localhostProfile: profile };
 }
 
-/** What a client is told who names the profile by the annotation. */
+/** Warning for a profile that is set by the annotation. */
 export function appArmorDeprecation(annotation: string): string {
   return `${annotation}: deprecated since v1.30; use the "appArmorProfile" field instead`;
 }
@@ -27,7 +27,7 @@ function validProfileOf(annotation: string): AppArmorProfile | undefined {
 }
 
 /**
- * Kubelets read the field only: profiles that annotations name become those of their containers, unless the pod's is the same.
+ * Copies profiles of annotations to the fields of their containers, unless the pod has the same profile: kubelets read only the field.
  * Upstream: applyAppArmorVersionSkew of kubernetes/pkg/registry/core/pod/strategy.go.
  */
 export function applyAppArmorAnnotations({ metadata: { annotations }, spec }: Pod, context: StrategyContext): void {

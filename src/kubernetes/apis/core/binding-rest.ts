@@ -12,7 +12,7 @@ import type { Binding, Pod } from '#kubernetes/schema/core_v1.gen';
 import { updatePodCondition } from './pod-condition.ts';
 import { validatePodBinding } from './validation/pod.ts';
 
-/** Binds a pod to a node: `pods/binding`, which schedulers write, and the older `bindings`. Upstream: kubernetes/pkg/registry/core/pod/storage (BindingREST). */
+/** Binds a pod to a node: `pods/binding`, which schedulers use, and the older `bindings`. Upstream: kubernetes/pkg/registry/core/pod/storage (BindingREST). */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class BindingHandler {
@@ -32,7 +32,7 @@ export class BindingHandler {
 }
 
 async function assignPod(store: Store, request: WriteRequest, { metadata, target }: Binding, name: string): Promise<void> {
-  // What the pod is written with is the server's: the binding alone went through admission.
+  // Only the binding goes through admission; the write of the pod does not.
   const own: WriteRequest = { ...request, admit: () => {}, validate: () => {} };
   await store.update(
     own,

@@ -1,14 +1,14 @@
-/** What the flags of the server allow pods. One set for the process, as upstream's pkg/capabilities. */
+/** Features that the flags of the server allow in pods. One set for the process, as upstream's pkg/capabilities. */
 export interface Capabilities {
   /** `--allow-privileged` */
   readonly allowPrivileged: boolean;
-  /** `--feature-gates`, for what is validated without a request; undefined: all are at their defaults. */
+  /** `--feature-gates`, for validation that runs without a request; undefined if all gates have their defaults. */
   readonly isEnabled?: ((feature: string) => boolean) | undefined;
 }
 
 let current: Capabilities = { allowPrivileged: false };
 
-/** To be called once, before the first request. */
+/** Sets the capabilities. It must be called once, before the first request. */
 export function setCapabilities(capabilities: Capabilities): void {
   current = capabilities;
 }
@@ -17,12 +17,12 @@ export function capabilities(): Capabilities {
   return current;
 }
 
-/** True if a gate is on that is off by default. */
+/** True if a gate that is off by default is on. */
 export function isOptedIn(feature: string): boolean {
   return current.isEnabled?.(feature) === true;
 }
 
-/** True if a gate is off that is on by default. */
+/** True if a gate that is on by default is off. */
 export function isOptedOut(feature: string): boolean {
   return current.isEnabled?.(feature) === false;
 }

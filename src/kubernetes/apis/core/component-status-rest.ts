@@ -25,7 +25,10 @@ const probeTimeoutMs = 20_000;
 
 type Health = Pick<ComponentCondition, 'status' | 'message' | 'error'>;
 
-/** The scheduler and the controller manager are asked on this machine's ports. Upstream: kubernetes/pkg/registry/core/rest/storage_core.go. */
+/**
+ * Health checks by component. As upstream, scheduler and controller manager are probed on local ports. Upstream:
+ * kubernetes/pkg/registry/core/rest/storage_core.go.
+ */
 const components: Readonly<Record<string, (storage: StorageFactory) => Promise<Health>>> = {
   scheduler: () => probe('https://127.0.0.1:10259/healthz'),
   'controller-manager': () => probe('https://127.0.0.1:10257/healthz'),
@@ -100,14 +103,14 @@ export class ComponentStatusListHandler {
       return respondJson(context, 200, Buffer.from(`${table}\n`), negotiated, metaSchema.struct('meta_v1.Table'));
     }
     const list = endpoint.type.registry?.struct('core_v1.ComponentStatusList');
-    if (!list) throw new Error('componentstatuses: no type of their list');
+    if (!list) throw new Error('componentstatuses: unknown list type');
     const items = selected.map(({ kind: _, apiVersion: __, ...item }) => item);
     const json = encode(list, { kind: 'ComponentStatusList', apiVersion: 'v1', metadata: {}, items });
     respondJson(context, 200, Buffer.from(`${json}\n`), negotiated, list);
   }
 }
 
-/** As selectors see it. */
+/** Returns the object in the form that selectors match against. */
 function asCached(endpoint: ResourceEndpoint, status: ComponentStatus): CachedObject {
   const name = status.metadata.name ?? '';
   return new CachedObject(name, 0, 0, encodeLine(endpoint.type, status), {

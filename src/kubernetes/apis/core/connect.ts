@@ -5,7 +5,7 @@ import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-en
 import type { RequestContext } from '#apiserver/request/request-context';
 
 /**
- * Admits a connection; its object is the options that the query gives. Every handler of a connection calls it first. Throws
+ * Runs admission for a connect request; the reviewed object is the options in the query. Every connect handler calls it first. Throws
  * BadRequest for a dry run. Upstream: endpoints/handlers/rest.go (ConnectResource).
  */
 export async function admitConnect(

@@ -30,7 +30,7 @@ describe('withPodTemplate', () => {
     ['cronjobs', cronjobs as unknown as ResourceDefinition, () => ({ spec: { jobTemplate: { spec: { template: template() } } } })],
     ['podtemplates', podtemplates as unknown as ResourceDefinition, () => ({ template: template() })],
   ];
-  it.each(kinds)('%s lose fields of features that are off, unless they have them already', (_, { strategy = {} }, fields) => {
+  it.each(kinds)('%s lose fields of disabled features, unless the stored object has them', (_, { strategy = {} }, fields) => {
     const object = (): KubeObject => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, ...fields() });
     const keeps = (one: KubeObject): boolean => JSON.stringify(one).includes('schedulingGroup');
     const bare = object();
@@ -48,7 +48,7 @@ describe('withPodTemplate', () => {
   });
 });
 
-describe('fields of features that are off', () => {
+describe('fields of disabled features', () => {
   const rows: [string, ResourceDefinition, spec: () => object, left: object][] = [
     [
       'maxUnavailable of a StatefulSet',
@@ -69,13 +69,13 @@ describe('fields of features that are off', () => {
       { devices: [{ name: 'd' }] },
     ],
     [
-      'what a driver says of missing nodes',
+      'the scheduling prevention field of a CSI driver',
       csidrivers as unknown as ResourceDefinition,
       () => ({ attachRequired: true, preventPodSchedulingIfMissing: true }),
       { attachRequired: true },
     ],
   ];
-  it.each(rows)('%s goes, unless it is there already', (_, { strategy }, spec, left) => {
+  it.each(rows)('drops %s, unless the stored object has it', (_, { strategy }, spec, left) => {
     const object = (): KubeObject => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, spec: spec() });
     const made = object();
     strategy.prepareForCreate?.(made, without);

@@ -3,7 +3,8 @@ import type { Strategy, StrategyContext } from '#apiserver/registry/resource-def
 import type { Container, PodSpec, PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 
 /**
- * Takes out of a pod's spec (or a template's) what belongs to features that are off, unless the stored spec has it already. Upstream: DropDisabledPodFields in pkg/api/pod/util.go.
+ * Drops the fields of disabled features from the spec of a pod or template, unless the stored spec has them. Upstream:
+ * DropDisabledPodFields in pkg/api/pod/util.go.
  */
 export function dropDisabledPodFields(spec: PodSpec | undefined, old: PodSpec | undefined, { isEnabled }: StrategyContext): void {
   if (!spec) return;
@@ -27,7 +28,7 @@ export function dropDisabledPodFields(spec: PodSpec | undefined, old: PodSpec | 
   }
 }
 
-/** A strategy for objects with a template of pods: before all else, they lose what belongs to features that are off. */
+/** Returns a strategy for objects with a pod template that first drops the fields of disabled features. */
 export function withPodTemplate<T extends KubeObject>(
   templateOf: (object: T) => PodTemplateSpec | undefined,
   own: Strategy<T>,
@@ -45,7 +46,7 @@ export function withPodTemplate<T extends KubeObject>(
   };
 }
 
-/** ContainerStopSignals */
+/** True if a container has a stop signal (gate ContainerStopSignals). */
 function usesStopSignals(spec: PodSpec | undefined): boolean {
   return containersOf(spec).some(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
 }
@@ -64,7 +65,7 @@ function usesRestartRules(spec: PodSpec | undefined): boolean {
   );
 }
 
-/** A restart policy of an init container is older than the rules: it stays. */
+/** Drops restart policy rules. The restart policy of an init container predates the rules and stays. */
 function dropRestartRules(spec: PodSpec): void {
   for (const container of containersOf(spec)) delete container.restartPolicyRules;
   for (const container of [...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]) delete container.restartPolicy;

@@ -11,7 +11,7 @@ const common: Strategy<Event> = {
   validateName: validatePathSegmentName,
 };
 
-/** Of core v1. */
+/** Strategy of events of core v1. */
 export const eventStrategy: Strategy<Event> = {
   ...common,
   genericMeta: 'all',
@@ -19,14 +19,14 @@ export const eventStrategy: Strategy<Event> = {
   validateUpdate: validateCoreEvent,
 };
 
-/** Of events.k8s.io, which demands more. */
+/** Strategy of events of events.k8s.io, which has stricter validation. */
 export const newerEventStrategy: Strategy<Event> = {
   ...common,
   validate: validateEventCreate,
   validateUpdate: validateEventUpdate,
 };
 
-/** The fields that events can be selected by, under the names of core v1. */
+/** Field selectors of events, by their core v1 names. */
 export const eventFields = {
   'involvedObject.kind': ({ involvedObject }: Event) => involvedObject?.kind ?? '',
   'involvedObject.namespace': ({ involvedObject }: Event) => involvedObject?.namespace ?? '',

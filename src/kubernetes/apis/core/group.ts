@@ -17,7 +17,7 @@ import secrets from './v1/secrets.ts';
 import serviceaccounts from './v1/serviceaccounts.ts';
 import services from './v1/services.ts';
 
-/** What /api/v1 serves. */
+/** The core API group, served under /api/v1. */
 export const coreGroup: ApiGroup = {
   group: '',
   versions: [{ version: 'v1', versionPriority: 1 }],

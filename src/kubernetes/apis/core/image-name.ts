@@ -12,10 +12,10 @@ const tagFormat = /^\w[\w.-]{0,127}$/;
 const digestFormat = /^(?:sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128})$/;
 const hexId = /^[a-f0-9]{64}$/;
 const maxNameLength = 255;
-/** A name with tag and digest cannot be longer; what is, is not even looked at. */
+/** Maximum length of a name with tag and digest. Longer names are not parsed. */
 const maxLength = 600;
 
-/** The tag of an image, `latest` if it has neither tag nor digest; empty if it has a digest only, or is no image name. */
+/** Returns the tag of an image, `latest` if it has neither tag nor digest; empty if it has only a digest or is not a valid image name. */
 export function imageTag(image: string): string {
   if (image.length > maxLength || hexId.test(image)) return '';
   const slash = image.indexOf('/');
@@ -35,17 +35,17 @@ export function imageTag(image: string): string {
   return tag ?? (at < 0 ? 'latest' : '');
 }
 
-/** With the registry and the folder that short names stand for. */
+/** Returns the length of the name with the registry and folder that a short name implies. */
 function fullLength(registry: string, name: string): number {
   if (registry !== '' && registry !== 'index.docker.io' && registry !== 'docker.io') return registry.length + 1 + name.length;
   return 'docker.io/'.length + (name.includes('/') ? 0 : 'library/'.length) + name.length;
 }
 
-/** Images seen before: pods of one workload have the same. */
+/** Cache of pull policies by image: pods of one workload have the same image. */
 const policies = new Map<string, string>();
 const policiesLimit = 2048;
 
-/** What an image without a pull policy gets: `Always` if it is a latest one, else `IfNotPresent`. */
+/** Returns the default pull policy: `Always` for the tag latest, else `IfNotPresent`. */
 export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {
   let policy = memos.pullPolicies ? policies.get(image) : undefined;
   if (policy === undefined) {

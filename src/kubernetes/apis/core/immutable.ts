@@ -2,7 +2,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, forbidden } from '#apimachinery/validation/field';
 
-/** What an update of an immutable config map or secret may not do: change these fields, or end being immutable. */
+/** Validates an update of an immutable config map or secret: these fields must not change, and it must stay immutable. */
 export function validateImmutable(object: KubeObject, old: KubeObject, ...fields: string[]): FieldError[] {
   const detail = 'field is immutable when `immutable` is set';
   return [

@@ -6,21 +6,21 @@ import { trustOptions } from '#apiserver/network/trust';
 import { Stores } from '#apiserver/registry/stores';
 import type { Node } from '#kubernetes/schema/core_v1.gen';
 
-/** How the server reaches kubelets: the `--kubelet-…` flags. */
+/** Options for connections to kubelets: the `--kubelet-…` flags. */
 export interface KubeletClientConfig {
-  /** PEM; without it the kubelet's certificate is not checked. */
+  /** CA bundle in PEM; undefined if the kubelet's certificate is not verified. */
   readonly ca: string | undefined;
-  /** PEM of the server's client certificate. */
+  /** Client certificate and key of the server, in PEM. */
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
-  /** Where a node says no port of its own. */
+  /** Port of nodes that declare none. */
   readonly port: number;
   readonly preferredAddressTypes: readonly string[];
-  /** `--max-connection-bytes-per-sec`: each way of an upgraded connection to a node, a pod or a service; undefined: whatever it takes. */
+  /** `--max-connection-bytes-per-sec`: limit in each direction of an upgraded connection to a node, pod or service; undefined for no limit. */
   readonly maxBytesPerSecond?: number | undefined;
 }
 export const KubeletClientConfig = Symbol.for('kubenest.KubeletClientConfig');
 
-/** Of servers whose flags say nothing else. */
+/** Options of a server without `--kubelet-…` flags. */
 export const defaultKubeletClientConfig: KubeletClientConfig = {
   ca: undefined,
   certificate: undefined,
@@ -28,15 +28,15 @@ export const defaultKubeletClientConfig: KubeletClientConfig = {
   preferredAddressTypes: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
 };
 
-/** How connections are made, and how fast they may be. */
+/** Dial function and rate limit of outbound connections. */
 export type OutboundWay = Pick<ProxyLocation, 'dial' | 'maxBytesPerSecond'>;
 export type KubeletLocation = Pick<ProxyLocation, 'secure' | 'host' | 'port' | 'tls'> & OutboundWay;
 
-/** Finds out where a node's kubelet is. Upstream: kubernetes/pkg/kubelet/client/kubelet_client.go. */
+/** Resolves the kubelet endpoint of a node. Upstream: kubernetes/pkg/kubelet/client/kubelet_client.go. */
 @Injectable()
 export class KubeletConnections {
   readonly #config: KubeletClientConfig;
-  /** How nodes, pods and services are reached. */
+  /** Dial function and rate limit for nodes, pods and services. */
   readonly way: OutboundWay;
 
   constructor(
@@ -49,8 +49,8 @@ export class KubeletConnections {
   }
 
   /**
-   * Throws for a node without an address, and NotFound, which upstream tells of the resource that was asked for. With `unchecked` the
-   * kubelet's certificate is not checked.
+   * Returns the endpoint of a node's kubelet. Throws for a node without an address, and NotFound, in which upstream names the requested
+   * resource. `unchecked` disables verification of the kubelet's certificate.
    */
   async locate(node: string, asked: string, unchecked = false): Promise<KubeletLocation> {
     const store = this.stores.of({ group: '', resource: 'nodes' });

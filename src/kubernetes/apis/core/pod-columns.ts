@@ -6,10 +6,10 @@ import type { ContainerStateTerminated, ContainerStatus, Pod } from '#kubernetes
 interface PodSummary {
   readonly ready: number;
   readonly total: number;
-  /** The Status column. */
+  /** Value of the Status column. */
   readonly reason: string;
   readonly restarts: number;
-  /** Of the last restart; empty if there was none. */
+  /** Age of the last restart; empty if there was none. */
   readonly lastRestart: string;
 }
 
@@ -17,7 +17,7 @@ function later(a: string, b: string | undefined): string {
   return b !== undefined && (a === '' || Date.parse(b) > Date.parse(a)) ? b : a;
 }
 
-/** `Error`, or what a container without a reason ended with: `ExitCode:2`, `Signal:9`. */
+/** Formats `Error`, or for a container without a reason its exit code or signal: `ExitCode:2`, `Signal:9`. */
 function terminationText({ reason, signal, exitCode = 0 }: ContainerStateTerminated): string {
   return reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 }
@@ -25,9 +25,9 @@ function terminationText({ reason, signal, exitCode = 0 }: ContainerStateTermina
 const holds = (pod: Pod, type: string) => pod.status?.conditions?.find((condition) => condition.type === type)?.status === 'True';
 
 /**
- * What Ready, Status and Restarts say of a pod. While it initializes, the first init container that is not done decides the
- * status (`Init:1/2`, `Init:Error`) and all init containers' restarts count; later the containers decide, the first of them
- * last, and of the init containers only the sidecars' restarts count. Upstream: printers.go, printPod.
+ * Computes the Ready, Status and Restarts columns of a pod. During initialization, the first init container that is not done decides the
+ * status (`Init:1/2`, `Init:Error`) and the restarts of all init containers count. Later the containers decide, in reverse order, and only
+ * the restarts of sidecars among the init containers count. Upstream: printers.go, printPod.
  */
 export function summarize(pod: Pod): PodSummary {
   const { metadata, spec, status } = pod;
@@ -105,7 +105,7 @@ function finishedAt(container: ContainerStatus): string | undefined {
   return container.lastState?.terminated?.finishedAt;
 }
 
-/** Three columns in a row ask for the same pod's summary. */
+/** Returns `summarize` with a cache of one pod, since three columns in a row use the summary of the same pod. */
 function summaryOfLast(): (pod: Pod) => PodSummary {
   let last: Pod | undefined;
   let summary: PodSummary | undefined;
@@ -157,7 +157,7 @@ const rowConditions: Readonly<Record<string, readonly TableRowCondition[]>> = {
   Failed: [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }],
 };
 
-/** Pods that have ended: clients can leave them out. */
+/** Conditions that mark the rows of completed pods, so that clients can hide them. */
 export function podRowConditions({ status }: Pod): readonly TableRowCondition[] {
   const phase = status?.phase ?? '';
   return Object.hasOwn(rowConditions, phase) ? rowConditions[phase]! : [];

@@ -22,7 +22,7 @@ import type { Container, Pod } from '#kubernetes/schema/core_v1.gen';
 import { admitConnect } from './connect.ts';
 import { KubeletConnections, type KubeletLocation } from './kubelet-connection.ts';
 
-/** What a kubelet says when it refuses, up to this length. Upstream: registry/generic/rest/response_checker.go. */
+/** Maximum length of a kubelet's error text. Upstream: registry/generic/rest/response_checker.go. */
 const maxErrorBytes = 50_000;
 
 async function podOf({ info }: RequestContext, endpoint: ResourceEndpoint): Promise<Pod> {
@@ -33,7 +33,7 @@ function containersOf({ spec = {} }: Pod): Container[] {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...((spec.ephemeralContainers ?? []) as Container[])];
 }
 
-/** The container that is meant: the one that is named, or the only one. Throws BadRequest. */
+/** Returns the requested container, or the only one. Throws BadRequest. */
 function containerOf(pod: Pod, asked: string): string {
   const name = pod.metadata.name ?? '';
   if (asked !== '') {
@@ -107,7 +107,7 @@ function validateLogOptions({ tailLines, limitBytes, sinceSeconds, sinceTime, st
   return errors;
 }
 
-/** In the order of their names, as Go encodes a query. */
+/** Encodes a query in order of the names, as Go does. */
 function encodeQuery(parameters: readonly (readonly [name: string, value: string | number | boolean | undefined])[]): string {
   const query = new URLSearchParams();
   for (const [name, value] of parameters) if (value !== undefined && value !== false) query.append(name, String(value));
@@ -115,7 +115,7 @@ function encodeQuery(parameters: readonly (readonly [name: string, value: string
   return query.toString();
 }
 
-/** A container's log, from its kubelet; nothing while the pod has no node. Upstream: kubernetes/pkg/registry/core/pod/rest/log.go. */
+/** Returns a container's log from its kubelet; an empty log while the pod has no node. Upstream: kubernetes/pkg/registry/core/pod/rest/log.go. */
 @Injectable()
 export class PodLogHandler {
   constructor(@Inject(KubeletConnections) private readonly kubelets: KubeletConnections) {}
@@ -144,7 +144,7 @@ export class PodLogHandler {
   }
 }
 
-/** Sends on what a kubelet answers to a GET; its errors become the server's. */
+/** Forwards the kubelet's response to a GET; kubelet errors become errors of the server. */
 async function stream(context: RequestContext, { secure, host, port, tls, dial }: KubeletLocation, path: string): Promise<void> {
   const { exchange, info } = context;
   const servername = isIP(host) === 0 ? { servername: host } : {};
@@ -172,11 +172,11 @@ async function stream(context: RequestContext, { secure, host, port, tls, dial }
   else response.destroy();
 }
 
-/** undefined where a WebSocket was asked for in a wrong way. Upstream: endpoints/handlers/responsewriters/writers.go (StreamObject). */
+/** Opens the response stream. Returns undefined after a malformed WebSocket request. Upstream: endpoints/handlers/responsewriters/writers.go (StreamObject). */
 function openLog(context: RequestContext): ResponseStream | undefined {
   if (!isWebSocketRequest(context)) return context.exchange.open(200, startHeaders(context, 200, 'text/plain'));
   const out = acceptWebSocket(context, agreeToRead);
-  // An empty message says that it has begun.
+  // An empty message signals the start of the stream.
   out?.write(Buffer.alloc(0));
   return out;
 }
@@ -195,7 +195,7 @@ async function kubeletError(response: http.IncomingMessage, status: number, name
   return newGenericServerResponse(status, '', { group: '', resource: 'pods/log' }, name, text, 0, false);
 }
 
-/** What `exec` and `attach` may do is a change, though a WebSocket comes as a GET. */
+/** Requires the verb `create` for `exec` and `attach`, since a WebSocket request is a GET. */
 async function ensureMayCreate(context: RequestContext, authorizer: UnionAuthorizer): Promise<void> {
   if (context.info.verb === 'create') return;
   const attributes = { ...authorizationAttributes(context), verb: 'create' };
@@ -203,13 +203,13 @@ async function ensureMayCreate(context: RequestContext, authorizer: UnionAuthori
   if (decision !== 'Allow') throw forbiddenError(attributes, reason);
 }
 
-/** Of a pod that has a node. Throws BadRequest. */
+/** Returns the kubelet of the pod's node. Throws BadRequest if the pod has no node. */
 async function kubeletOf(kubelets: KubeletConnections, { metadata, spec }: Pod): Promise<KubeletLocation> {
   if (!spec?.nodeName) throw newBadRequest(`pod ${metadata.name} does not have a host assigned`);
   return kubelets.locate(spec.nodeName, 'pods');
 }
 
-/** Streams to a container's process. Upstream: kubernetes/pkg/registry/core/pod/rest/subresources.go. */
+/** Proxies streams to a process in a container. Upstream: kubernetes/pkg/registry/core/pod/rest/subresources.go. */
 abstract class ContainerStreamHandler {
   constructor(
     private readonly kubelets: KubeletConnections,
@@ -265,7 +265,7 @@ export class PodAttachHandler extends ContainerStreamHandler {
   }
 }
 
-/** Streams to a pod's ports. */
+/** Proxies streams to the ports of a pod. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class PodPortForwardHandler {

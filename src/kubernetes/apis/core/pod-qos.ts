@@ -6,7 +6,7 @@ export type PodQosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 const resources = ['cpu', 'memory'] as const;
 type Totals = Partial<Record<(typeof resources)[number], Quantity>>;
 
-/** Adds what is positive of cpu and memory; returns whether both were. */
+/** Adds the positive amounts of cpu and memory; returns true if both are present. */
 function addTo(totals: Totals, list: Readonly<Record<string, string>> | undefined): boolean {
   let found = 0;
   for (const resource of resources) {
@@ -21,15 +21,15 @@ function addTo(totals: Totals, list: Readonly<Record<string, string>> | undefine
 }
 
 /**
- * The quality of service class of a pod:
+ * Returns the quality of service class of a pod:
  *
- * | requests and limits of cpu and memory | class |
- * |---|---|
- * | none at all | BestEffort |
+ * | requests and limits of cpu and memory                                       | class      |
+ * | --------------------------------------------------------------------------- | ---------- |
+ * | none                                                                        | BestEffort |
  * | every container limits both, and the sums of requests equal those of limits | Guaranteed |
- * | otherwise | Burstable |
+ * | otherwise                                                                   | Burstable  |
  *
- * Resources of the pod itself, where it has any, count instead of those of its containers. Upstream: core/helper/qos.
+ * Pod-level resources, if set, replace those of the containers. Upstream: core/helper/qos.
  */
 export function podQosClass({ spec }: Pod): PodQosClass {
   const requests: Totals = {};

@@ -20,7 +20,7 @@ import type { Container, Pod, PodAffinityTerm } from '#kubernetes/schema/core_v1
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Adds to the selector that each of the keys has (or has not) the value that the pod's own label has. */
+/** Adds requirements to the selector: each key must (or must not) have the value of the pod's own label. */
 function addLabelKeys(selector: LabelSelector, keys: readonly string[], operator: 'In' | 'NotIn', labels: Labels): void {
   for (const key of keys) {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
@@ -34,7 +34,7 @@ function mergeAffinityKeys({ labelSelector, matchLabelKeys = [], mismatchLabelKe
   addLabelKeys(labelSelector, mismatchLabelKeys, 'NotIn', labels);
 }
 
-/** The label keys of affinity terms and spread constraints become requirements of their selectors, for the scheduler. */
+/** Adds the label keys of affinity terms and spread constraints to their selectors, for the scheduler. */
 function mergeMatchLabelKeys({ metadata, spec }: Pod): void {
   const labels = metadata.labels ?? {};
   for (const affinity of [spec?.affinity?.podAffinity, spec?.affinity?.podAntiAffinity]) {
@@ -82,7 +82,7 @@ export const podStrategy: Strategy<Pod> = {
   validate: validatePodCreate,
   validateUpdate: validatePodUpdate,
   warningsOnCreate: podWarnings,
-  /** Pods that no node runs, or that have ended, go at once. */
+  /** Pods that are not scheduled or have ended are deleted without a grace period. */
   gracefulDeletion({ spec, status }, requestedSeconds) {
     const asked = requestedSeconds ?? spec?.terminationGracePeriodSeconds ?? 0;
     const ended = status?.phase === 'Failed' || status?.phase === 'Succeeded';
@@ -91,7 +91,7 @@ export const podStrategy: Strategy<Pod> = {
   },
 };
 
-/** A kubelet that does not know of observed generations must not lose those that another component wrote. */
+/** Restores observed generations that a kubelet without support for them would drop. */
 function preserveObservedGenerations(pod: Pod, old: Pod): void {
   const { status } = pod;
   if (!status) return;
@@ -139,7 +139,7 @@ export const ephemeralContainersStrategy: Strategy<Pod> = {
   validateUpdate: validatePodEphemeralContainersUpdate,
 };
 
-/** The old containers with the new resources; undefined if they are not the same containers, which validation refuses. */
+/** Returns the old containers with the new resources; undefined if the containers differ otherwise, which validation rejects. */
 function resized(containers: readonly Container[] = [], old: readonly Container[] = []): Container[] | undefined {
   if (containers.length !== old.length) return undefined;
   const result: Container[] = [];

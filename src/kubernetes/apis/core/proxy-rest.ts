@@ -13,17 +13,17 @@ import { admitConnect } from './connect.ts';
 import { KubeletConnections } from './kubelet-connection.ts';
 import { isGlobalUnicast, proxyableAddress } from './proxyable-address.ts';
 
-/** Certificates of workloads are nobody's business here, as upstream has it. */
+/** Certificates of workloads are not verified, as upstream. */
 const unchecked = trustOptions({ insecure: true });
 
-/** `name`, `name:port` or `scheme:name:port`. */
+/** Parsed form of `name`, `name:port` or `scheme:name:port`. */
 interface Target {
   readonly secure: boolean;
   readonly name: string;
   readonly port: string;
 }
 
-/** Throws BadRequest. `what` is told: pod, service or node. Upstream: apimachinery/pkg/util/net/port_split.go. */
+/** Parses a proxy target. `what` (pod, service or node) appears in messages. Throws BadRequest. Upstream: apimachinery/pkg/util/net/port_split.go. */
 function splitTarget(id: string, what: string): Target {
   const parts = id.split(':');
   const [scheme, name, port] = parts.length === 3 ? parts : ['', parts[0], parts[1] ?? ''];
@@ -32,21 +32,21 @@ function splitTarget(id: string, what: string): Target {
   return { secure: scheme === 'https', name, port: port as string };
 }
 
-/** The path behind `/proxy`, decoded; empty without one. Upstream: endpoints/handlers/get.go (getRequestOptions). */
+/** Returns the decoded path after `/proxy`; empty if there is none. Upstream: endpoints/handlers/get.go (getRequestOptions). */
 function pathBehind({ path, info }: RequestContext): string {
   const rest = info.parts.slice(3).join('/');
   const behind = rest === '' || rest.startsWith('/') ? rest : `/${rest}`;
   return path.endsWith('/') && !behind.endsWith('/') ? `${behind}/` : behind;
 }
 
-/** The path as it is sent: without dot segments, escaped anew. Upstream: registry/core/pod/rest/subresources.go (ProxyREST.Connect). */
+/** Returns the path for the backend: without dot segments, escaped anew. Upstream: registry/core/pod/rest/subresources.go (ProxyREST.Connect). */
 const sentPath = (path: string): string => escapePath(joinPath('', path));
 
 function portOf({ port, secure }: Target): number {
   return port === '' ? (secure ? 443 : 80) : Number(port);
 }
 
-/** Any method to a pod. Upstream: kubernetes/pkg/registry/core/pod/strategy.go (ResourceLocation). */
+/** Proxies any method to a pod. Upstream: kubernetes/pkg/registry/core/pod/strategy.go (ResourceLocation). */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class PodProxyHandler {
@@ -70,7 +70,7 @@ export class PodProxyHandler {
   }
 }
 
-/** Any method to a node's kubelet, or to another port of the node. Upstream: kubernetes/pkg/registry/core/node/strategy.go (ResourceLocation). */
+/** Proxies any method to a node's kubelet, or to another port of the node. Upstream: kubernetes/pkg/registry/core/node/strategy.go (ResourceLocation). */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class NodeProxyHandler {
@@ -90,7 +90,7 @@ export class NodeProxyHandler {
   }
 }
 
-/** Any method to a pod behind a service. Upstream: kubernetes/pkg/registry/core/service/storage (ResourceLocation). */
+/** Proxies any method to a pod of a service. Upstream: kubernetes/pkg/registry/core/service/storage (ResourceLocation). */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class ServiceProxyHandler {
@@ -122,11 +122,11 @@ export class ServiceProxyHandler {
     );
   }
 
-  /** A random address that is a pod's, of a subset with the port. */
+  /** Returns a random pod address of a subset that has the port. */
   async #addressOf(namespace: string, name: string, portName: string): Promise<{ ip: string; port: number } | undefined> {
     const store = this.stores.of({ group: '', resource: 'endpoints' });
     const found = await store.cacher.get(store.key(namespace, name), '');
-    // Upstream tells it of the service, too.
+    // As upstream, the error names the service.
     if (!found) throw newNotFound({ group: '', resource: 'services' }, name);
     const { subsets = [] } = found.object as Endpoints;
     if (subsets.length === 0) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
@@ -139,7 +139,7 @@ export class ServiceProxyHandler {
     return undefined;
   }
 
-  /** Only pods are proxied to: whoever writes Endpoints could name any other address. */
+  /** True if the address belongs to a pod. Only pods are proxied to, since an author of Endpoints could name any other address. */
   async #isPods(namespace: string, { ip, targetRef }: EndpointAddress): Promise<boolean> {
     if (!targetRef?.name || targetRef.namespace !== namespace) return false;
     const store = this.stores.of({ group: '', resource: 'pods' });
@@ -148,7 +148,7 @@ export class ServiceProxyHandler {
   }
 }
 
-/** The name of a port that is told by its number. */
+/** Returns the name of the port with a given number. */
 async function declaredPort(services: Store, namespace: string, { name, port }: Target): Promise<string> {
   const { spec } = (await services.get(namespace, name, '')).object as Service;
   const declared = spec?.ports?.find((one) => one.port === Number(port));
@@ -156,7 +156,7 @@ async function declaredPort(services: Store, namespace: string, { name, port }: 
   return declared.name ?? '';
 }
 
-/** The same items, beginning at a random one. */
+/** Returns the items rotated to a random start. */
 function shuffled<T>(items: readonly T[]): readonly T[] {
   const start = Math.floor(Math.random() * items.length);
   return [...items.slice(start), ...items.slice(0, start)];

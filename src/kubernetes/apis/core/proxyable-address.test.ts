@@ -30,7 +30,7 @@ describe('isGlobalUnicast', () => {
 });
 
 describe('proxyableAddress', () => {
-  it('gives the address that was checked', async () => {
+  it('returns the address that was checked', async () => {
     expect(await proxyableAddress('10.1.2.3')).toBe('10.1.2.3');
   });
 
@@ -38,7 +38,7 @@ describe('proxyableAddress', () => {
     await expect(proxyableAddress(host)).rejects.toMatchObject({ status: { code: 400, message: 'address not allowed' } });
   });
 
-  it('refuses a name that nobody has', async () => {
+  it('rejects a name that does not resolve', async () => {
     await expect(proxyableAddress('no-such-host.invalid')).rejects.toMatchObject({
       status: { code: 400, message: 'lookup no-such-host.invalid: no such host' },
     });

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { newBadRequest } from '#apimachinery/api/errors';
 import { parseIPSloppy } from '#apimachinery/validation/ip';
 
-/** Go's IP.IsGlobalUnicast: not unspecified, loopback, link-local, multicast or broadcast. Private addresses are. */
+/** Go's IP.IsGlobalUnicast: true unless unspecified, loopback, link-local, multicast or broadcast. Private addresses are global unicast. */
 export function isGlobalUnicast(address: string): boolean {
   const ip = parseIPSloppy(address);
   if (!ip) return false;
@@ -20,8 +20,8 @@ export function isGlobalUnicast(address: string): boolean {
 }
 
 /**
- * Resolves a host once; the address is what is to be dialled, so that nobody can have another one resolved in between
- * (CVE-2020-8562). Throws BadRequest for a host that may not be proxied to.
+ * Resolves a host once and returns the address to dial, so that a second resolution cannot give another one (CVE-2020-8562). Throws
+ * BadRequest for a host that must not be proxied to.
  */
 export async function proxyableAddress(host: string): Promise<string> {
   let found: readonly { readonly address: string }[];

@@ -5,13 +5,13 @@ import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
 /** Amounts by resource name: `{ cpu: '500m', memory: '1Gi' }`, canonical quantities. */
 export type ResourceList = Record<string, string>;
 
-/** Sets an amount under any name. */
+/** Sets an amount, also under names of Object.prototype such as `__proto__`. */
 export function setAmount(list: ResourceList, name: string, amount: string): void {
   if (name === '__proto__') Object.defineProperty(list, name, { value: amount, enumerable: true, configurable: true, writable: true });
   else list[name] = amount;
 }
 
-/** Adds the amounts of `from` that `list` does not have; returns the list, a new one if there was none. */
+/** Adds the amounts of `from` that `list` lacks. Returns the list, a new one if it was undefined. */
 export function addMissing(list: ResourceList | undefined, from: ResourceList): ResourceList {
   const names = presentKeys(from);
   const to = list ?? {};
@@ -19,7 +19,7 @@ export function addMissing(list: ResourceList | undefined, from: ResourceList): 
   return list ?? noteKeys(to, names);
 }
 
-/** Rounds amounts up to thousandths, as has been done ever since quantities were milli values. Upstream: SetDefaults_ResourceList. */
+/** Rounds amounts up to thousandths, for compatibility with milli-value quantities. Upstream: SetDefaults_ResourceList. */
 export function defaultResourceList(list: ResourceList | undefined): void {
   if (list === undefined) return;
   for (const name of presentKeys(list)) {
@@ -31,7 +31,7 @@ export function defaultResourceList(list: ResourceList | undefined): void {
   }
 }
 
-/** Only such canonical texts can have parts below a thousandth: `5u`, `1n`, `1.0001`, `3e-6`. */
+/** True if a canonical quantity may have digits below a thousandth: `5u`, `1n`, `1.0001`, `3e-6`. */
 function mayBeFiner(amount: string): boolean {
   const last = amount.charCodeAt(amount.length - 1);
   return last === 0x75 || last === 0x6e || amount.includes('.') || amount.includes('e-');
@@ -47,12 +47,12 @@ export function isHugePageResourceName(name: string): boolean {
   return name.startsWith(hugePagesPrefix);
 }
 
-/** Of the kubernetes.io namespace, where names without a prefix are too. */
+/** True for names without a prefix or with kubernetes.io. */
 export function isNativeResource(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/');
 }
 
-/** What a pod as a whole can ask for. */
+/** True for resources that a pod can request as a whole. */
 export function isSupportedPodLevelResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || isHugePageResourceName(name);
 }
@@ -67,9 +67,9 @@ function add(totals: Totals, list: ResourceList | undefined): void {
 }
 
 /**
- * What all containers of a pod need at the same time: the sum of containers and sidecars, or what some init container needs
- * together with the sidecars that were started before it, if that is more. `which` chooses requests or limits.
- * Upstream: component-helpers/resource, AggregateContainerRequests and AggregateContainerLimits.
+ * Returns the resources that the containers of a pod need at the same time: the larger of the sum of containers and sidecars, and the need
+ * of each init container together with the sidecars that started before it. `which` selects requests or limits. Upstream:
+ * component-helpers/resource, AggregateContainerRequests and AggregateContainerLimits.
  */
 export function aggregateContainers(spec: PodSpec, which: 'requests' | 'limits'): ReadonlyMap<string, Quantity> {
   const totals: Totals = new Map();
@@ -100,7 +100,7 @@ function raise(totals: Totals, least: Totals): void {
   }
 }
 
-/** An init container that goes on beside the others. */
+/** True for a sidecar: an init container that keeps running beside the main containers. */
 export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always';
 }

@@ -23,7 +23,7 @@ export function externalIpText({ spec, status }: Service): string {
   }
 }
 
-/** `80/TCP,443:30443/TCP` */
+/** Formats ports as `80/TCP,443:30443/TCP`. */
 export function portsText({ spec }: Service): string {
   return (
     (spec?.ports ?? [])
@@ -40,8 +40,8 @@ const isExternallyAccessible = (spec: ServiceSpec) =>
   needsNodePort(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs?.length ?? 0) > 0);
 
 /**
- * When the type of a service changes, fields that only the old type has go with it, unless the client changed them in the
- * same update: then validation has its say. Upstream: core/service/strategy.go, dropTypeDependentFields.
+ * Drops the fields that only the old type of a service has when the type changes, unless the same update changes them, which validation
+ * then judges. Upstream: core/service/strategy.go, dropTypeDependentFields.
  */
 export function dropTypeDependentFields(service: Service, old: Service): void {
   const { spec } = service;
@@ -84,7 +84,7 @@ export const serviceStrategy: Strategy<Service> = withoutStatus({
   validateUpdate: validateServiceUpdate,
   warningsOnCreate: serviceWarnings,
   warningsOnUpdate: serviceWarnings,
-  /** Upstream stores it and hides it on every read (storage.go, defaultOnReadInternalTrafficPolicy). */
+  /** Upstream stores the field and hides it on every read (storage.go, defaultOnReadInternalTrafficPolicy). */
   canonicalize({ spec }) {
     if (spec?.type === 'ExternalName') delete spec.internalTrafficPolicy;
   },

@@ -14,11 +14,11 @@ describe('keyPairProblem', () => {
   });
   const garbage = (type: string): string => base64(`-----BEGIN ${type}-----\nQQ==\n-----END ${type}-----\n`);
 
-  it('is none of a pair', () => {
+  it('rejects a key that does not match the certificate', () => {
     expect(keyPairProblem(a.cert, a.key)).toBeUndefined();
   });
 
-  it('names what is missing or does not fit', () => {
+  it('names the missing or malformed part', () => {
     const cases: [string, string, string][] = [
       ['', '', 'tls: failed to find any PEM data in certificate input'],
       [

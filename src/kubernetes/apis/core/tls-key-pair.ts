@@ -5,7 +5,7 @@ import { type PemBlock, pemBlocks } from '#apimachinery/x509/pem';
 
 const isPrivateKey = ({ type }: PemBlock): boolean => type.endsWith('PRIVATE KEY');
 
-/** What is wrong with a certificate and its private key, both as base64 of PEM; undefined if they belong together. Upstream: crypto/tls, X509KeyPair. */
+/** Returns the error of a certificate and its private key, both base64 of PEM; undefined if they match. Upstream: crypto/tls, X509KeyPair. */
 export function keyPairProblem(certificate = '', privateKey = ''): string | undefined {
   const certificateBlocks = blocksOf(certificate);
   const keyBlocks = blocksOf(privateKey);
@@ -54,7 +54,7 @@ function parsePrivateKey(key: Buffer): KeyObject | undefined {
     try {
       return createPrivateKey({ key, format: 'der', type });
     } catch {
-      // Not of this form: upstream tries them in this order, too.
+      // Another format: as upstream, the next one is tried.
     }
   }
   return undefined;

@@ -17,7 +17,10 @@ import type { Pod } from '#kubernetes/schema/core_v1.gen';
 const kind = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 const minExpirationSeconds = 600;
 const maxExpirationSeconds = 2 ** 32;
-/** What kubelets ask for: such a token is let live on, and warns. Upstream: kubernetes/pkg/serviceaccount/claims.go. */
+/**
+ * Lifetime in seconds that kubelets request. Such a token gets an extended lifetime; its use after the requested one only causes a
+ * warning. Upstream: kubernetes/pkg/serviceaccount/claims.go.
+ */
 const warnOnlyExpirationSeconds = 3607;
 const extendedExpirationSeconds = 365 * 24 * 3600;
 
@@ -93,7 +96,7 @@ export class TokenRequestHandler {
     return respondValue(context, endpoint, 201, object, negotiated);
   }
 
-  /** The claims of the object that a token lives and dies with. Throws NotFound, BadRequest and Conflict. */
+  /** Returns the claims of the object to which a token is bound. Throws NotFound, BadRequest and Conflict. */
   async #bound(ref: BoundObjectReference, namespace: string, account: string): Promise<Bound> {
     const { group, version } = parseGroupVersion(ref.apiVersion ?? '');
     if (group === '' && ref.kind === 'Pod') {
@@ -124,7 +127,7 @@ export class TokenRequestHandler {
     return object;
   }
 
-  /** A node that is not known yet is told by its name alone. */
+  /** Returns the reference to a node; only its name if the node does not exist. */
   async #nodeOf(name: string): Promise<TokenReference> {
     try {
       return referenceTo((await this.stores.of({ group: '', resource: 'nodes' }).get('', name, '')).object);

@@ -1,7 +1,7 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import endpointslices from './v1/endpointslices.ts';
 
-/** What discovery.k8s.io serves. */
+/** The API group discovery.k8s.io. */
 export const discoveryGroup: ApiGroup = {
   group: 'discovery.k8s.io',
   versions: [{ version: 'v1', versionPriority: 15 }],

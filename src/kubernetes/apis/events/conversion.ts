@@ -1,7 +1,7 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { VersionConversion } from '#apiserver/registry/resource-definition';
 
-/** Fields of events.k8s.io/v1 that core v1 calls otherwise. Upstream: pkg/apis/events/v1/conversion.go. */
+/** Fields of events.k8s.io/v1 that have other names in core v1. Upstream: pkg/apis/events/v1/conversion.go. */
 const names: readonly (readonly [events: string, core: string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -22,7 +22,7 @@ function rename(object: KubeObject, apiVersion: string, renamed: ReadonlyMap<str
   return result;
 }
 
-/** Events of events.k8s.io/v1 are stored as core v1 ones. */
+/** Conversion of events.k8s.io/v1 events, which are stored as core v1. */
 export const eventConversion: VersionConversion = {
   toStorage: (object) => rename(object, 'v1', toCore),
   fromStorage: (object) => rename(object, 'events.k8s.io/v1', fromCore),

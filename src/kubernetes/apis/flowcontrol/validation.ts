@@ -33,7 +33,7 @@ const kinds = ['Group', 'ServiceAccount', 'User'];
 const namespaceIntro = "each member of this list must be '*' or a DNS-1123 label; ";
 const spec = fieldPath('spec');
 
-/** The specs that nobody may change, as a new server has them. */
+/** Returns the spec of a mandatory object, which cannot be changed. */
 function mandatorySpec(resource: string, name: string): unknown {
   if (name !== 'exempt' && name !== 'catch-all') return undefined;
   return bootstrapTable()[`flowcontrol.apiserver.k8s.io/v1/${resource}`]?.find(({ metadata }) => metadata.name === name)?.['spec'];
@@ -189,7 +189,7 @@ export function validatePriorityLevelConfiguration(level: PriorityLevelConfigura
   }
   const fixed = mandatorySpec('prioritylevelconfigurations', name) as PriorityLevelConfiguration['spec'];
   if (fixed !== undefined) {
-    // How much the exempt level may lend is for administrators to say.
+    // Administrators may set how much the exempt level lends.
     const isExempt = name === 'exempt';
     const have = isExempt ? { ...level.spec, exempt: fixed.exempt } : level.spec;
     if (!semanticDeepEqual(have, fixed))
@@ -241,7 +241,7 @@ function validateQueuing(errors: FieldError[], { queues = 0, handSize = 0, queue
   }
 }
 
-/** How many bits of a hash a hand uses up. Upstream: apiserver/pkg/util/shufflesharding (RequiredEntropyBits). */
+/** Returns the number of hash bits that dealing one hand uses. Upstream: apiserver/pkg/util/shufflesharding (RequiredEntropyBits). */
 function entropyBits(queues: number, handSize: number): number {
   let bits = 0;
   for (let i = 0; i < handSize && bits <= maxHashBits; i += 1) bits += Math.log2(queues - i);

@@ -7,7 +7,7 @@ import servicecidrs from './v1/servicecidrs.ts';
 import ipaddressesV1beta1 from './v1beta1/ipaddresses.ts';
 import servicecidrsV1beta1 from './v1beta1/servicecidrs.ts';
 
-/** What networking.k8s.io serves. */
+/** The API group networking.k8s.io. */
 export const networkingGroup: ApiGroup = {
   group: 'networking.k8s.io',
   versions: [

@@ -1,7 +1,7 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import runtimeclasses from './v1/runtimeclasses.ts';
 
-/** What node.k8s.io serves. */
+/** The API group node.k8s.io. */
 export const nodeGroup: ApiGroup = {
   group: 'node.k8s.io',
   versions: [{ version: 'v1', versionPriority: 15 }],

@@ -31,7 +31,7 @@ import type { Pod } from '#kubernetes/schema/core_v1.gen';
 import type { Eviction, PodDisruptionBudget } from '#kubernetes/schema/policy_v1.gen';
 
 const violation = "Cannot evict pod as it would violate the pod's disruption budget.";
-/** More evictions than the disruption controller has confirmed so far are not taken on. */
+/** Maximum number of evictions that the disruption controller has not confirmed yet. */
 const maxDisruptedPods = 2000;
 const attempts = 20;
 const pauseMs = 500;
@@ -73,7 +73,7 @@ export class EvictionHandler {
   }
 }
 
-/** Dry run may be asked for by the query or in the options; by both only alike. */
+/** Merges dry run from the query into the options. Throws if both are given and differ. */
 function withDryRun(options: DeleteOptions | undefined, asked: string[]): DeleteOptions {
   if (!options?.dryRun?.length) return { ...options, ...(asked.length > 0 && { dryRun: asked }) };
   if (asked.length > 0 && !deepEqual(asked, options.dryRun)) {
@@ -108,7 +108,7 @@ class PodEviction {
     const unhealthy = budget !== undefined && mayEvictUnhealthy(pod, budget);
     if (budget && !unhealthy) await this.#decrement(budget);
     try {
-      // The pod must not have become healthy meanwhile.
+      // Fails if the pod became healthy meanwhile.
       await this.#delete(unhealthy && !this.#setsVersion ? withVersion(this.options, pod) : this.options);
     } catch (error) {
       if (unhealthy && !this.#setsVersion && isConflict(error)) throw stillProcessed(budget?.metadata.name ?? '');
@@ -116,7 +116,7 @@ class PodEviction {
     }
   }
 
-  /** Deletes a pod that no budget counts; else returns it. */
+  /** Deletes a pod that no budget counts; otherwise returns it. */
   async #deleteUncounted(): Promise<Pod | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const pod = (await this.pods.get(this.request.namespace, this.name, '')).object as Pod;
@@ -139,13 +139,13 @@ class PodEviction {
       try {
         return labelSelectorAsSelector(spec?.selector as Parameters<typeof labelSelectorAsSelector>[0]).matches(metadata.labels ?? {});
       } catch {
-        // An invalid selector selects nothing.
+        // An invalid selector matches nothing.
         return false;
       }
     });
   }
 
-  /** Takes one disruption off the budget, and notes the pod in it. Throws TooManyRequests if there is none left. */
+  /** Decrements the allowed disruptions of the budget and records the pod in it. Throws TooManyRequests if none is left. */
   async #decrement(budget: PodDisruptionBudget): Promise<void> {
     const name = budget.metadata.name ?? '';
     if (this.request.dryRun) {
@@ -180,7 +180,7 @@ class PodEviction {
     }
   }
 
-  /** Tells by a condition why the pod goes, and deletes it. */
+  /** Sets the condition with the reason for the disruption, and deletes the pod. */
   async #delete(options: DeleteOptions): Promise<void> {
     const { pods, request, name } = this;
     let { preconditions } = options;
@@ -229,7 +229,7 @@ function checkPreconditions({ metadata }: Pod, preconditions: DeleteOptions['pre
   }
 }
 
-/** Pods that have ended, are ending or have not begun are no disruption. */
+/** True for pods that have ended, are terminating or are pending. */
 function isUncounted({ metadata, status }: Pod): boolean {
   return ['Succeeded', 'Failed', 'Pending'].includes(status?.phase ?? '') || metadata.deletionTimestamp !== undefined;
 }
@@ -253,7 +253,7 @@ function stillProcessed(name: string): StatusError {
   return tooMany(10, `The disruption budget ${name} is still being processed by the server.`);
 }
 
-/** Throws unless the budget allows a disruption. */
+/** Throws TooManyRequests unless the budget allows a disruption. */
 function checkBudget({ metadata, status = {} }: PodDisruptionBudget): void {
   const name = metadata.name ?? '';
   const { observedGeneration = 0, disruptionsAllowed = 0, disruptedPods = {} } = status;

@@ -1,7 +1,7 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import poddisruptionbudgets from './v1/poddisruptionbudgets.ts';
 
-/** What policy serves. */
+/** The API group policy. */
 export const policyGroup: ApiGroup = {
   group: 'policy',
   versions: [{ version: 'v1', versionPriority: 15 }],

@@ -15,21 +15,21 @@ const fullAuthority: readonly Rule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-/** What the checks ask; made later than the stores that they belong to. */
+/** Dependencies of the checks, which exist only after the stores. */
 export interface EscalationParts {
   readonly informers: Informers;
   readonly authorizer: Authorizer;
-  /** The rules that roles and bindings grant, whether or not they are what authorizes. */
+  /** Resolves the rules of roles and bindings, even if another authorizer is in use. */
   readonly rules: Required<Pick<Authorizer, 'rulesFor'>>;
 }
 
 /**
- * Nobody grants what they do not have: roles are written by those who hold all that is in them or may `escalate`, bindings
- * by those who hold all that is in the role or may `bind` it; system:masters may always.
- * Upstream: kubernetes/pkg/registry/rbac/{role,clusterrole,rolebinding,clusterrolebinding}/policybased.
+ * Prevents privilege escalation: writing a role needs all of its permissions or the verb `escalate`; writing a binding needs all
+ * permissions of its role or the verb `bind`. Members of system:masters are exempt. Upstream:
+ * kubernetes/pkg/registry/rbac/{role,clusterrole,rolebinding,clusterrolebinding}/policybased.
  */
 export class EscalationCheck {
-  /** By `group/resource`, for the stores. */
+  /** Store hooks by `group/resource`. */
   readonly hooks: ReadonlyMap<string, StoreHooks>;
   #parts: EscalationParts | undefined;
 
@@ -44,13 +44,13 @@ export class EscalationCheck {
     ]);
   }
 
-  /** To be called before the first request. */
+  /** Sets the dependencies. It must be called before the first request. */
   connect(parts: EscalationParts): void {
     this.#parts = parts;
   }
 
   get #connected(): EscalationParts {
-    if (!this.#parts) throw new Error('roles cannot be written yet: what checks them is not connected');
+    if (!this.#parts) throw new Error('cannot authorize writes of roles: EscalationCheck.connect was not called');
     return this.#parts;
   }
 
@@ -91,12 +91,12 @@ export class EscalationCheck {
     if (kind !== 'Role' && kind !== 'ClusterRole') throw new Error(`unsupported role reference kind: ${JSON.stringify(kind)}`);
     const source = kind === 'Role' ? 'roles' : 'clusterroles';
     const role = this.#connected.informers.for<Role>({ group, resource: source }).get(kind === 'Role' ? namespace : '', name);
-    // As upstream: what is missing is told as of the resource that is written.
+    // As upstream, the error names the resource that is written.
     if (!role) throw newNotFound({ group, resource }, name);
     return role.rules ?? [];
   }
 
-  /** Why the user may not grant these rules; undefined if they may. */
+  /** Returns the reason why the user may not grant these rules; undefined if the user may. */
   async #escalation(user: UserInfo, namespace: string, rules: readonly Rule[]): Promise<string | undefined> {
     const { resourceRules, nonResourceRules, errors } = await this.#connected.rules.rulesFor(user, namespace);
     const missing = uncoveredRules([...resourceRules, ...nonResourceRules], rules);
@@ -111,7 +111,7 @@ export class EscalationCheck {
   }
 }
 
-/** The garbage collector writes finalizers and owners of objects whose rights it does not have. */
+/** True if only finalizers or owner references change: the garbage collector writes them without having the permissions itself. */
 function changesOnlyForCollection(object: KubeObject, old: KubeObject): boolean {
   return deepEqual(withoutCollectionFields(object), withoutCollectionFields(old));
 }

@@ -4,7 +4,7 @@ import clusterroles from './v1/clusterroles.ts';
 import rolebindings from './v1/rolebindings.ts';
 import roles from './v1/roles.ts';
 
-/** What rbac.authorization.k8s.io serves. */
+/** The API group rbac.authorization.k8s.io. */
 export const rbacGroup: ApiGroup = {
   group: 'rbac.authorization.k8s.io',
   versions: [{ version: 'v1', versionPriority: 15 }],

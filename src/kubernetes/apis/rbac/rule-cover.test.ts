@@ -17,7 +17,7 @@ describe('uncoveredRules', () => {
       uncovered: [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }],
     },
     {
-      name: 'divides among several rules',
+      name: 'covers a rule by several others',
       owned: [
         { verbs: ['get'], apiGroups: [''], resources: ['*'] },
         { verbs: ['*'], apiGroups: [''], resources: ['pods'], resourceNames: ['a', 'b'] },
@@ -27,13 +27,13 @@ describe('uncoveredRules', () => {
     },
     { name: 'covers a billion combinations as a whole', owned: [all], wanted: [large], uncovered: [] },
     {
-      name: 'does not look into a billion combinations',
+      name: 'does not enumerate a billion combinations',
       owned: [{ ...all, resourceNames: ['a'] }],
       wanted: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }, large],
       uncovered: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }, large],
     },
     {
-      name: 'covers URLs by their beginning',
+      name: 'covers URLs by prefix',
       owned: [{ verbs: ['get'], nonResourceURLs: ['/healthz*'] }],
       wanted: [{ verbs: ['get'], nonResourceURLs: ['/healthz/ping', '/metrics'] }],
       uncovered: [{ verbs: ['get'], nonResourceURLs: ['/metrics'] }],

@@ -13,15 +13,15 @@ export interface Rule {
 const none: readonly string[] = [];
 
 /**
- * What of `wanted` no single one of `owned` covers, in rules of one verb and one resource, name or URL each. So finely
- * divided, a rule is covered by one of the others or by none. Upstream: component-helpers/auth/rbac/validation/policy_comparator.go.
+ * Returns the parts of `wanted` that no single rule of `owned` covers, as rules of one verb and one resource, name or URL each. A rule of
+ * that granularity is covered by one other rule or by none. Upstream: component-helpers/auth/rbac/validation/policy_comparator.go.
  */
 export function uncoveredRules(owned: readonly Rule[], wanted: readonly Rule[]): Rule[] {
   const uncovered: Rule[] = [];
   let left = maxParts;
   for (const rule of wanted) {
     if (owned.some((owner) => coversWhole(owner, rule))) continue;
-    // Of a rule of a few kilobytes that may be a billion.
+    // A rule of a few kilobytes may have a billion parts.
     left -= partsOf(rule);
     if (left < 0) return [...uncovered, rule];
     uncovered.push(...breakDown(rule).filter((part) => !owned.some((owner) => covers(owner, part))));
@@ -29,14 +29,14 @@ export function uncoveredRules(owned: readonly Rule[], wanted: readonly Rule[]):
   return uncovered;
 }
 
-/** Rules are divided into so many at most. What is more is not covered, unless it is as a whole. */
+/** Maximum number of parts. Rules beyond it count as uncovered, unless a whole rule covers them. */
 const maxParts = 50_000;
 
 function partsOf({ verbs = none, apiGroups = none, resources = none, resourceNames = none, nonResourceURLs = none }: Rule): number {
   return verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length);
 }
 
-/** Whether one rule covers all that another divides into, as far as that is seen without dividing it. */
+/** True if one rule covers another without dividing it. */
 const coversWhole = (owner: Rule, rule: Rule): boolean => !owner.resourceNames?.length && covers(owner, rule);
 
 function breakDown({ verbs = none, apiGroups = none, resources = none, resourceNames = none, nonResourceURLs = none }: Rule): Rule[] {
@@ -79,7 +79,7 @@ function coversUrl(owned: string, url: string): boolean {
   return owned === url || (owned.endsWith('*') && url.startsWith(withoutTrailing(owned, '*')));
 }
 
-/** The rules as messages show them: those of one resource together, sorted. Upstream: kubernetes/pkg/registry/rbac/validation/policy_compact.go. */
+/** Formats rules for messages: merged by resource, sorted. Upstream: kubernetes/pkg/registry/rbac/validation/policy_compact.go. */
 export function describeRules(rules: readonly Rule[]): string[] {
   const simple = new Map<string, Rule>();
   const others: Rule[] = [];

@@ -15,7 +15,7 @@ import type {
   ResourceClaimTemplate,
 } from '#kubernetes/schema/resource_v1.gen';
 
-/** What the checks ask. */
+/** Dependencies of the checks. */
 export interface ClaimAuthorizationParts {
   readonly informers: Informers;
   readonly authorizer: Authorizer;
@@ -25,10 +25,9 @@ const group = 'resource.k8s.io';
 const adminNamespaceLabel = 'resource.kubernetes.io/admin-access';
 
 /**
- * Administrators' access to devices needs a namespace that is labelled for it. Who changes a claim's allocation or reservations
- * needs the right to the `binding` of claims, who changes the status of its devices the right to their `driver`. By
- * `group/resource`, for the stores; `parts` is called with each such write, not before.
- * Upstream: pkg/registry/resource/utils.go.
+ * Returns the authorization of claims by `group/resource`, for the stores. Admin access to devices needs a namespace that is labelled for
+ * it; a change of a claim's allocation or reservations needs permission for the `binding` of claims; a change of its device status needs
+ * permission for their `driver`. `parts` is called once for each such write. Upstream: pkg/registry/resource/utils.go.
  */
 export function claimAuthorization(parts: () => ClaimAuthorizationParts): ReadonlyMap<string, StoreHooks> {
   return new Map<string, StoreHooks>([
@@ -53,7 +52,7 @@ export function claimAuthorization(parts: () => ClaimAuthorizationParts): Readon
   ]);
 }
 
-/** Where access as an administrator is asked for first. */
+/** Returns the path of the first request for admin access. */
 function requestsPath(requests: readonly DeviceRequest[] = []): Path | undefined {
   const at = requests.findIndex(({ exactly }) => exactly?.adminAccess);
   return at < 0 ? undefined : fieldPath('spec', 'devices', 'requests').index(at).child('adminAccess');
@@ -104,7 +103,7 @@ async function bindingProblem(
   );
 }
 
-/** What is missing of the rights to the drivers whose devices' status changes, in their order. */
+/** Returns the missing permissions for drivers whose device status changes, in order of the drivers. */
 async function driverProblems(
   authorizer: Authorizer,
   status: ResourceClaimStatus,
@@ -139,13 +138,13 @@ function attributesOf(
   return { ...what, user, apiVersion, isResourceRequest: true, apiGroup: group, resource: 'resourceclaims', path: '' };
 }
 
-/** Why the user may not; undefined if they may. */
+/** Returns the reason for the denial; undefined if the request is authorized. */
 async function refusalOf(authorizer: Authorizer, attributes: AuthorizationAttributes): Promise<string | undefined> {
   const { decision, reason } = await authorizer.authorize(attributes);
   return decision === 'Allow' ? undefined : forbiddenError(attributes, reason).message;
 }
 
-/** The drivers of devices whose status is new, another or gone, sorted. */
+/** Returns the sorted drivers of devices whose status was added, changed or removed. */
 function changedDrivers(devices: readonly AllocatedDeviceStatus[] = [], before: readonly AllocatedDeviceStatus[] = []): string[] {
   const keyOf = ({ driver, pool, device, shareID = '' }: AllocatedDeviceStatus): string => JSON.stringify([driver, pool, device, shareID]);
   const left = new Map(before.map((device) => [keyOf(device), device]));
@@ -159,7 +158,7 @@ function changedDrivers(devices: readonly AllocatedDeviceStatus[] = [], before: 
   return [...changed].sort();
 }
 
-/** The one node that an allocation is for, if it is for one. */
+/** Returns the node of an allocation that is bound to one node. */
 function nodeOf(allocation: AllocationResult | undefined): string | undefined {
   const terms = allocation?.nodeSelector?.nodeSelectorTerms ?? [];
   const [{ matchExpressions = [], matchFields = [] } = {}] = terms;

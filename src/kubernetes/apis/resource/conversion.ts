@@ -1,6 +1,6 @@
 /**
- * resource.k8s.io/v1beta1 has what v1 says of an exact request in the request itself, and what v1 says of a device in its
- * `basic`. Upstream: pkg/apis/resource/v1beta1/conversion.go.
+ * Conversion of resource.k8s.io/v1beta1, which has the members of v1's exact request in the request itself, and the members of v1's device
+ * in `basic`. Upstream: pkg/apis/resource/v1beta1/conversion.go.
  */
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { VersionConversion } from '#apiserver/registry/resource-definition';
@@ -9,7 +9,7 @@ import type * as v1beta1 from '#kubernetes/schema/resource_v1beta1.gen';
 
 const apiVersions = { v1: 'resource.k8s.io/v1', v1beta1: 'resource.k8s.io/v1beta1' };
 
-/** Whether anything is said of one exact request; then v1 has it as such, be it right or not. */
+/** True if any member of an exact request is set; v1 then has an exact request, even an invalid one. */
 function saysExactly({ name: _, firstAvailable: __, ...rest }: v1beta1.DeviceRequest): boolean {
   return Object.values(rest).some((value) => value !== undefined && value !== '' && value !== 0);
 }
@@ -27,7 +27,7 @@ function fromRequest({ exactly, ...request }: v1.DeviceRequest): v1beta1.DeviceR
   return { ...request, ...exactly };
 }
 
-/** A claim's spec with its requests in the other form; what has no requests stays as it is. */
+/** Returns a claim's spec with converted requests; a spec without requests is unchanged. */
 function withRequests<From, To>(spec: ClaimSpec<From> | undefined, convert: (request: From) => To): ClaimSpec<To> | undefined {
   const { devices } = spec ?? {};
   if (!devices?.requests) return spec as ClaimSpec<never> | undefined;
@@ -40,7 +40,7 @@ interface WithSpec extends KubeObject {
   spec?: unknown;
 }
 
-/** Without the member where there is none. */
+/** Leaves the member out if it is undefined. */
 const specOf = (spec: unknown): { spec?: unknown } => (spec === undefined ? {} : { spec });
 
 export const resourceClaimConversion: VersionConversion = {
@@ -56,7 +56,7 @@ export const resourceClaimConversion: VersionConversion = {
   }),
 };
 
-/** The claim's spec of a template in the other form. */
+/** Returns a template with a converted claim spec. */
 function withTemplate<From, To>(spec: { spec?: ClaimSpec<From> } | undefined, convert: (request: From) => To): unknown {
   return spec?.spec === undefined ? spec : { ...spec, ...specOf(withRequests(spec.spec, convert)) };
 }
@@ -78,12 +78,12 @@ function toDevice({ name, basic }: v1beta1.Device): v1.Device {
   return { ...(name !== undefined && { name }), ...basic };
 }
 
-/** v1 has nothing but basic devices. */
+/** Converts a v1 device, which is always a basic one. */
 function fromDevice({ name, ...basic }: v1.Device): v1beta1.Device {
   return { ...(name !== undefined && { name }), basic };
 }
 
-/** v1beta1 does not tell an empty node name and a false `allNodes` from none. */
+/** Converts the spec of a slice to v1. In v1beta1, an empty node name and a false `allNodes` are equal to absent ones. */
 function toSliceSpec({ nodeName, allNodes, devices, ...spec }: v1beta1.ResourceSliceSpec): v1.ResourceSliceSpec {
   return {
     ...spec,

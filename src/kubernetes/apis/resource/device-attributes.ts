@@ -1,6 +1,6 @@
 import type { DeviceAttribute } from '#kubernetes/schema/resource_v1.gen';
 
-/** The fields of an attribute that are lists. Feature gate: DRAListTypeAttributes. */
+/** Attribute fields that are lists. Feature gate: DRAListTypeAttributes. */
 export const listAttributes = ['bools', 'ints', 'strings', 'versions'] as const;
 
 export function hasListAttribute({ bools, ints, strings, versions }: DeviceAttribute = {}): boolean {

@@ -15,7 +15,7 @@ import resourceslicesV1beta1 from './v1beta1/resourceslices.ts';
 import devicetaintrulesV1alpha3 from './v1alpha3/devicetaintrules.ts';
 import resourcepoolstatusrequestsV1alpha3 from './v1alpha3/resourcepoolstatusrequests.ts';
 
-/** What resource.k8s.io serves. */
+/** The API group resource.k8s.io. */
 export const resourceGroup: ApiGroup = {
   group: 'resource.k8s.io',
   versions: [

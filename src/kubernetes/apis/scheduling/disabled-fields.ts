@@ -1,8 +1,8 @@
 import type { PodGroupSpec, PodGroupTemplate } from '#kubernetes/schema/scheduling_v1alpha2.gen';
 
 /**
- * Drops what belongs to features that are off: TopologyAwareWorkloadScheduling, DRAWorkloadResourceClaims,
- * WorkloadAwarePreemption. Upstream: pkg/registry/scheduling/{workload,podgroup}/strategy.go.
+ * Drops the fields of disabled features: TopologyAwareWorkloadScheduling, DRAWorkloadResourceClaims, WorkloadAwarePreemption. Upstream:
+ * pkg/registry/scheduling/{workload,podgroup}/strategy.go.
  */
 export function dropDisabledFields(group: PodGroupSpec | PodGroupTemplate | undefined): void {
   if (!group) return;

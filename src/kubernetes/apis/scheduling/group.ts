@@ -3,7 +3,7 @@ import priorityclasses from './v1/priorityclasses.ts';
 import podgroupsV1alpha2 from './v1alpha2/podgroups.ts';
 import workloadsV1alpha2 from './v1alpha2/workloads.ts';
 
-/** What scheduling.k8s.io serves. */
+/** The API group scheduling.k8s.io. */
 export const schedulingGroup: ApiGroup = {
   group: 'scheduling.k8s.io',
   versions: [

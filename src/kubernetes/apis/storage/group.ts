@@ -7,7 +7,7 @@ import volumeattachments from './v1/volumeattachments.ts';
 import volumeattributesclasses from './v1/volumeattributesclasses.ts';
 import volumeattributesclassesV1beta1 from './v1beta1/volumeattributesclasses.ts';
 
-/** What storage.k8s.io serves. */
+/** The API group storage.k8s.io. */
 export const storageGroup: ApiGroup = {
   group: 'storage.k8s.io',
   versions: [

@@ -1,7 +1,7 @@
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import storageversionmigrations from './v1beta1/storageversionmigrations.ts';
 
-/** What storagemigration.k8s.io serves. */
+/** The API group storagemigration.k8s.io. */
 export const storageMigrationGroup: ApiGroup = {
   group: 'storagemigration.k8s.io',
   versions: [{ version: 'v1beta1', versionPriority: 9 }],

@@ -29,7 +29,7 @@ export function validateStorageVersionMigrationUpdate(migration: StorageVersionM
   return errors;
 }
 
-/** A migration ends once: either way, for good, and at one resource version. */
+/** Validates an update of the status: the final condition and the resource version are immutable once set. */
 export function validateStorageVersionMigrationStatusUpdate(
   { status = {} }: StorageVersionMigration,
   { status: old = {} }: StorageVersionMigration,

@@ -7,13 +7,12 @@ import { electedLease, isCandidateExpired, isElectionNeeded, isPending, newLease
 
 const leases: LoopbackTarget = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 const candidates: LoopbackTarget = { group: 'coordination.k8s.io', version: 'v1beta1', resource: 'leasecandidates' };
-/** After so long a lease is looked at again, so that it is seen when nobody renews it. */
+/** Interval after which a lease is checked again, so that a missing renewal is noticed. */
 const requeueMs = 5_000;
 
 /**
- * Elects the holders of leases that components have said to be candidates for. What is to be done next follows from the lease and the
- * candidates alone, so that a server that takes over goes on where the last one was.
- * Upstream: pkg/controlplane/controller/leaderelection/leaderelection_controller.go.
+ * Elects holders of leases among their candidates. The next step depends only on the lease and the candidates, so that another server can
+ * continue an election. Upstream: pkg/controlplane/controller/leaderelection/leaderelection_controller.go.
  */
 export class ElectionController {
   readonly #leases;
@@ -32,7 +31,7 @@ export class ElectionController {
     this.#candidates = client.informer<LeaseCandidate>(candidates);
   }
 
-  /** Until it is disposed of. */
+  /** Runs until the result is disposed of. */
   start(): Disposable {
     const watches = new DisposableStack();
     watches.defer(() => {
@@ -44,7 +43,7 @@ export class ElectionController {
     );
     watches.use(
       this.#candidates.subscribe((_, candidate) => {
-        // One that is being asked is part of an election that goes on.
+        // A pending candidate belongs to an election in progress.
         if (!isPending(candidate)) this.#enqueue({ namespace: candidate.metadata.namespace ?? '', name: candidate.spec?.leaseName ?? '' });
       }),
     );
@@ -80,7 +79,7 @@ export class ElectionController {
     this.#timers.set(key, setTimeout(look, requeueMs).unref());
   }
 
-  /** One step of an election; whether the lease is to be looked at again. Rejects where nobody can be elected. */
+  /** Runs one step of an election; resolves with true if the lease is to be checked again. Rejects if no candidate can be elected. */
   async reconcile({ namespace, name }: LeaseName): Promise<boolean> {
     const now = this.now();
     const present = this.#candidates.list(namespace).filter((one) => one.spec?.leaseName === name && !isCandidateExpired(one, now));
@@ -97,7 +96,7 @@ export class ElectionController {
     return true;
   }
 
-  /** An answer is a renewTime after the pingTime. */
+  /** Pings the candidates: an answer is a renewTime after the pingTime. */
   async #ask(asked: readonly LeaseCandidate[], now: number): Promise<void> {
     const pingTime = formatMicroTime(now);
     const asking = asked.map(({ metadata }) =>
@@ -118,7 +117,7 @@ export class ElectionController {
     }
   }
 
-  /** Deletes candidates that were not heard of for half an hour. Upstream: leasecandidategc_controller.go. */
+  /** Deletes candidates that have not renewed for half an hour. Upstream: leasecandidategc_controller.go. */
   async collectExpired(): Promise<void> {
     const now = this.now();
     const expired = this.#candidates.list().filter((one) => isCandidateExpired(one, now));

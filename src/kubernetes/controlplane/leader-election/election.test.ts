@@ -49,28 +49,28 @@ const lease = (spec: Lease['spec'] = {}): Lease => ({
 
 it.each<{ name: string; candidates: LeaseCandidate[]; leader: string | undefined }>([
   { name: 'nobody', candidates: [], leader: undefined },
-  { name: 'the only one', candidates: [candidate('a')], leader: 'a' },
+  { name: 'the only candidate', candidates: [candidate('a')], leader: 'a' },
   {
-    name: 'the oldest emulated version',
+    name: 'the oldest emulation version',
     candidates: [candidate('a', { emulation: '1.36.0' }), candidate('b', { emulation: '1.9.0' })],
     leader: 'b',
   },
   { name: 'then the oldest binary', candidates: [candidate('a', { binary: '1.37.0' }), candidate('b', { binary: '1.36.1' })], leader: 'b' },
   {
-    name: 'then who was there first',
+    name: 'then the oldest candidate',
     candidates: [candidate('a', { created: 1 }), candidate('b', { created: 2 }), candidate('c', { created: 1 })],
     leader: 'b',
   },
   { name: 'none without a version', candidates: [candidate('a', { emulation: '' }), candidate('b', { emulation: '2.0.0' })], leader: 'b' },
-])('the best leader is $name', ({ candidates, leader }) => {
+])('best leader: $name', ({ candidates, leader }) => {
   expect(pickBestLeader(candidates)?.metadata.name).toBe(leader);
 });
 
-describe('the best strategy', () => {
+describe('best strategy', () => {
   it('is that of the newest binary', () => {
     expect(pickBestStrategy([candidate('a', { strategy: 'x.io/s' }), candidate('b', { binary: '1.37.0' })])).toBe(oldestEmulationVersion);
   });
-  it('is none where these differ', () => {
+  it('throws if the newest binaries differ', () => {
     expect(() => pickBestStrategy([candidate('a'), candidate('b', { strategy: 'x.io/s' })])).toThrow(
       'candidates "a", "b" at same binary version but received differing strategies OldestEmulationVersion, x.io/s',
     );
@@ -80,66 +80,75 @@ describe('the best strategy', () => {
 it.each<{ name: string; lease: Lease | undefined; candidates?: LeaseCandidate[]; needed: boolean }>([
   { name: 'there is no lease', lease: undefined, needed: true },
   { name: 'it has expired', lease: lease({ renewTime: ago(6) }), needed: true },
-  { name: 'nobody holds it', lease: lease({ holderIdentity: '' }), needed: true },
-  { name: 'the best holds it', lease: lease(), needed: false },
-  { name: 'another one is better', lease: lease(), candidates: [candidate('a'), candidate('b', { emulation: '1.35.0' })], needed: true },
+  { name: 'it has no holder', lease: lease({ holderIdentity: '' }), needed: true },
+  { name: 'the best candidate holds it', lease: lease(), needed: false },
   {
-    name: 'a candidate was not heard of for a quarter of an hour',
+    name: 'another candidate is better',
+    lease: lease(),
+    candidates: [candidate('a'), candidate('b', { emulation: '1.35.0' })],
+    needed: true,
+  },
+  {
+    name: 'a candidate has not renewed for a quarter of an hour',
     lease: lease(),
     candidates: [candidate('a', { renewed: 901 })],
     needed: true,
   },
-  { name: 'the strategy is for others', lease: lease(), candidates: [candidate('b', { strategy: 'x.io/s' })], needed: false },
+  { name: 'the strategy is a third-party one', lease: lease(), candidates: [candidate('b', { strategy: 'x.io/s' })], needed: false },
   { name: 'no candidate has a version', lease: lease(), candidates: [candidate('b', { emulation: 'x' })], needed: false },
-])('an election is needed ($needed) where $name', ({ lease: present, candidates = [candidate('a')], needed }) => {
+])('election needed ($needed) if $name', ({ lease: present, candidates = [candidate('a')], needed }) => {
   expect(isElectionNeeded(present, candidates, now)).toBe(needed);
 });
 
 it.each<{ name: string; candidates: LeaseCandidate[]; asks?: string[]; electee?: string }>([
-  { name: 'asks whom it has not heard of', candidates: [candidate('a', { renewed: 60 }), candidate('b', { renewed: 1 })], asks: ['a'] },
-  { name: 'asks again whom it has asked long ago', candidates: [candidate('a', { renewed: 60, pinged: 61 })], asks: ['a'] },
-  { name: 'waits for whom it has asked', candidates: [candidate('a', { renewed: 60, pinged: 2 }), candidate('b')], asks: [] },
   {
-    name: 'goes on without who does not answer',
+    name: 'pings candidates without a recent renewal',
+    candidates: [candidate('a', { renewed: 60 }), candidate('b', { renewed: 1 })],
+    asks: ['a'],
+  },
+  { name: 'pings again after an old ping', candidates: [candidate('a', { renewed: 60, pinged: 61 })], asks: ['a'] },
+  { name: 'waits for pinged candidates', candidates: [candidate('a', { renewed: 60, pinged: 2 }), candidate('b')], asks: [] },
+  {
+    name: 'continues without candidates that do not answer',
     candidates: [candidate('a', { renewed: 60, pinged: 6, emulation: '1.0.0' }), candidate('b')],
     electee: 'b',
   },
   {
-    name: 'elects when all have answered',
+    name: 'elects when all candidates have answered',
     candidates: [candidate('a', { pinged: 1 }), candidate('b', { emulation: '1.35.0' })],
     electee: 'b',
   },
-])('an election $name', ({ candidates, asks, electee }) => {
+])('election: $name', ({ candidates, asks, electee }) => {
   const ballot = nextBallot(candidates, now);
   expect('ask' in ballot ? ballot.ask.map(({ metadata }) => metadata.name) : ballot.electee).toEqual(asks ?? electee);
 });
 
-it('an election fails where nobody answers', () => {
+it('fails if no candidate answers', () => {
   expect(() => nextBallot([candidate('a', { renewed: 60, pinged: 6 })], now)).toThrow('no available candidates');
 });
 
-it('an election by a strategy of others makes a lease without a holder', () => {
+it('a third-party strategy creates a lease without a holder', () => {
   const ballot = nextBallot([candidate('a', { strategy: 'x.io/s' })], now);
-  if ('ask' in ballot) throw new Error('it asks');
+  if ('ask' in ballot) throw new Error('expected a result, got pings');
   expect(newLease('n', 'l', ballot, now).spec).toEqual({ strategy: 'x.io/s', leaseDurationSeconds: 5, renewTime: ago(0) });
 });
 
 const taken = { strategy: oldestEmulationVersion, holderIdentity: 'b', leaseDurationSeconds: 5, renewTime: ago(0) };
 it.each<{ name: string; before: Lease['spec']; after: Lease['spec'] | undefined }>([
   {
-    name: 'of nobody becomes that of the electee',
+    name: 'without a holder goes to the electee',
     before: { holderIdentity: '', acquireTime: ago(9), preferredHolder: 'c' },
     after: taken,
   },
-  { name: 'that has expired changes hands', before: { renewTime: ago(6) }, after: taken },
-  { name: 'that is renewed gets a preferred holder', before: {}, after: { ...lease().spec, preferredHolder: 'b' } },
-  { name: 'that asks for this holder stays', before: { preferredHolder: 'b' }, after: undefined },
-  { name: 'of the electee stays', before: { holderIdentity: 'b' }, after: undefined },
+  { name: 'that has expired goes to the electee', before: { renewTime: ago(6) }, after: taken },
+  { name: 'in use gets a preferred holder', before: {}, after: { ...lease().spec, preferredHolder: 'b' } },
+  { name: 'with this preferred holder is unchanged', before: { preferredHolder: 'b' }, after: undefined },
+  { name: 'held by the electee is unchanged', before: { holderIdentity: 'b' }, after: undefined },
   {
     name: 'without a strategy gets one',
     before: { holderIdentity: 'b', strategy: 'x.io/s' },
     after: { ...lease().spec, holderIdentity: 'b' },
   },
-])('a lease $name', ({ before, after }) => {
+])('lease: $name', ({ before, after }) => {
   expect(electedLease(lease(before), { strategy: oldestEmulationVersion, electee: 'b' }, now)?.spec).toEqual(after);
 });

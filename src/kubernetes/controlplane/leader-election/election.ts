@@ -8,24 +8,24 @@ const electionMs = 5_000;
 const candidateMs = 30 * 60_000;
 const leaseSeconds = 5;
 
-/** The strategy by which leaders are elected here; of others, the holder is some other controller's choice. */
+/** The built-in strategy. Leases with another one get their holder from a third-party controller. */
 export const oldestEmulationVersion = 'OldestEmulationVersion';
 
-/** What is to be done in an election: answers are awaited, of those among others who are to be asked now, or it is decided. */
+/** The next step of an election: a result, or waiting for answers of candidates, including those to ping now. */
 export type Ballot = Outcome | { readonly ask: readonly LeaseCandidate[] };
 
-/** `electee`: the name of a candidate; undefined leaves the choice to others. */
+/** The result of an election. `electee` is the name of a candidate; undefined leaves the choice to another controller. */
 export interface Outcome {
   readonly strategy: string;
   readonly electee: string | undefined;
 }
 
-/** A candidate that was not heard of for half an hour is none. */
+/** True if the candidate has not renewed for half an hour. */
 export function isCandidateExpired({ spec }: LeaseCandidate, now: number): boolean {
   return spec?.renewTime === undefined || parseTime(spec.renewTime) + candidateMs < now;
 }
 
-/** Whether it was asked and has not answered. Times are MicroTimes as they are stored, whose order is that of their texts. */
+/** True if the candidate was pinged and has not answered. Times are MicroTimes as stored, which sort as texts. */
 export function isPending({ spec }: LeaseCandidate): boolean {
   return spec?.pingTime !== undefined && spec.renewTime !== undefined && spec.renewTime < spec.pingTime;
 }
@@ -36,8 +36,8 @@ function isLeaseExpired({ spec }: Lease, now: number): boolean {
 }
 
 /**
- * Whether the lease needs another holder, or candidates were not heard of for a quarter of an hour. `candidates`: those of the lease that
- * have not expired. Throws where they do not agree on a strategy.
+ * True if the lease needs another holder, or if candidates have not renewed for a quarter of an hour. `candidates` are the unexpired ones
+ * of the lease. Throws if they do not agree on a strategy.
  */
 export function isElectionNeeded(lease: Lease | undefined, candidates: readonly LeaseCandidate[], now: number): boolean {
   if (!lease || isLeaseExpired(lease, now) || !lease.spec?.holderIdentity) return true;
@@ -48,16 +48,16 @@ export function isElectionNeeded(lease: Lease | undefined, candidates: readonly 
 }
 
 /**
- * One step of an election. Every candidate has to show that it is there:
+ * Computes one step of an election, in which every candidate has to prove that it is alive:
  *
- * | renewTime        | pingTime         |                                                         |
- * |------------------|------------------|---------------------------------------------------------|
- * | within 5 s       | any              | it is there                                             |
- * | before pingTime  | within 5 s       | its answer is awaited                                   |
- * | before pingTime  | earlier          | it did not answer: the election goes on without it      |
- * | any other        | none, or earlier | it is asked                                             |
+ * | renewTime       | pingTime         |                                                      |
+ * | --------------- | ---------------- | ---------------------------------------------------- |
+ * | within 5 s      | any              | it is alive                                          |
+ * | before pingTime | within 5 s       | the election waits for its answer                    |
+ * | before pingTime | earlier          | it did not answer: the election continues without it |
+ * | any other       | none, or earlier | it is pinged                                         |
  *
- * Throws where nobody is there, or they do not agree on a strategy.
+ * Throws if no candidate is alive, or if they do not agree on a strategy.
  */
 export function nextBallot(candidates: readonly LeaseCandidate[], now: number): Ballot {
   const isRecent = (time: string | undefined): boolean => time !== undefined && parseTime(time) + electionMs > now;
@@ -72,11 +72,11 @@ export function nextBallot(candidates: readonly LeaseCandidate[], now: number): 
   const strategy = pickBestStrategy(there);
   if (strategy !== oldestEmulationVersion) return { strategy, electee: undefined };
   const electee = pickBestLeader(there)?.metadata.name;
-  if (electee === undefined) throw new Error('no candidate says a valid version');
+  if (electee === undefined) throw new Error('no candidate has a valid version');
   return { strategy, electee };
 }
 
-/** The lease of an election where there was none. */
+/** Returns the new lease of an election that had none. */
 export function newLease(namespace: string, name: string, { strategy, electee }: Outcome, now: number): Lease {
   return {
     apiVersion: 'coordination.k8s.io/v1',
@@ -92,8 +92,8 @@ export function newLease(namespace: string, name: string, { strategy, electee }:
 }
 
 /**
- * The lease after an election; undefined where it stays as it is. A holder that renews is asked to leave (preferredHolder); who has
- * let the lease expire is replaced.
+ * Returns the lease after an election; undefined if it does not change. A holder that renews is asked to step down (preferredHolder); a
+ * holder with an expired lease is replaced.
  */
 export function electedLease(lease: Lease, { strategy, electee }: Outcome, now: number): Lease | undefined {
   const { preferredHolder, acquireTime: _, ...spec } = lease.spec ?? {};
@@ -112,7 +112,7 @@ export function electedLease(lease: Lease, { strategy, electee }: Outcome, now: 
 const emulationVersionOf = ({ spec }: LeaseCandidate) => parseVersion(spec?.emulationVersion ?? '');
 const binaryVersionOf = ({ spec }: LeaseCandidate) => parseVersion(spec?.binaryVersion ?? '');
 
-/** The candidate of the oldest emulated version, of these that of the oldest binary, of these the oldest. Upstream: election.go. */
+/** Returns the candidate with the oldest emulation version, among these with the oldest binary version, among these the oldest one. Upstream: election.go. */
 export function pickBestLeader(candidates: readonly LeaseCandidate[]): LeaseCandidate | undefined {
   return candidates
     .filter((one) => emulationVersionOf(one) && binaryVersionOf(one))
@@ -127,7 +127,7 @@ function compare(a: LeaseCandidate, b: LeaseCandidate): number {
   return (a.metadata.creationTimestamp ?? '') > (b.metadata.creationTimestamp ?? '') ? 1 : -1;
 }
 
-/** The strategy of the candidates of the newest binary. Throws where these differ, and without candidates. Upstream: election.go. */
+/** Returns the strategy of the candidates with the newest binary. Throws if these differ, and without candidates. Upstream: election.go. */
 export function pickBestStrategy(candidates: readonly LeaseCandidate[]): string {
   let best: LeaseCandidate | undefined;
   for (const one of candidates) {

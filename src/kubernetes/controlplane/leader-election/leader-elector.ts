@@ -7,13 +7,13 @@ import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
 const leases: LoopbackTarget = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 const jitter = 1.2;
 
-/** Milliseconds. */
+/** Durations in milliseconds. */
 export interface LeaderElectionTimers {
-  /** How long others wait for a leader that does not renew. */
+  /** Duration after which other electors may take over from a leader that does not renew. */
   readonly leaseMs: number;
-  /** How long a leader tries to renew before it takes itself for none. */
+  /** Duration for which a leader retries a renewal before it steps down. */
   readonly renewMs: number;
-  /** Between two attempts. */
+  /** Interval between two attempts. */
   readonly retryMs: number;
 }
 
@@ -23,13 +23,13 @@ export interface LeaderElectorOptions {
   readonly name: string;
   readonly identity: string;
   readonly timers: LeaderElectionTimers;
-  /** Told of each attempt that failed for another reason than that somebody else leads. */
+  /** Called for each attempt that fails for another reason than another leader. */
   onError(error: unknown): void;
 }
 
 /**
- * Holds a lease together with others: one at a time leads. Whether a holder still renews is measured by the own clock, from the moment
- * when its last renewal was seen. Upstream: client-go/tools/leaderelection/leaderelection.go.
+ * Leader election over a lease: one participant at a time leads. Expiry is measured with the local clock, from the moment when a renewal
+ * was observed. Upstream: client-go/tools/leaderelection/leaderelection.go.
  */
 export class LeaderElector {
   #seen = '';
@@ -37,7 +37,10 @@ export class LeaderElector {
 
   constructor(private readonly options: LeaderElectorOptions) {}
 
-  /** Calls `lead` whenever this one becomes the leader, with a signal of the end of that. Resolves when `signal` has aborted and the lease is given up. */
+  /**
+   * Calls `lead` each time this participant becomes the leader, with a signal that aborts when it stops being one. Resolves after `signal`
+   * has aborted and the lease is released.
+   */
   async run(signal: AbortSignal, lead: (signal: AbortSignal) => void): Promise<void> {
     const { retryMs } = this.options.timers;
     while (!signal.aborted) {
@@ -59,13 +62,13 @@ export class LeaderElector {
     while (!signal.aborted && performance.now() - renewedAt < renewMs) {
       await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) break;
-      // A store that does not answer is none that says who leads.
+      // A store that does not answer does not confirm the leader either.
       const tooLate = setTimeout(renewMs - (performance.now() - renewedAt), false, { signal, ref: false }).catch(() => false);
       if (await Promise.race([this.#hold(), tooLate])) renewedAt = performance.now();
     }
   }
 
-  /** Takes the lease, or renews it; whether this one leads. */
+  /** Acquires or renews the lease; resolves with true if this participant leads. */
   async #hold(): Promise<boolean> {
     try {
       return await this.#write();
@@ -103,7 +106,7 @@ export class LeaderElector {
     return holderIdentity !== '' && this.#seenAt + leaseDurationSeconds * 1_000 > now;
   }
 
-  /** Others need not wait. */
+  /** Releases the lease, so that others need not wait for its expiry. */
   async #release(): Promise<void> {
     const { client, namespace, name, identity, onError } = this.options;
     const time = nowMicro();

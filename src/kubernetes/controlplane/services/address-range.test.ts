@@ -14,7 +14,7 @@ describe('AddressRange', () => {
     expect([range?.format(range.first), range?.format(range.upper), range?.format(range.last)]).toEqual([first, upper, last]);
   });
 
-  test.each(['10.0.0.0', 'x/24', 'fd00::/56', ''])('%j is none', (cidr) => {
+  test.each(['10.0.0.0', 'x/24', 'fd00::/56', ''])('rejects %j', (cidr) => {
     expect(AddressRange.parse(cidr)).toBeUndefined();
   });
 
@@ -30,7 +30,7 @@ describe('AddressRange', () => {
     expect(AddressRange.parse('10.0.0.0/29')?.contains(family, address)).toBe(contains);
   });
 
-  test.each([0, 0.3, 0.999])('candidates are each address once, those of the upper band first (random %d)', (random) => {
+  test.each([0, 0.3, 0.999])('yields each address once, the upper band first (random %d)', (random) => {
     const range = AddressRange.parse('10.0.0.0/26') as AddressRange;
     const all = [...range.candidates(() => random)];
     expect(new Set(all).size).toBe(62);
@@ -38,13 +38,13 @@ describe('AddressRange', () => {
     expect(all.slice(46).every((address) => address >= range.first && address < range.upper)).toBe(true);
   });
 
-  test('a range without hosts has no candidates', () => {
+  test('yields no candidates for a range without hosts', () => {
     expect([...(AddressRange.parse('10.0.0.0/31') as AddressRange).candidates()]).toEqual([]);
     expect([...(AddressRange.parse('10.0.0.0/32') as AddressRange).candidates()]).toEqual([]);
   });
 });
 
-test('addresses keep their text', () => {
+test('formats addresses as they were written', () => {
   for (const ip of ['10.0.0.1', '255.255.255.255', 'fd00::1', '::', '2001:db8::ff00:42:8329']) {
     const { family, address } = parseAddress(ip) as NonNullable<ReturnType<typeof parseAddress>>;
     expect(formatAddress(family, address)).toBe(ip);

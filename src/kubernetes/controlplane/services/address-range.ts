@@ -2,15 +2,15 @@ import { formatIP, parseCIDRSloppy, parseIPSloppy } from '#apimachinery/validati
 
 export type IPFamily = 'IPv4' | 'IPv6';
 
-/** The family of an address, in any form that Go's net.ParseIP takes; undefined if it is none. IPv4-mapped ones are IPv4. */
+/** Returns the family of an address in any form that Go's net.ParseIP accepts; undefined if it is malformed. IPv4-mapped addresses are IPv4. */
 export function familyOf(ip: string): IPFamily | undefined {
   const address = parseIPSloppy(ip);
   return address && (address.bytes.length === 4 ? 'IPv4' : 'IPv6');
 }
 
 /**
- * The addresses of a CIDR that services may have, split into a lower band, which is left to addresses that users choose,
- * and an upper one, of which the server takes first:
+ * The service addresses of a CIDR. The lower band is reserved for addresses that users choose; the server first allocates from the upper
+ * band:
  *
  *     10.0.0.0/24:  .0 network | .1 … .16 lower band | .17 … .254 upper band | .255 broadcast
  *
@@ -18,12 +18,12 @@ export function familyOf(ip: string): IPFamily | undefined {
  */
 export class AddressRange {
   readonly family: IPFamily;
-  /** The network address: never given away. */
+  /** The network address, which is never allocated. */
   readonly network: bigint;
-  /** The first and last that may be given away; `first > last` in a range without any. */
+  /** The first and last allocatable address; `first > last` if there is none. */
   readonly first: bigint;
   readonly last: bigint;
-  /** Where the upper band begins. */
+  /** Start of the upper band. */
   readonly upper: bigint;
   readonly #end: bigint;
 
@@ -42,14 +42,14 @@ export class AddressRange {
     this.upper = this.first + lowerBandSize(size);
   }
 
-  /** undefined if it is no CIDR, or an IPv6 one of more than 64 bits of hosts. */
+  /** Parses a CIDR. Returns undefined if it is malformed, or an IPv6 range with more than 64 host bits. */
   static parse(cidr: string): AddressRange | undefined {
     const parsed = parseCIDRSloppy(cidr);
     if (!parsed || (parsed.bytes.length === 16 && parsed.prefix < 64)) return undefined;
     return new AddressRange(cidr, parsed.bytes, parsed.prefix);
   }
 
-  /** Whether it is an address of this range that can be given away. Upstream: api/servicecidr (PrefixContainsIP). */
+  /** True if it is an allocatable address of this range. Upstream: api/servicecidr (PrefixContainsIP). */
   contains(family: IPFamily, address: bigint): boolean {
     return family === this.family && address >= this.first && address <= this.last;
   }
@@ -58,7 +58,7 @@ export class AddressRange {
     return formatAddress(this.family, address);
   }
 
-  /** All addresses once: the upper band from a random place on, then the lower band likewise. `random` gives 0 <= x < 1. */
+  /** Yields all addresses once: the upper band from a random start, then the lower band likewise. `random` returns 0 <= x < 1. */
   *candidates(random: () => number = Math.random): Iterable<bigint> {
     yield* circle(this.upper, this.last, random);
     yield* circle(this.first, this.upper - 1n < this.last ? this.upper - 1n : this.last, random);
@@ -80,7 +80,7 @@ export function formatAddress(family: IPFamily, address: bigint): string {
   return formatIP({ bytes });
 }
 
-/** A sixteenth of the range, at least 16 and at most 256 addresses; 0 of a range of up to 16. */
+/** Returns a sixteenth of the range, at least 16 and at most 256 addresses; 0 for ranges of up to 16. */
 function lowerBandSize(size: bigint): bigint {
   if (size <= 16n) return 0n;
   const part = size / 16n;

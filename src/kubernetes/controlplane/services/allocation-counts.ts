@@ -1,12 +1,12 @@
 import { newSeries, observe, type Series } from '#apiserver/base/metrics/series-histogram';
 
-/** Whether a number or an address was asked for (`static`), or any would do. */
+/** The kind of a request: for a given port or address (`static`), or for any (`dynamic`). */
 export type AllocationScope = 'static' | 'dynamic';
 
-/** Prometheus' own. */
+/** The default buckets of Prometheus. */
 export const allocationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** What was given away of one range, and what could not be. */
+/** Counts successful and failed allocations of one range. */
 export class AllocationCounts {
   readonly given = { static: 0, dynamic: 0 };
   readonly failed = { static: 0, dynamic: 0 };
@@ -17,7 +17,7 @@ export class AllocationCounts {
     observe(this.durations, allocationBuckets, milliseconds / 1_000);
   }
 
-  /** Counts one attempt by what becomes of it. */
+  /** Runs an attempt and counts its outcome. */
   async count<T>(scope: AllocationScope, attempt: () => Promise<T>): Promise<T> {
     const began = performance.now();
     try {

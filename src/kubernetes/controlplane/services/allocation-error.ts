@@ -1,6 +1,6 @@
 export type AllocationFailure = 'full' | 'allocated' | 'mismatchedNetwork' | 'notReady' | 'notInRange';
 
-/** Why an address or a port was not given. Upstream: core/service/{ipallocator,portallocator}: ErrFull, ErrAllocated, ErrNotInRange, … */
+/** An address or port that cannot be allocated, with the reason. Upstream: core/service/{ipallocator,portallocator}: ErrFull, ErrAllocated, ErrNotInRange, … */
 export class AllocationError extends Error {
   override readonly name = 'AllocationError';
 

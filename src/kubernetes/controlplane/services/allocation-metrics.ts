@@ -4,7 +4,7 @@ import { type AllocationCounts, allocationBuckets } from './allocation-counts.ts
 import type { ClusterIPAllocator } from './cluster-ip-allocator.ts';
 import type { NodePortAllocator } from './node-port-allocator.ts';
 
-/** What services have of the ranges of ports and addresses. Upstream: core/service/{portallocator,ipallocator}/metrics.go. */
+/** Registers metrics about the allocation of node ports and cluster IPs. Upstream: core/service/{portallocator,ipallocator}/metrics.go. */
 export function registerAllocationMetrics(registry: Registry, nodePorts: NodePortAllocator, clusterIPs: ClusterIPAllocator): void {
   const counters = (
     prefix: string,

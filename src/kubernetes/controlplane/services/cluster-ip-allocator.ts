@@ -14,27 +14,27 @@ const managedByLabel = 'ipaddress.kubernetes.io/managed-by';
 const familyLabel = 'ipaddress.kubernetes.io/ip-family';
 const controllerName = 'ipallocator.k8s.io';
 
-/** The service that an address is for. */
+/** The service to which an address is allocated. */
 export interface AddressOwner {
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * Gives cluster IPs of the ServiceCIDRs to services. Who holds an address is an IPAddress object of its name, and creating
- * it is what takes the address: of several servers on one store only one can. Nothing else is remembered here.
- * Upstream: core/service/ipallocator/{cidrallocator,ipallocator}.go (MetaAllocator, Allocator).
+ * Allocates cluster IPs of the ServiceCIDRs. Creating the IPAddress object with the address as its name allocates it, which succeeds on
+ * only one of several servers with a common store. There is no other state. Upstream:
+ * core/service/ipallocator/{cidrallocator,ipallocator}.go (MetaAllocator, Allocator).
  */
 export class ClusterIPAllocator {
-  /** What services were given, by range, for /metrics. */
+  /** Allocation counts by range, for /metrics. */
   readonly counts = new Map<string, AllocationCounts>();
-  /** Ranges by the object that they were read of; caches share objects until they change. */
+  /** Cache of ranges by the object that they were parsed from; object caches share objects until they change. */
   readonly #ranges = new WeakMap<object, readonly AddressRange[]>();
   #managedFields: readonly ManagedFieldsEntry[] | undefined;
 
   constructor(readonly client: LoopbackClient) {}
 
-  /** Takes an address that was asked for. Rejects with AllocationError. */
+  /** Allocates the given address. Rejects with AllocationError. */
   async allocate(ip: string, owner: AddressOwner): Promise<void> {
     const parsed = parseAddress(ip);
     const range = parsed && this.#readyRanges().find((one) => one.contains(parsed.family, parsed.address));
@@ -46,7 +46,7 @@ export class ClusterIPAllocator {
     });
   }
 
-  /** Takes any free address. Rejects with AllocationError `full`. */
+  /** Allocates any free address. Rejects with AllocationError `full`. */
   async allocateNext(family: IPFamily, owner: AddressOwner): Promise<string> {
     for (const range of this.#readyRanges()) {
       if (range.family !== family) continue;
@@ -59,7 +59,7 @@ export class ClusterIPAllocator {
           counts.took('dynamic', performance.now() - began);
           return ip;
         }
-        // Another server was faster.
+        // Another server allocated it first.
         counts.failed.dynamic += 1;
       }
       counts.failed.dynamic += 1;
@@ -67,7 +67,7 @@ export class ClusterIPAllocator {
     throw new AllocationError('full', 'range is full');
   }
 
-  /** What a dry run says: nothing is looked up or taken. Throws AllocationError. */
+  /** Returns the address of a dry run without any lookup or allocation. Throws AllocationError. */
   dryRun(family: IPFamily, ip: string): string {
     const ranges = this.#readyRanges().filter((one) => one.family === family);
     const [range] = ranges;
@@ -80,13 +80,13 @@ export class ClusterIPAllocator {
     return ip;
   }
 
-  /** Gives an address back; one that is free is fine. */
+  /** Releases an address; does nothing if it is free. */
   async release(ip: string): Promise<void> {
     const parsed = parseAddress(ip);
     if (parsed) await this.client.delete(ipAddresses, '', formatAddress(parsed.family, parsed.address));
   }
 
-  /** Whether any ServiceCIDR of now has an address, ready or not. */
+  /** Returns a function that reports whether any current ServiceCIDR, ready or not, contains an address. */
   coverage(): (ip: string) => boolean {
     const ranges = this.client.list(serviceCIDRs).flatMap((cidr) => this.#rangesOf(cidr as ServiceCIDR));
     return (ip) => {
@@ -95,7 +95,7 @@ export class ClusterIPAllocator {
     };
   }
 
-  /** Of the ranges that something was asked of, how many of their addresses are taken now. */
+  /** Returns the number of allocated and available addresses of the ranges that have been used. */
   usage(): { readonly cidr: string; readonly allocated: number; readonly available: number }[] {
     const taken = this.client.list(ipAddresses).flatMap(({ metadata: { name = '' } }) => parseAddress(name) ?? []);
     const ranges = new Map(
@@ -115,7 +115,7 @@ export class ClusterIPAllocator {
     return counts;
   }
 
-  /** false if somebody has it. */
+  /** Resolves with false if the address is allocated already. */
   async #take(family: IPFamily, ip: string, owner: AddressOwner): Promise<boolean> {
     try {
       await this.#create(newIPAddress(family, ip, owner));
@@ -126,7 +126,7 @@ export class ClusterIPAllocator {
     }
   }
 
-  /** All have the same fields, so all have the managedFields of the first, but for the time. */
+  /** Creates the object. All have the same fields, so managedFields are computed once, except for the time. */
   async #create(address: IPAddress): Promise<void> {
     if (!this.#managedFields) {
       this.#managedFields = (await this.client.create(ipAddresses, address)).metadata.managedFields;
@@ -160,17 +160,17 @@ export function newIPAddress(family: IPFamily, ip: string, { namespace, name }: 
   };
 }
 
-/** Whether this server's allocator made it. */
+/** True if the allocator of an API server created the object. */
 export function isManaged(address: IPAddress): boolean {
   return address.metadata.labels?.[managedByLabel] === controllerName;
 }
 
-/** The labels that the allocator gives. */
+/** True if the object has the labels that the allocator sets. */
 export function hasAllocatorLabels(address: IPAddress, family: IPFamily): boolean {
   return isManaged(address) && address.metadata.labels?.[familyLabel] === family;
 }
 
-/** A ServiceCIDR that nobody has judged yet is taken for ready. */
+/** True if the range is ready. A ServiceCIDR without a condition counts as ready. */
 function isReady(cidr: ServiceCIDR): boolean {
   if (cidr.metadata.deletionTimestamp) return false;
   const condition = cidr.status?.conditions?.find(({ type }) => type === 'Ready');

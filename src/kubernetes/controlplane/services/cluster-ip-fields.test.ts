@@ -9,8 +9,12 @@ const clusterIP = (spec: ServiceSpec): ServiceSpec => ({ type: 'ClusterIP', ...s
 
 describe('normalizeClusterIPs', () => {
   test.each<{ name: string; spec: ServiceSpec; old?: ServiceSpec; want: ServiceSpec }>([
-    { name: 'a new one by clusterIP alone', spec: { clusterIP: '10.0.0.1' }, want: { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'] } },
-    { name: 'a new one by clusterIPs alone stays wrong', spec: { clusterIPs: ['10.0.0.1'] }, want: { clusterIPs: ['10.0.0.1'] } },
+    {
+      name: 'a new service with clusterIP only',
+      spec: { clusterIP: '10.0.0.1' },
+      want: { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'] },
+    },
+    { name: 'a new service with clusterIPs only is unchanged', spec: { clusterIPs: ['10.0.0.1'] }, want: { clusterIPs: ['10.0.0.1'] } },
     {
       name: 'an old client leaves clusterIPs out',
       spec: { clusterIP: 'a' },
@@ -45,13 +49,13 @@ describe('patchAllocatedValues', () => {
       want: clusterIP({ clusterIP: 'a', clusterIPs: ['a'] }),
     },
     {
-      name: 'no addresses of an external name',
+      name: 'no addresses for ExternalName',
       spec: { type: 'ExternalName' },
       old: clusterIP({ clusterIP: 'a', clusterIPs: ['a'] }),
       want: { type: 'ExternalName' },
     },
     {
-      name: 'node ports by the name of the port, unless another one has it now',
+      name: 'node ports by port name, unless another port uses them',
       spec: {
         type: 'NodePort',
         ports: [
@@ -80,7 +84,7 @@ describe('patchAllocatedValues', () => {
       },
     },
     {
-      name: 'the port of health checks',
+      name: 'the health check node port',
       spec: { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
       old: { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 5 },
       want: { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 5 },
@@ -95,31 +99,31 @@ describe('initIPFamilyFields', () => {
   test.each<{ name: string; spec: ServiceSpec; old?: ServiceSpec; families: readonly IPFamily[]; want: ServiceSpec | RegExp }>([
     { name: 'nothing asked', spec: {}, families: dual, want: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] } },
     {
-      name: 'dual preferred, of one family',
+      name: 'PreferDualStack in a single-stack cluster',
       spec: { ipFamilyPolicy: 'PreferDualStack' },
       families: single,
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4'] },
     },
     {
-      name: 'dual preferred, of two families',
+      name: 'PreferDualStack in a dual-stack cluster',
       spec: { ipFamilyPolicy: 'PreferDualStack' },
       families: dual,
       want: { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4', 'IPv6'] },
     },
     {
-      name: 'dual required, of one family',
+      name: 'RequireDualStack in a single-stack cluster',
       spec: { ipFamilyPolicy: 'RequireDualStack' },
       families: single,
       want: /spec\.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services/,
     },
     {
-      name: 'a family that the cluster has not',
+      name: 'a family that the cluster lacks',
       spec: { ipFamilies: ['IPv6'] },
       families: single,
       want: /spec\.ipFamilies\[0\]: Invalid value: "IPv6": not configured on this cluster/,
     },
     {
-      name: 'an address of such a family',
+      name: 'an address of a family that the cluster lacks',
       spec: { clusterIP: 'fd00::1', clusterIPs: ['fd00::1'] },
       families: single,
       want: /spec\.clusterIPs\[0\]: Invalid value: \["fd00::1"\]: IPv6 is not configured on this cluster/,
@@ -155,52 +159,52 @@ describe('initIPFamilyFields', () => {
       want: { clusterIP: 'fd00::1', clusterIPs: ['fd00::1'], ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6'] },
     },
     {
-      name: 'two addresses of a family',
+      name: 'two addresses of the same family',
       spec: { clusterIP: '1.1.1.1', clusterIPs: ['1.1.1.1', '1.1.1.2'], ipFamilyPolicy: 'RequireDualStack' },
       families: dual,
       want: /may specify no more than one IP for each IP family/,
     },
     {
-      name: 'None and more',
+      name: 'None beside another address',
       spec: { clusterIP: 'None', clusterIPs: ['None', '1.1.1.1'] },
       families: dual,
       want: /'None' must be the first and only value/,
     },
     {
-      name: 'an address of another family than it says',
+      name: 'an address that does not match its family',
       spec: { clusterIP: '1.1.1.1', clusterIPs: ['1.1.1.1'], ipFamilies: ['IPv6'] },
       families: dual,
       want: /spec\.clusterIPs\[0\]: Invalid value: "1\.1\.1\.1": expected an IPv6 value as indicated by `ipFamilies\[0\]`/,
     },
     {
-      name: 'a family twice and an unknown one',
+      name: 'a repeated and an unknown family',
       spec: { ipFamilies: ['IPv4', 'IPv4', 'IPv5'] },
       families: dual,
       want: /ipFamilies\[1\]: Duplicate value: "IPv4".*ipFamilies\[2\]: Unsupported value: "IPv5": supported values: "IPv4", "IPv6"/,
     },
     {
-      name: 'an update keeps the policy of before',
+      name: 'an update keeps the previous policy',
       spec: { ipFamilies: ['IPv4', 'IPv6'] },
       old: { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] },
       families: dual,
       want: { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] },
     },
     {
-      name: 'to single stack: the second address and family go',
+      name: 'a change to single stack drops the second address and family',
       families: dual,
       spec: { ipFamilyPolicy: 'SingleStack', clusterIP: '1.1.1.1', clusterIPs: ['1.1.1.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] },
       old: { ipFamilyPolicy: 'PreferDualStack', clusterIP: '1.1.1.1', clusterIPs: ['1.1.1.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] },
       want: { ipFamilyPolicy: 'SingleStack', clusterIP: '1.1.1.1', clusterIPs: ['1.1.1.1'], ipFamilies: ['IPv4'] },
     },
     {
-      name: 'a second address is not dropped by leaving it out',
+      name: 'omitting the second address does not drop it',
       families: dual,
       spec: { ipFamilyPolicy: 'RequireDualStack', clusterIP: '1.1.1.1', clusterIPs: ['1.1.1.1'], ipFamilies: ['IPv4', 'IPv6'] },
       old: { ipFamilyPolicy: 'RequireDualStack', clusterIP: '1.1.1.1', clusterIPs: ['1.1.1.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] },
       want: /must be 'SingleStack' to release the secondary cluster IP/,
     },
     {
-      name: 'what prefers dual stack stays as it is when the cluster changes',
+      name: "a PreferDualStack service is unchanged when the cluster's families change",
       families: dual,
       spec: { ipFamilyPolicy: 'PreferDualStack', clusterIPs: ['1.1.1.1'], ipFamilies: ['IPv4'] },
       old: { ipFamilyPolicy: 'PreferDualStack', clusterIPs: ['1.1.1.1'], ipFamilies: ['IPv4'] },

@@ -17,7 +17,7 @@ export const headless = 'None';
 export const needsClusterIP = ({ type }: ServiceSpec): boolean => type !== 'ExternalName';
 const needsNodePort = (spec: ServiceSpec): boolean =>
   spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
-/** Whether a load balancer asks the nodes for their health. Upstream: api/service/util.go (NeedsHealthCheck). */
+/** True if a load balancer needs health checks of the nodes. Upstream: api/service/util.go (NeedsHealthCheck). */
 export const needsHealthCheckNodePort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 const isSelectorlessHeadless = ({ clusterIP, selector }: ServiceSpec): boolean =>
@@ -28,7 +28,7 @@ function isSame(a: readonly string[] | undefined, b: readonly string[] | undefin
   return (a?.length ?? 0) === (b?.length ?? 0) && (a ?? []).every((one, at) => one === b?.[at]);
 }
 
-/** Fewer than before, and some. */
+/** True if the list is shorter than before and not empty. */
 function isReduced(now: readonly string[] | undefined, before: readonly string[] | undefined): boolean {
   return (now?.length ?? 0) > 0 && (now?.length ?? 0) < (before?.length ?? 0);
 }
@@ -39,8 +39,8 @@ function setOrDelete<K extends keyof ServiceSpec>(spec: ServiceSpec, field: K, v
 }
 
 /**
- * Brings clusterIP and clusterIPs together for clients that know only one of them; what contradicts itself stays for
- * validation. Changes `spec`. Upstream: core/service/storage/storage.go (normalizeClusterIPs).
+ * Syncs clusterIP and clusterIPs for clients that set only one of them; contradictions are left to validation. Changes `spec`. Upstream:
+ * core/service/storage/storage.go (normalizeClusterIPs).
  */
 export function normalizeClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined): void {
   const { clusterIP = '', clusterIPs = [] } = spec;
@@ -58,8 +58,8 @@ export function normalizeClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefi
 }
 
 /**
- * Fills in what the server once chose and the client left out, so that a manifest can be sent again. Changes `spec`.
- * Upstream: core/service/storage/storage.go (patchAllocatedValues).
+ * Copies allocated values that the client left out, so that a manifest can be applied again. Changes `spec`. Upstream:
+ * core/service/storage/storage.go (patchAllocatedValues).
  */
 export function patchAllocatedValues(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsClusterIP(old) && needsClusterIP(spec)) {
@@ -68,7 +68,7 @@ export function patchAllocatedValues(spec: ServiceSpec, old: ServiceSpec): void 
   }
   if (needsNodePort(old) && needsNodePort(spec)) {
     const sent = new Set((spec.ports ?? []).map(({ nodePort }) => nodePort));
-    // Of two ports without a name the later counts, as upstream.
+    // As upstream, the later of two ports without a name wins.
     const byName = new Map((old.ports ?? []).map(({ name, nodePort }) => [name ?? '', nodePort]));
     for (const port of spec.ports ?? []) {
       const before = port.nodePort ? undefined : byName.get(port.name ?? '');
@@ -79,7 +79,7 @@ export function patchAllocatedValues(spec: ServiceSpec, old: ServiceSpec): void 
     setOrDelete(spec, 'healthCheckNodePort', old.healthCheckNodePort);
 }
 
-/** A PreferDualStack service keeps what it has when the cluster's families change, unless its own fields change. */
+/** True if a PreferDualStack service keeps its addresses although the cluster's families have changed, because its own fields have not. */
 export function keepsClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   const prefers = 'PreferDualStack';
   return (
@@ -94,8 +94,8 @@ export function keepsClusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined)
 }
 
 /**
- * What must be right about clusterIPs, ipFamilies and ipFamilyPolicy before addresses can be given. `spec` has been
- * normalized. Upstream: core/validation/validation.go (ValidateServiceClusterIPsRelatedFields).
+ * Validates clusterIPs, ipFamilies and ipFamilyPolicy before allocation. `spec` has been normalized. Upstream:
+ * core/validation/validation.go (ValidateServiceClusterIPsRelatedFields).
  */
 export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: ServiceSpec | undefined): FieldError[] {
   if (!needsClusterIP(spec)) return [];
@@ -140,8 +140,8 @@ export function validateServiceClusterIPsRelatedFields(spec: ServiceSpec, old: S
 }
 
 /**
- * Sets ipFamilyPolicy and ipFamilies of a service by what it asks for and what the cluster has (`configured`, the default
- * family first). Changes the service; throws StatusError 422. Upstream: core/service/storage/alloc.go (initIPFamilyFields).
+ * Sets ipFamilyPolicy and ipFamilies of a service by its request and the families of the cluster (`configured`, the default one first).
+ * Changes the service; throws StatusError 422. Upstream: core/service/storage/alloc.go (initIPFamilyFields).
  */
 export function initIPFamilyFields(service: Service, old: Service | undefined, configured: readonly IPFamily[]): void {
   const spec = (service.spec ??= {});
@@ -183,7 +183,7 @@ export function initIPFamilyFields(service: Service, old: Service | undefined, c
   refuse(errors);
 
   if (isSelectorlessHeadless(spec)) {
-    // Its endpoints are somebody else's: they may be of families that the cluster's services do not have.
+    // Its endpoints are managed by the user, and may have families that the cluster's services do not have.
     if (!spec.ipFamilies?.length) spec.ipFamilies = [configured[0] as string];
     if (spec.ipFamilies.length < 2 && policy !== 'SingleStack') spec.ipFamilies = [...spec.ipFamilies, otherFamily(spec.ipFamilies[0])];
     return;

@@ -9,23 +9,23 @@ const controllerName = 'kubernetes-service-cidr-controller';
 const pollMs = 20;
 
 /**
- * Keeps the ServiceCIDR `kubernetes`, made of `--service-cluster-ip-range`. One that says something else stays: other
+ * Maintains the ServiceCIDR `kubernetes` with the ranges of `--service-cluster-ip-range`. One with other ranges is kept, since other
  * servers may have other flags. Upstream: controlplane/controller/defaultservicecidr.
  */
 export class DefaultServiceCIDR {
   #first: Promise<void> | undefined;
 
-  /** `cidrs`: the default family first. `warn` is told once of a ServiceCIDR that differs from them. */
+  /** `cidrs` has the default family first. `warn` is called once for a ServiceCIDR that differs from them. */
   constructor(
     readonly client: LoopbackClient,
     readonly cidrs: readonly string[],
     readonly warn: (message: string) => void,
   ) {}
 
-  /** Resolves when addresses can be given: it is there, and the cache that allocators look at has it. */
+  /** Resolves when allocation is possible: the object exists, and the cache that allocators read contains it. */
   whenPresent(): Promise<void> {
     this.#first ??= this.#untilKnown().catch((error: unknown) => {
-      // The next who asks tries again.
+      // The next call retries.
       this.#first = undefined;
       throw error;
     });
@@ -35,7 +35,7 @@ export class DefaultServiceCIDR {
   async #untilKnown(): Promise<void> {
     await this.ensure();
     while (!this.client.peek(serviceCIDRs, '', name)) {
-      // It is there unless somebody has deleted it meanwhile.
+      // The object exists, unless it was deleted meanwhile.
       await new Promise((resolve) => setTimeout(resolve, pollMs));
       await this.ensure();
     }
@@ -56,7 +56,7 @@ export class DefaultServiceCIDR {
     }
   }
 
-  /** Says that it is ready, unless somebody has an opinion of it. */
+  /** Sets the condition Ready, unless there is one. */
   async ensureStatus(): Promise<void> {
     const present = (await this.client.get(serviceCIDRs, '', name)) as ServiceCIDR | undefined;
     if (!present || present.metadata.deletionTimestamp) return;

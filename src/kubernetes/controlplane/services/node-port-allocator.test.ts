@@ -6,7 +6,7 @@ import { NodePortAllocator, NodePortOperation } from './node-port-allocator.ts';
 
 const range = { base: 30_000, size: 64 };
 
-/** One key, compare-and-swap, each write a turn of the event loop later. */
+/** Storage of one key with compare-and-swap; each write completes one event loop turn later. */
 class OneKeyStorage {
   record: StorageRecord | undefined;
   writes = 0;
@@ -42,7 +42,7 @@ class OneKeyStorage {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('NodePortAllocator', () => {
-  test('takes, refuses what is taken or beyond the range, gives back', async () => {
+  test('allocates, rejects allocated and out-of-range ports, releases', async () => {
     const allocator = new NodePortAllocator(new OneKeyStorage(), range);
     await allocator.allocate(30_001);
     await expect(allocator.allocate(30_001)).rejects.toThrow('provided port is already allocated');
@@ -54,7 +54,7 @@ describe('NodePortAllocator', () => {
     expect(allocator.has(30_001)).toBe(true);
   });
 
-  test('two servers on one store never give a port twice, and give all of them', async () => {
+  test('two servers with a common store never allocate a port twice, and allocate all of them', async () => {
     const storage = new OneKeyStorage();
     const servers = [new NodePortAllocator(storage, range), new NodePortAllocator(storage, range)];
     const ports = await Promise.all(Array.from({ length: range.size }, (_, at) => (servers[at % 2] as NodePortAllocator).allocateNext()));
@@ -63,7 +63,7 @@ describe('NodePortAllocator', () => {
     expect(storage.writes).toBeLessThan(range.size);
   });
 
-  test('sees what another server has given back', async () => {
+  test('sees a release by another server', async () => {
     const storage = new OneKeyStorage();
     const [one, other] = [new NodePortAllocator(storage, range), new NodePortAllocator(storage, range)];
     await one.allocate(30_005);
@@ -73,7 +73,7 @@ describe('NodePortAllocator', () => {
     await expect(one.allocate(30_005)).rejects.toThrow('already allocated');
   });
 
-  test('what is stored of another range is forgotten', async () => {
+  test('discards a stored bitmap of another range', async () => {
     const storage = new OneKeyStorage();
     await new NodePortAllocator(storage, { base: 30_000, size: 10 }).allocate(30_005);
     const allocator = new NodePortAllocator(storage, range);
@@ -85,7 +85,7 @@ describe('NodePortAllocator', () => {
     });
   });
 
-  test('a write that fails takes nothing', async () => {
+  test('a failed write allocates nothing', async () => {
     const storage = new OneKeyStorage();
     const allocator = new NodePortAllocator(storage, range);
     await allocator.allocate(30_001);
@@ -95,7 +95,7 @@ describe('NodePortAllocator', () => {
     await allocator.allocate(30_002);
   });
 
-  test('repair takes what services have, gives back what leaked, and writes only changes', async () => {
+  test('repair allocates ports in use, releases leaked ones, and writes only changes', async () => {
     const storage = new OneKeyStorage();
     const allocator = new NodePortAllocator(storage, range);
     await allocator.repair(new Set(), []);
@@ -124,7 +124,7 @@ describe('NodePortOperation', () => {
     expect([...(await allocator.snapshot())]).toEqual(want);
   });
 
-  test('a dry run takes nothing, and its ports are none of the range', async () => {
+  test('a dry run allocates nothing, and returns ports outside the range', async () => {
     const storage = new OneKeyStorage();
     const allocator = new NodePortAllocator(storage, range);
     await allocator.allocate(30_001);

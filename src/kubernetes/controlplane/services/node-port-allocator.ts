@@ -5,10 +5,10 @@ import { AllocationCounts } from './allocation-counts.ts';
 import { AllocationError } from './allocation-error.ts';
 import { formatPortRange, PortBitmap, type PortRange } from './port-bitmap.ts';
 
-/** Where upstream keeps it: an object of kind RangeAllocation, which no API serves. */
+/** Key of upstream's RangeAllocation object, which no API serves. */
 const key = '/ranges/servicenodeports';
 
-/** One taking or giving back that waits to be stored. */
+/** One allocation or release that is waiting to be stored. */
 interface Change {
   readonly port: number;
   readonly taken: boolean;
@@ -17,18 +17,18 @@ interface Change {
 }
 
 /**
- * The node ports of all services as one stored bitmap. What is taken or given back while a write is under way goes with
- * the next one; each write is a compare-and-swap, so servers on one store cannot give a port twice.
- * Upstream: core/service/{portallocator,allocator/storage}.
+ * Allocator of node ports, backed by one stored bitmap. Changes during a write are batched into the next write; each write is a
+ * compare-and-swap, so that servers with a common store cannot allocate a port twice. Upstream:
+ * core/service/{portallocator,allocator/storage}.
  */
 export class NodePortAllocator {
-  /** What services were given, for /metrics. */
+  /** Allocation counts for /metrics. */
   readonly counts = new AllocationCounts();
-  /** As last seen in the store. */
+  /** The bitmap as last read from the store. */
   #stored: PortBitmap;
-  /** 0: nothing is stored yet. */
+  /** 0 if nothing is stored yet. */
   #revision: Revision = 0;
-  /** Reserved in this process, not yet stored. */
+  /** Ports that are reserved in this process and not yet stored. */
   readonly #reserved = new Set<number>();
   #waiting: Change[] = [];
   #writing = false;
@@ -41,7 +41,7 @@ export class NodePortAllocator {
     this.#stored = new PortBitmap(range);
   }
 
-  /** Takes a port that was asked for. Rejects with AllocationError `allocated` or `notInRange`. */
+  /** Allocates the given port. Rejects with AllocationError `allocated` or `notInRange`. */
   allocate(port: number): Promise<void> {
     return this.counts.count('static', () => this.#allocate(port));
   }
@@ -49,17 +49,17 @@ export class NodePortAllocator {
   async #allocate(port: number): Promise<void> {
     this.#stored.checkRange(port);
     await this.load();
-    // It may have been given back by another server meanwhile.
+    // Another server may have released it meanwhile.
     if (this.#stored.has(port)) await this.#refresh();
     if (this.has(port) || !(await this.#change(port, true))) throw new AllocationError('allocated', 'provided port is already allocated');
   }
 
-  /** Takes any free port. Rejects with AllocationError `full`. */
+  /** Allocates any free port. Rejects with AllocationError `full`. */
   allocateNext(): Promise<number> {
     return this.counts.count('dynamic', () => this.#allocateNext());
   }
 
-  /** As last seen in the store. */
+  /** Number of allocated and available ports, as last read from the store. */
   get usage(): { readonly allocated: number; readonly available: number } {
     const { count, range } = this.#stored;
     return { allocated: count, available: range.size - count };
@@ -80,18 +80,18 @@ export class NodePortAllocator {
     }
   }
 
-  /** Gives a port back; one that is free, or beyond the range, is fine. */
+  /** Releases a port; does nothing if it is free or out of range. */
   async release(port: number): Promise<void> {
     await this.load();
     if (this.#stored.has(port)) await this.#change(port, false);
   }
 
-  /** Whether it is known as taken. */
+  /** True if the port is known as allocated. */
   has(port: number): boolean {
     return this.#stored.has(port) || this.#reserved.has(port);
   }
 
-  /** Reads what is stored, once. */
+  /** Loads the stored bitmap once. */
   load(): Promise<void> {
     this.#loaded ??= this.#refresh().catch((error: unknown) => {
       this.#loaded = undefined;
@@ -100,14 +100,14 @@ export class NodePortAllocator {
     return this.#loaded;
   }
 
-  /** What is stored, read anew. */
+  /** Reads the stored bitmap again. */
   async snapshot(): Promise<PortBitmap> {
     await this.load();
     await this.#refresh();
     return this.#stored.copy();
   }
 
-  /** Takes what services have and the store does not know of; gives back what leaked. Writes only if that changes anything. */
+  /** Allocates ports that services have and the store lacks, and releases leaked ones. Writes only if there is a change. */
   async repair(missing: Iterable<number>, leaked: Iterable<number>): Promise<void> {
     await this.load();
     const free = [...new Set(missing)].filter((port) => this.#stored.contains(port) && !this.has(port));
@@ -115,7 +115,7 @@ export class NodePortAllocator {
     if (this.#revision === 0) await this.#initialize();
   }
 
-  /** An empty bitmap is stored, too: it says what the range is. */
+  /** Stores an empty bitmap, which records the range. */
   async #initialize(): Promise<void> {
     try {
       this.#adopt(await this.storage.create(key, () => encodeRange(this.#stored)));
@@ -129,14 +129,14 @@ export class NodePortAllocator {
     this.#adopt(await this.storage.get(key));
   }
 
-  /** Writes that were under way when a record was read may be newer than it. */
+  /** Adopts a record, unless a concurrent write has stored a newer one. */
   #adopt(record: StorageRecord | undefined): void {
     if (!record || record.revision < this.#revision) return;
     this.#revision = record.revision;
     this.#stored = decodeRange(record.value, this.range) ?? new PortBitmap(this.range);
   }
 
-  /** Resolves with false if somebody else was faster. */
+  /** Resolves with false if another server changed the port first. */
   #change(port: number, taken: boolean): Promise<boolean> {
     if (taken) this.#reserved.add(port);
     return new Promise<boolean>((resolve, reject) => {
@@ -149,7 +149,7 @@ export class NodePortAllocator {
 
   async #write(): Promise<void> {
     this.#writing = true;
-    // Changes of the same turn go together.
+    // Batches the changes of the same event loop turn.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
@@ -199,7 +199,7 @@ function encodeRange(bitmap: PortBitmap): Buffer {
   );
 }
 
-/** undefined if it is of another range: services are asked again then which ports they have. */
+/** Returns the bitmap; undefined if it has another range, after which repair adds the ports of all services. */
 function decodeRange(bytes: Buffer, range: PortRange): PortBitmap | undefined {
   const stored = JSON.parse(bytes.toString()) as { readonly range?: string; readonly data?: string };
   if (stored.range !== formatPortRange(range)) return undefined;
@@ -207,8 +207,8 @@ function decodeRange(bytes: Buffer, range: PortRange): PortBitmap | undefined {
 }
 
 /**
- * The node ports that one write of a service takes and gives back. Ports are taken at once and given back at the end,
- * because a leaked port is better than one with two owners. Upstream: core/service/portallocator/operation.go.
+ * The node ports that one write of a service allocates and releases. It allocates at once and releases at the end, because a leaked port is
+ * safer than a port with two owners. Upstream: core/service/portallocator/operation.go.
  */
 export class NodePortOperation {
   readonly #allocated: number[] = [];
@@ -229,7 +229,7 @@ export class NodePortOperation {
     this.#allocated.push(port);
   }
 
-  /** With dry run, a number beyond the default range that nobody can mistake for a real one. */
+  /** Allocates any port. A dry run returns a number outside the default range, which cannot be mistaken for a real one. */
   async allocateNext(): Promise<number> {
     const port = this.dryRun ? Math.max(32_768, ...this.#allocated) + 1 : await this.allocator.allocateNext();
     this.#allocated.push(port);
@@ -240,7 +240,7 @@ export class NodePortOperation {
     this.#released.push(port);
   }
 
-  /** Ends it: gives back what the write left, or, if it failed, what it took. */
+  /** Releases the ports that the write no longer uses, or after a failure those that it allocated. */
   async finish(success: boolean): Promise<void> {
     if (this.dryRun) return;
     await Promise.all((success ? this.#released : this.#allocated).map((port) => this.allocator.release(port)));

@@ -5,7 +5,7 @@ const range = { base: 30_000, size: 2_768 };
 const none = new Set<number>();
 
 describe('PortBitmap', () => {
-  test('its bytes are one big-endian number, as upstream stores it', () => {
+  test('stores one big-endian number, as upstream', () => {
     const bitmap = new PortBitmap(range);
     expect(bitmap.toBytes().toString('hex')).toBe('');
     for (const port of [30_000, 30_001, 30_009]) bitmap.set(port, true);
@@ -16,7 +16,7 @@ describe('PortBitmap', () => {
     expect(read.count).toBe(3);
   });
 
-  test('counts what changes, and nothing beyond the range', () => {
+  test('counts changes, and ignores ports out of range', () => {
     const bitmap = new PortBitmap(range);
     bitmap.set(30_000, true);
     bitmap.set(30_000, true);
@@ -28,17 +28,17 @@ describe('PortBitmap', () => {
   });
 
   test.each([
-    { name: 'the lower part last', size: 32, taken: 16, excluded: [], want: 30_000 },
-    { name: 'not what is excluded', size: 32, taken: 16, excluded: [30_000, 30_001], want: 30_002 },
-    { name: 'no lower part in a small range', size: 16, taken: 0, excluded: [30_000], want: 30_001 },
-    { name: 'nothing if all are taken', size: 16, taken: 16, excluded: [], want: undefined },
+    { name: 'the lower band last', size: 32, taken: 16, excluded: [], want: 30_000 },
+    { name: 'no excluded port', size: 32, taken: 16, excluded: [30_000, 30_001], want: 30_002 },
+    { name: 'no lower band in a small range', size: 16, taken: 0, excluded: [30_000], want: 30_001 },
+    { name: 'no port if all are allocated', size: 16, taken: 16, excluded: [], want: undefined },
   ])('finds $name', ({ size, taken, excluded, want }) => {
     const bitmap = new PortBitmap({ base: 30_000, size });
     for (let at = 0; at < taken; at += 1) bitmap.set(30_000 + size - 1 - at, true);
     expect(bitmap.findFree(new Set(excluded), () => 0)).toBe(want);
   });
 
-  test('begins in the upper part', () => {
+  test('starts in the upper band', () => {
     expect(new PortBitmap(range).findFree(none, () => 0)).toBe(30_086);
     expect(new PortBitmap(range).findFree(none, () => 0.9999)).toBe(32_767);
   });

@@ -7,14 +7,14 @@ export interface PortRange {
   readonly size: number;
 }
 
-/** `30000-32767`. Upstream: apimachinery/pkg/util/net/port_range.go. */
+/** Formats `30000-32767`. Upstream: apimachinery/pkg/util/net/port_range.go. */
 export function formatPortRange({ base, size }: PortRange): string {
   return `${base}-${base + size - 1}`;
 }
 
 /**
- * Which ports of a range are taken. Free ones are taken of the upper part first; the lower part, a thirty-second of the
- * range (16 to 128 ports), is left to those who choose. Upstream: core/service/{portallocator,allocator}.
+ * The set of allocated ports of a range. Dynamic allocation uses the upper band first; the lower band, a thirty-second of the range (16 to
+ * 128 ports), is reserved for ports that users choose. Upstream: core/service/{portallocator,allocator}.
  */
 export class PortBitmap {
   readonly #taken: Uint8Array;
@@ -48,14 +48,14 @@ export class PortBitmap {
     return this.contains(port) && this.#taken[port - this.range.base] === 1;
   }
 
-  /** Does nothing for a port beyond the range. */
+  /** Sets or clears a port; does nothing for a port out of range. */
   set(port: number, taken: boolean): void {
     if (!this.contains(port) || this.has(port) === taken) return;
     this.#taken[port - this.range.base] = taken ? 1 : 0;
     this.#count += taken ? 1 : -1;
   }
 
-  /** A port that is neither taken nor `excluded`; undefined if there is none. */
+  /** Returns a port that is neither allocated nor `excluded`; undefined if there is none. */
   findFree(excluded: { has(port: number): boolean }, random: () => number = Math.random): number | undefined {
     const { base, size } = this.range;
     return this.#scan(base + this.#lower, size - this.#lower, excluded, random) ?? this.#scan(base, this.#lower, excluded, random);
@@ -85,7 +85,7 @@ export class PortBitmap {
     return this.#count === other.#count && this.#taken.every((bit, at) => bit === other.#taken[at]);
   }
 
-  /** Upstream's form: one big-endian number whose bit n is the port base+n, without leading zero bytes. */
+  /** Encodes upstream's form: one big-endian number whose bit n is the port base+n, without leading zero bytes. */
   toBytes(): Buffer {
     const bytes = Buffer.alloc(Math.ceil(this.range.size / 8));
     for (let offset = 0; offset < this.range.size; offset += 1) {

@@ -26,18 +26,18 @@ export interface ServiceAllocationOptions {
   readonly client: LoopbackClient;
   readonly clusterIPs: ClusterIPAllocator;
   readonly nodePorts: NodePortAllocator;
-  /** The families of the cluster's services, the default one first. */
+  /** IP families of the cluster's services, the default one first. */
   readonly families: readonly IPFamily[];
-  /** Told what could not be given back: the repair loops find it. */
+  /** Called for a release that failed; the repair loops retry it. */
   onError(error: unknown, message: string): void;
 }
 
-/** Addresses by their place in spec.clusterIPs; holes where nothing is to be done. */
+/** Addresses by index in spec.clusterIPs; indexes without a change are absent. */
 type Addresses = ReadonlyMap<number, string>;
 
 /**
- * Gives services their cluster IPs and node ports before they are stored, takes them back when the write fails, and when
- * the service has no use for them any more. Upstream: core/service/storage/{storage,alloc}.go.
+ * Allocates cluster IPs and node ports before a service is stored, and releases them when the write fails or the service no longer uses
+ * them. Upstream: core/service/storage/{storage,alloc}.go.
  */
 export class ServiceAllocation implements StoreHooks {
   constructor(readonly options: ServiceAllocationOptions) {}
@@ -86,7 +86,7 @@ export class ServiceAllocation implements StoreHooks {
     return finish;
   }
 
-  /** The endpoints of a service that is gone must not be those of the next one of its name. */
+  /** Deletes the endpoints of a deleted service, so that a new one of the same name does not inherit them. */
   async afterDelete(object: KubeObject): Promise<void> {
     const { metadata, spec = {} } = object as Service;
     const { client, nodePorts } = this.options;
@@ -118,7 +118,7 @@ export class ServiceAllocation implements StoreHooks {
     }
   }
 
-  /** Takes all addresses that the families ask for, and sets clusterIP and clusterIPs. */
+  /** Allocates addresses of all families, and sets clusterIP and clusterIPs. */
   async #allocateClusterIPs(service: Service, request: WriteRequest): Promise<Addresses> {
     const spec = service.spec as ServiceSpec;
     if (!needsClusterIP(spec) || spec.clusterIPs?.[0] === headless) return new Map();
@@ -137,13 +137,15 @@ export class ServiceAllocation implements StoreHooks {
   }
 
   /**
-   * | before       | now          | what happens                         |
-   * |--------------|--------------|--------------------------------------|
-   * | ExternalName | another      | all addresses are taken              |
-   * | headless     |              | nothing                              |
-   * | another      | ExternalName | all addresses are given back         |
-   * | one family   | two          | the second address is taken          |
-   * | two families | one          | the second address is given back     |
+   * Allocates and releases addresses by the change of the service:
+   *
+   * | before       | now          | change                       |
+   * | ------------ | ------------ | ---------------------------- |
+   * | ExternalName | another      | allocates all addresses      |
+   * | headless     | any          | none                         |
+   * | another      | ExternalName | releases all addresses       |
+   * | one family   | two          | allocates the second address |
+   * | two families | one          | releases the second address  |
    */
   async #updateClusterIPs(service: Service, before: ServiceSpec, request: WriteRequest): Promise<{ taken: Addresses; left: Addresses }> {
     const spec = service.spec as ServiceSpec;
@@ -168,7 +170,7 @@ export class ServiceAllocation implements StoreHooks {
     return { taken: none, left: none };
   }
 
-  /** Takes the addresses at these places of spec.clusterIPs; an empty one stands for any. Throws StatusError; nothing is taken then. */
+  /** Allocates the addresses at these indexes of spec.clusterIPs; an empty one stands for any. After a StatusError nothing is allocated. */
   async #take(service: Service, places: readonly number[], { namespace, dryRun }: WriteRequest): Promise<Addresses> {
     const { clusterIPs: allocator } = this.options;
     const spec = service.spec as ServiceSpec;
@@ -211,7 +213,7 @@ const allocatesNodePorts = ({ type, allocateLoadBalancerNodePorts }: ServiceSpec
   type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts === true);
 const nodePortsOf = ({ ports }: ServiceSpec): number[] => (ports ?? []).flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
 
-/** Ports of one number (of several protocols) share a node port. Upstream: alloc.go (initNodePorts). */
+/** Allocates node ports; equal ports of several protocols share one. Upstream: alloc.go (initNodePorts). */
 async function initNodePorts(service: Service, operation: NodePortOperation): Promise<void> {
   const spec = service.spec as ServiceSpec;
   const ports = spec.ports ?? [];
@@ -282,7 +284,7 @@ async function allocateHealthCheckNodePort(spec: ServiceSpec, operation: NodePor
   }
 }
 
-/** What a service holds: the repair loop counts on it. Upstream: portallocator/controller/repair.go (collectServiceNodePorts). */
+/** Returns the node ports of a service, which the repair loop keeps allocated. Upstream: portallocator/controller/repair.go (collectServiceNodePorts). */
 export function heldNodePorts({ spec = {} }: Service): number[] {
   return [...nodePortsOf(spec), ...(spec.healthCheckNodePort ? [spec.healthCheckNodePort] : [])];
 }

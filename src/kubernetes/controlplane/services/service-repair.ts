@@ -9,23 +9,23 @@ import type { PortBitmap } from './port-bitmap.ts';
 import { heldNodePorts } from './service-allocation.ts';
 
 const services: LoopbackTarget = { group: '', version: 'v1', resource: 'services' };
-/** A create that was cut off is over after so long: the longest that a request takes. */
+/** Age after which an interrupted create cannot be in progress: the longest duration of a request. */
 const creationGraceMs = 60_000;
-/** A port that nobody has is given back when it has been found so often: its service may be on its way. */
+/** Number of sightings after which an unused port is released: its service may be in creation. */
 const leakSightings = 3;
 
 export interface ServiceRepairOptions {
   readonly client: LoopbackClient;
   readonly clusterIPs: ClusterIPAllocator;
   readonly nodePorts: NodePortAllocator;
-  /** May be told the same again and again. */
+  /** May be called repeatedly with the same message. */
   warn(message: string): void;
   readonly now?: () => number;
 }
 
 /**
- * Brings what is allocated in line with what services have, after crashes and changes by hand.
- * Upstream: core/service/ipallocator/controller/repairip.go, core/service/portallocator/controller/repair.go.
+ * Reconciles allocations with the services, after crashes and manual changes. Upstream: core/service/ipallocator/controller/repairip.go,
+ * core/service/portallocator/controller/repair.go.
  */
 export class ServiceRepair {
   readonly #leaks = new Map<number, number>();
@@ -35,7 +35,7 @@ export class ServiceRepair {
   async run(): Promise<void> {
     const { client, clusterIPs, nodePorts } = this.options;
     const isCovered = clusterIPs.coverage();
-    // Read first: a service that is deleted while the others are looked at does not get its port back.
+    // The snapshot is read first, so that the port of a service that is deleted during the check is not allocated again.
     const stored = await nodePorts.snapshot();
     const used = new Set<number>();
     for await (const service of client.scan(services)) {
@@ -47,7 +47,7 @@ export class ServiceRepair {
     await this.#repairNodePorts(used, stored);
   }
 
-  /** Each cluster IP has its IPAddress, which names the service. */
+  /** Ensures that each cluster IP has an IPAddress that refers to the service. */
   async #repairService(service: Service, isCovered: (ip: string) => boolean): Promise<void> {
     const { client } = this.options;
     const { metadata, spec = {} } = service;
@@ -76,7 +76,7 @@ export class ServiceRepair {
         }
         if (other) continue;
       } else if (present && isService && hasAllocatorLabels(present, family)) continue;
-      // It may have been deleted since.
+      // The service may have been deleted since.
       if (!client.peek(services, owner.namespace, owner.name)) return;
       this.options.warn(`the cluster IP ${ip} of service ${owner.namespace}/${owner.name} is not allocated to it; repairing`);
       if (present) await client.delete(ipAddresses, '', ip);
@@ -84,7 +84,7 @@ export class ServiceRepair {
     }
   }
 
-  /** What the allocator took for a service that does not have it goes. */
+  /** Releases an address that was allocated to a service which does not have it. */
   async #releaseLeaked(address: IPAddress): Promise<void> {
     const { client, now = Date.now } = this.options;
     const parent = address.spec?.parentRef;

@@ -9,7 +9,7 @@ import type { Service, ServicePort } from '#kubernetes/schema/core_v1.gen';
 
 const serviceNameLabel = 'kubernetes.io/service-name';
 
-/** By the cluster's own addresses, which the server's host must route. Upstream: kube-aggregator/pkg/apiserver/resolvers.go. */
+/** Resolves services to their cluster IPs, which the server's host must route. Upstream: kube-aggregator/pkg/apiserver/resolvers.go. */
 export class ClusterIPResolver implements ServiceResolver {
   readonly #services: Informer<Service>;
 
@@ -29,7 +29,7 @@ export class ClusterIPResolver implements ServiceResolver {
   }
 }
 
-/** By the addresses of the pods behind a service, one of them at random. Upstream: apiserver/pkg/util/proxy (ResolveEndpoint). */
+/** Resolves services to the address of a random ready pod. Upstream: apiserver/pkg/util/proxy (ResolveEndpoint). */
 export class EndpointsResolver implements ServiceResolver {
   readonly #services: Informer<Service>;
   readonly #slices: Informer<EndpointSlice>;

@@ -1,10 +1,10 @@
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { setCondition } from '../conditions.ts';
 
-/** Holds a definition until its instances are gone. */
+/** Finalizer that keeps a definition until its instances are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** A definition goes after its instances. Upstream: pkg/registry/customresourcedefinition/etcd.go (Delete). */
+/** Starts the deletion of a definition, which ends after that of its instances. Upstream: pkg/registry/customresourcedefinition/etcd.go (Delete). */
 export function beginDeletion(definition: CustomResourceDefinition, now: string): void {
   const { metadata } = definition;
   metadata.deletionTimestamp = now;

@@ -11,7 +11,7 @@ const definition = (storage: string, status: object) => ({
   status,
 });
 
-it('remembers every version that was stored', () => {
+it('records every storage version', () => {
   const created = definition('v1', { storedVersions: ['evil'] });
   definitions.strategy.prepareForCreate?.(created, context);
   expect(created.status).toEqual({ storedVersions: ['v1'] });
@@ -22,7 +22,7 @@ it('remembers every version that was stored', () => {
   expect(old.status).toEqual({ storedVersions: ['v1'] });
 });
 
-it('writes schemas below items as the type has them, and values with their keys in order', () => {
+it('orders nested schemas by their type, and values by their keys', () => {
   const item = {
     zzz: 1,
     'x-kubernetes-validations': [{ message: 'm', rule: 'true' }],
@@ -45,7 +45,7 @@ it('writes schemas below items as the type has them, and values with their keys 
   );
 });
 
-it('refuses a prefix of names, which could only be the whole name', () => {
+it('rejects generateName, since the name must match the spec', () => {
   const created = {
     ...definition('v1', {}),
     metadata: { generateName: 'x', name: 'xabc' },

@@ -10,14 +10,14 @@ import { validateAcceptedNames, validateDefinition, validateDefinitionUpdate } f
 import { beginDeletion } from './cleanup.ts';
 import { defaultCustomResourceDefinition } from './defaults.ts';
 
-/** Every version that ever was the storage version: objects may still be stored in it. */
+/** Adds the storage version to the list of stored versions: objects may still be stored in old ones. */
 function addStoredVersion({ spec, status }: CustomResourceDefinition): void {
   const storage = spec?.versions?.find((version) => version.storage)?.name;
   if (!status || storage === undefined || status.storedVersions?.includes(storage)) return;
   status.storedVersions = [...(status.storedVersions ?? []), storage];
 }
 
-/** Beside what any name must be; that there is one is asked elsewhere. */
+/** Returns the errors of the name, beside the general rules. Other checks require that it is present. */
 function nameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] {
   const expected = `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`;
   return (['generateName', 'name'] as const).flatMap((field) => {
@@ -27,7 +27,7 @@ function nameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] 
   });
 }
 
-/** Formats that no value is checked for. */
+/** Returns unknown formats, for which values are not validated. */
 function unrecognizedFormats({ spec }: CustomResourceDefinition): string[] {
   const formats: string[] = [];
   for (const schema of schemasOf(spec ?? {})) {

@@ -6,13 +6,13 @@ import { decode } from '#apimachinery/runtime/decode';
 import { type JsonSchemaProps, subschemas } from '#apimachinery/structural/json-schema-props';
 import { schema } from '#apiextensions-apiserver/schema/schema';
 
-/** No real schema comes near; what walks schemas uses the engine's stack. */
+/** Maximum depth of schemas, far above real ones: recursive functions over schemas use the engine's stack. */
 const maxDepth = 500;
 
 /**
- * Decodes, in place, what is either a schema or something else (`items`, `additionalProperties`), which the type of
- * definitions leaves as it is: unknown fields and zero values go, without being told of, and the rest has the order of Go's
- * JSON. Throws BadRequest. Upstream: apiextensions/v1/marshal.go.
+ * Decodes, in place, values that are a schema or something else (`items`, `additionalProperties`), which the schema type keeps raw. Unknown
+ * fields and zero values are dropped silently, and members are in the order of Go's JSON. Throws BadRequest. Upstream:
+ * apiextensions/v1/marshal.go.
  */
 export function decodeNestedSchemas(root: JsonSchemaProps): void {
   const pending: (readonly [JsonSchemaProps, number])[] = [[root, 1]];
@@ -34,7 +34,7 @@ export function decodeNestedSchemas(root: JsonSchemaProps): void {
   }
 }
 
-/** Refuses the value of a keyword of the present schema. */
+/** Rejects the value of a keyword of the current schema. */
 type Fail = (keyword: string, message: string) => never;
 
 function decodeItems(props: JsonSchemaProps, fail: Fail): void {
@@ -49,14 +49,14 @@ const ruleType = (): StructType => schema.struct('apiextensions_v1.ValidationRul
 
 type Json = Record<string, unknown>;
 
-/** The fields of a struct in its order. */
+/** Returns the fields of a struct in declaration order. */
 function fieldsInOrder(type: StructType, object: Json, part: (name: string, value: unknown) => unknown): Json {
   const ordered: Json = {};
   for (const name of type.fields.keys()) if (object[name] !== undefined) ordered[name] = part(name, object[name]);
   return ordered;
 }
 
-/** A schema as its type would be written, down to what is decoded by itself. */
+/** Returns a schema in the order of its type, up to the parts that are decoded separately. */
 function inOrder(props: JsonSchemaProps): JsonSchemaProps {
   return fieldsInOrder(propsType(), props as Json, (name, value) => {
     switch (name) {
@@ -84,7 +84,7 @@ function mapInOrder(map: Json, part: (value: unknown) => unknown): Json {
   return ordered;
 }
 
-/** Upstream reads these values, and writes them again. */
+/** Sorts the keys of values, which upstream decodes and encodes again. */
 function sortValues(props: JsonSchemaProps): void {
   for (const name of ['default', 'example', 'enum'] as const) {
     const value: unknown = props[name];
@@ -92,14 +92,14 @@ function sortValues(props: JsonSchemaProps): void {
   }
 }
 
-/** What is nested deeper than any value of a schema stays as it is. */
+/** Returns a value with sorted keys. Values nested deeper than a schema's value can be are unchanged. */
 function sorted(value: unknown, depth = 0): unknown {
   if (depth > maxDepth) return value;
   if (Array.isArray(value)) return value.map((item) => sorted(item, depth + 1));
   return isJsonObject(value) ? mapInOrder(value, (one) => sorted(one, depth + 1)) : value;
 }
 
-/** Keywords with schemas by name, whose names Go's errors leave out. */
+/** Keywords whose values are maps of schemas; Go's errors leave out their keys. */
 const mapsOfSchemas = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;
 const keywordsWithSchemas = [
   'items',
@@ -112,7 +112,7 @@ const keywordsWithSchemas = [
   ...mapsOfSchemas,
 ] as const;
 
-/** The keywords on the way from a schema to one within it. */
+/** Returns the keywords on the path from a schema to a nested one. */
 function keywordsTo(root: JsonSchemaProps, wanted: JsonSchemaProps): string[] | undefined {
   const pending: [Json, string[]][] = [[root as Json, []]];
   for (let next = pending.pop(); next; next = pending.pop()) {
@@ -128,7 +128,7 @@ function keywordsTo(root: JsonSchemaProps, wanted: JsonSchemaProps): string[] | 
   return undefined;
 }
 
-/** Go's error of a nested schema names the fields around it. */
+/** Formats an error of a nested schema as Go does: with the names of the fields around it. */
 function within(keywords: readonly string[], message: string): string {
   const place = `JSONSchemaProps.spec.versions.schema.openAPIV3Schema.${keywords.join('.')}.`;
   return message.replace(/(?<=^json: cannot unmarshal \w+(?: \S+)? into Go struct field )JSONSchemaProps\./, place);
@@ -143,7 +143,7 @@ function decodeSchema(value: unknown, keyword: string, fail: Fail): JsonSchemaPr
   }
 }
 
-/** With the reason as its cause, which a patch tells in its own words. */
+/** Returns an error with the reason as its cause, for which a patch has its own message. */
 function cannotBeHandled(reason: string): Error {
   const error = newBadRequest(`CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${reason}`);
   error.cause = new DecodeError(reason);

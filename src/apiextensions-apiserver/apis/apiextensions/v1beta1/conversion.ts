@@ -6,7 +6,7 @@ interface Column extends Json {
   readonly JSONPath?: string;
 }
 
-/** What v1 has in each version, and v1beta1 once for all where all have the same. */
+/** Fields that v1 has in each version, and v1beta1 has at the top if they are equal in all versions. */
 interface VersionFields extends Json {
   readonly additionalPrinterColumns?: readonly Column[];
 }
@@ -26,7 +26,7 @@ interface Spec extends VersionFields {
 }
 
 /**
- * A CustomResourceDefinition of v1beta1, the version that kube-apiserver stores, as one of v1. Upstream:
+ * Converts a CustomResourceDefinition of v1beta1, the version that kube-apiserver stores, to v1. Upstream:
  * apiextensions-apiserver/pkg/apis/apiextensions/{v1,v1beta1}/conversion.go.
  */
 export function definitionOfV1beta1(object: KubeObject): KubeObject {

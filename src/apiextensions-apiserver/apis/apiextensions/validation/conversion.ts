@@ -3,7 +3,7 @@ import { isDNS1035Label } from '#apimachinery/validation/names';
 import { validateCABundle, validateWebhookService, validateWebhookURL } from '#apimachinery/validation/webhook';
 import type { CustomResourceConversion, WebhookClientConfig } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 
-/** The forms of ConversionReview that the server speaks. */
+/** Versions of ConversionReview that the server supports. */
 export const acceptedReviewVersions: readonly string[] = ['v1', 'v1beta1'];
 
 export interface ConversionRequirements {
@@ -43,7 +43,7 @@ function validateClientConfig(path: Path, config: WebhookClientConfig, { validCA
   const errors: FieldError[] = [];
   if ((url === undefined) === (service === undefined)) errors.push(required(path, 'exactly one of url or service is required'));
   else if (url !== undefined) addErrors(errors, validateWebhookURL(path.child('url'), url));
-  // Upstream hands over name and namespace in the other's place.
+  // As upstream, name and namespace are swapped.
   else if (service) {
     const { name = '', namespace = '', ...rest } = service;
     addErrors(errors, validateWebhookService(path.child('service'), { ...rest, namespace: name, name: namespace }));

@@ -2,7 +2,7 @@ import { type FieldError, invalid, type Path } from '#apimachinery/validation/fi
 import { isDNS1035Label } from '#apimachinery/validation/names';
 import type { CustomResourceDefinitionNames } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 
-/** Names that are there must be labels. Upstream: ValidateCustomResourceDefinitionNames. */
+/** Validates that the names that are set are DNS labels. Upstream: ValidateCustomResourceDefinitionNames. */
 export function validateNames(path: Path, names: CustomResourceDefinitionNames): FieldError[] {
   const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names;
   const errors: FieldError[] = [];

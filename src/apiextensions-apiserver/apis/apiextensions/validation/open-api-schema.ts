@@ -25,25 +25,25 @@ import { internalSchemaText } from '../internal-form.ts';
 export const openApiTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
-/** Rules that a definition of today must keep, and an old one may break if it broke them before. */
+/** Rules for new schemas. An update may violate those that the old definition already violates. */
 export interface SchemaRequirements {
   readonly validPropertyType: boolean;
   readonly atomicSetType: boolean;
   readonly mapListKeys: boolean;
 }
 
-/** What depends on where in the schema a schema stands. */
+/** Properties of a schema that depend on its position in the root schema. */
 export interface SchemaPlace {
-  /** Why no default may stand here; undefined: one may. */
+  /** The reason why defaults are forbidden here; undefined if they are allowed. */
   readonly defaultsForbidden: string | undefined;
   readonly insideResourceMeta: boolean;
-  /** The part of the schema, if any, in which a value has no old one: rules there cannot use oldSelf. */
+  /** The outermost part of the schema whose values cannot be correlated with old ones, so that rules cannot use oldSelf; undefined if there is none. */
   readonly uncorrelatable: Path | undefined;
 }
 
-/** What CEL rules of a schema are checked by; told of each schema, and asked for the context of those in it. */
+/** Validates the CEL rules of one schema, and creates the contexts of its nested schemas. */
 export interface RuleContext {
-  /** The rules of the schema that this context is of. */
+  /** Validates the rules of the schema of this context. */
   validate(path: Path, schema: JsonSchemaProps, place: SchemaPlace): FieldError[];
   property(schema: JsonSchemaProps, name: string): RuleContext | undefined;
   additionalProperties(schema: JsonSchemaProps): RuleContext | undefined;
@@ -54,9 +54,8 @@ export const rootPlace: SchemaPlace = { defaultsForbidden: undefined, insideReso
 const metaFields = new Set(['metadata', 'kind', 'apiVersion']);
 
 /**
- * Validates the keywords of a schema and of all in it. Errors of rules come after all others, and rules are compiled only if
- * nothing else is wrong with their own schema.
- * Upstream: apiextensions/validation/validation.go (ValidateCustomResourceDefinitionOpenAPISchema).
+ * Validates the keywords of a schema and its nested schemas. Errors of rules come last, and rules are compiled only if their own schema has
+ * no other error. Upstream: apiextensions/validation/validation.go (ValidateCustomResourceDefinitionOpenAPISchema).
  */
 export class OpenApiSchemaValidation {
   readonly #schemaErrors: FieldError[] = [];
@@ -70,7 +69,7 @@ export class OpenApiSchemaValidation {
   }
 
   *#visit(path: Path, schema: JsonSchemaProps, place: SchemaPlace, rules: RuleContext | undefined, isRoot: boolean): Steps<void> {
-    // Upstream looks at a schema's own errors and those inside it before it compiles its rules.
+    // As upstream, rules are compiled after the checks of the schema and its nested schemas.
     const before = this.#schemaErrors.length;
     yield;
     addErrors(this.#schemaErrors, keywords(path, schema, place, this.requirements));
@@ -185,7 +184,7 @@ function listType(path: Path, schema: JsonSchemaProps, { atomicSetType }: Schema
   return errors;
 }
 
-/** The items of a set must be atomic. */
+/** Validates that the items of a set are atomic. */
 export function setItems(path: Path, schema: JsonSchemaProps): FieldError[] {
   const items = itemsSchema(schema);
   if (schema['x-kubernetes-list-type'] !== 'set' || !items) return [];
@@ -239,7 +238,7 @@ function keysOfItems(path: Path, place: Path, keys: readonly string[], items: Js
   return errors;
 }
 
-/** Items of sets and map lists, and the keys of the latter, must be there. Upstream: validateMapListKeysMapSet. */
+/** Validates that items of sets and map lists, and the keys of map lists, are required or have a default. Upstream: validateMapListKeysMapSet. */
 export function validateMapListKeys(path: Path, schema: JsonSchemaProps): FieldError[] {
   const items = itemsSchema(schema);
   const type = schema['x-kubernetes-list-type'];
@@ -264,7 +263,7 @@ export function validateMapListKeys(path: Path, schema: JsonSchemaProps): FieldE
 
 const hasNewlines = (text: string): boolean => /[\n\r]/.test(text);
 
-/** What of a rule can be said without compiling it. */
+/** Validates the parts of a rule that do not need compilation. */
 function validateRule(path: Path, schema: JsonSchemaProps, validation: ValidationRule): FieldError[] {
   const { rule = '', message = '', messageExpression = '', reason, fieldPath = '' } = validation;
   const errors: FieldError[] = [];

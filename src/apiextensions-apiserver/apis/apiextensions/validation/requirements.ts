@@ -11,19 +11,19 @@ import { isConditionTrue } from '../conditions.ts';
 import { acceptedReviewVersions, type ConversionRequirements } from './conversion.ts';
 import { openApiTypes, type SchemaRequirements, setItems, validateMapListKeys } from './open-api-schema.ts';
 
-/** More fields by which clients can select would cost too much memory. */
+/** Maximum number of selectable fields, which limits the memory that they use. */
 export const maxSelectableFields = 8;
 
-/** What a definition must keep. An old one that breaks a newer rule may go on breaking it. */
+/** Rules for new definitions. An update may violate those that the old definition already violates. */
 export interface Requirements extends SchemaRequirements, ConversionRequirements {
   readonly immutableNames: boolean;
   readonly openApiSchema: boolean;
   readonly structuralSchema: boolean;
   readonly prunedDefaults: boolean;
-  /** Versions that may have too many selectable fields; '' stands for those that all versions have. */
+  /** Versions that may exceed the limit of selectable fields; '' is the top level, which applies to all versions. */
   readonly tooManySelectableFields: ReadonlySet<string>;
   readonly knownExpressions: KnownExpressions;
-  /** Versions whose schema is what it was: the cost of their rules is not looked at again. */
+  /** Versions whose schema is unchanged: the cost of their rules is not checked again. */
   readonly unchangedSchemas: ReadonlySet<string>;
 }
 
@@ -42,7 +42,7 @@ export const createRequirements: Requirements = {
   unchangedSchemas: new Set(),
 };
 
-/** All schemas of a spec. */
+/** Returns all schemas of a spec. */
 export function schemasOf({ versions = [] }: CustomResourceDefinitionSpec): JsonSchemaProps[] {
   return versions.map(({ schema }) => schema?.openAPIV3Schema as JsonSchemaProps | undefined).filter((schema) => schema !== undefined);
 }

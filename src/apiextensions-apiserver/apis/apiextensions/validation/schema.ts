@@ -12,7 +12,7 @@ import { internalSchemaText } from '../internal-form.ts';
 import { OpenApiSchemaValidation } from './open-api-schema.ts';
 import type { Requirements } from './requirements.ts';
 
-/** Fields that the root of a schema may have beside a status subresource, under the names of Go, in its order. */
+/** Fields that the root schema may have if there is a status subresource, with their Go names, in Go's order. */
 const allowedAtRoot: readonly (readonly [goName: string, keyword: keyof JsonSchemaProps])[] = [
   ['Description', 'description'],
   ['Type', 'type'],
@@ -38,8 +38,10 @@ const allowedAtRoot: readonly (readonly [goName: string, keyword: keyof JsonSche
   ['XValidations', 'x-kubernetes-validations'],
 ];
 
-/** Upstream: validateCustomResourceDefinitionValidation. `path` is that of the validation, whose schema is in `openAPIV3Schema`;
- * `version` the one that it belongs to, or the first of several. */
+/**
+ * Validates a schema. `path` is that of the validation, which has the schema in `openAPIV3Schema`; `version` is its version, or the first
+ * of several. Upstream: validateCustomResourceDefinitionValidation.
+ */
 export function* validateSchema(
   path: Path,
   schema: JsonSchemaProps | undefined,
@@ -78,7 +80,7 @@ function validateRootOfStatus(place: Path, schema: JsonSchemaProps): FieldError[
   return errors;
 }
 
-/** A default must hold as a new value, and as one that stays what it was. */
+/** Validates a default by the rules, as a new value and as an unchanged one. */
 function validateDefaultByRules(path: Path, schema: Structural, isRoot: boolean, value: unknown): FieldError[] {
   const validator = RuleValidator.for(schema, isRoot);
   if (!validator) return [];
@@ -86,7 +88,7 @@ function validateDefaultByRules(path: Path, schema: Structural, isRoot: boolean,
   return errors.length > 0 ? errors : validator.validate(path, value, undefined, false, () => {});
 }
 
-/** `unconvertible`: why the schema has no structural form; told only if nothing else is wrong. */
+/** Validates that the schema is structural. `unconvertible` is the conversion error, reported only if there is no other. */
 function* checkStructural(
   place: Path,
   schema: JsonSchemaProps,

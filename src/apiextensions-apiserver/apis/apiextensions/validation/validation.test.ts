@@ -8,7 +8,7 @@ import { atOnce } from '#apimachinery/runtime/steps';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { validateDefinition, validateDefinitionUpdate } from './validation.ts';
 
-/** Where messages say the schema of the only version is. */
+/** Path of the only version's schema in messages. */
 const root = 'spec.validation.openAPIV3Schema';
 const text: JsonSchemaProps = { type: 'string' };
 
@@ -38,12 +38,12 @@ const inSchema = (properties: Record<string, JsonSchemaProps>): CustomResourceDe
   crd({ versions: [version({ type: 'object', properties })] });
 
 describe('validateDefinition', () => {
-  it('takes a plain one', () => {
+  it('accepts a minimal definition', () => {
     expect(errorsOf(crd({}))).toEqual([]);
   });
 
   it.each(['type(self.port) == int', 'type(self.port) == string ? self.port == "a" : self.port == 1'])(
-    'takes a rule that asks for a type, whose size is that of self: %s',
+    'accepts a rule about type(self), with the size of self: %s',
     (rule) => {
       const spec: JsonSchemaProps = {
         type: 'object',
@@ -54,7 +54,7 @@ describe('validateDefinition', () => {
     },
   );
 
-  it('lets others run between the schemas of a large one', () => {
+  it('yields between the nested schemas of a large schema', () => {
     const properties = Object.fromEntries(Array.from({ length: 100 }, (_, i): [string, JsonSchemaProps] => [`p${i}`, { type: 'string' }]));
     const steps = validateDefinition(inSchema({ spec: { type: 'object', properties } }));
     let count = 0;
@@ -66,28 +66,28 @@ describe('validateDefinition', () => {
     ['a group without a dot', { group: 'dev' }, ['spec.group: Invalid value: "dev": should be a domain with at least one dot']],
     ['another scope', { scope: 'Galaxy' }, ['spec.scope: Unsupported value: "Galaxy": supported values: "Cluster", "Namespaced"']],
     [
-      'a kind and a list kind of one name',
+      'a kind and a list kind of the same name',
       { names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'Widget' } },
       ['spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same'],
     ],
     [
-      'versions of one name',
+      'two versions of the same name',
       { versions: [version({ type: 'object' }), version({ type: 'object' }, { storage: false })] },
       ['spec.versions: Invalid value', 'must contain unique version names'],
     ],
     [
-      'storage versions of one name',
+      'two storage versions of the same name',
       { versions: [version({ type: 'object' }), version({ type: 'object' })] },
       ['status.storedVersions: Invalid value: ["v1"]: must have the storage version v1'],
     ],
     [
-      'no version for storage',
+      'no storage version',
       { versions: [version({ type: 'object' }, { storage: false })] },
       ['spec.versions: Invalid value', 'must have exactly one version marked as storage version'],
     ],
     ['no versions', { versions: undefined as never }, ['spec.versions: Invalid value: null: must have exactly one version']],
     [
-      'a warning that cannot be printed',
+      'a warning with unprintable characters',
       { versions: [version({ type: 'object' }, { deprecated: true, deprecationWarning: '\0' })] },
       ['spec.versions[0].deprecationWarning: Invalid value: "\\u0000": must only contain printable UTF-8 characters'],
     ],
@@ -102,12 +102,12 @@ describe('validateDefinition', () => {
       ['spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook'],
     ],
     [
-      'a webhook at a plain URL',
+      'a webhook with an http URL',
       { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'http://a.dev' } } } },
       ["'https' is the only allowed URL scheme"],
     ],
     [
-      'review versions that nobody knows',
+      'unknown review versions',
       { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v9'], clientConfig: { url: 'https://a.dev' } } } },
       ['spec.conversion.conversionReviewVersions: Invalid value', 'must include at least one of v1, v1beta1'],
     ],
@@ -134,7 +134,7 @@ describe('validateDefinition', () => {
       ['spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer'],
     ],
   ];
-  it.each(specs)('refuses %s', (_, spec, parts) => {
+  it.each(specs)('rejects %s', (_, spec, parts) => {
     const definition = crd(spec, spec.group === undefined ? {} : { name: `widgets.${spec.group}` });
     const errors = errorsOf(definition).join('\n');
     for (const part of parts) expect(errors).toContain(part);
@@ -165,7 +165,7 @@ describe('validateDefinition', () => {
       [`${root}.properties[a].x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map`],
     ],
     [
-      'keys that can be absent',
+      'map list keys that are optional without a default',
       {
         a: {
           type: 'array',
@@ -184,7 +184,7 @@ describe('validateDefinition', () => {
       [`${root}.properties[a].default: Invalid value: "integer":  in body must be of type string: "integer"`],
     ],
     [
-      'a pattern that is none',
+      'a malformed pattern',
       { a: { ...text, pattern: '(' } },
       [
         `${root}.properties[a].pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(\``,
@@ -198,7 +198,7 @@ describe('validateDefinition', () => {
       ],
     ],
     [
-      'a rule of another type',
+      'a rule that is not a boolean',
       { a: { ...text, 'x-kubernetes-validations': [{ rule: 'self' }] } },
       [
         `${root}.properties[a].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: cel expression must evaluate to a bool`,
@@ -210,7 +210,7 @@ describe('validateDefinition', () => {
       [`${root}.properties[a].x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x`],
     ],
     [
-      'a rule on what a call made, whose parts have the size of self',
+      'a rule on the result of a call, whose parts have the size of self',
       {
         a: {
           type: 'object',
@@ -228,7 +228,7 @@ describe('validateDefinition', () => {
       ],
     ],
   ];
-  it.each(schemas)('refuses a schema with %s', (_, properties, errors) => {
+  it.each(schemas)('rejects a schema with %s', (_, properties, errors) => {
     const found = errorsOf(inSchema(properties));
     for (const error of errors) expect(found.join('\n')).toContain(error);
   });
@@ -246,17 +246,17 @@ describe('validateDefinitionUpdate', () => {
     ['the kind', { names: { plural: 'widgets', singular: 'widget', kind: 'Gadget', listKind: 'WidgetList' } }, ['spec.names.kind']],
     ['short names', { names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['w'] } }, []],
     [
-      'the version that objects are stored in, which goes',
+      'the removal of a stored version',
       { versions: [version({ type: 'object' }, { name: 'v2' })] },
       ['status.storedVersions[0]', 'status.storedVersions'],
     ],
   ];
-  it.each(changes)('of %s', (_, change, fields) => {
+  it.each(changes)('rejects %s', (_, change, fields) => {
     const errors = atOnce(validateDefinitionUpdate(established(change), established({})));
     expect(errors.map(({ field }) => field).sort()).toEqual(fields.sort());
   });
 
-  it('lets an unknown type stay', () => {
+  it('accepts an unchanged unknown type', () => {
     const bad = inSchema({ a: { type: 'text' } });
     expect(errorsOf(bad)).toHaveLength(1);
     expect(atOnce(validateDefinitionUpdate(bad, bad))).toEqual([]);

@@ -12,7 +12,10 @@ import { createRequirements, type Requirements, schemasOf, updateRequirements } 
 import { validateSchema } from './schema.ts';
 import { validateColumn, validateSelectableFields, validateSubresources, validateVersion } from './version.ts';
 
-/** A new definition, its metadata aside: large schemas take a tenth of a second. Upstream: apiextensions/validation (ValidateCustomResourceDefinition). */
+/**
+ * Validates a new definition without its metadata. It yields, since large schemas take a tenth of a second. Upstream:
+ * apiextensions/validation (ValidateCustomResourceDefinition).
+ */
 export function* validateDefinition(definition: CustomResourceDefinition): Steps<FieldError[]> {
   return [
     ...(yield* validateSpec(fieldPath('spec'), definition.spec ?? {}, createRequirements)),
@@ -22,7 +25,7 @@ export function* validateDefinition(definition: CustomResourceDefinition): Steps
   ];
 }
 
-/** A changed definition, its metadata aside. Upstream: ValidateCustomResourceDefinitionUpdate. */
+/** Validates an updated definition without its metadata. Upstream: ValidateCustomResourceDefinitionUpdate. */
 export function* validateDefinitionUpdate(definition: CustomResourceDefinition, old: CustomResourceDefinition): Steps<FieldError[]> {
   const path = fieldPath('spec');
   const spec = definition.spec ?? {};
@@ -43,7 +46,7 @@ export function* validateDefinitionUpdate(definition: CustomResourceDefinition, 
   ];
 }
 
-/** The names of a status. Upstream: ValidateCustomResourceDefinitionStatus. */
+/** Validates the accepted names in the status. Upstream: ValidateCustomResourceDefinitionStatus. */
 export function validateAcceptedNames({ status }: CustomResourceDefinition): FieldError[] {
   return validateNames(fieldPath('status', 'acceptedNames'), status?.acceptedNames ?? {});
 }
@@ -57,7 +60,7 @@ function validateStoredVersions({ spec, status }: CustomResourceDefinition): Fie
   const stored = status?.storedVersions ?? [];
   const versions = spec?.versions ?? [];
   if (stored.length === 0) return [invalid(path, status?.storedVersions ?? null, 'must have at least one stored version')];
-  // Upstream strikes out each stored version that it finds: of versions with one name, the second does not find it.
+  // Upstream removes each stored version that it finds, so that a second version of the same name is not found.
   const names = new Set<string | undefined>();
   const errors: FieldError[] = [];
   for (const { storage, name } of versions) {
@@ -168,7 +171,7 @@ function validateRequiredNames(path: Path, { names = {} }: CustomResourceDefinit
   return [...missing.map((name) => required(path.child(name))), ...validateNames(path, names)];
 }
 
-/** What all versions have in common. */
+/** Validates the fields that all versions share. */
 function* validateCommon(path: Path, internal: InternalSpec, needsStructural: boolean, requirements: Requirements): Steps<FieldError[]> {
   const { validation, subresources, additionalPrinterColumns, selectableFields, spec } = internal;
   const schema = validation?.openAPIV3Schema;

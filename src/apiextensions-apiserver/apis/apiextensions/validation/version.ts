@@ -18,7 +18,7 @@ const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 const maxWarningBytes = 256;
 
-/** A version without what stands above all versions. Upstream: validateCustomResourceDefinitionVersion. */
+/** Validates a version without the shared fields. Upstream: validateCustomResourceDefinitionVersion. */
 export function* validateVersion(
   path: Path,
   version: CustomResourceDefinitionVersion,
@@ -29,7 +29,7 @@ export function* validateVersion(
   const { deprecated = false, deprecationWarning, schema, subresources, selectableFields = [], name = '' } = version;
   const props = schema?.openAPIV3Schema as JsonSchemaProps | undefined;
   const errors = warningErrors(deprecated, deprecationWarning).map((message) =>
-    // Upstream's value is a pointer, which is told as JSON.
+    // Upstream's value is a pointer, which is printed as JSON.
     invalid(path.child('deprecationWarning'), new JsonText(encodeJson(deprecationWarning)), message),
   );
   addErrors(errors, yield* validateSchema(path.child('schema'), props, hasStatus, needsStructural, requirements, name));
@@ -108,7 +108,7 @@ export function validateColumn(
   return errors;
 }
 
-/** `path` is that of what has the selectable fields. Upstream: ValidateCustomResourceSelectableFields. */
+/** Validates selectable fields. `path` is that of their parent. Upstream: ValidateCustomResourceSelectableFields. */
 export function validateSelectableFields(
   path: Path,
   fields: readonly SelectableField[],

@@ -31,7 +31,7 @@ it.each([
   expect(cells(object)).toEqual(want);
 });
 
-it('a local service is available from the start, another one has no status', () => {
+it('a local service is available at once, a remote one has no status', () => {
   const local = service({}, { status: { conditions: [{ type: 'x' }] } });
   apiservices.strategy.prepareForCreate?.(local, context);
   expect(local).toMatchObject({

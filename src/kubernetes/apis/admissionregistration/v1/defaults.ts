@@ -45,14 +45,14 @@ function defaultMatchResources(match: MatchResources | undefined): void {
   defaultRules(match.excludeResourceRules);
 }
 
-/** Of validating and mutating policies. */
+/** Defaults of validating and mutating policies. */
 export function defaultAdmissionPolicy(policy: ValidatingAdmissionPolicy | MutatingAdmissionPolicy): void {
   const spec = (policy.spec ??= {});
   spec.failurePolicy ??= 'Fail';
   defaultMatchResources(spec.matchConstraints);
 }
 
-/** Of both kinds of bindings. */
+/** Defaults of the bindings of validating and mutating policies. */
 export function defaultAdmissionPolicyBinding({ spec }: ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding): void {
   defaultMatchResources(spec?.matchResources);
 }

@@ -1,4 +1,4 @@
-/** Bindings of policies. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
+/** Validation of policy bindings. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import {
   addError,
   addErrors,

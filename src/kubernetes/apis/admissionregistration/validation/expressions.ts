@@ -1,4 +1,4 @@
-/** Expressions of policies and webhooks. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
+/** Validation of the expressions of policies and webhooks. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import {
   addErrors,
   duplicate,
@@ -16,7 +16,7 @@ import type { MatchCondition } from '#kubernetes/schema/admissionregistration_v1
 
 const maxMatchConditions = 64;
 
-/** Expressions that the stored object has already; they may use what new ones may not. */
+/** Expressions of the stored object. They may use features that new expressions may not. */
 export type KnownExpressions = ReadonlySet<string | undefined>;
 export const noneKnown: KnownExpressions = new Set();
 
@@ -24,7 +24,7 @@ export function ageOf(expression: string, known: KnownExpressions): ExpressionAg
   return known.has(expression) ? 'stored' : 'new';
 }
 
-/** What is wrong with an expression that was compiled. `shown`: as the object has it. */
+/** Returns the errors of a compiled expression. `shown` is the expression as the object has it. */
 export function compileErrors(path: Path, { error, isInternal, expression }: CompiledExpression, shown = expression): FieldError[] {
   if (error === undefined) return [];
   return [isInternal ? internalError(path, new Error(error)) : invalid(path, shown, error)];

@@ -1,4 +1,4 @@
-/** Policies. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
+/** Validation of policies. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, duplicate, type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
@@ -29,7 +29,7 @@ import {
 
 type CommonSpec = Pick<ValidatingAdmissionPolicySpec, 'failurePolicy' | 'paramKind' | 'matchConstraints' | 'matchConditions' | 'variables'>;
 
-/** What the stored policy has already. */
+/** Values of the stored policy that stay valid. */
 interface Known {
   readonly ignoresMatchConditions: boolean;
   readonly matchConditions: KnownExpressions;
@@ -104,15 +104,15 @@ function commonKnown(next: CommonSpec = {}, old: CommonSpec = {}): Known {
   };
 }
 
-/** What the expressions of one policy have in common. */
+/** Context that the expressions of one policy share. */
 interface Scope {
-  /** Knows the variables. */
+  /** Compiler that knows the variables of the policy. */
   readonly compiler: PolicyCompiler;
   readonly params: boolean;
   readonly known: Known;
 }
 
-/** What both sorts of policies have, but for expressions. */
+/** Validates the fields that validating and mutating policies share, without expressions. */
 function validateCommon({ failurePolicy, paramKind, matchConstraints }: CommonSpec): FieldError[] {
   const at = spec.child('failurePolicy');
   const errors = failurePolicy === undefined ? [required(at)] : validateChoice(at, failurePolicy, failurePolicies);
@@ -124,7 +124,7 @@ function validateCommon({ failurePolicy, paramKind, matchConstraints }: CommonSp
   return errors;
 }
 
-/** Adds what is wrong with the expressions that both sorts have. In upstream's order after what a sort has of its own about constraints. */
+/** Adds the errors of the expressions that validating and mutating policies share. As upstream, it runs after the checks of the constraints of each kind. */
 function validateCommonExpressions(errors: FieldError[], common: CommonSpec, known: Known): Scope {
   const params = common.paramKind !== undefined;
   if (!known.ignoresMatchConditions) {

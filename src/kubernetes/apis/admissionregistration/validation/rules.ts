@@ -1,4 +1,4 @@
-/** What policies and webhooks look at. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
+/** Validation of match resources and rules of policies and webhooks. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import { addErrors, duplicate, type FieldError, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { LabelSelectorSource } from '#apimachinery/labels/selector';
@@ -14,17 +14,17 @@ const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const mutatingOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 const scopes = ['*', 'Cluster', 'Namespaced'];
 
-/** A value that may be absent, but not another than these. */
+/** Validates an optional value against a list of choices. */
 export function validateChoice(path: Path, value: string | undefined, choices: readonly string[]): FieldError[] {
   return value === undefined || choices.includes(value) ? [] : [notSupported(path, value, choices)];
 }
 
-/** A value that has to be one of these. */
+/** Validates a required value against a list of choices. */
 export function validateRequiredChoice(path: Path, value: string | undefined, choices: readonly string[]): FieldError[] {
   return value === undefined || value === '' ? [required(path)] : validateChoice(path, value, choices);
 }
 
-/** `allowsInvalidValues`: of labels, as stored selectors may have them. */
+/** Validates a label selector. `allowsInvalidValues` accepts invalid label values, as stored selectors may have them. */
 export function validateSelector(selector: LabelSelector | undefined, path: Path, allowsInvalidValues = false): FieldError[] {
   return validateLabelSelector(
     selector as LabelSelectorSource | undefined,
@@ -51,7 +51,7 @@ export function validateMatchResources(resources: MatchResources | undefined, pa
   return errors;
 }
 
-/** Operations that no policy can mutate. */
+/** Rejects operations that a mutating policy cannot handle. */
 export function validateMutatingOperations(resources: MatchResources | undefined, path: Path): FieldError[] {
   const all = (resources?.resourceRules ?? []).flatMap((rule) => rule.operations ?? []);
   return all.flatMap((operation) => validateChoice(path.child('resourceRules', 'operations'), operation, mutatingOperations));

@@ -41,7 +41,7 @@ const table: readonly (readonly [name: string, FieldError[], string[]])[] = [
     [],
   ],
   [
-    'variables, in their order',
+    'variables may refer only to earlier ones',
     validateValidatingPolicy(
       validating({
         variables: [
@@ -57,7 +57,7 @@ const table: readonly (readonly [name: string, FieldError[], string[]])[] = [
     ],
   ],
   [
-    'match conditions know no variables',
+    'match conditions without access to variables',
     validateValidatingPolicy(
       validating({ variables: [{ name: 'a', expression: '1' }], matchConditions: [{ name: 'x', expression: 'variables.a == 1' }] }),
     ),
@@ -66,7 +66,7 @@ const table: readonly (readonly [name: string, FieldError[], string[]])[] = [
     ],
   ],
   [
-    'nothing to do',
+    'a policy without validations',
     validateValidatingPolicy(validating({ validations: [] })),
     [
       'spec.validations validations or auditAnnotations must contain at least one item',
@@ -74,7 +74,7 @@ const table: readonly (readonly [name: string, FieldError[], string[]])[] = [
     ],
   ],
   [
-    'conditions that stay are not looked at',
+    'unchanged conditions are not validated',
     validateValidatingPolicyUpdate(
       validating({ matchConditions: [{ name: 'x', expression: '1' }] }),
       validating({ matchConditions: [{ name: 'x', expression: '1' }] }),
@@ -108,9 +108,9 @@ const table: readonly (readonly [name: string, FieldError[], string[]])[] = [
     ['spec.paramRef one of name or selector must be specified', 'spec.paramRef.parameterNotFoundAction '],
   ],
   ['a webhook', validateWebhookConfiguration({ webhooks: [webhook] }), []],
-  ['two webhooks of a name', validateWebhookConfiguration({ webhooks: [webhook, webhook] }), ['webhooks[1].name ']],
+  ['two webhooks with the same name', validateWebhookConfiguration({ webhooks: [webhook, webhook] }), ['webhooks[1].name ']],
   [
-    'what was there may stay',
+    'unchanged values stay valid',
     validateWebhookConfigurationUpdate(
       { webhooks: [webhook, { ...webhook, sideEffects: 'Some' }] },
       { webhooks: [webhook, { ...webhook, sideEffects: 'Some' }] },

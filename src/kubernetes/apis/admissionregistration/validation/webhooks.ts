@@ -1,4 +1,4 @@
-/** Webhook configurations. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
+/** Validation of webhook configurations. Upstream: pkg/apis/admissionregistration/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
   addErrors,
@@ -22,7 +22,7 @@ interface Configuration {
   readonly webhooks?: Webhook[];
 }
 
-/** What stored configurations may have, new ones may not. */
+/** Values that stored configurations may keep and new ones may not have. */
 interface Options {
   readonly ignoresMatchConditions: boolean;
   readonly sideEffects: readonly string[];
@@ -108,7 +108,7 @@ function validateSelectors({ namespaceSelector, objectSelector }: Webhook, allow
 function validateClientConfig({ url, service }: NonNullable<Webhook['clientConfig']>, path: Path): FieldError[] {
   if ((url === undefined) === (service === undefined)) return [required(path, 'exactly one of url or service is required')];
   if (url !== undefined) return validateWebhookURL(path.child('url'), url);
-  // Upstream hands over name and namespace the wrong way round.
+  // Upstream passes name and namespace in swapped order.
   const { name = '', namespace = '', ...rest } = service ?? {};
   return validateWebhookService(path.child('service'), { ...rest, namespace: name, name: namespace });
 }

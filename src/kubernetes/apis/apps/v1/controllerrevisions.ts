@@ -5,7 +5,7 @@ import { validateControllerRevision, validateControllerRevisionUpdate } from '#k
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import type { ControllerRevision } from '#kubernetes/schema/apps_v1.gen';
 
-/** `deployment.apps/web` of the owner that is the controller. */
+/** Returns the controlling owner as `deployment.apps/web`. */
 function controllerText({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find((reference) => reference.controller);
   if (!owner) return '<none>';

@@ -12,7 +12,7 @@ import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { DaemonSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDaemonSet } from './defaults.ts';
 
-/** A field of extensions/v1beta1 that counted the changes of the template; it lives on as an annotation. */
+/** Annotation that holds the field of extensions/v1beta1 that counted template changes. */
 const templateGenerationAnnotation = 'deprecated.daemonset.template.generation';
 
 function templateGeneration({ metadata }: DaemonSet): number {
@@ -24,8 +24,8 @@ function setTemplateGeneration({ metadata }: DaemonSet, generation: number): voi
 }
 
 /**
- * Inside upstream the count is a field, which each decoded object gets from the annotation and leaves there again, 0 where there was none: so the
- * managers of fields see it. Upstream: pkg/apis/apps/v1/conversion.go.
+ * Normalizes the annotation of the template generation. Upstream's internal type has a field for the count; decoding fills it from the
+ * annotation and encoding writes it back, 0 if it was absent, so that field managers own it. Upstream: pkg/apis/apps/v1/conversion.go.
  */
 function convertTemplateGeneration({ metadata }: DaemonSet): void {
   const text = metadata.annotations?.[templateGenerationAnnotation] ?? '0';
@@ -37,7 +37,7 @@ function convertTemplateGeneration({ metadata }: DaemonSet): void {
   (metadata.annotations ??= {})[templateGenerationAnnotation] = String(generation);
 }
 
-/** Warnings about what the pods will be. */
+/** Warnings about the pod template. */
 function templateWarnings({ spec }: DaemonSet): string[] {
   return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
 }

@@ -1,4 +1,4 @@
-/** What clients may leave out of workloads. Upstream: pkg/apis/apps/v1/defaults.go and zz_generated.defaults.go. */
+/** Defaults of workloads. Upstream: pkg/apis/apps/v1/defaults.go and zz_generated.defaults.go. */
 import { defaultPersistentVolumeClaim, defaultPodTemplateSpec } from '#kubernetes/apis/core/v1/defaults';
 import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '#kubernetes/schema/apps_v1.gen';
 
@@ -38,7 +38,7 @@ export function defaultStatefulSet(statefulSet: StatefulSet): void {
     strategy.type = 'RollingUpdate';
     strategy.rollingUpdate ??= {};
   }
-  // Who names the type alone gets no partition.
+  // A strategy that only has a type gets no partition.
   if (strategy.type === 'RollingUpdate' && strategy.rollingUpdate !== undefined) strategy.rollingUpdate.partition ??= 0;
   const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {});
   if (!retention.whenDeleted) retention.whenDeleted = 'Retain';

@@ -14,13 +14,13 @@ import { keepMeta, statusSubresource, withoutStatus } from '#kubernetes/apis/str
 import type { Deployment } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDeployment } from './defaults.ts';
 
-/** Unlike other kinds, nothing stands for an empty selector. */
+/** Formats a selector; unlike in other kinds, an empty one is an empty string. */
 function deploymentSelectorText(selector: LabelSelector | undefined): string {
   const text = labelSelectorText(selector);
   return text === '<error>' ? '<invalid>' : text;
 }
 
-/** Warnings about what the pods will be. */
+/** Warnings about the pod template. */
 function templateWarnings({ spec }: Deployment): string[] {
   return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
 }

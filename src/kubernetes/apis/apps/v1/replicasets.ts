@@ -10,7 +10,7 @@ import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicaSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultReplicaSet } from './defaults.ts';
 
-/** Warnings about what the pods will be. */
+/** Warnings about the pod template. */
 function templateWarnings({ spec }: ReplicaSet): string[] {
   return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
 }

@@ -16,15 +16,15 @@ import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { StatefulSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultStatefulSet } from './defaults.ts';
 
-/** Warnings about what the pods will be. */
+/** Warnings about the pod template. */
 function templateWarnings({ spec }: StatefulSet): string[] {
   return podTemplateWarnings(spec?.template, fieldPath('spec', 'template'));
 }
 
-/** MaxUnavailableStatefulSet. Upstream: dropStatefulSetDisabledFields in pkg/registry/apps/statefulset/strategy.go. */
+/** Drops the fields of the gate MaxUnavailableStatefulSet. Upstream: dropStatefulSetDisabledFields in pkg/registry/apps/statefulset/strategy.go. */
 function dropMaxUnavailable({ spec }: StatefulSet, old: StatefulSet | undefined, { isEnabled }: StrategyContext): void {
   if (isEnabled?.('MaxUnavailableStatefulSet')) {
-    // Upstream's default, which depends on the gate.
+    // Upstream defaults this field only if the gate is on.
     const { rollingUpdate } = spec?.updateStrategy ?? {};
     if (rollingUpdate) rollingUpdate.maxUnavailable ??= 1;
     return;

@@ -19,7 +19,7 @@ export function validateControllerRevisionUpdate(revision: ControllerRevision, o
   const errors: FieldError[] = [];
   validateMetaAgain(errors, revision.metadata, nameIsDNSSubdomain);
   validateRevision(errors, revision);
-  // Content that is kept as it was written is compared so, too.
+  // Raw content is compared by its encoding.
   const data = encodeRawJson(revision.data);
   if (data !== encodeRawJson(old.data)) errors.push(invalid(fieldPath('data'), new JsonText(data), fieldImmutableError));
   return errors;

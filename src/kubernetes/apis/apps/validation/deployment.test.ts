@@ -36,7 +36,7 @@ it.each<{ name: string; spec: DeploymentSpec; errors: readonly string[] }>([
     errors: ['spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`'],
   },
   {
-    name: 'a selector that selects in no way',
+    name: 'a selector with an invalid operator',
     spec: { selector: { matchExpressions: [{ key: 'a', operator: 'X' }] } },
     errors: [
       'spec.selector.matchExpressions[0].operator: Invalid value: "X": not a valid selector operator',
@@ -44,12 +44,12 @@ it.each<{ name: string; spec: DeploymentSpec; errors: readonly string[] }>([
     ],
   },
   {
-    name: 'no progress possible',
+    name: 'maxSurge and maxUnavailable of zero',
     spec: { strategy: rolling(0, '0%') },
     errors: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
   },
   {
-    name: 'more than all',
+    name: 'maxUnavailable above 100 percent',
     spec: { strategy: rolling(1, '101%') },
     errors: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
   },
@@ -59,7 +59,7 @@ it.each<{ name: string; spec: DeploymentSpec; errors: readonly string[] }>([
     errors: ['spec.strategy: Unsupported value: {"Type":"X","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"'],
   },
   {
-    name: 'a deadline too soon',
+    name: 'a progress deadline not above minReadySeconds',
     spec: { minReadySeconds: 9, progressDeadlineSeconds: 9 },
     errors: ['spec.progressDeadlineSeconds: Invalid value: 9: must be greater than minReadySeconds'],
   },
@@ -67,14 +67,14 @@ it.each<{ name: string; spec: DeploymentSpec; errors: readonly string[] }>([
   expect(validateDeployment(deployment(spec)).map(String)).toEqual(errors);
 });
 
-it('keeps its selector', () => {
+it('rejects a change of the selector', () => {
   const wider = { matchExpressions: [{ key: 'app', operator: 'Exists' }] };
   expect(validateDeploymentUpdate(deployment({ selector: wider }), deployment()).map(String)).toEqual([
     'spec.selector: Invalid value: {"matchExpressions":[{"key":"app","operator":"Exists"}]}: field is immutable',
   ]);
 });
 
-it('counts no more replicas than there are, and collisions only upwards', () => {
+it('rejects counts above the number of replicas, and a decreasing collision count', () => {
   const errors = validateDeploymentStatusUpdate(
     deployment({}, { replicas: 1, readyReplicas: 2, collisionCount: 1 }),
     deployment({}, { collisionCount: 2 }),

@@ -28,7 +28,7 @@ import {
   validateRunsForever,
 } from './workload.ts';
 
-/** What is not validated, since the stored object has it already and it cannot be changed, or was never valid. */
+/** Parts that are not validated, because the stored object has them and they are immutable, or because they were never valid. */
 interface Skipped {
   readonly immutable: boolean;
   readonly template: boolean;
@@ -118,7 +118,7 @@ function validateTemplate(errors: FieldError[], spec: StatefulSetSpec, options: 
   validatePodSpecificAnnotations(errors, annotations, template.spec ?? {}, path.child('annotations'), options);
 }
 
-/** The template as the controller uses it: with host names of its own, and volumes of the claims that it makes. */
+/** Returns the template as the controller uses it: without hostname and subdomain of the client, and with the volumes of the claim templates. */
 function asRun(template: PodTemplateSpec, { volumeClaimTemplates = [] }: StatefulSetSpec): PodTemplateSpec {
   const { spec } = template;
   if (!spec || (!spec.subdomain && !spec.hostname && volumeClaimTemplates.length === 0)) return template;
@@ -194,7 +194,7 @@ export function validateStatefulSetStatusUpdate({ status = {} }: StatefulSet, ol
   return errors;
 }
 
-/** Those of the template are not among them. `claimField` is what upstream calls the spec of a claim in its path, on update only. */
+/** Warnings of the stateful set without those of its template. `claimField` is upstream's path element for the spec of a claim, on updates only. */
 export function statefulSetWarnings({ spec = noSpec }: StatefulSet, claimField?: string): string[] {
   const warnings: string[] = [];
   for (const [i, claim] of (spec.volumeClaimTemplates ?? []).entries()) {

@@ -1,4 +1,4 @@
-/** What the controllers of this group have in common. Upstream: pkg/apis/apps/validation/validation.go. */
+/** Validation that the workload controllers share. Upstream: pkg/apis/apps/validation/validation.go. */
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import type { PodOptions } from '#kubernetes/apis/core/validation/pod-options';
@@ -10,7 +10,7 @@ export const specPath = fieldPath('spec');
 export const statusPath = fieldPath('status');
 export const noTemplate: PodTemplateSpec = {};
 
-/** A selector that must be there and select something; `kind` is what the message calls the object. */
+/** Validates that a selector is present and not empty. Messages call the object `kind`. */
 export function validateRequiredSelector(errors: FieldError[], selector: LabelSelector | undefined, kind: string): void {
   if (!selector) {
     errors.push(required(specPath.child('selector')));
@@ -21,7 +21,7 @@ export function validateRequiredSelector(errors: FieldError[], selector: LabelSe
     errors.push(invalid(specPath.child('selector'), selectorValue(selector), `empty selector is invalid for ${kind}`));
 }
 
-/** The pods of such controllers run for ever. */
+/** Validates that the template has the restart policy Always and no active deadline. */
 export function validateRunsForever(errors: FieldError[], { spec = {} }: PodTemplateSpec, kind: string): void {
   if (spec.restartPolicy !== 'Always')
     errors.push(notSupported(specPath.child('template', 'spec', 'restartPolicy'), spec.restartPolicy ?? '', ['Always']));
@@ -32,7 +32,7 @@ export function validateRunsForever(errors: FieldError[], { spec = {} }: PodTemp
   }
 }
 
-/** Selector and template of deployments and replica sets: the messages call both deployment, and both ReplicaSet. */
+/** Validates the selector and the template of deployments and replica sets. As upstream, some messages name the kind deployment and others ReplicaSet. */
 export function validateSelectorAndTemplate(
   errors: FieldError[],
   selector: LabelSelector | undefined,
@@ -56,7 +56,7 @@ interface Counts {
   collisionCount?: number;
 }
 
-/** These counts of a status are none above `replicas`. */
+/** Validates that these counts of a status are not above `replicas`. */
 export function validateNotAboveReplicas<T extends Counts>(errors: FieldError[], status: T, ...fields: (keyof T & string)[]): void {
   const { replicas = 0 } = status;
   for (const field of fields) {
@@ -74,7 +74,7 @@ export function validateAvailable(
     errors.push(invalid(statusPath.child('availableReplicas'), availableReplicas, `cannot be greater than ${ready}`));
 }
 
-/** The count of hash collisions only grows. */
+/** Validates that the count of hash collisions does not decrease. */
 export function validateCollisionCount(errors: FieldError[], { collisionCount }: Counts = {}, old: Counts = {}): void {
   if (old.collisionCount !== undefined && (collisionCount ?? 0) < old.collisionCount) {
     errors.push(invalid(statusPath.child('collisionCount'), collisionCount ?? 0, 'cannot be decremented'));

@@ -6,7 +6,7 @@ import { statusSubresource } from '#kubernetes/apis/strategy';
 import type { HorizontalPodAutoscaler } from '#kubernetes/schema/autoscaling_v2.gen';
 import { defaultHorizontalPodAutoscaler } from './defaults.ts';
 
-/** Stored as autoscaling/v2: strategy and columns see that version. */
+/** Autoscalers are stored as autoscaling/v2: the strategy and the columns work on that version. */
 export default defineResource<HorizontalPodAutoscaler>({
   group: 'autoscaling',
   version: 'v1',

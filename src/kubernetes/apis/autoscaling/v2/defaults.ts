@@ -15,7 +15,7 @@ export function defaultHorizontalPodAutoscaler(autoscaler: HorizontalPodAutoscal
   behavior.scaleDown = defaultScaleDownRules(behavior.scaleDown);
 }
 
-/** Four pods or as many as there are, whichever is more, every 15 seconds. */
+/** Defaults the scale-up rules: the larger of four pods and 100 percent, every 15 seconds. */
 function defaultScaleUpRules(rules: HPAScalingRules = {}): HPAScalingRules {
   rules.stabilizationWindowSeconds ??= 0;
   rules.selectPolicy ??= 'Max';
@@ -26,7 +26,7 @@ function defaultScaleUpRules(rules: HPAScalingRules = {}): HPAScalingRules {
   return rules;
 }
 
-/** How long the past counts is a flag of the controller: no default here. */
+/** Defaults the scale-down rules. The stabilization window has no default here; it is a flag of the controller. */
 function defaultScaleDownRules(rules: HPAScalingRules = {}): HPAScalingRules {
   rules.selectPolicy ??= 'Max';
   rules.policies ??= [{ type: 'Percent', value: 100, periodSeconds }];

@@ -14,7 +14,7 @@ const core = { apiVersion: 'v1', kind: 'X', name: 'd' };
 it.each<{ name: string; spec: HorizontalPodAutoscalerSpec; errors: readonly string[] }>([
   { name: 'an autoscaler', spec: {}, errors: [] },
   {
-    name: 'fewer than least',
+    name: 'maxReplicas below minReplicas',
     spec: { minReplicas: 9 },
     errors: ['spec.maxReplicas: Invalid value: 5: must be greater than or equal to `minReplicas`'],
   },
@@ -23,9 +23,9 @@ it.each<{ name: string; spec: HorizontalPodAutoscalerSpec; errors: readonly stri
     spec: { scaleTargetRef: core },
     errors: ['spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group'],
   },
-  { name: 'the one kind of the core group that scales', spec: { scaleTargetRef: { ...core, kind: 'ReplicationController' } }, errors: [] },
+  { name: 'the only scalable kind of the core group', spec: { scaleTargetRef: { ...core, kind: 'ReplicationController' } }, errors: [] },
   {
-    name: 'a source of another type',
+    name: 'a metric source that does not match the type',
     spec: { metrics: [{ type: 'Pods', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 1 } } }] },
     errors: ['spec.metrics[0].pods: Required value: must populate information for the given metric source'],
   },
@@ -38,6 +38,6 @@ it.each<{ name: string; spec: HorizontalPodAutoscalerSpec; errors: readonly stri
   expect(validateHorizontalPodAutoscaler(autoscaler(spec)).map(String)).toEqual(errors);
 });
 
-it('may keep a target that new ones may not have', () => {
+it('accepts a target kind of the stored object that new objects may not have', () => {
   expect(validateHorizontalPodAutoscalerUpdate(autoscaler({ scaleTargetRef: core }), autoscaler({ scaleTargetRef: core }))).toEqual([]);
 });

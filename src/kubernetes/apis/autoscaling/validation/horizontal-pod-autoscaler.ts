@@ -1,4 +1,4 @@
-/** Of the stored version, v2. Upstream: pkg/apis/autoscaling/validation/validation.go and the strategy of the registry. */
+/** Validation of autoscalers in the stored version, v2. Upstream: pkg/apis/autoscaling/validation/validation.go and the strategy of the registry. */
 import { isOptedIn } from '#kubernetes/apis/core/capabilities';
 import {
   type FieldError,
@@ -30,7 +30,7 @@ const noSpec: HorizontalPodAutoscalerSpec = {};
 const maxPeriodSeconds = 1800;
 const maxStabilizationWindowSeconds = 3600;
 const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
-/** In the order in which upstream looks at them: only the first that is there is validated. */
+/** Metric sources in upstream's order: only the first one that is present is validated. */
 const sources = ['object', 'external', 'pods', 'resource', 'containerResource'] as const;
 
 export function validateHorizontalPodAutoscaler({ spec = noSpec }: HorizontalPodAutoscaler): FieldError[] {
@@ -73,10 +73,10 @@ function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutos
   return errors;
 }
 
-/** Which apiVersion a reference may have: one with a group, one that can be read, or whatever. */
+/** The form of apiVersion that a reference must have: with a non-empty group, parsable, or any. */
 type ApiVersions = 'group' | 'any group' | 'any';
 
-/** A target of the same kind stays allowed; of the core group, only one kind can be scaled. */
+/** Returns the allowed target kinds. The kind of the stored target stays allowed; the core group has one scalable kind. */
 function allowedTargets({ kind, apiVersion }: CrossVersionObjectReference, old: CrossVersionObjectReference | undefined): ApiVersions {
   if (old && old.kind === kind && old.apiVersion === apiVersion) return 'any';
   return kind === 'ReplicationController' ? 'any group' : 'group';

@@ -1,4 +1,4 @@
-/** What clients may leave out of jobs. Upstream: pkg/apis/batch/v1/defaults.go and zz_generated.defaults.go. */
+/** Defaults of jobs. Upstream: pkg/apis/batch/v1/defaults.go and zz_generated.defaults.go. */
 import { defaultPodTemplateSpec } from '#kubernetes/apis/core/v1/defaults';
 import type { CronJob, Job, JobSpec } from '#kubernetes/schema/batch_v1.gen';
 
@@ -6,14 +6,14 @@ const maxInt32 = 2 ** 31 - 1;
 
 export function defaultJob(job: Job): void {
   const spec = (job.spec ??= {});
-  // A number of workers without a number of completions means that any worker's success is that of the job.
+  // With parallelism but no completions, the success of any pod completes the job.
   if (spec.parallelism === undefined) {
     spec.completions ??= 1;
     spec.parallelism = 1;
   }
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : maxInt32;
   const labels = spec.template?.metadata?.labels;
-  // One object in both places, as upstream: what the strategy adds to the template's labels, the job gets too.
+  // As upstream, job and template share one object: labels that the strategy adds to the template appear on the job too.
   if (labels !== undefined && !hasAny(job.metadata.labels)) job.metadata.labels = labels;
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
@@ -27,7 +27,7 @@ function hasAny(map: Readonly<Record<string, string>> | undefined): boolean {
   return false;
 }
 
-/** What the template of a cron job gets too. */
+/** Defaults that also apply to the job template of a cron job. */
 function defaultJobSpec(spec: JobSpec): void {
   for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? []) {
     for (const pattern of onPodConditions ?? []) if (!pattern.status) pattern.status = 'True';

@@ -29,8 +29,8 @@ function completionsText({ spec, status }: Job): string {
 }
 
 /**
- * Unless the client brings its own selector, the job selects the pods that carry its uid, and its template gets the labels
- * that the controller and people look for. Labels that are there already stay; validation refuses those that conflict.
+ * Sets the selector to the job's uid and adds the labels of the controller to the template, unless the client brings its own selector.
+ * Existing labels are kept; validation rejects those that conflict.
  */
 function generateSelector(job: Job): void {
   const template = ((job.spec ??= {}).template ??= {});
@@ -47,7 +47,7 @@ function specWarnings({ spec }: Job): string[] {
   return [...jobSpecWarnings(spec, 'spec'), ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template'))];
 }
 
-/** A deletion that does not say what happens to the pods leaves them. Upstream: pkg/registry/batch/job/storage. */
+/** Warns about a deletion without a propagation policy, which orphans the pods. Upstream: pkg/registry/batch/job/storage. */
 function deletionWarnings({ propagationPolicy, orphanDependents }: DeleteOptions): string[] {
   if (propagationPolicy !== undefined || orphanDependents !== undefined) return [];
   return [
@@ -71,7 +71,7 @@ export default defineResource<Job>({
       prepareForCreate(job) {
         if (!job.spec?.manualSelector) generateSelector(job);
       },
-      /** Upstream, jobs get the labels of their template whenever they are read: validation does not see those of a new one. */
+      /** Upstream copies the labels of the template to the job on every read, so that validation does not see those of a new job. */
       canonicalize(job) {
         const labels = job.spec?.template?.metadata?.labels;
         if (labels && Object.keys(job.metadata.labels ?? {}).length === 0) job.metadata.labels = { ...labels };

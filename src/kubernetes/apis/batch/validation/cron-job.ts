@@ -7,7 +7,7 @@ import type { CronJob, CronJobSpec, JobSpec } from '#kubernetes/schema/batch_v1.
 import { isTimeZone, scheduleError } from './cron-schedule.ts';
 import { validateJobSpec } from './job.ts';
 
-/** The controller appends a dash and ten digits to make the name of a job, which has at most 63 bytes. */
+/** The controller appends a dash and ten digits to form the name of a job, which has at most 63 bytes. */
 const maxNameLength = 52;
 const specPath = fieldPath('spec');
 const noSpec: CronJobSpec = {};
@@ -72,7 +72,7 @@ function validateTimeZone(errors: FieldError[], timeZone: string): void {
   if (!isTimeZone(timeZone)) errors.push(invalid(path, timeZone, `unknown time zone ${timeZone}`));
 }
 
-/** Warnings of an update; `spec.spec` is upstream's. */
+/** Warnings of an update. As upstream, the path is `spec.spec`. */
 export function cronJobScheduleWarnings({ spec }: CronJob): string[] {
   return spec?.schedule?.includes('TZ')
     ? [

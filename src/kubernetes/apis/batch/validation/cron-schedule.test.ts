@@ -12,7 +12,7 @@ describe('scheduleError', () => {
     '@every 1h30m',
     'TZ=UTC 0 0 * * *',
     ' 0\t0 * * * ',
-  ])('%s is a schedule', (schedule) => {
+  ])('accepts %s as a schedule', (schedule) => {
     expect(scheduleError(schedule)).toBeUndefined();
   });
 
@@ -31,7 +31,7 @@ describe('scheduleError', () => {
     ['@every x', 'failed to parse duration @every x: time: invalid duration "x"'],
     ['TZ=0', 'invalid schedule format: runtime error: slice bounds out of range [:-1]'],
     ['TZ=Mars/X * * * * *', 'provided bad location Mars/X: unknown time zone Mars/X'],
-  ])('%j is none', (schedule, error) => {
+  ])('rejects %j', (schedule, error) => {
     expect(scheduleError(schedule)).toBe(error);
   });
 });

@@ -1,4 +1,4 @@
-/** Whether a text is a schedule. Upstream: ParseStandard of github.com/robfig/cron/v3, and time.LoadLocation. */
+/** Validation of cron schedules. Upstream: ParseStandard of github.com/robfig/cron/v3, and time.LoadLocation. */
 import { parseDuration } from '#apimachinery/runtime/duration';
 import { quote } from '#apimachinery/runtime/quote';
 
@@ -17,13 +17,13 @@ const fields: readonly Bounds[] = [
 ];
 const descriptors: ReadonlySet<string> = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
 
-/** What is wrong with a schedule (`0 4 * * *`, `@daily`, `@every 1h30m`, each with an optional `TZ=…` before); undefined if nothing. */
+/** Returns the error of a schedule (`0 4 * * *`, `@daily`, `@every 1h30m`, each with an optional `TZ=…` prefix); undefined if it is valid. */
 export function scheduleError(schedule: string): string | undefined {
   let text = schedule;
   if (text === '') return 'empty spec string';
   if (text.startsWith('TZ=') || text.startsWith('CRON_TZ=')) {
     const space = text.indexOf(' ');
-    // Upstream has no check here: Go's runtime finds it, and the message tells so.
+    // Upstream has no check here: it returns the panic of the Go runtime.
     if (space < 0) return 'invalid schedule format: runtime error: slice bounds out of range [:-1]';
     const zone = text.slice(text.indexOf('=') + 1, space);
     if (zone !== '' && !isTimeZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`;
@@ -54,7 +54,7 @@ function descriptorError(text: string): string | undefined {
   }
 }
 
-/** One of the forms `n`, `n-m`, `*`, each with an optional `/step`. */
+/** Returns the error of one of the forms `n`, `n-m`, `*`, each with an optional `/step`. */
 function rangeError(text: string, { min, max, names }: Bounds): string | undefined {
   const parts = text.split('/');
   const ends = parts[0]!.split('-');
@@ -90,15 +90,15 @@ function parseNumber(text: string, names?: readonly string[]): number | string {
 }
 
 /**
- * A name of the IANA data base. Go looks for a file of this name, so case counts; Intl takes any case, but knows the same
- * names. Each part of a real name begins with a capital.
+ * True for a name of the IANA time zone database. Go opens a file of this name, so case matters; Intl accepts any case. Each component of a
+ * valid name starts with a capital.
  */
 export function isTimeZone(name: string): boolean {
   if (name === 'UTC' || name === 'Local') return true;
-  // Areas of more than two letters are no abbreviations.
+  // Areas of more than two letters are not abbreviations.
   if (!name.split('/').every((part) => /^[A-Z]/.test(part)) || /^[A-Z]{3,}\//.test(name)) return false;
   try {
-    // Node takes names in any case, and Go as they are written in the database.
+    // Node accepts names in any case, Go only in the case of the database.
     const known = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
     return known === name || known.toLowerCase() !== name.toLowerCase();
   } catch {

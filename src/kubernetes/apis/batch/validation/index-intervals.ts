@@ -1,4 +1,4 @@
-/** Sets of indexes as text: `1,3-5,7`, ascending. Upstream: validateIndexesFormat in pkg/apis/batch/validation. */
+/** Index sets in text form: `1,3-5,7`, ascending. Upstream: validateIndexesFormat in pkg/apis/batch/validation. */
 import { quote } from '#apimachinery/runtime/quote';
 
 type Interval = readonly [first: number, last: number];
@@ -9,7 +9,7 @@ function parseIndex(text: string, completions: number): number | string {
   return index >= completions ? `too large index: ${quote(text)}` : index;
 }
 
-/** The ends of `3-5` or `3`, both below `completions`; or what is wrong. */
+/** Returns the ends of `3-5` or `3`, both below `completions`; or an error text. */
 function parseInterval(text: string, completions: number): Interval | string {
   const limits = text.split('-');
   if (limits.length > 2)
@@ -22,7 +22,7 @@ function parseInterval(text: string, completions: number): Interval | string {
   return first >= last ? `non-increasing order, previous: ${first}, current: ${last}` : [first, last];
 }
 
-/** How many indexes the text has; or what is wrong with it. */
+/** Returns the number of indexes in the text; or an error text. */
 export function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0;
   let previous: number | undefined;
@@ -38,7 +38,7 @@ export function countIndexes(text: string, completions: number): number | string
   return total;
 }
 
-/** The first index that is in both; what cannot be read is passed over. */
+/** Returns the first index that is in both sets. Unparsable texts are skipped. */
 export function firstOverlap(completed: string, failed: string, completions: number): number | undefined {
   if (completed === '' || failed === '') return undefined;
   const parse = (text: string) =>

@@ -2,7 +2,7 @@ import type { Job } from '#kubernetes/schema/batch_v1.gen';
 
 type JobConditionType = 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet' | 'Suspended';
 
-/** Whether a condition of this type has this status. */
+/** True if the job has a condition of this type and status. */
 export function hasCondition({ status }: Job, type: JobConditionType, value: 'True' | 'False' = 'True'): boolean {
   const conditions = status?.conditions;
   if (!conditions) return false;

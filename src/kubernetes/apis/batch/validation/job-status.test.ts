@@ -31,7 +31,7 @@ it.each<Row>([
   },
   { name: 'a negative count', status: { active: -1 }, errors: ['status.active: Invalid value: -1: must be greater than or equal to 0'] },
   {
-    name: 'complete without anything',
+    name: 'a Complete condition without its other fields',
     old: { startTime },
     status: { startTime, conditions: condition('Complete') },
     errors: [
@@ -40,13 +40,13 @@ it.each<Row>([
     ],
   },
   {
-    name: 'the start moves',
+    name: 'a changed start time',
     old: { startTime },
     status: { startTime: completionTime },
     errors: [`status.startTime: Invalid value: "${completionTime}": field is immutable for unsuspended job once set`],
   },
   {
-    name: 'the start moves as the job resumes',
+    name: 'a changed start time of a resumed job',
     old: { startTime, conditions: condition('Suspended') },
     status: { startTime: completionTime, conditions: [{ type: 'Suspended', status: 'False' }] },
     errors: [],
@@ -58,26 +58,26 @@ it.each<Row>([
     errors: ['status.succeeded: Invalid value: 1: cannot decrease the succeeded counter'],
   },
   {
-    name: 'successes of an elastic job vanish',
+    name: 'a decreasing number of succeeded pods of an elastic job',
     old: { succeeded: 2 },
     status: { succeeded: 1 },
     spec: { completions: 3, parallelism: 3, completionMode: 'Indexed' },
     errors: [],
   },
   {
-    name: 'a failed job comes back',
+    name: 'a removed Failed condition',
     old: { startTime, conditions: condition('Failed', 'FailureTarget') },
     status: { startTime, conditions: condition('FailureTarget') },
     errors: ['status.conditions: Invalid value: cannot disable the terminal Failed=True condition'],
   },
   {
-    name: 'more ready than active',
+    name: 'more ready than active pods',
     status: { active: 1, ready: 2 },
     errors: ['status.ready: Invalid value: 2: cannot set more ready pods than active'],
   },
-  { name: 'what was wrong before may stay', old: { active: 1, ready: 2 }, status: { active: 1, ready: 2, failed: 1 }, errors: [] },
+  { name: 'a status that was invalid before', old: { active: 1, ready: 2 }, status: { active: 1, ready: 2, failed: 1 }, errors: [] },
   {
-    name: 'indexes of a job without',
+    name: 'completed indexes of a non-indexed job',
     status: { completedIndexes: '0' },
     errors: ['status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode'],
   },

@@ -1,4 +1,4 @@
-/** Which changes a job's status may see. Upstream: ValidateJobUpdateStatus, getStatusValidationOptions of the job's strategy. */
+/** Validation of the transitions of a job's status. Upstream: ValidateJobUpdateStatus, getStatusValidationOptions of the job's strategy. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, duplicate, fieldPath, invalid, omitValue, required } from '#apimachinery/validation/field';
 import { validateNonnegative } from '#kubernetes/apis/core/validation/checks';
@@ -11,7 +11,10 @@ const statusPath = fieldPath('status');
 const noSpec: JobSpec = {};
 const noStatus: JobStatus = {};
 
-/** What the update changes: a rule holds only for what it does change, so that a job that broke one before can still be updated. */
+/**
+ * The differences between two versions of a job. A rule applies only to what the update changes, so that a job that already violates it can
+ * still be updated.
+ */
 class Changes {
   readonly spec: JobSpec;
   readonly status: JobStatus;
@@ -187,7 +190,7 @@ function validateSuccessCriteria(errors: FieldError[], { spec, complete, failed,
   }
 }
 
-/** What must not be taken back. */
+/** Validates fields that must not be reverted. */
 function validateTransition(errors: FieldError[], { job, old, spec, status, before, successCriteriaMet }: Changes): void {
   for (const type of ['Failed', 'Complete', 'FailureTarget'] as const) {
     if (hasCondition(old, type) && !hasCondition(job, type))

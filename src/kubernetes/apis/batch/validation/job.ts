@@ -74,7 +74,7 @@ export function validateJobUpdate(job: Job, old: Job): FieldError[] {
   const hadLabels = oldLabels?.[prefixedLabels.name] !== undefined && oldLabels[prefixedLabels.uid] !== undefined;
   validateMetaAgain(errors, job.metadata, nameIsDNSSubdomain);
   validateGeneratedSelector(errors, job, hadLabels);
-  // Upstream validates an update as a new object, and once more as the update: clients see both.
+  // Upstream validates an update as a new object and again as an update: clients see both sets of errors.
   const ofSpec: FieldError[] = [];
   validateSelectedSpec(
     ofSpec,
@@ -97,7 +97,7 @@ export function validateJobUpdate(job: Job, old: Job): FieldError[] {
   return errors;
 }
 
-/** Without a selector of the client's own, labels that the server wrote are there and say what they should. */
+/** Validates the selector and labels that the server generates if the client brings no selector. */
 function validateGeneratedSelector(errors: FieldError[], { metadata, spec = noSpec }: Job, requirePrefixedLabels: boolean): void {
   if (spec.manualSelector || !spec.selector) return;
   const { uid = '', name = '' } = metadata;
@@ -122,7 +122,7 @@ function validateHasLabel(errors: FieldError[], labels: Readonly<Record<string, 
   errors.push(value === undefined ? required(path, detail) : invalid(path, labels, detail));
 }
 
-/** Pods of an indexed job are called after it and their index. */
+/** Validates the hostnames of the pods of an indexed job, which consist of the job's name and their index. */
 function validateHostnames(errors: FieldError[], { metadata: { name = '' }, spec = noSpec }: Job): void {
   if (spec.completionMode !== 'Indexed' || (spec.completions ?? 0) <= 0) return;
   const last = `${name}-${spec.completions! - 1}`;
@@ -139,7 +139,7 @@ function validateSelectedSpec(errors: FieldError[], spec: JobSpec, path: Path, o
     errors.push(templateLabelsError(spec.template ?? noTemplate, path.child('template')));
 }
 
-/** What jobs and the templates of cron jobs have in common. */
+/** Validates the fields that jobs and job templates of cron jobs share. */
 export function validateJobSpec(errors: FieldError[], spec: JobSpec, path: Path, options: PodOptions): void {
   validateNonnegative(errors, spec.parallelism, path, 'parallelism');
   validateNonnegative(errors, spec.completions, path, 'completions');
@@ -335,7 +335,7 @@ function validateCompletionsUpdate(errors: FieldError[], spec: JobSpec, old: Job
   }
 }
 
-/** Where the pods of a suspended job run may still be said, and what they need; all else of the template stays. */
+/** Validates that the template of a suspended job changes only in its scheduling directives and resources. */
 function validateTemplateUpdate(errors: FieldError[], template: PodTemplateSpec, oldTemplate: PodTemplateSpec, old: Job): void {
   if (equalAs('core_v1.PodTemplateSpec', template, oldTemplate)) return;
   const { spec, status } = old;

@@ -17,7 +17,7 @@ export default defineResource<ClusterTrustBundle>({
   storagePath: 'clustertrustbundles',
   strategy: {
     allowUnconditionalUpdate: false,
-    // What a name may be depends on the signer: `validate` sees both.
+    // The valid names depend on the signer: `validate` sees both.
     validateName: isValidPathSegmentName,
     validate: validateClusterTrustBundle,
     validateUpdate: validateClusterTrustBundleUpdate,

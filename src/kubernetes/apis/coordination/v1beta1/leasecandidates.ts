@@ -17,7 +17,7 @@ export default defineResource<LeaseCandidate>({
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     anyFinalizers: true,
-    // The names of processes, as client-go makes them: `host_uuid`.
+    // Names of the form `host_uuid`, which client-go gives to processes.
     validateName: isConfigMapKey,
     validate: validateLeaseCandidate,
     validateUpdate: validateLeaseCandidateUpdate,

@@ -17,7 +17,7 @@ export function validateLeaseCandidate({ spec = {} }: LeaseCandidate): FieldErro
   const binary = binaryVersion ? parseVersion(binaryVersion) : undefined;
   if (!binaryVersion) errors.push(required(path.child('binaryVersion')));
   else if (!binary) errors.push(invalid(path.child('binaryVersion'), binaryVersion, notSemantic));
-  // What does not parse counts as version 0.0.0.
+  // An unparsable version counts as 0.0.0.
   if (binaryVersion && emulationVersion && compareVersions(binary ?? zeroVersion, emulated ?? zeroVersion) < 0)
     errors.push(invalid(path.child('binaryVersion'), binaryVersion, 'must be greater than or equal to `emulationVersion`'));
   if (!strategy) {

@@ -19,7 +19,7 @@ export function validateLease({ spec }: Lease): FieldError[] {
   return errors;
 }
 
-/** A name of Kubernetes' own, or one with a domain. The path is upstream's. */
+/** Validates a strategy name: a predefined one, or one with a domain. The path is upstream's. */
 export function validateStrategy(errors: FieldError[], strategy: string): void {
   const path = specPath.child('strategy', 'strategy');
   if (strategy.includes('/')) for (const message of isQualifiedName(strategy)) errors.push(invalid(path, strategy, message));

@@ -1,10 +1,10 @@
 /**
- * Fields of v1 that say the same twice, since one of them is older. Upstream has one of each pair in its internal types; what
- * comes out of the way there and back is done here in place. Upstream: pkg/apis/core/v1/conversion.go.
+ * Redundant pairs of an old and a new field in v1. Upstream's internal types have one field of each pair; this is the net effect of
+ * converting there and back, in place. Upstream: pkg/apis/core/v1/conversion.go.
  */
 import type { NodeSpec, Pod, PodSpec, PodStatus } from '#kubernetes/schema/core_v1.gen';
 
-/** Init containers were annotations once; old kubelets would still obey these. */
+/** Annotations that once held init containers. Old kubelets would still apply them. */
 const initContainerAnnotations = [
   'pod.beta.kubernetes.io/init-containers',
   'pod.alpha.kubernetes.io/init-containers',
@@ -16,7 +16,7 @@ export function dropInitContainerAnnotations(annotations: Record<string, string>
   for (const name of initContainerAnnotations) if (annotations[name] !== undefined) delete annotations[name];
 }
 
-/** `serviceAccount` is the old name of `serviceAccountName`, which wins. */
+/** Syncs `serviceAccount`, the old name, with `serviceAccountName`, which takes precedence. */
 export function convertPodSpec(spec: PodSpec): void {
   const name = spec.serviceAccountName || spec.serviceAccount;
   if (!name) return;
@@ -31,14 +31,14 @@ export function convertPod(pod: Pod): void {
   if (status !== undefined) convertPodStatus(status);
 }
 
-/** `podIP` is the first of `podIPs`; where a client says both and they differ, `podIP` wins, as an old kubelet knows no other. */
+/** Syncs `podIP` with the first of `podIPs`. If they differ, `podIP` wins, since an old kubelet writes no other. */
 function convertPodStatus(status: PodStatus): void {
   const { podIP, podIPs } = status;
   if (podIP && podIPs?.[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }];
   else if (podIPs?.[0]?.ip) status.podIP = podIPs[0].ip;
 }
 
-/** The same of `podCIDR` and `podCIDRs`. */
+/** Syncs `podCIDR` with the first of `podCIDRs`, by the same rules. */
 export function convertNodeSpec(spec: NodeSpec): void {
   const { podCIDR, podCIDRs } = spec;
   if (podCIDR && podCIDRs?.[0] !== podCIDR) spec.podCIDRs = [podCIDR];

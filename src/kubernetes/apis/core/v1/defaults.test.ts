@@ -40,7 +40,7 @@ describe('containers', () => {
     ['a___b', 'IfNotPresent'],
     ['a:', 'IfNotPresent'],
     ['[::1]:80/x', 'Always'],
-  ])('pulls %s %s', (image, imagePullPolicy) => {
+  ])('image %s gets pull policy %s', (image, imagePullPolicy) => {
     expect(container({ image })).toEqual({
       image,
       imagePullPolicy,
@@ -95,7 +95,7 @@ describe('containers', () => {
       given: { resources: { requests: { cpu: '100u', memory: '1.5', 'a.b/c': '1n', 'd.e/f': '-5u' } } },
       want: { resources: { requests: { cpu: '1m', memory: '1.5', 'a.b/c': '1m', 'd.e/f': '-1m' } } },
     },
-  ])('completes $name', ({ given, want }) => {
+  ])('defaults $name', ({ given, want }) => {
     expect(container(given)).toMatchObject(want);
   });
 });
@@ -152,11 +152,11 @@ describe('pods', () => {
     { given: { podIP: '1.1.1.1' }, want: { podIP: '1.1.1.1', podIPs: [{ ip: '1.1.1.1' }] } },
     { given: { podIPs: [{ ip: '1.1.1.1' }, { ip: '::1' }] }, want: { podIP: '1.1.1.1', podIPs: [{ ip: '1.1.1.1' }, { ip: '::1' }] } },
     { given: { podIP: '2.2.2.2', podIPs: [{ ip: '1.1.1.1' }] }, want: { podIP: '2.2.2.2', podIPs: [{ ip: '2.2.2.2' }] } },
-  ])('status $given', ({ given, want }) => {
+  ])('defaults status $given', ({ given, want }) => {
     expect(defaulted('pods', { status: given })['status']).toEqual(want);
   });
 
-  it('takes amounts of any name', () => {
+  it('accepts amounts of any name', () => {
     const limits = JSON.parse('{"__proto__":"1u"}') as object;
     expect(JSON.stringify(container({ resources: { limits } }))).toContain(
       '"resources":{"limits":{"__proto__":"1m"},"requests":{"__proto__":"1m"}}',

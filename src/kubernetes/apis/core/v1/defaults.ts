@@ -1,7 +1,7 @@
 /**
- * What clients may leave out of core objects. Each function completes a decoded object in place; they run on every write, so
- * they are plain code without a generic walk. Upstream: pkg/apis/core/v1/defaults.go and zz_generated.defaults.go, whose
- * SetDefaults_X and SetObjectDefaults_X are `defaultX` here.
+ * Defaults of core objects. Each function completes a decoded object in place; they run on every write, so they are plain code without a
+ * generic walk. Upstream: pkg/apis/core/v1/defaults.go and zz_generated.defaults.go, whose SetDefaults_X and SetObjectDefaults_X are
+ * `defaultX` here.
  */
 import { defaultPullPolicy } from '#kubernetes/apis/core/image-name';
 import {
@@ -72,12 +72,12 @@ export function defaultPod(pod: Pod): void {
   defaultResources(status.resources);
 }
 
-/** Of pods only: what has a limit and no request requests its limit. */
+/** Sets requests to limits where a request is absent. Applies to pods, not to templates. */
 function defaultRequestsToLimits(resources: ResourceRequirements | undefined): void {
   if (resources?.limits !== undefined) resources.requests = addMissing(resources.requests, resources.limits);
 }
 
-/** A pod that limits anything as a whole limits the huge pages that its containers limit, unless it requests them itself. */
+/** Sets pod-level limits of huge pages to the sum of the containers' limits, if the pod has pod-level limits and no request of its own for them. */
 function defaultHugePagePodLimits(spec: PodSpec, resources: ResourceRequirements): void {
   if (resources.limits === undefined && resources.requests === undefined) return;
   for (const [name, quantity] of aggregateContainers(spec, 'limits')) {
@@ -87,7 +87,7 @@ function defaultHugePagePodLimits(spec: PodSpec, resources: ResourceRequirements
   }
 }
 
-/** A pod that limits anything as a whole requests what its containers request, or else what it limits. */
+/** Sets pod-level requests to the sum of the containers' requests, or else to the pod-level limits, if the pod has pod-level limits. */
 function defaultPodRequests(spec: PodSpec, resources: ResourceRequirements): void {
   const { limits } = resources;
   if (limits === undefined) return;
@@ -118,13 +118,13 @@ function defaultContainerStatuses(statuses: readonly ContainerStatus[] | undefin
   }
 }
 
-/** A template without a spec gets one, as its type has no way to be without. */
+/** Defaults a pod template. An absent spec becomes an empty one, as in upstream's type. */
 export function defaultPodTemplateSpec(template: PodTemplateSpec): void {
   defaultPodSpec((template.spec ??= {}));
   if (template.metadata?.annotations !== undefined) dropInitContainerAnnotations(template.metadata.annotations);
 }
 
-/** The spec of a pod or of a template, with all that is in it. */
+/** Defaults the spec of a pod or template, including nested fields. */
 export function defaultPodSpec(spec: PodSpec): void {
   if (!spec.dnsPolicy) spec.dnsPolicy = 'ClusterFirst';
   if (!spec.restartPolicy) spec.restartPolicy = 'Always';
@@ -141,7 +141,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   defaultResources(spec.resources);
 }
 
-/** Also of ephemeral containers, which have the same fields. */
+/** Defaults a container, also an ephemeral one, which has the same fields. */
 export function defaultContainer(container: Container | EphemeralContainer): void {
   if (!container.imagePullPolicy) container.imagePullPolicy = defaultPullPolicy(container.image ?? '');
   if (!container.terminationMessagePath) container.terminationMessagePath = '/dev/termination-log';
@@ -188,7 +188,7 @@ export function defaultResources(resources: { limits?: Record<string, string>; r
   defaultResourceList(resources.requests);
 }
 
-/** A volume without a source is an emptyDir. */
+/** Defaults a volume; without a source it becomes an emptyDir. */
 export function defaultVolume(volume: Volume): void {
   for (const field in volume) {
     switch (field) {
@@ -210,7 +210,7 @@ export function defaultVolume(volume: Volume): void {
   volume.emptyDir = {};
 }
 
-/** All kinds of sources; a volume that has several is refused, but only later. */
+/** Defaults all sources of a volume. Validation rejects multiple sources later. */
 function defaultVolumeSource(volume: Volume): void {
   const { hostPath, secret, iscsi, rbd, downwardAPI, configMap, azureDisk, projected, scaleIO, ephemeral, image } = volume;
   if (image !== undefined && !image.pullPolicy) image.pullPolicy = defaultPullPolicy(image.reference ?? '');
@@ -236,7 +236,7 @@ function defaultDownwardFiles(files: readonly DownwardAPIVolumeFile[] | undefine
   for (const { fieldRef } of files ?? []) if (fieldRef !== undefined && !fieldRef.apiVersion) fieldRef.apiVersion = 'v1';
 }
 
-/** Sources that volumes of pods and persistent volumes have alike, as far as they have defaults. */
+/** Sources with defaults that pod volumes and persistent volumes share. */
 interface SharedSources {
   readonly iscsi?: { iscsiInterface?: string } | undefined;
   readonly rbd?: { pool?: string; user?: string; keyring?: string } | undefined;
@@ -272,7 +272,7 @@ export function defaultPersistentVolume(volume: PersistentVolume): void {
   defaultPersistentVolumeSource(spec);
 }
 
-/** What the spec of a persistent volume has in other places too: its capacity and its source. */
+/** Defaults the parts of a persistent volume's spec that also occur elsewhere: capacity and source. */
 export function defaultPersistentVolumeSource(spec: PersistentVolumeSpec): void {
   defaultResourceList(spec.capacity);
   if (spec.hostPath !== undefined) spec.hostPath.type ??= '';
@@ -340,7 +340,7 @@ export function defaultEndpoints({ subsets }: Endpoints): void {
   for (const { ports } of subsets ?? []) for (const port of ports ?? []) if (!port.protocol) port.protocol = 'TCP';
 }
 
-/** Selectors can find a namespace by its name; one that is yet to be generated gets the label later. */
+/** Labels a namespace with its name, for selectors. A generated name is added later. */
 export function defaultNamespace(namespace: Namespace): void {
   const { metadata } = namespace;
   if (metadata.name) (metadata.labels ??= {})['kubernetes.io/metadata.name'] = metadata.name;
@@ -366,7 +366,7 @@ export function defaultLimitRange({ spec }: LimitRange): void {
   }
 }
 
-/** The default limit is the maximum, the default request the default limit, or else the minimum. */
+/** Defaults the limit to the maximum, and the request to the default limit or else the minimum. */
 function defaultContainerLimits(item: LimitRangeItem): void {
   if (item.max !== undefined) item.default = addMissing(item.default, item.max);
   if (item.default !== undefined) item.defaultRequest = addMissing(item.defaultRequest, item.default);

@@ -5,7 +5,7 @@ import { endpointsWarnings, validateEndpoints, validateEndpointsUpdate } from '#
 import type { Endpoints } from '#kubernetes/schema/core_v1.gen';
 import { defaultEndpoints } from './defaults.ts';
 
-/** The first three `ip:port` (or `ip` where there are no ports), and how many more there are. */
+/** Formats the first three `ip:port` (or `ip` without ports) and the number of further ones. */
 function endpointsText({ subsets }: Endpoints): string {
   if (!subsets?.length) return '<none>';
   const all = subsets.flatMap(({ addresses = [], ports = [] }) =>

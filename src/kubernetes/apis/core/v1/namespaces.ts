@@ -15,7 +15,7 @@ import { keepField, statusSubresource } from '#kubernetes/apis/strategy';
 import type { Namespace } from '#kubernetes/schema/core_v1.gen';
 import { defaultNamespace } from './defaults.ts';
 
-/** Selectors can find a namespace by its name. */
+/** Labels a namespace with its name, for selectors. */
 function labelWithName(metadata: ObjectMeta, name: string): void {
   (metadata.labels ??= {})['kubernetes.io/metadata.name'] = name;
 }

@@ -14,7 +14,7 @@ function statusText({ spec, status }: Node): string {
   return texts.join(',');
 }
 
-/** From `node-role.kubernetes.io/<role>` labels and the value of `kubernetes.io/role`. */
+/** Formats the roles in `node-role.kubernetes.io/<role>` labels and the value of `kubernetes.io/role`. */
 function rolesText({ metadata }: Node): string {
   const prefix = 'node-role.kubernetes.io/';
   const roles = new Set<string>();

@@ -14,7 +14,7 @@ import { defaultPersistentVolumeClaim } from './defaults.ts';
 
 const noSource = {};
 
-/** A source of another namespace goes (CrossNamespaceVolumeDataSource). Upstream: DropDisabledFields in pkg/api/persistentvolumeclaim/util.go. */
+/** Drops a data source of another namespace (gate CrossNamespaceVolumeDataSource). Upstream: DropDisabledFields in pkg/api/persistentvolumeclaim/util.go. */
 function dropDisabledDataSource(
   spec: PersistentVolumeClaimSpec,
   old: PersistentVolumeClaimSpec | undefined,
@@ -24,7 +24,7 @@ function dropDisabledDataSource(
   if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
 }
 
-/** Of a data source other than a claim or a snapshot, the old field `dataSource` says nothing. */
+/** Drops the `dataSource` of a new claim if it refers to neither a claim nor a snapshot. */
 function enforceDataSourceBackwardsCompatibility(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec = noSource): void {
   if (old.dataSource || old.dataSourceRef || spec.dataSourceRef || !spec.dataSource) return;
   const { apiGroup = '', kind } = spec.dataSource;
@@ -33,7 +33,7 @@ function enforceDataSourceBackwardsCompatibility(spec: PersistentVolumeClaimSpec
   if (!known) delete spec.dataSource;
 }
 
-/** `dataSource` and `dataSourceRef` say the same unless the client set both, or the source is of another namespace. */
+/** Copies `dataSource` to `dataSourceRef` and back, unless the client set both or the source is of another namespace. */
 function normalizeDataSources(spec: PersistentVolumeClaimSpec): void {
   if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource };
   else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) {

@@ -30,7 +30,7 @@ export default defineResource<Pod>({
     'spec.hostNetwork': ({ spec }) => String(spec?.hostNetwork ?? false),
     'status.phase': ({ status }) => status?.phase ?? '',
     'status.podIP': ({ status }) => status?.podIPs?.[0]?.ip ?? '',
-    // Accepted, but upstream never fills it in.
+    // Upstream accepts this selector but never fills in the field.
     'status.podIPs': () => '',
     'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName ?? '',
   },

@@ -35,7 +35,7 @@ export default defineResource<ReplicationController>({
         ...hostnameWarning(metadata.name, 'Pod names and hostnames'),
         ...podTemplateWarnings(spec?.template, fieldPath('spec', 'template')),
       ],
-      // Upstream looks at the old template here.
+      // Upstream uses the old template here.
       warningsOnUpdate: ({ metadata }, old) =>
         metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(old.spec?.template, fieldPath('spec', 'template')),
     }),

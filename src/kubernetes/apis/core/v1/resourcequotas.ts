@@ -11,7 +11,7 @@ import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { ResourceQuota } from '#kubernetes/schema/core_v1.gen';
 import { defaultResourceQuota } from './defaults.ts';
 
-/** `cpu: 1/2, memory: 1Gi/4Gi` of the resources that are limits (`limits.cpu`), or of those that are not. */
+/** Formats `cpu: 1/2, memory: 1Gi/4Gi`, either of limits (`limits.cpu`) or of all other resources. */
 function usageText({ status }: ResourceQuota, limits: boolean): string {
   return Object.keys(status?.hard ?? {})
     .filter((resource) => resource.startsWith('limits.') === limits)

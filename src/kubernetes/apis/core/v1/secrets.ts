@@ -7,7 +7,7 @@ import { validateSecret, validateSecretUpdate } from '#kubernetes/apis/core/vali
 import type { Secret } from '#kubernetes/schema/core_v1.gen';
 import { defaultSecret } from './defaults.ts';
 
-/** What `stringData` brings as text becomes `data`, which is what is stored. */
+/** Moves the text of `stringData` to `data`, which is the stored form. */
 function mergeStringData(secret: Secret): void {
   const { stringData } = secret;
   if (!stringData) return;
@@ -18,7 +18,7 @@ function mergeStringData(secret: Secret): void {
   delete secret.stringData;
 }
 
-/** A certificate without its key is kept, but not in silence. */
+/** Warns about a certificate without its key, which is accepted. */
 function secretWarnings({ type, data }: Secret): string[] {
   const problem = type === 'kubernetes.io/tls' ? keyPairProblem(data?.['tls.crt'], data?.['tls.key']) : undefined;
   return problem === undefined ? [] : [problem];

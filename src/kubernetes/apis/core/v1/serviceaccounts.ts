@@ -5,7 +5,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import type { ServiceAccount } from '#kubernetes/schema/core_v1.gen';
 
-/** Of the secrets that it may use, only the names count. */
+/** Keeps only the names of the secret references. */
 function cleanSecretReferences(account: ServiceAccount): void {
   if (account.secrets) account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
 }

@@ -1,4 +1,4 @@
-/** Where pods go: node selectors, affinity, topology spread, tolerations. Upstream: pkg/apis/core/validation. */
+/** Validation of scheduling constraints: node selectors, affinity, topology spread, tolerations. Upstream: pkg/apis/core/validation. */
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import { quote } from '#apimachinery/runtime/quote';
 import {
@@ -168,7 +168,7 @@ interface PodAffinityRules {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[];
 }
 
-/** Also of anti-affinity. */
+/** Validates affinity or anti-affinity. */
 function validatePodAffinity(errors: FieldError[], rules: PodAffinityRules, path: Path, options: PodOptions): void {
   const { requiredDuringSchedulingIgnoredDuringExecution: hard, preferredDuringSchedulingIgnoredDuringExecution: soft } = rules;
   addErrorsOfEach(errors, hard ?? [], path.child('requiredDuringSchedulingIgnoredDuringExecution'), (found, term, at) =>
@@ -217,7 +217,7 @@ function validateMatchLabelKeysAndMismatchLabelKeys(
     const lastOf = new Map(matchLabelKeys.map((key, i) => [key, i]));
     for (const { key = '' } of selector.matchExpressions ?? []) {
       const i = lastOf.get(key);
-      // The strategy added a requirement for each of the keys: only a second one is the client's.
+      // The strategy added one requirement for each key; a second one comes from the client.
       if (i !== undefined && selected.has(key)) errors.push(invalid(path.index(i), key, 'exists in both matchLabelKeys and labelSelector'));
       selected.add(key);
     }
@@ -229,7 +229,7 @@ function validateMatchLabelKeysAndMismatchLabelKeys(
   }
 }
 
-/** The rule of older pods, whose selectors do not have the keys in them. */
+/** Validates the keys by the rule of older pods, whose selectors lack them. */
 function validateMatchLabelKeysInTopologySpread(
   errors: FieldError[],
   keys: readonly string[] | undefined,
@@ -245,7 +245,7 @@ function validateMatchLabelKeysInTopologySpread(
   }
 }
 
-/** What no two constraints may have in common, as a text. */
+/** Key by which two constraints are duplicates. */
 const uniquePair = ({ topologyKey = '', whenUnsatisfiable = '' }: TopologySpreadConstraint): string =>
   JSON.stringify([topologyKey, whenUnsatisfiable]);
 

@@ -1,4 +1,4 @@
-/** Rules that many fields of core objects share. Each adds what it finds to `errors`; paths are made only for what is wrong. */
+/** Checks that many fields of core objects share. Each appends to `errors`; paths are built only for errors. */
 import { memos } from '#apimachinery/runtime/memos';
 import { addErrors, type FieldError, type Path, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName, isValidPortName, isValidPortNum } from '#apimachinery/validation/names';
@@ -10,12 +10,12 @@ export const isNotPositive = 'must be greater than zero';
 export const isNotInteger = 'must be an integer';
 export const fieldIsImmutable = 'field is immutable';
 
-/** The place of a field below `path`; a number stands for an index. */
+/** Returns the path of a field below `path`; a number is an index. */
 function at(path: Path, field: string | number | undefined): Path {
   return field === undefined ? path : typeof field === 'number' ? path.index(field) : path.child(field);
 }
 
-/** Reports the messages of a rule of names (`isDNS1123Label(value)`). */
+/** Adds the messages of a name rule (`isDNS1123Label(value)`). */
 export function check(errors: FieldError[], wrong: readonly string[], value: unknown, path: Path, field?: string | number): void {
   if (wrong.length === 0) return;
   const place = at(path, field);
@@ -34,19 +34,19 @@ export function validateQualifiedName(errors: FieldError[], value: string, path:
   check(errors, isQualifiedName(value), value, path, field);
 }
 
-/** Whether a text is there; if not, says so. */
+/** Requires a non-empty string; returns true if it is present. */
 export function validateRequired(errors: FieldError[], value: string | undefined, path: Path, field: string, detail = ''): value is string {
   if (value) return true;
   errors.push(required(path.child(field), detail));
   return false;
 }
 
-/** Absent counts as 0. */
+/** Requires a value of at least 0; an absent value counts as 0. */
 export function validateNonnegative(errors: FieldError[], value: number | undefined, path: Path, field?: string): void {
   if (value !== undefined && value < 0) errors.push(invalid(at(path, field), value, isNegative));
 }
 
-/** Absent counts as 0. */
+/** Requires a value above 0; an absent value counts as 0. */
 export function validatePositive(errors: FieldError[], value: number | undefined, path: Path, field?: string): void {
   if ((value ?? 0) <= 0) errors.push(invalid(at(path, field), value ?? 0, isNotPositive));
 }
@@ -63,7 +63,7 @@ export function validateRange(
   if (value !== undefined && (value < low || value > high)) errors.push(invalid(path.child(field), value, detail));
 }
 
-/** `supported` in the order in which the message shows it. */
+/** Requires one of the `supported` values, listed in the order of the message. */
 export function validateEnum(
   errors: FieldError[],
   value: string | undefined,
@@ -74,7 +74,7 @@ export function validateEnum(
   if (!supported.includes(value ?? '')) errors.push(notSupported(at(path, field), value ?? '', supported));
 }
 
-/** As `validateEnum`, but an empty value is a missing one. */
+/** Like `validateEnum`, but reports an empty value as missing. */
 export function validateRequiredEnum(
   errors: FieldError[],
   value: string | undefined,
@@ -86,7 +86,7 @@ export function validateRequiredEnum(
   else if (!supported.includes(value)) errors.push(notSupported(at(path, field), value, supported));
 }
 
-/** As `validateEnum`, for fields that may be absent, but not empty. */
+/** Like `validateEnum`, for fields that may be absent but not empty. */
 export function validateOptionalEnum(
   errors: FieldError[],
   value: string | undefined,
@@ -102,7 +102,7 @@ export function validatePortNumOrName(errors: FieldError[], port: number | strin
   else check(errors, isValidPortNum(port ?? 0), port ?? 0, path, field);
 }
 
-/** An address in any form that was ever accepted if it is one of `oldValues`, else in today's. */
+/** Validates an address. `oldValues` may have any format that was ever accepted, others only the current one. */
 export function validateIP(errors: FieldError[], value: string | undefined, path: Path, oldValues?: ReadonlySet<string>): void {
   addErrors(errors, isValidIPForLegacyField(path, value ?? '', true, oldValues));
 }
@@ -111,16 +111,16 @@ export function validateCIDR(errors: FieldError[], value: string, path: Path, ol
   addErrors(errors, isValidCIDRForLegacyField(path, value, true, oldValues));
 }
 
-/** A quantity, and what is asked of it again and again. */
+/** A parsed quantity with derived values that are used repeatedly. */
 interface Amount {
   readonly quantity: Quantity;
-  /** A double near the quantity. */
+  /** The nearest double. */
   readonly approximately: number;
-  /** No thousandths are left when it is rounded up to them. */
+  /** True for a multiple of one after rounding up to thousandths. */
   readonly isWhole: boolean;
 }
 
-/** Quantities that were parsed before: valid objects ask for the same few amounts. */
+/** Cache of parsed quantities: valid objects use the same few amounts. */
 const amounts = new Map<string, Amount>();
 const amountsLimit = 2048;
 
@@ -143,7 +143,7 @@ export function isWholeAmount(text: string): boolean {
   return amountOf(text).isWhole;
 }
 
-/** Negative, 0 or positive, as the first is less than, equal to or more than the second. Exact arithmetic only where doubles are too near each other. */
+/** Compares two quantities: negative, 0 or positive. Exact arithmetic is used only if the doubles are too close. */
 export function compareAmounts(first: string, second: string): number {
   if (first === second) return 0;
   const a = amountOf(first);
@@ -153,7 +153,7 @@ export function compareAmounts(first: string, second: string): number {
   return isClear ? difference : a.quantity.compare(b.quantity);
 }
 
-/** In UTF-8, as Go counts. */
+/** Returns the length in UTF-8 bytes, as Go counts. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text);
 }

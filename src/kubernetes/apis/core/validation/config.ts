@@ -1,4 +1,4 @@
-/** Config maps and secrets. Upstream: pkg/apis/core/validation. */
+/** Validation of config maps and secrets. Upstream: pkg/apis/core/validation. */
 import { parseJson } from '#apimachinery/runtime/json/json';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { addError, addErrors, type FieldError, type Path, fieldPath, invalid, required, tooLong } from '#apimachinery/validation/field';
@@ -12,12 +12,12 @@ import { validateMetaAgain } from './object-meta.ts';
 const dataPath = fieldPath('data');
 const maxSize = 1024 * 1024;
 
-/** The bytes that standard base64 stands for. */
+/** Returns the number of bytes that standard base64 encodes. */
 function decodedLength(base64: string): number {
   return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
 }
 
-/** What is wrong with the keys, and how long the values are together. */
+/** Validates the keys, and the total size of the values. */
 function checkData(
   data: Readonly<Record<string, string>>,
   path: Path,
@@ -92,7 +92,7 @@ function validateRequiredKey(errors: FieldError[], value: string | undefined, pa
   if (!value) errors.push(required(path));
 }
 
-/** A JSON object. */
+/** Requires a JSON object, in base64, under the key. */
 function validateDockerConfig(errors: FieldError[], data: Readonly<Record<string, string>>, key: string): void {
   if (!Object.hasOwn(data, key)) {
     errors.push(required(dataPath.key(key)));

@@ -1,4 +1,4 @@
-/** Containers of all kinds. Upstream: pkg/apis/core/validation. */
+/** Validation of containers of all kinds. Upstream: pkg/apis/core/validation. */
 import {
   addErrors,
   type FieldError,
@@ -34,13 +34,13 @@ import { validateContainerResourceRequirements } from './resources.ts';
 import { validateSecurityContext } from './security-context.ts';
 import type { ValidVolumes } from './volumes.ts';
 
-/** What the containers of a pod need to know of it. */
+/** Pod-level facts that the validation of containers needs. */
 export interface PodContext {
   readonly spec: PodSpec;
   readonly volumes: ValidVolumes;
   readonly claims: ReadonlySet<string>;
   readonly options: PodOptions;
-  /** The pod has no user namespace of its own. */
+  /** True if the pod has no user namespace of its own. */
   readonly hostUsers: boolean;
 }
 
@@ -114,7 +114,7 @@ export function validateInitContainers(errors: FieldError[], pod: PodContext, pa
   }
 }
 
-/** Of the fields of all containers, these make no sense in one that was added to a running pod. In the order of upstream's type. */
+/** Container fields that an ephemeral container must not set, in the order of upstream's type. */
 const notInEphemeralContainers = [
   'ports',
   'resources',
@@ -150,13 +150,13 @@ export function validateEphemeralContainers(errors: FieldError[], pod: PodContex
   }
 }
 
-/** `resources` is a struct, which an empty object leaves unset. */
+/** True if the field is set; an empty `resources` object counts as unset, since it is a struct upstream. */
 function isSet(container: EphemeralContainer, field: (typeof notInEphemeralContainers)[number]): boolean {
   const value = container[field];
   return value !== undefined && (field !== 'resources' || Object.keys(value).length > 0);
 }
 
-/** What only counts in a pod itself, not in a template. */
+/** Validates rules that apply to pods but not to templates. */
 export function validateContainerOnlyForPod(errors: FieldError[], { image = '' }: Container, path: Path): void {
   if (image !== image.trim()) errors.push(invalid(path.child('image'), image, 'must not have leading or trailing whitespace'));
 }
@@ -196,7 +196,7 @@ function validateContainerPorts(errors: FieldError[], ports: readonly ContainerP
   }
 }
 
-/** Ports of the host that containers of one pod cannot have together. */
+/** Rejects host ports that two containers of one pod use. */
 function checkHostPortConflicts(errors: FieldError[], containers: readonly Container[], path: Path): void {
   let taken: Set<string> | undefined;
   for (let i = 0; i < containers.length; i++) {
@@ -212,7 +212,7 @@ function checkHostPortConflicts(errors: FieldError[], containers: readonly Conta
   }
 }
 
-/** `container`: whose mounts they are; empty where they are of none yet. */
+/** Validates mounts. `container` is their container; an empty object if there is none. */
 export function validateVolumeMounts(
   errors: FieldError[],
   mounts: readonly VolumeMount[],
@@ -235,7 +235,7 @@ export function validateVolumeMounts(
     if (devicePaths.has(mountPath)) {
       errors.push(invalid(path.index(i).child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices'));
     }
-    // Upstream gives no index of the mount in these.
+    // As upstream, these paths have no index of the mount.
     if (subPath) validateLocalDescendingPath(errors, subPath, path, 'subPath');
     if (subPathExpr) {
       if (subPath) errors.push(invalid(path.index(i).child('subPathExpr'), subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
@@ -320,7 +320,7 @@ function validateResizePolicy(
 
 const rulesNeedPolicy = 'must specify restartPolicy when restart rules are used';
 
-/** A container's own restart policy, and its rules by exit code, which need one. */
+/** Validates a container's own restart policy, and its exit code rules, which require one. */
 function validateRestartPolicy(
   errors: FieldError[],
   policy: string | undefined,

@@ -1,4 +1,4 @@
-/** Endpoints. Upstream: pkg/apis/core/validation. */
+/** Validation of Endpoints. Upstream: pkg/apis/core/validation. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, type FieldError, type Path, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { getWarningsForIP, parseIPSloppy } from '#apimachinery/validation/ip';
@@ -14,7 +14,7 @@ export function validateEndpoints({ subsets = [] }: Endpoints): FieldError[] {
   return errors;
 }
 
-/** Subsets that are as they were may be as wrong as they were. */
+/** Validates an update. Unchanged subsets are not validated. */
 export function validateEndpointsUpdate(endpoints: Endpoints, old: Endpoints): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, endpoints.metadata, nameIsDNSSubdomain);
@@ -38,7 +38,7 @@ function validateAddress(errors: FieldError[], { ip = '', hostname, nodeName }: 
   validateEndpointIP(errors, ip, path.child('ip'));
 }
 
-/** An address that traffic can be sent to: no one's own, and of no link only. */
+/** Validates an address of an endpoint: not unspecified, loopback or link-local. */
 export function validateEndpointIP(errors: FieldError[], ip: string, path: Path): void {
   const bytes = parseIPSloppy(ip)?.bytes;
   if (!bytes) {
@@ -71,7 +71,7 @@ function validatePort(
   if (appProtocol !== undefined) validateQualifiedName(errors, appProtocol, path, 'appProtocol');
 }
 
-/** What the controller of endpoints writes has been checked by it. */
+/** Warnings about Endpoints, except those of the endpoints controller. */
 export function endpointsWarnings({ metadata, subsets = [] }: Endpoints): string[] {
   if (metadata.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return [];
   return subsets.flatMap((subset, i) =>

@@ -1,4 +1,4 @@
-/** Environment variables of containers, and references to fields. Upstream: pkg/apis/core/validation, ValidateEnv and ValidateEnvFrom. */
+/** Validation of environment variables and field references. Upstream: pkg/apis/core/validation, ValidateEnv and ValidateEnvFrom. */
 import { addError, type FieldError, invalid, notSupportedText, type Path, required } from '#apimachinery/validation/field';
 import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -22,13 +22,13 @@ export function validateEnv(errors: FieldError[], vars: readonly EnvVar[], path:
   }
 }
 
-/** Nearly all names are like this; the rule itself only has to be asked about others. */
+/** Fast path: true for nearly all valid names; the full rule runs for the others. */
 function isPlainEnvName(name: string): boolean {
   return /^\w+$/.test(name);
 }
 
 const oneValueSource = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
-/** Without the gate EnvFiles. */
+/** The message without the gate EnvFiles. */
 const oneOldValueSource = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
 
 function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: string | undefined, path: Path): void {
@@ -69,7 +69,7 @@ const envFields: ReadonlySet<string> = new Set([
   'status.podIP',
   'status.podIPs',
 ]);
-/** What pods can be asked for at all; some of it not everywhere. */
+/** Pod fields that references may name; some are restricted to certain places. */
 const podFields: ReadonlySet<string> = new Set([
   ...envFields,
   'metadata.annotations',
@@ -78,7 +78,7 @@ const podFields: ReadonlySet<string> = new Set([
   'spec.schedulerName',
   'status.phase',
 ]);
-/** `metadata.labels['app']` */
+/** Matches `metadata.labels['app']`. */
 const subscripted = /^(.+?)\['(.*)'\]$/s;
 
 export function validateObjectFieldSelector(
@@ -119,7 +119,7 @@ const cpuDivisors: ReadonlySet<string> = new Set(['1m', '1']);
 
 const isHugePages = (resource: string) => resource.startsWith('limits.hugepages-') || resource.startsWith('requests.hugepages-');
 
-/** In volumes, the container has to be named. */
+/** Validates a resource reference; in a volume it must name the container. */
 export function validateContainerResourceFieldSelector(
   errors: FieldError[],
   selector: ResourceFieldSelector,
@@ -157,7 +157,7 @@ function divisorKind(resource: string): string | undefined {
   }
 }
 
-/** A key of a config map or secret. */
+/** Validates a reference to a key of a config map or secret. */
 function validateKeySelector(errors: FieldError[], { name = '', key }: { name?: string; key?: string }, path: Path, field: string): void {
   const wrong = nameIsDNSSubdomain(name, false);
   if (wrong.length > 0) check(errors, wrong, name, path.child(field), 'name');

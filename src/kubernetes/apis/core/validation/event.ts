@@ -1,4 +1,4 @@
-/** Events. Upstream: pkg/apis/core/validation/events.go. */
+/** Validation of events. Upstream: pkg/apis/core/validation/events.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -7,7 +7,7 @@ import { byteLength, check, fieldIsImmutable, validateQualifiedName } from './ch
 import { internalValue } from './internal.ts';
 import { validateMetaAgain } from './object-meta.ts';
 
-/** Of core v1, where little is demanded; also the beginning of the newer rules. `reporting` is the name of the reporter's field. */
+/** Validates by the rules of core v1, which are also the first part of the newer rules. `reporting` is the name of the reporter's field. */
 function validateLegacy(event: Event, reporting: string): FieldError[] {
   const errors: FieldError[] = [];
   const {
@@ -57,7 +57,7 @@ export function validateCoreEvent(event: Event): FieldError[] {
   return validateLegacy(event, 'reportingComponent');
 }
 
-/** Of events.k8s.io/v1, in the form of core v1. */
+/** Validates a new event of events.k8s.io/v1, in the form of core v1. */
 export function validateEventCreate(event: Event): FieldError[] {
   const errors = validateLegacy(event, 'reportingController');
   validateMetaAgain(errors, event.metadata, nameIsDNSSubdomain);
@@ -76,7 +76,7 @@ export function validateEventCreate(event: Event): FieldError[] {
   return errors;
 }
 
-/** In the order in which they are compared, some twice; with what stands for an absent one in messages. */
+/** Immutable fields in order of comparison, some twice, with the text that messages show for an absent value. */
 const immutable = [
   ['involvedObject', {}],
   ['reason', ''],
@@ -94,7 +94,7 @@ const immutable = [
   ['reportingInstance', ''],
 ] as const;
 
-/** References are printed as upstream's internal type. */
+/** Returns the value as messages show it; references are printed as upstream's internal type. */
 function shown(field: string, value: unknown): unknown {
   if (field === 'involvedObject' || (field === 'related' && value !== null)) return internalValue('ObjectReference', value);
   return value;

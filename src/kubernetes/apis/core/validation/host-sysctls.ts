@@ -13,13 +13,13 @@ const ipcSysctls: ReadonlySet<string> = new Set([
   'kernel.msg',
 ]);
 
-/** Dots and slashes are exchanged where a slash comes first: `net/ipv4/conf/eth0.1` is `net.ipv4.conf.eth0/1`. */
+/** Swaps dots and slashes if a slash comes first: `net/ipv4/conf/eth0.1` becomes `net.ipv4.conf.eth0/1`. */
 function normalizedSysctl(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
   return separator === '/' ? name.replace(/[./]/g, (char) => (char === '/' ? '.' : '/')) : name;
 }
 
-/** What is wrong with a sysctl of a namespace that the pod shares with its host. */
+/** Returns the error of a sysctl that belongs to a namespace shared with the host; undefined if there is none. */
 export function hostSysctlError(name: string, spec: PodSpec): string | undefined {
   if (!spec.hostNetwork && !spec.hostIPC) return undefined;
   const sysctl = normalizedSysctl(name).split('*', 1)[0]!;

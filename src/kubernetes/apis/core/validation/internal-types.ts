@@ -1,6 +1,6 @@
 /**
- * The fields of upstream's internal types in their order: `GoName type`, or `GoName=v1Name type` where the name in v1 is not the same but for its first letter;
- * `+Type` stands for an embedded struct. Validation messages print values of these types. Upstream: pkg/apis/core/types.go.
+ * Fields of upstream's internal types in order: `GoName type`, or `GoName=v1Name type` if the name in v1 differs in more than its first
+ * letter; `+Type` is an embedded struct. Validation messages print values of these types. Upstream: pkg/apis/core/types.go.
  */
 export const internalTypes: Readonly<Record<string, string>> = {
   AWSElasticBlockStoreVolumeSource: 'VolumeID string, FSType=fsType string, Partition int, ReadOnly bool',

@@ -1,6 +1,6 @@
 /**
- * Values as upstream's messages print them. Upstream validates its internal types, which have no JSON names: a struct comes
- * out with Go's field names, and with all of its fields (`{"Type":"RuntimeDefault","LocalhostProfile":null}`).
+ * Formats values as upstream's messages do. Upstream validates its internal types, which have no JSON names: a struct is printed with Go's
+ * field names and with all of its fields (`{"Type":"RuntimeDefault","LocalhostProfile":null}`).
  */
 import { JsonText } from '#apimachinery/validation/field';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
@@ -84,12 +84,12 @@ function structOf(type: string, value: Value): Record<string, unknown> {
   return result;
 }
 
-/** Fields that v1 has beside the security context are in it. */
+/** Builds the internal security context, which includes fields that v1 has beside it. */
 function podSecurityContext({ securityContext, hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers }: PodSpec): Value {
   return { ...securityContext, hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers };
 }
 
-/** Of a template's metadata what may be set; this type does have JSON names. */
+/** Formats the metadata fields that a template may set; this type has JSON names. */
 function metadata({ labels, annotations }: { labels?: unknown; annotations?: unknown } = {}): Value {
   return {
     ...(labels ? { labels: sortedMap(labels as Value) } : {}),
@@ -105,7 +105,7 @@ function sortedMap(map: Value): Value {
   );
 }
 
-/** A type of metav1: with JSON names, and without what is empty. */
+/** Formats a metav1 type: with JSON names, and without empty fields. */
 function labelSelector({ matchLabels, matchExpressions }: LabelSelector): Value {
   return {
     ...(matchLabels ? { matchLabels: sortedMap(matchLabels) } : {}),
@@ -125,14 +125,14 @@ function escaped(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A bad value of an internal type (`'SecurityContext'`, `'[]PodIP'`), given in its v1 form. */
+/** Formats a bad value of an internal type (`'SecurityContext'`, `'[]PodIP'`), given in its v1 form. */
 export function internalValue(type: string, value: unknown): JsonText {
   return new JsonText(encodeRawJson(toInternal(type, value)));
 }
 
-/** How a value of an internal type has changed, both given in their v1 form; empty if they are equal or very long. */
+/** Returns the diff of two values of an internal type, given in v1 form; empty if they are equal or very long. */
 export function internalDiff(type: string, before: unknown, after: unknown): string {
-  // Each object has a line of its own, so that these would be found too long.
+  // Each object takes at least one line, so the diff would exceed the limit.
   if (objectsLeft(before, maxLines) <= 0 || objectsLeft(after, maxLines) <= 0) return '';
   return unifiedDiff(indented(toInternal(type, before)), indented(toInternal(type, after)));
 }
@@ -141,7 +141,7 @@ function indented(value: unknown): string {
   return escaped(JSON.stringify(value, (_, part: unknown) => rawInteger(part), 1));
 }
 
-/** What is left of so many when those in a value are counted; it stops at none. */
+/** Returns `limit` minus the number of objects in a value; stops counting at zero. */
 function objectsLeft(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return limit;
   let left = limit - 1;
@@ -152,7 +152,7 @@ function objectsLeft(value: unknown, limit: number): number {
   return left;
 }
 
-/** A bad value that is a metav1.LabelSelector. */
+/** Formats a bad value of type metav1.LabelSelector. */
 export function labelSelectorValue(selector: LabelSelector): JsonText {
   return new JsonText(encodeRawJson(labelSelector(selector)));
 }

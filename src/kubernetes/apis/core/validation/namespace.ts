@@ -1,4 +1,4 @@
-/** Namespaces. Upstream: pkg/apis/core/validation. */
+/** Validation of namespaces. Upstream: pkg/apis/core/validation. */
 import { addErrors, type FieldError, type Path, fieldPath, invalid } from '#apimachinery/validation/field';
 import { isQualifiedName, nameIsDNSLabel } from '#apimachinery/validation/names';
 import type { Namespace } from '#kubernetes/schema/core_v1.gen';

@@ -1,4 +1,4 @@
-/** Labels of nodes that have new names. Upstream: pkg/api/node/util.go. */
+/** Node labels that were renamed. Upstream: pkg/api/node/util.go. */
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
 import type { Path } from '#apimachinery/validation/field';
 import { isValidLabelValue } from '#apimachinery/validation/names';
@@ -15,7 +15,7 @@ const deprecated: ReadonlyMap<string, string> = new Map([
   ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
-/** What to say of a label, if it is deprecated. */
+/** Returns the deprecation message of a label; undefined if it is not deprecated. */
 export function nodeLabelDeprecation(label: string): string | undefined {
   return deprecated.get(label);
 }
@@ -41,7 +41,7 @@ export function warnNodeSelectorTerms(warnings: string[], terms: readonly NodeSe
   for (const [i, term] of (terms ?? []).entries()) warnNodeSelectorTerm(warnings, term, () => path().index(i));
 }
 
-/** Warnings about a selector of nodes by their labels. Upstream: GetWarningsForNodeSelector. */
+/** Warnings about a selector for node labels. Upstream: GetWarningsForNodeSelector. */
 export function nodeLabelSelectorWarnings({ matchExpressions = [], matchLabels = {} }: LabelSelector, path: Path): string[] {
   const warnings: string[] = [];
   warnNodeSelectorTerm(warnings, { matchExpressions }, () => path);

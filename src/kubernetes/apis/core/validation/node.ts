@@ -1,4 +1,4 @@
-/** Nodes. Upstream: pkg/apis/core/validation. */
+/** Validation of nodes. Upstream: pkg/apis/core/validation. */
 import { parseJson } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
@@ -35,7 +35,7 @@ const statusPath = fieldPath('status');
 const taintsAnnotation = 'scheduler.alpha.kubernetes.io/taints';
 const avoidPodsAnnotation = 'scheduler.alpha.kubernetes.io/preferAvoidPods';
 
-/** Upstream gives the taints of the spec a place in the metadata. */
+/** Validates taints. As upstream, `path` places the taints of the spec in the metadata. */
 function validateTaints(errors: FieldError[], taints: readonly Taint[], path: Path): void {
   const seen = new Set<string>();
   for (const [i, taint] of taints.entries()) {
@@ -145,7 +145,7 @@ function validatePodCidrs(errors: FieldError[], cidrs: readonly string[]): void 
 
 const podCidrIsSet = 'node updates may not change podCIDR except from "" to valid';
 
-/** Of the status too; `isStatus` leaves out what only the spec's endpoint validates again. */
+/** Validates an update of a node or its status; `isStatus` skips what only the main resource validates again. */
 export function validateNodeUpdate(node: Node, old: Node, isStatus = false): FieldError[] {
   const errors: FieldError[] = [];
   const { spec, status } = node;
@@ -181,7 +181,7 @@ export function validateNodeUpdate(node: Node, old: Node, isStatus = false): Fie
   return errors;
 }
 
-/** The kubelet's configuration that once came from a config map; a status says which one exactly. */
+/** Validates the dynamic kubelet configuration from a config map; in a status it must name the exact version. */
 function validateConfigSource(errors: FieldError[], source: NodeConfigSource, path: Path, isStatus: boolean): void {
   const { configMap } = source;
   if (!configMap) {

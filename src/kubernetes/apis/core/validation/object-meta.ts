@@ -3,10 +3,7 @@ import { addErrors, type FieldError, fieldPath } from '#apimachinery/validation/
 import type { ValidateNameFunc } from '#apimachinery/validation/names';
 import { validateKubeFinalizerNames, validateObjectMeta } from '#apimachinery/validation/object-meta';
 
-/**
- * The metadata rules of a new object, for kinds whose validation of updates starts with that of new objects: clients see what
- * is wrong with labels once more than for other kinds.
- */
+/** Validates the metadata of a new object. Kinds whose update validation starts with that of new objects report label errors twice, and clients see both. */
 export function validateMetaAgain(errors: FieldError[], meta: ObjectMeta, nameFn: ValidateNameFunc, namespaced = true): void {
   const path = fieldPath('metadata');
   addErrors(errors, validateObjectMeta(meta, { namespaced, nameFn }, path));

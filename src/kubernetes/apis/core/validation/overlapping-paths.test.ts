@@ -8,7 +8,7 @@ const files = (...paths: string[]): VolumeFile[] => paths.map((path) => ({ path,
 it.each<[string, readonly VolumeFile[], string[]]>([
   ['different paths', files('a', 'b', 'ab'), []],
   ['the same path', files('a', 'a/'), ['"a" with "a"']],
-  ['what is below another', files('a', 'b/c', 'a/d', 'b'), ['"a/d" with "a"', '"b" with "b/c"']],
+  ['a path below another', files('a', 'b/c', 'a/d', 'b'), ['"a/d" with "a"', '"b" with "b/c"']],
   ['no path', files('', '/', 'a'), []],
   [
     'several sources',
@@ -22,7 +22,7 @@ it.each<[string, readonly VolumeFile[], string[]]>([
   expect(overlappingPaths(given)).toEqual(want);
 });
 
-/** As upstream: each with all before it. */
+/** Compares each file with all before it, as upstream does. */
 function comparingAll(given: readonly VolumeFile[]): string[] {
   const text = ({ path, source }: VolumeFile): string => (source ? `"${path}" (${source})` : `"${path}"`);
   const trimmed = given.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }));
@@ -37,7 +37,7 @@ function comparingAll(given: readonly VolumeFile[]): string[] {
   return [...found];
 }
 
-it('finds what comparing each with all finds, in the same order', () => {
+it('finds the same overlaps as comparing all pairs, in the same order', () => {
   const path = fc.array(fc.constantFrom('a', 'b', ''), { maxLength: 4 }).map((segments) => segments.join('/'));
   const file = fc.record({ path, source: fc.constantFrom('', 'S', 'T') });
   fc.assert(
@@ -48,18 +48,18 @@ it('finds what comparing each with all finds, in the same order', () => {
 });
 
 it.each<[string, (i: number) => string]>([
-  ['of different names', (i) => `p${i}`],
-  ['of one name', () => 'p'],
-  ['below each other', (i) => 'a/'.repeat(i % 500)],
-  ['below one that comes last', (i) => (i === 99_999 ? 'a' : `a/${i}`)],
-])('100,000 files %s take less than a second', (_, path) => {
+  ['with different names', (i) => `p${i}`],
+  ['with the same name', () => 'p'],
+  ['nested in each other', (i) => 'a/'.repeat(i % 500)],
+  ['below a file that comes last', (i) => (i === 99_999 ? 'a' : `a/${i}`)],
+])('checks 100,000 files %s in less than a second', (_, path) => {
   const given = Array.from({ length: 100_000 }, (_each, i) => ({ path: path(i), source: '' }));
   const began = performance.now();
   expect(overlappingPaths(given).length).toBeLessThanOrEqual(128);
   expect(performance.now() - began).toBeLessThan(1_000);
 });
 
-it('more files of one source than a call has arguments', () => {
+it('accepts more files of one source than a call has arguments', () => {
   const items = Array.from({ length: 200_000 }, (_, i) => ({ path: `p${i}` }));
   const volumes = [{ name: 'v', projected: { sources: [{ downwardAPI: { items } }] } }];
   expect(podWarnings({ metadata: { name: 'a' }, spec: { volumes } } as never)).toEqual([]);

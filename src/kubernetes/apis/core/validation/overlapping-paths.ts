@@ -1,37 +1,38 @@
 import { quote } from '#apimachinery/runtime/quote';
 import { withoutTrailing } from '#apimachinery/runtime/trailing';
 
-/** A file that a volume makes, and what it comes from where a volume has several sources. */
+/** A file that a volume creates, and its source if the volume has several. */
 export interface VolumeFile {
   readonly path: string;
   readonly source: string;
 }
 
 interface Seen {
-  /** Which of the files it is. */
+  /** Index of the file. */
   readonly at: number;
   readonly text: string;
 }
 
-/** A path, and the files seen so far that are there or below it. */
+/** A path, and the files seen so far at it or below it. */
 interface Place {
-  /** The nearest path above it that is one of a file, too. */
+  /** The nearest ancestor path that belongs to a file. */
   readonly above: Place | undefined;
   readonly here: Seen[];
   readonly below: Seen[];
 }
 
 /**
- * Of a warning for each, which have 40 characters at least, no more are ever sent: upstream's filter takes 4,096 characters of all warnings of a request
+ * Maximum number of warnings. Each has at least 40 characters, and upstream's filter keeps 4,096 characters of warnings per request
  * (apiserver/pkg/endpoints/filters/warning.go).
  */
 const mostTold = 128;
 
 /**
- * Which files are where another is, or below it: `"a/b" with "a"`, each once, in the order in which each is compared with all before it. Upstream compares
- * them so, which of 100,000 files takes minutes; here each knows the places above it. Upstream: pkg/api/pod/warnings.go (checkVolumeMappingForOverlap).
+ * Returns files that overlap with another, each pair once, in order of comparison: `"a/b" with "a"`. Upstream compares all pairs, which
+ * takes minutes for 100,000 files; here each path has a link to its nearest ancestor. Upstream: pkg/api/pod/warnings.go
+ * (checkVolumeMappingForOverlap).
  *
- * Worked example, of a, b/c, a/d and b: a/d finds a above it; b finds b/c, which when it was seen was noted as below b.
+ * Worked example for a, b/c, a/d and b: a/d finds its ancestor a; b finds b/c, which was recorded below b when it was seen.
  */
 export function overlappingPaths(files: readonly VolumeFile[]): string[] {
   const paths = files.map(({ path }) => withoutTrailing(path, '/'));
@@ -54,17 +55,17 @@ export function overlappingPaths(files: readonly VolumeFile[]): string[] {
   return [...told];
 }
 
-/** What was seen at a place, above and below it, the first first. */
+/** Returns the files seen at a place, above and below it, in order. */
 function related(place: Place): readonly Seen[] {
   const found = [...place.here, ...place.below];
   for (let upper = place.above; upper; upper = upper.above) found.push(...upper.here);
   return found.length > 1 ? found.sort((a, b) => a.at - b.at) : found;
 }
 
-/** By path; none for an empty one, which overlaps with nothing. */
+/** Returns the places by path. An empty path has none, since it overlaps with nothing. */
 function placesOf(paths: readonly string[]): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
-  // Shorter ones first, so that what is above is there. Only where there are paths may one be above.
+  // Shorter paths come first, so that ancestors exist before their descendants.
   const distinct = [...new Set(paths)].filter((path) => path !== '').sort((a, b) => a.length - b.length);
   const lengths = new Set(distinct.map(({ length }) => length));
   for (const path of distinct) places.set(path, { above: nearestAbove(path, lengths, places), here: [], below: [] });

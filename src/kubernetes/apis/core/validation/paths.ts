@@ -1,4 +1,4 @@
-/** File paths in objects. Upstream: validateLocalDescendingPath and its relatives in pkg/apis/core/validation. */
+/** Validation of file paths in objects. Upstream: validateLocalDescendingPath and related functions in pkg/apis/core/validation. */
 import { type FieldError, type Path, invalid } from '#apimachinery/validation/field';
 
 function hasBackstep(path: string): boolean {
@@ -9,13 +9,13 @@ export function validatePathNoBacksteps(errors: FieldError[], target: string, pa
   if (hasBackstep(target)) errors.push(invalid(field === undefined ? path : path.child(field), target, "must not contain '..'"));
 }
 
-/** A relative path that does not leave its folder. */
+/** Requires a relative path without `..`. */
 export function validateLocalDescendingPath(errors: FieldError[], target: string, path: Path, field?: string): void {
   if (target.startsWith('/')) errors.push(invalid(field === undefined ? path : path.child(field), target, 'must be a relative path'));
   validatePathNoBacksteps(errors, target, path, field);
 }
 
-/** The same, and not a name that the kubelet keeps for itself. */
+/** Like `validateLocalDescendingPath`, and rejects names that the kubelet reserves. */
 export function validateLocalNonReservedPath(errors: FieldError[], target: string, path: Path, field: string): void {
   validateLocalDescendingPath(errors, target, path, field);
   if (target.startsWith('..') && !target.startsWith('../')) errors.push(invalid(path.child(field), target, "must not start with '..'"));
@@ -23,7 +23,7 @@ export function validateLocalNonReservedPath(errors: FieldError[], target: strin
 
 const maxMode = 0o777;
 
-/** File permissions. */
+/** Validates file permissions. */
 export function validateMode(errors: FieldError[], mode: number | undefined, path: Path, field: string): void {
   if (mode !== undefined && (mode > maxMode || mode < 0))
     errors.push(invalid(path.child(field), mode, 'must be a number between 0 and 0777 (octal), both inclusive'));

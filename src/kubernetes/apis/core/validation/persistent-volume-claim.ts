@@ -1,4 +1,4 @@
-/** Claims of persistent volumes. Upstream: pkg/apis/core/validation. */
+/** Validation of persistent volume claims. Upstream: pkg/apis/core/validation. */
 import {
   addErrors,
   type FieldError,
@@ -51,7 +51,7 @@ export function validatePersistentVolumeClaim({ spec = noSpec }: PersistentVolum
   return errors;
 }
 
-/** Of a volume that is made with its pod. Of the metadata, it has labels and annotations only. */
+/** Validates the template of a claim that is created with its pod. Its metadata has only labels and annotations. */
 export function validatePersistentVolumeClaimTemplate(
   errors: FieldError[],
   { metadata = {}, spec = noSpec }: PersistentVolumeClaimTemplate,
@@ -106,7 +106,7 @@ export function validatePersistentVolumeClaimSpec(
   if (dataSource && dataSourceRef) {
     const same =
       dataSource.apiGroup === dataSourceRef.apiGroup && dataSource.kind === dataSourceRef.kind && dataSource.name === dataSourceRef.name;
-    // Upstream gives the path as the value, which has no fields that JSON shows.
+    // As upstream, the value is the path, which has no JSON fields.
     if (dataSourceRef.namespace) errors.push(invalid(path, {}, 'may not be specified when dataSourceRef.namespace is specified'));
     else if (!same) errors.push(invalid(path, {}, 'must match dataSourceRef'));
   }
@@ -114,7 +114,7 @@ export function validatePersistentVolumeClaimSpec(
     check(errors, nameIsDNSSubdomain(volumeAttributesClassName, false), volumeAttributesClassName, path, 'volumeAttributesClassName');
 }
 
-/** Also of the older `dataSource`, which knows no namespaces. */
+/** Validates `dataSourceRef`, or the older `dataSource`, which has no namespace. */
 function validateDataSource(errors: FieldError[], source: TypedObjectReference, path: Path, options: ClaimOptions): void {
   const { apiGroup = '', kind = '', namespace } = source;
   validateRequired(errors, source.name, path, 'name');

@@ -1,4 +1,4 @@
-/** Persistent volumes. Upstream: pkg/apis/core/validation and pkg/volume/validation. */
+/** Validation of persistent volumes. Upstream: pkg/apis/core/validation and pkg/volume/validation. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -28,7 +28,7 @@ interface SourceRule {
   validate(errors: FieldError[], source: never, path: Path, volumeName: string): void;
 }
 
-/** In the order in which they are looked at. */
+/** Rules of the sources, in upstream's order. */
 const sourceRules: readonly SourceRule[] = [
   { field: 'hostPath', validate: sources.validateHostPath },
   { field: 'gcePersistentDisk', path: 'persistentDisk', validate: sources.validateGcePersistentDisk },
@@ -67,7 +67,10 @@ const sourceRules: readonly SourceRule[] = [
 
 const inline = 'in the context of inline volumes';
 
-/** `isInline`: of a VolumeAttachment, which names no claim and no node. Upstream: ValidatePersistentVolumeSpec. */
+/**
+ * Validates the spec of a persistent volume. `isInline` is for the spec in a VolumeAttachment, which has no claim and no node. Upstream:
+ * ValidatePersistentVolumeSpec.
+ */
 export function validatePersistentVolumeSpec(
   errors: FieldError[],
   spec: PersistentVolumeSpec,
@@ -104,7 +107,7 @@ export function validatePersistentVolumeSpec(
   } else if (!isInline) {
     validateOptionalEnum(errors, volumeMode, volumeModes, path, 'volumeMode');
   }
-  // Of inline volumes upstream looks at it with the feature off.
+  // Upstream validates inline volumes as with the feature off.
   if (attributesClass === undefined || isInline) return;
   if (attributesClass === '') errors.push(required(path.child('volumeAttributesClassName'), 'an empty string is disallowed'));
   else check(errors, nameIsDNSSubdomain(attributesClass, false), attributesClass, path, 'volumeAttributesClassName');
@@ -139,7 +142,7 @@ function validateSource(errors: FieldError[], spec: PersistentVolumeSpec, name: 
   if (count === 0) errors.push(required(path, 'must specify a volume type'));
 }
 
-/** Whether a path is `/` in other words. */
+/** True if the normalized path is `/`. */
 function isRootPath(path: string): boolean {
   return path.startsWith('/') && path.split('/').every((part) => part === '' || part === '.' || part === '..');
 }
@@ -184,7 +187,7 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
     undefined,
   );
   const allow = () => options.allowInvalidLabelValueInRequiredNodeAffinity;
-  // Upstream validates the volume twice: once for itself, and once as part of the update.
+  // Upstream validates the volume twice: alone, and as part of the update.
   for (const isFirst of [true, false]) {
     validateMetaAgain(errors, volume.metadata, nameIsDNSSubdomain, false);
     validatePersistentVolumeSpec(errors, spec, name, false, specPath, allow);
@@ -207,7 +210,7 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
   return errors;
 }
 
-/** The fields that are sources; a secret for expansion may be added to a CSI source that has none. */
+/** Returns the source fields, which are immutable, except that an expansion secret may be added to a CSI source that has none. */
 function sourceOf(spec: PersistentVolumeSpec, old?: PersistentVolumeSpec): PersistentVolumeSpec {
   const source = Object.fromEntries(
     sourceRules.flatMap(({ field }) => (spec[field] === undefined ? [] : [[field, spec[field]]])),
@@ -227,7 +230,7 @@ const gaLabels: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
 };
 
-/** Whether an affinity is as it was, but for labels that have their new names now. */
+/** True if the affinity changed only in labels that now have their GA names. */
 function sameButForGaLabels(affinity: VolumeNodeAffinity | undefined, old: VolumeNodeAffinity): boolean {
   const terms = affinity?.required?.nodeSelectorTerms ?? [];
   const renamed = (requirements: readonly NodeSelectorRequirement[] | undefined, now: readonly NodeSelectorRequirement[] | undefined) =>

@@ -1,4 +1,4 @@
-/** Annotations of pods that have a meaning, most of them older than the fields that replaced them. Upstream: pkg/apis/core/validation. */
+/** Validation of pod annotations, most of which were replaced by fields. Upstream: pkg/apis/core/validation. */
 import type { ObjectMeta } from '#apimachinery/meta/types';
 import { quote } from '#apimachinery/runtime/quote';
 import { type FieldError, type Path, forbidden, invalid } from '#apimachinery/validation/field';
@@ -73,13 +73,13 @@ function validateAppArmorAnnotation(errors: FieldError[], key: string, profile: 
   if (wrong !== undefined) errors.push(invalid(path.key(key), profile, wrong));
 }
 
-/** What is wrong with an AppArmor profile of an annotation. Upstream: ValidateAppArmorProfileFormat. */
+/** Returns the error of an AppArmor profile in an annotation. Upstream: ValidateAppArmorProfileFormat. */
 export function appArmorProfileError(profile: string): string | undefined {
   const isValid = profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/');
   return isValid ? undefined : `invalid AppArmor profile name: ${quote(profile)}`;
 }
 
-/** Some annotations are as they were when the pod was made. */
+/** Rejects changes of immutable annotations. */
 export function validatePodSpecificAnnotationUpdates(errors: FieldError[], pod: Pod, old: Pod, path: Path, options: PodOptions): void {
   const { annotations } = pod.metadata;
   const before = old.metadata.annotations;
@@ -96,7 +96,7 @@ export function validatePodSpecificAnnotationUpdates(errors: FieldError[], pod: 
   validatePodSpecificAnnotations(errors, annotations, pod.spec ?? {}, path, options);
 }
 
-/** Where a profile is given as annotation and as field, both say the same. `path` is that of the spec. */
+/** Validates that profiles of annotations match those of the fields. `path` is the path of the spec. */
 export function validateProfilesMatchAnnotations(errors: FieldError[], { annotations }: ObjectMeta, spec: PodSpec, path: Path): void {
   if (annotations === undefined) return;
   const podSeccomp = spec.securityContext?.seccompProfile;

@@ -1,6 +1,6 @@
 export const podDeletionCost = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** What is wrong with the annotation that says how dear a pod's deletion is: a 32 bit integer. */
+/** Returns the error of the annotation for the pod deletion cost, which must be a 32-bit integer. */
 export function podDeletionCostError(annotations: Readonly<Record<string, string>> | undefined): string | undefined {
   const value = annotations?.[podDeletionCost];
   if (value === undefined) return undefined;

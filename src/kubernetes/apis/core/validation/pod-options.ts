@@ -11,11 +11,11 @@ import { hostSysctlError } from './host-sysctls.ts';
 import { isHugePageValueDivisible } from './huge-pages.ts';
 
 /**
- * What the validation of a pod lets pass since the stored pod has it already, or since feature gates say so.
- * Upstream: GetValidationOptionsFromPodSpecAndMeta in pkg/api/pod/util.go.
+ * Options of the validation of a pod: exceptions for values of the stored pod, and for feature gates. Upstream:
+ * GetValidationOptionsFromPodSpecAndMeta in pkg/api/pod/util.go.
  */
 export interface PodOptions {
-  /** Not a template. */
+  /** True for pods, false for templates. */
   readonly resourceIsPod: boolean;
   readonly allowInvalidPodDeletionCost: boolean;
   readonly allowIndivisibleHugePages: boolean;
@@ -34,7 +34,7 @@ export interface PodOptions {
   readonly allowRestartContainerForInitContainers: boolean;
 }
 
-/** Of a new object: what the gates of the process allow. */
+/** Options for a new object: the feature gates of the process. */
 class NewOptions implements PodOptions {
   readonly allowInvalidPodDeletionCost = false;
   readonly allowIndivisibleHugePages = false;
@@ -65,7 +65,7 @@ class NewOptions implements PodOptions {
 export const newPodOptions: PodOptions = new NewOptions(true);
 export const newTemplateOptions: PodOptions = new NewOptions(false);
 
-/** Of an update: each answer is looked up in the old spec when something asks for it, which valid pods do not. */
+/** Options for an update. Each is computed from the old spec on first use, which valid pods do not need. */
 export class UpdateOptions implements PodOptions {
   readonly #answers = new Map<keyof PodOptions, boolean>();
 
@@ -117,7 +117,7 @@ export class UpdateOptions implements PodOptions {
     );
   }
 
-  /** Pods of servers that did not yet merge the keys into the selector have them only beside it, or in conflict with it. */
+  /** True if a selector of the old pod contains a key of matchLabelKeys twice, in conflict with the merged requirement. */
   get oldPodViolatesMatchLabelKeys(): boolean {
     return this.#once('oldPodViolatesMatchLabelKeys', () =>
       (this.old.topologySpreadConstraints ?? []).some(({ labelSelector, matchLabelKeys = [] }) => {
@@ -191,7 +191,7 @@ export class UpdateOptions implements PodOptions {
     );
   }
 
-  /** Validation asks for each item of a list, and answers take a look at each that was there. */
+  /** Caches an option: validation asks once per list item, and each computation scans the old list. */
   #once(name: keyof PodOptions, find: () => boolean): boolean {
     let answer = this.#answers.get(name);
     if (answer === undefined) this.#answers.set(name, (answer = find()));
@@ -214,7 +214,7 @@ function affinityTerms({ affinity }: PodSpec): readonly PodAffinityTerm[] {
   ]);
 }
 
-/** The options for a template; `old` is that of the stored object. */
+/** Returns the options for a template. `old` is the stored template. */
 export function templateOptions(old: { metadata?: ObjectMeta; spec?: PodSpec } | undefined): PodOptions {
   return old?.spec ? new UpdateOptions(false, old.spec, old.metadata) : newTemplateOptions;
 }

@@ -12,7 +12,7 @@ const specPath = fieldPath('spec');
 const noSpec: PodSpec = {};
 const onlyCpuAndMemory = 'only cpu and memory resources are mutable';
 
-/** The resources of a pod's containers, changed while it runs. Upstream: ValidatePodResize in pkg/apis/core/validation. */
+/** Validation of pod resize. Upstream: ValidatePodResize in pkg/apis/core/validation. */
 export function validatePodResize(pod: Pod, old: Pod): FieldError[] {
   if (old.metadata.annotations?.[mirrorPod] !== undefined) return [forbidden(fieldPath(''), 'static pods cannot be resized')];
   if (old.spec?.os?.name === 'windows') return [forbidden(fieldPath(''), 'windows pods cannot be resized')];
@@ -109,7 +109,7 @@ function isAnyRemoved(list: ResourceList = {}, old: ResourceList = {}): boolean 
   return Object.keys(old).some((name) => !Object.hasOwn(list, name));
 }
 
-/** A container with cpu and memory as they were; its claims are gone, as upstream drops them. */
+/** Returns a container with its old cpu and memory. As upstream, its claims are dropped. */
 function withoutResize(container: Container, before: Container): Container {
   const { claims: _, ...resources } = withoutCpuAndMemory(container.resources, before.resources);
   return { ...container, resources };

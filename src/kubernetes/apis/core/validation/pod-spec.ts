@@ -1,4 +1,4 @@
-/** The spec of a pod, and of a template. Upstream: pkg/apis/core/validation, ValidatePodSpec. */
+/** Validation of the spec of pods and templates. Upstream: pkg/apis/core/validation, ValidatePodSpec. */
 import type { ObjectMeta } from '#apimachinery/meta/types';
 import {
   addErrors,
@@ -55,7 +55,7 @@ const none: ReadonlySet<string> = new Set();
 const noVolumes: readonly Volume[] = [];
 const maxInt32 = 2 ** 31 - 1;
 
-/** `meta` is that of a pod; templates come without. */
+/** Validates a spec. `meta` is the pod's metadata; undefined for templates. */
 export function validatePodSpec(errors: FieldError[], spec: PodSpec, meta: ObjectMeta | undefined, path: Path, options: PodOptions): void {
   if (spec.terminationGracePeriodSeconds === undefined) errors.push(required(path.child('terminationGracePeriodSeconds')));
   const volumes = validateVolumes(errors, spec.volumes ?? noVolumes, meta, path.child('volumes'), options);
@@ -271,7 +271,7 @@ function validateSchedulingGates(errors: FieldError[], gates: readonly { name?: 
   }
 }
 
-/** Processes on a Windows host: all containers or none, and only with the host's network. */
+/** Validates Windows host processes: all containers or none, and only with the host's network. */
 function validateWindowsHostProcess(errors: FieldError[], spec: PodSpec, path: Path): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   let containers = 0;
@@ -298,7 +298,7 @@ function validateWindowsHostProcess(errors: FieldError[], spec: PodSpec, path: P
   if (!capabilities().allowPrivileged) errors.push(forbidden(path, 'hostProcess containers are disallowed by cluster policy'));
 }
 
-/** A pod with users of its own shares less with its host. */
+/** Validates a pod with its own user namespace, which must not share other host namespaces. */
 function validateUserNamespace(errors: FieldError[], spec: PodSpec, path: Path, options: PodOptions): void {
   const detail = 'when `hostUsers` is false';
   if (spec.hostNetwork && !options.allowUserNamespacesHostNetwork) errors.push(forbidden(path.child('hostNetwork'), detail));
@@ -332,7 +332,7 @@ function validateOs(errors: FieldError[], spec: PodSpec, path: Path): void {
   } else errors.push(notSupported(path.child('os'), name, ['linux', 'windows']));
 }
 
-/** Variables that are read from a file come from an emptyDir. */
+/** Requires an emptyDir as the source of file references. */
 function validateFileKeyRefVolumes(errors: FieldError[], spec: PodSpec, path: Path): void {
   eachContainer(spec, path, ({ env }, at) => {
     if (!env) return;
@@ -347,7 +347,7 @@ function validateFileKeyRefVolumes(errors: FieldError[], spec: PodSpec, path: Pa
   });
 }
 
-/** A template of pods; `path` is its own. Upstream: ValidatePodTemplateSpec. */
+/** Validates a pod template at `path`. Upstream: ValidatePodTemplateSpec. */
 export function validatePodTemplateSpec(errors: FieldError[], template: PodTemplateSpec, path: Path, options: PodOptions): void {
   const { metadata = {}, spec = {} } = template;
   if (metadata.labels) addErrors(errors, validateLabels(metadata.labels, path.child('labels')));

@@ -1,4 +1,4 @@
-/** What is accepted in pods and templates, but will hardly do what was meant. Upstream: pkg/api/pod/warnings.go. */
+/** Warnings about valid but questionable fields of pods and templates. Upstream: pkg/api/pod/warnings.go. */
 import type { ObjectMeta } from '#apimachinery/meta/types';
 import { quote } from '#apimachinery/runtime/quote';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
@@ -15,7 +15,7 @@ import { appArmorPrefix, seccompContainerPrefix, seccompPod } from './pod-annota
 import { warnFractionalBytes } from './resources.ts';
 import { eachContainer } from './visit-containers.ts';
 
-/** Of a name that pods are called by: its label in DNS. */
+/** Warns about a pod name that is not a valid DNS label. */
 export function hostnameWarning(name: string | undefined, what: string): string[] {
   const wrong = isDNS1123Label(name ?? '');
   return wrong.length === 0
@@ -29,7 +29,7 @@ export function podWarnings({ metadata, spec = {} }: Pod): string[] {
   return warnings;
 }
 
-/** `path` is that of the template. */
+/** Warnings about the template at `path`. */
 export function podTemplateWarnings(template: PodTemplateSpec | undefined, path: Path): string[] {
   const warnings: string[] = [];
   if (template) warnPodSpec(warnings, template.spec ?? {}, template.metadata ?? {}, path);
@@ -78,7 +78,7 @@ function warnPodSpec(warnings: string[], spec: PodSpec, meta: ObjectMeta, templa
     if (annotations && !securityContext?.seccompProfile && annotations[seccompContainerPrefix + name] !== undefined) {
       warnings.push(`${annotation(seccompContainerPrefix + name)}: ${useSeccompField}`);
     }
-    // Of pods, the strategy warns: it makes a field of the annotation.
+    // For pods, the strategy warns and copies the annotation to the field.
     const profile = template && !securityContext?.appArmorProfile ? annotations?.[appArmorPrefix + name] : undefined;
     const ofPod = spec.securityContext?.appArmorProfile;
     if (profile !== undefined && (!ofPod || !semanticDeepEqual(ofPod, appArmorProfileOf(profile)))) {
@@ -145,7 +145,7 @@ function warnPodAffinity(warnings: string[], { affinity }: PodSpec, path: Path):
   }
 }
 
-/** Sources that no kubelet mounts any more, with their names in the warnings. */
+/** Volume sources that no kubelet mounts any more, with their names in warnings. */
 const deprecatedVolumes = [
   ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
@@ -172,7 +172,7 @@ function warnVolumes(warnings: string[], volumes: readonly Volume[], path: Path)
   }
 }
 
-/** Files of one volume that are the same, or one of them a folder of the other. */
+/** Warns about files of one volume that are equal or contain each other. */
 function warnOverlappingPaths(warnings: string[], { name = '', configMap, secret, downwardAPI, projected }: Volume): void {
   const warn = (description: string, files: readonly VolumeFile[]): void => {
     for (const overlap of overlappingPaths(files)) warnings.push(`volume ${quote(name)} (${description}): overlapping paths: ${overlap}`);
@@ -225,7 +225,7 @@ function warnRepeated(warnings: string[], values: readonly string[] | undefined,
   }
 }
 
-/** A variable may be defined again only to make it longer. */
+/** Warns about repeated variables, unless the later one extends the earlier one. */
 function warnHiddenVariables(warnings: string[], { env = [] }: Container, at: () => Path): void {
   const seen = new Set<string>();
   for (let i = 0; i < env.length; i++) {
@@ -285,7 +285,7 @@ function warnPorts(warnings: string[], spec: PodSpec, path: Path): void {
   });
 }
 
-/** Two definitions of the same container port. */
+/** Returns the conflict of two definitions of the same container port. */
 function portConflict(a: ContainerPort, b: ContainerPort): string | undefined {
   const { hostIP: ip = '', hostPort: port = 0 } = a;
   const { hostIP: otherIp = '', hostPort: otherPort = 0 } = b;
@@ -294,7 +294,7 @@ function portConflict(a: ContainerPort, b: ContainerPort): string | undefined {
   return port === otherPort && (ip === '') !== (otherIp === '') ? 'dangerously ambiguous' : undefined;
 }
 
-/** As Go prints the struct. */
+/** Formats the port as Go prints the struct. */
 function portText({ name = '', hostPort = 0, containerPort = 0, protocol = '', hostIP = '' }: ContainerPort): string {
   return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 }

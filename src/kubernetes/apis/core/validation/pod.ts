@@ -1,4 +1,4 @@
-/** Pods: creation, and each way to change one. Upstream: pkg/apis/core/validation and pkg/registry/core/pod/strategy.go. */
+/** Validation of pods: creation and all kinds of updates. Upstream: pkg/apis/core/validation and pkg/registry/core/pod/strategy.go. */
 import { parseIPSloppy } from '#apimachinery/validation/ip';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { quote } from '#apimachinery/runtime/quote';
@@ -68,7 +68,7 @@ export function validatePodCreate(pod: Pod): FieldError[] {
   return errors;
 }
 
-/** Without the metadata that all kinds have: the store has validated it. */
+/** Validates a pod without the common metadata, which the store has validated. */
 export function validatePodMetadataAndSpec(errors: FieldError[], { metadata }: Pod, spec: PodSpec, options: PodOptions): void {
   if (metadata.annotations) validatePodSpecificAnnotations(errors, metadata.annotations, spec, annotationsPath, options);
   validatePodSpec(errors, spec, metadata, specPath, options);
@@ -182,7 +182,10 @@ function validateOnlyDeletedGates(errors: FieldError[], { schedulingGates = [] }
   }
 }
 
-/** The new spec, with what may be changed as it was. Of gated pods that is also where they may go, if it only becomes narrower. */
+/**
+ * Returns the new spec with its mutable fields set to the old values. For gated pods these include node selectors and affinity, which may
+ * only become narrower.
+ */
 function withoutUpdatable(errors: FieldError[], spec: PodSpec, before: PodSpec): PodSpec {
   const munged: PodSpec = { ...spec };
   for (const list of ['containers', 'initContainers'] as const) {
@@ -246,7 +249,7 @@ function validateNodeAffinityMutation(errors: FieldError[], affinity: NodeAffini
   }
 }
 
-/** A term without requirements matches nothing: whatever is added makes it match more. */
+/** True if the new term only adds requirements. An empty term matches nothing, so that any addition would widen it. */
 function hasOnlyAdditions(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   const { matchExpressions = [], matchFields = [] } = old;
   if (matchExpressions.length === 0 && matchFields.length === 0) return !term.matchExpressions?.length && !term.matchFields?.length;
@@ -302,14 +305,14 @@ function validatePodConditions(errors: FieldError[], { conditions = [] }: PodSta
 
 const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const;
 
-/** Of items that share a name, the first. */
+/** Returns the first item of each name. */
 function firstByName<T extends { name?: string }>(items: readonly T[] = []): ReadonlyMap<string | undefined, T> {
   const byName = new Map<string | undefined, T>();
   for (const item of items) if (!byName.has(item.name)) byName.set(item.name, item);
   return byName;
 }
 
-/** What has ended stays ended, unless the container is one that starts again. */
+/** Rejects containers that leave a terminated state without being restartable. */
 function validateStateTransitions(errors: FieldError[], status: PodStatus, before: PodStatus, spec: PodSpec): void {
   const restartsAll = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules }) =>
     restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
@@ -331,7 +334,7 @@ function validateStateTransitions(errors: FieldError[], status: PodStatus, befor
   }
 }
 
-/** Whether a container starts again after it ended with this code. Upstream: pkg/api/v1/pod, ContainerShouldRestart. */
+/** True if a container restarts after it ended with this code. Upstream: pkg/api/v1/pod, ContainerShouldRestart. */
 function shouldRestart(container: Container, spec: PodSpec, exitCode: number): boolean {
   if (container.restartPolicy !== undefined) {
     const rule = container.restartPolicyRules?.find(({ exitCodes }) => {
@@ -437,7 +440,7 @@ function validateStatusIPs(
     errors.push(invalid(path, internalValue(`[]${type}`, ips), 'may specify no more than one IP for each IP family'));
 }
 
-/** Every container's entry of the status, apart from its state. */
+/** Validates the container statuses without their states. */
 function validateContainerStatuses(errors: FieldError[], status: PodStatus, spec: PodSpec): void {
   for (const list of statusLists) {
     for (const [i, container] of (status[list] ?? []).entries())
@@ -526,7 +529,7 @@ export function validatePodEphemeralContainersUpdate(pod: Pod, old: Pod): FieldE
   return errors;
 }
 
-/** What a scheduler says where a pod goes. */
+/** Validates the target of a binding that a scheduler sends. */
 export function validatePodBinding({ target }: Binding): FieldError[] {
   const errors: FieldError[] = [];
   const path = fieldPath('target');

@@ -1,13 +1,13 @@
-/** Probes and hooks of containers. Upstream: pkg/apis/core/validation. */
+/** Validation of probes and lifecycle hooks. Upstream: pkg/apis/core/validation. */
 import { type FieldError, type Path, forbidden, invalid, required } from '#apimachinery/validation/field';
 import { isHTTPHeaderName } from '#apimachinery/validation/names';
 import type { HTTPGetAction, Lifecycle, LifecycleHandler, PodOS, Probe } from '#kubernetes/schema/core_v1.gen';
 import { check, validateEnum, validateNonnegative, validatePortNumOrName, validateRequired } from './checks.ts';
 
-/** The handlers of probes and hooks; no one has all of them. */
+/** Union of the handlers of probes and hooks; each has only some of them. */
 type Handler = Probe & LifecycleHandler;
 
-/** What each kind of probe demands beside the rest. */
+/** The kind of a probe, each of which has rules of its own. */
 export type ProbeKind = 'livenessProbe' | 'readinessProbe' | 'startupProbe';
 
 export function validateProbe(
@@ -77,7 +77,7 @@ export function validateLifecycle(
 }
 
 const windowsSignals = ['SIGKILL', 'SIGTERM'];
-/** Sorted, as the message shows them. */
+/** Sorted in the order of the message. */
 const linuxSignals = [
   ...[
     'ABRT',

@@ -1,4 +1,4 @@
-/** Limit ranges and resource quotas. Upstream: pkg/apis/core/validation. */
+/** Validation of limit ranges and resource quotas. Upstream: pkg/apis/core/validation. */
 import type { Quantity } from '#apimachinery/api/quantity';
 import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
@@ -79,7 +79,7 @@ function validateLimitRangeItem(errors: FieldError[], item: LimitRangeItem, type
   );
 }
 
-/** minimum <= default request <= default limit <= maximum, and a ratio that these allow. */
+/** Validates minimum <= default request <= default limit <= maximum, and a ratio that these allow. */
 function validateLimits(errors: FieldError[], name: string, item: LimitRangeItem, type: string, path: Path): void {
   const amount = (list: ResourceList | undefined): Quantity | undefined =>
     list && Object.hasOwn(list, name) ? quantityOf(list[name]!) : undefined;

@@ -1,4 +1,4 @@
-/** Replication controllers. Upstream: pkg/apis/core/validation. */
+/** Validation of replication controllers. Upstream: pkg/apis/core/validation. */
 import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import type { PodTemplateSpec, ReplicationController, ReplicationControllerStatus } from '#kubernetes/schema/core_v1.gen';
@@ -10,7 +10,7 @@ import { validatePodTemplateSpec } from './pod-spec.ts';
 type Labels = Readonly<Record<string, string>>;
 const specPath = fieldPath('spec');
 
-/** Also of an update; upstream validates the same. */
+/** Validates a new controller or an update; upstream's rules are the same for both. */
 export function validateReplicationController({ spec = {} }: ReplicationController, old?: ReplicationController): FieldError[] {
   const errors: FieldError[] = [];
   validateNonnegative(errors, spec.minReadySeconds, specPath, 'minReadySeconds');

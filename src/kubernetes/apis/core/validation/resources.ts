@@ -1,4 +1,4 @@
-/** Names and amounts of resources. Upstream: pkg/apis/core/validation and pkg/apis/core/helper. */
+/** Validation of resource names and amounts. Upstream: pkg/apis/core/validation and pkg/apis/core/helper. */
 import type { Quantity } from '#apimachinery/api/quantity';
 import { quote } from '#apimachinery/runtime/quote';
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
@@ -28,7 +28,7 @@ import { isHugePageValueDivisible } from './huge-pages.ts';
 import type { PodOptions } from './pod-options.ts';
 
 const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
-/** Objects that quotas count. */
+/** Object counts that quotas limit. */
 const countedResources = [
   'pods',
   'resourcequotas',
@@ -62,19 +62,19 @@ export function isStandardQuotaResourceName(name: string): boolean {
   return quotaResources.has(name) || isQuotaHugePages(name);
 }
 
-/** Only of such resources a limit may be larger than the request. */
+/** True if the limit of the resource may be larger than the request. */
 export function isOvercommitAllowed(name: string): boolean {
   return isNativeResource(name) && !isHugePageResourceName(name);
 }
 
-/** `example.com/gpu`: of a foreign domain, and with room for the prefix that quotas give it. */
+/** True for names like `example.com/gpu`: a foreign domain, and short enough for the prefix that quotas add. */
 export function isExtendedResourceName(name: string): boolean {
   return !isNativeResource(name) && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`).length === 0;
 }
 
 type NameRule = (errors: FieldError[], name: string, path: () => Path) => void;
 
-/** Any resource. Returns whether the name is right. */
+/** Validates the name of any resource; returns true if it is valid. */
 export function validateResourceName(errors: FieldError[], name: string, path: () => Path): boolean {
   if (standardResources.has(name)) return true;
   const wrong = isQualifiedName(name);
@@ -108,7 +108,7 @@ export function validateResourceQuotaResourceName(errors: FieldError[], name: st
     errors.push(invalid(path(), name, 'must be a standard resource for quota'));
 }
 
-/** An amount: not negative, and whole where the resource comes in pieces. */
+/** Validates an amount: not negative, and a whole number for countable resources. */
 export function validateResourceQuantityValue(errors: FieldError[], name: string, amount: string, path: () => Path): void {
   const quantity = quantityOf(amount);
   if (quantity.sign < 0) errors.push(invalid(path(), quantity.toString(), isNegative));
@@ -117,7 +117,7 @@ export function validateResourceQuantityValue(errors: FieldError[], name: string
   }
 }
 
-/** All names and amounts of a list, as quotas and nodes have them. */
+/** Validates all names and amounts of a list, as quotas and nodes have them. */
 export function validateResourceList(errors: FieldError[], list: ResourceList | undefined, rule: NameRule, path: Path): void {
   if (!list) return;
   const checked = errorsOfEach(list, path, presentKeys(list), (found, name) => {
@@ -185,13 +185,13 @@ function validateRequirements(
   if (claims) validateResourceClaimNames(errors, claims, podClaims, path.child('claims'));
 }
 
-/** What is among the resources that a container asks for. */
+/** Kinds of resources that occur in a container's requests. */
 interface ResourceKinds {
   cpuOrMemory: boolean;
   hugePages: boolean;
 }
 
-/** Notes what a resource is, and tells whether it is huge pages. */
+/** Records the kind of a resource; returns true for huge pages. */
 function noteKind(kinds: ResourceKinds, name: string): boolean {
   if (name === 'cpu' || name === 'memory') kinds.cpuOrMemory = true;
   else if (isHugePageResourceName(name)) return (kinds.hugePages = true);
@@ -218,7 +218,7 @@ function validateHugePages(errors: FieldError[], name: string, quantity: Quantit
   errors.push(invalid(path(), quantity.toString(), `${quantity.toString()} is not positive integer multiple of ${name}`));
 }
 
-/** The claims of a pod that a container uses: each once, as a whole or by requests. */
+/** Validates a container's references to claims of the pod: each once, as a whole or by requests. */
 function validateResourceClaimNames(
   errors: FieldError[],
   claims: readonly ResourceClaim[],
@@ -247,12 +247,12 @@ function validateResourceClaimNames(
   }
 }
 
-/** An error of a kind that has no detail of its own. */
+/** Returns the error with a detail that its constructor does not accept. */
 export function withDetail({ type, field, badValue }: FieldError, detail: string): FieldError {
   return new FieldError(type, field, badValue, detail);
 }
 
-/** An amount that only must not be negative; the message shows it as a number. */
+/** Validates that an amount is not negative; the message shows it as a number. */
 export function validateBasicResource(errors: FieldError[], amount: string, path: () => Path): boolean {
   const value = quantityOf(amount).value();
   if (value >= 0n) return true;
@@ -260,7 +260,7 @@ export function validateBasicResource(errors: FieldError[], amount: string, path
   return false;
 }
 
-/** A warning for bytes that are not whole. */
+/** Warns about a fractional number of bytes. */
 export function warnFractionalBytes(warnings: string[], list: ResourceList | undefined, name: string, path: () => Path): void {
   const amount = list?.[name];
   if (amount === undefined || isWholeAmount(amount)) return;

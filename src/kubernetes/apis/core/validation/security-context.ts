@@ -1,4 +1,4 @@
-/** Security contexts of pods and containers. Upstream: pkg/apis/core/validation. */
+/** Validation of security contexts of pods and containers. Upstream: pkg/apis/core/validation. */
 import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, isValidGroupID, isValidUserID } from '#apimachinery/validation/names';
 import { capabilities } from '#kubernetes/apis/core/capabilities';
@@ -16,7 +16,7 @@ import { validateLocalDescendingPath } from './paths.ts';
 import { hostSysctlError } from './host-sysctls.ts';
 import type { PodOptions } from './pod-options.ts';
 
-/** `hostUsers`: the pod has no user namespace of its own. */
+/** Validates a container's security context. `hostUsers` is true if the pod has no user namespace of its own. */
 export function validateSecurityContext(errors: FieldError[], context: SecurityContext | undefined, path: Path, hostUsers: boolean): void {
   if (!context) return;
   const { runAsUser, runAsGroup, procMount, privileged } = context;
@@ -116,7 +116,7 @@ function validateWindowsOptions(errors: FieldError[], options: WindowsSecurityCo
   if (runAsUserName !== undefined) check(errors, userNameErrors(runAsUserName), runAsUserName, path, 'runAsUserName');
 }
 
-/** `DOMAIN\user` or `user` */
+/** Validates `DOMAIN\user` or `user`. */
 function userNameErrors(name: string): readonly string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
   if (controlCharacters.test(name)) return ['runAsUserName cannot contain control characters'];
@@ -217,7 +217,7 @@ const containerFieldsNotOnWindows = [
   'runAsGroup',
 ] as const;
 
-/** What a Windows pod cannot have. */
+/** Rejects fields that Windows pods do not support. */
 export function validateWindowsPod(errors: FieldError[], spec: PodSpec, path: Path): void {
   for (const field of podFieldsNotOnWindows) {
     const isSet = ofThePod.has(field)
@@ -230,7 +230,7 @@ export function validateWindowsPod(errors: FieldError[], spec: PodSpec, path: Pa
   }
 }
 
-/** hostPID and hostIPC are plain booleans, the others may be false. */
+/** True if the field is set; hostPID and hostIPC are plain booleans upstream, where false is unset. */
 function isOnOrPointer(spec: PodSpec, field: keyof PodSpec): boolean {
   return field === 'hostPID' || field === 'hostIPC' ? spec[field] === true : spec[field] !== undefined;
 }

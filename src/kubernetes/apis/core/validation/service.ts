@@ -1,4 +1,4 @@
-/** Services. Upstream: pkg/apis/core/validation, validateService and ValidateServiceUpdate. */
+/** Validation of services. Upstream: pkg/apis/core/validation, validateService and ValidateServiceUpdate. */
 import { quote } from '#apimachinery/runtime/quote';
 import {
   addError,
@@ -140,7 +140,7 @@ function validatePorts(errors: FieldError[], _spec: ServiceSpec, ports: readonly
   }
 }
 
-/** Node ports are not for every type; they and the ports themselves occur once for each protocol. */
+/** Validates that only some types have node ports, and that ports and node ports are unique per protocol. */
 function validatePortConflicts(errors: FieldError[], type: string, ports: readonly ServicePort[]): void {
   const path = specPath.child('ports');
   const nodePorts = new Set<string>();
@@ -179,7 +179,7 @@ function familyOf(ip: string): string | undefined {
   return bytes === undefined ? undefined : bytes === 4 ? 'IPv4' : 'IPv6';
 }
 
-/** Addresses of the cluster and their families. Upstream: ValidateServiceClusterIPsRelatedFields. */
+/** Validates cluster IPs and their families. Upstream: ValidateServiceClusterIPsRelatedFields. */
 function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: ServiceSpec | undefined): void {
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const path = specPath.child('clusterIPs');
@@ -221,7 +221,7 @@ function validateClusterIPs(errors: FieldError[], spec: ServiceSpec, old: Servic
 
 const mayNotChange = 'may not change once set';
 
-/** A service keeps its first address; a second one may come and go. */
+/** Validates that the primary address does not change; the secondary one may be added or removed. */
 function validateUpgradeDowngradeClusterIPs(errors: FieldError[], spec: ServiceSpec, old: ServiceSpec): void {
   if (spec.type === 'ExternalName' || old.type === 'ExternalName' || (isHeadless(spec) && isHeadless(old))) return;
   const { clusterIPs: ips = [] } = spec;
@@ -328,7 +328,7 @@ interface LoadBalancerStatus {
   readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string; readonly ipMode?: string }[];
 }
 
-/** Also of other kinds that have load balancers. */
+/** Validates the load balancer status of a service or an ingress. */
 export function validateLoadBalancerStatus(
   errors: FieldError[],
   status: LoadBalancerStatus,

@@ -1,19 +1,19 @@
-/** Names of signers, and of the bundles that belong to them. Upstream: pkg/apis/core/validation/names.go. */
+/** Validation of the names of signers and of their trust bundles. Upstream: pkg/apis/core/validation/names.go. */
 import { quote } from '#apimachinery/runtime/quote';
 import { type FieldError, type Path, invalid, required, tooLong } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { byteLength } from './checks.ts';
 
-/** A domain; a namespace, a dot and a name; and the slash between both. */
+/** Length of a domain, a slash, and a namespace, dot and name. */
 const maxSignerNameLength = 253 + (253 + 63 + 1) + 1;
 
-/** `kubernetes.io/…`, or of a domain below. */
+/** True for `kubernetes.io/…` and its subdomains. */
 export function isKubernetesSignerName(signerName: string): boolean {
   const host = signerName.split('/', 1)[0]!;
   return host === 'kubernetes.io' || host.endsWith('.kubernetes.io');
 }
 
-/** `example.com/signer-name`: a domain of at least two labels, and a path of names with dots. */
+/** Validates `example.com/signer-name`: a domain of at least two labels, and a path of dot-separated names. */
 export function validateSignerName(errors: FieldError[], signerName: string | undefined, path: Path): void {
   if (!signerName) {
     errors.push(required(path));
@@ -31,7 +31,7 @@ export function validateSignerName(errors: FieldError[], signerName: string | un
   if (byteLength(signerName) > maxSignerNameLength) errors.push(tooLong(path, '', maxSignerNameLength));
 }
 
-/** Reports the first part between dots that breaks the rule. */
+/** Reports the first dot-separated label that breaks the rule. */
 function validateLabels(errors: FieldError[], segment: string, rule: (label: string) => readonly string[], path: Path): void {
   for (const label of segment.split('.')) {
     const wrong = rule(label);
@@ -40,7 +40,7 @@ function validateLabels(errors: FieldError[], segment: string, rule: (label: str
   }
 }
 
-/** A bundle with colons in its name belongs to the signer that the part before the last one names. */
+/** Returns the errors of a bundle's name. The part before its last colon is the name of its signer. */
 export function clusterTrustBundleNameErrors(name: string): readonly string[] {
   const colon = name.lastIndexOf(':');
   return nameIsDNSSubdomain(colon < 0 ? name : name.slice(colon + 1), false);

@@ -1,7 +1,7 @@
-/** The unified diff of Python's difflib with three lines of context, as the messages of immutable specs show it. Upstream: github.com/pmezard/go-difflib. */
+/** The unified diff of Python's difflib with three lines of context, used by messages about immutable specs. Upstream: github.com/pmezard/go-difflib. */
 
 const context = 3;
-/** Beyond so many lines the comparison would take too long for what it is. */
+/** Longer texts are not compared, since that would take too long. */
 export const maxLines = 5000;
 
 type Tag = 'equal' | 'replace' | 'delete' | 'insert';
@@ -18,7 +18,7 @@ interface Match {
   readonly size: number;
 }
 
-/** The places of each line of `b`; of long texts without lines that are everywhere. */
+/** Returns the positions of each line of `b`; in long texts, without lines that occur very often. */
 function indexLines(b: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const [j, line] of b.entries()) {
@@ -60,7 +60,7 @@ function longestMatch(
   return best;
 }
 
-/** What both texts have in common, in order; the last match is empty and at the end of both. */
+/** Returns the common blocks of both texts in order; the last one is empty and at the end of both. */
 function matchingBlocks(a: readonly string[], b: readonly string[]): Match[] {
   const places = indexLines(b);
   const found: Match[] = [];
@@ -98,7 +98,7 @@ function opCodes(a: readonly string[], b: readonly string[]): OpCode[] {
   return codes;
 }
 
-/** Changes that are near each other, with the lines around them. */
+/** Groups nearby changes with their context lines. */
 function groups(codes: readonly OpCode[]): OpCode[][] {
   const all: OpCode[][] = [];
   let group: OpCode[] = [];
@@ -125,7 +125,7 @@ function rangeText(start: number, stop: number): string {
   return `${length === 0 ? start : start + 1},${length}`;
 }
 
-/** Empty if the texts are equal (or very long); each line ends with a line feed. */
+/** Returns the diff, each line of which ends with a line feed; empty if the texts are equal (or very long). */
 export function unifiedDiff(before: string, after: string): string {
   const a = before.split('\n');
   const b = after.split('\n');

@@ -51,7 +51,7 @@ const minimal: Record<Resource, object> = {
   services: { spec: { ports: [{ port: 80 }] } },
 };
 
-/** Objects are merged, arrays and everything else replaced; null removes. */
+/** Merges objects recursively, replaces everything else; null removes a member. */
 function merge(base: unknown, patch: unknown): unknown {
   if (patch === null || typeof patch !== 'object' || Array.isArray(patch) || typeof base !== 'object' || base === null) return patch;
   const result: Record<string, unknown> = { ...(base as object) };
@@ -91,7 +91,7 @@ const container = (given: object) => ({ spec: { containers: [{ name: 'c', image:
 const at = (path: string, message: string) => [`spec.containers[0].${path}: ${message}`];
 
 describe('minimal objects', () => {
-  it.each(Object.keys(minimal) as Resource[])('%s are valid, as new ones and when nothing changes', (resource) => {
+  it.each(Object.keys(minimal) as Resource[])('accepts minimal %s, on create and on an unchanged update', (resource) => {
     expect(created(resource, {})).toEqual([]);
     expect(updated(resource, {})).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe('pods', () => {
       want: at('ports[0].containerPort', 'Invalid value: 70000: must be between 1 and 65535, inclusive'),
     },
     {
-      name: 'a host port twice',
+      name: 'a repeated host port',
       given: container({
         ports: [
           { containerPort: 1, hostPort: 5 },
@@ -150,7 +150,7 @@ describe('pods', () => {
       ],
     },
     {
-      name: 'a mount of no volume',
+      name: 'a mount of an unknown volume',
       given: container({ volumeMounts: [{ name: 'v', mountPath: '/a' }] }),
       want: at('volumeMounts[0].name', 'Not found: "v"'),
     },
@@ -165,7 +165,7 @@ describe('pods', () => {
       want: at('securityContext.privileged', 'Forbidden: disallowed by cluster policy'),
     },
     {
-      name: 'a seccomp profile too many',
+      name: 'conflicting seccomp profiles',
       given: { spec: { securityContext: { seccompProfile: { type: 'RuntimeDefault', localhostProfile: 'x' } } } },
       want: [
         'spec.securityContext.seccompProfile.localhostProfile: Invalid value: {"Type":"RuntimeDefault","LocalhostProfile":"x"}: can only be set when seccomp type is Localhost',
@@ -177,7 +177,7 @@ describe('pods', () => {
       want: ['spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type'],
     },
     {
-      name: 'a path out of a volume',
+      name: 'a path that leaves the volume',
       given: { spec: { volumes: [{ name: 'v', configMap: { name: 'm', items: [{ key: 'a', path: '../b' }] } }] } },
       want: ['spec.volumes[0].configMap.items[0].path: Invalid value: "../b": must not contain \'..\''],
     },
@@ -206,7 +206,7 @@ describe('pods', () => {
       want: ['spec.ephemeralContainers: Forbidden: cannot be set on create'],
     },
     {
-      name: 'a mirror pod nowhere',
+      name: 'a mirror pod without a node',
       given: { metadata: { annotations: { 'kubernetes.io/config.mirror': 'a' } } },
       want: [
         'metadata.annotations[kubernetes.io/config.mirror]: Invalid value: "a": must set spec.nodeName if mirror pod annotation is set',
@@ -221,7 +221,7 @@ describe('pods', () => {
     expect(created('pods', given)).toEqual(want);
   });
 
-  it('are immutable but for a few fields, and the difference is shown', () => {
+  it('rejects changes of immutable fields and shows the diff', () => {
     expect(updated('pods', container({ image: 'other' }))).toEqual([]);
     const [message] = updated('pods', container({ workingDir: '/a' }));
     expect(message).toMatch(/^spec: Forbidden: pod updates may not change fields other than .*\n@@ -\d+,7 \+\d+,7 @@\n/);
@@ -255,7 +255,7 @@ describe('pods', () => {
       want: ['spec.activeDeadlineSeconds: Invalid value: 6: must be less than or equal to previous value'],
     },
     {
-      name: 'a container more',
+      name: 'an additional container',
       old: {},
       given: {
         spec: {
@@ -274,7 +274,7 @@ describe('pods', () => {
       want: [],
     },
     {
-      name: 'a gate more',
+      name: 'an additional scheduling gate',
       old: { spec: { schedulingGates: [{ name: 'a/b' }] } },
       given: { spec: { schedulingGates: [{ name: 'a/c' }] } },
       want: ["spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'a/c'"],
@@ -292,14 +292,14 @@ describe('pods', () => {
       want: [],
     },
     {
-      name: 'a resize of more than cpu',
+      name: 'a resize that changes more than cpu and memory',
       sub: 'resize',
       old: container({ resources: { requests: { cpu: '1' } } }),
       given: container({ image: 'j', resources: { requests: { cpu: '2' } } }),
       want: ['spec: Forbidden: only cpu and memory resources are mutable'],
     },
     {
-      name: 'a resize to another class',
+      name: 'a resize that changes the QoS class',
       sub: 'resize',
       old: {},
       given: container({ resources: { requests: { cpu: '2' } } }),
@@ -385,7 +385,7 @@ describe('pods', () => {
       },
       want: ['volume "v" (Secret "s"): overlapping paths: "x/y" with "x"'],
     },
-  ])('warn of $given', ({ given, want }) => {
+  ])('warns about $given', ({ given, want }) => {
     expect(pods.strategy.warningsOnCreate?.(make('pods', given) as never, context)).toEqual(want);
   });
 });

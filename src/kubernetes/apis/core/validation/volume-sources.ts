@@ -1,4 +1,4 @@
-/** Sources that volumes of pods and persistent volumes have alike, or nearly. Upstream: pkg/apis/core/validation. */
+/** Validation of volume sources that pods and persistent volumes share, some with small differences. Upstream: pkg/apis/core/validation. */
 import {
   addError,
   type FieldError,
@@ -77,7 +77,7 @@ export function validateNfs(errors: FieldError[], nfs: NFSVolumeSource, path: Pa
 
 const iqnFormats = { iqn: /iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+$/, eui: /^eui.[A-Za-z0-9]{16}$/, naa: /^naa.[A-Za-z0-9]{32}$/ };
 
-/** A name of an initiator or a target; its first letters say in which format. */
+/** Validates the name of an initiator or a target; its prefix determines the format. */
 function validateIqn(errors: FieldError[], name: string, unknownFormat: string, path: Path, field: string): void {
   const format = (['iqn', 'eui', 'naa'] as const).find((prefix) => name.startsWith(prefix));
   if (!format) errors.push(invalid(path.child(field), name, unknownFormat));
@@ -87,7 +87,7 @@ function validateIqn(errors: FieldError[], name: string, unknownFormat: string, 
 const iscsiNameTooLong =
   'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
 
-/** Whether volume name and portal together are too long for an initiator's name. */
+/** True if volume name and portal together exceed the length of an initiator's name. */
 function iscsiNameIsTooLong(
   volumeName: string,
   { initiatorName, targetPortal = '' }: ISCSIVolumeSource | ISCSIPersistentVolumeSource,
@@ -100,7 +100,7 @@ export function validateIscsi(errors: FieldError[], iscsi: ISCSIVolumeSource, pa
   validateIscsiTarget(errors, iscsi, 'must be valid format starting with iqn, eui, or naa', path);
 }
 
-/** The length of its names is a matter of the volume as a whole. */
+/** Validates the length of the names, which depends on the volume's name. */
 export function validateIscsiVolumeName(errors: FieldError[], iscsi: ISCSIVolumeSource, volumeName: string, path: Path): void {
   if (iscsiNameIsTooLong(volumeName, iscsi)) errors.push(invalid(path.child('name'), volumeName, iscsiNameTooLong));
 }
@@ -156,7 +156,7 @@ export function validateQuobyte(errors: FieldError[], quobyte: QuobyteVolumeSour
   validateRequired(errors, quobyte.volume, path, 'volume');
 }
 
-/** As Go's net.SplitHostPort: hosts with colons are in brackets. */
+/** True if Go's net.SplitHostPort accepts the text: hosts with colons are in brackets. */
 function isHostPort(text: string): boolean {
   return /^(?:\[[^[\]]*\]|[^[\]:]*):[^[\]:]*$/.test(text);
 }
@@ -183,7 +183,7 @@ export function validateRbd(errors: FieldError[], rbd: Pick<RBDPersistentVolumeS
   validateRequired(errors, rbd.image, path, 'image');
 }
 
-/** A reference to a secret; the namespace belongs to those of persistent volumes. */
+/** Validates a reference to a secret; only those of persistent volumes have a namespace. */
 function validateSecretRef(
   errors: FieldError[],
   secretRef: { name?: string; namespace?: string } | undefined,
@@ -275,7 +275,7 @@ export function validateStorageOS(errors: FieldError[], storageos: StorageOSPers
 
 const csiDriverNameMaxLength = 63;
 
-/** The name of a CSI driver, in any case. Upstream: ValidateCSIDriverName. */
+/** Validates the name of a CSI driver, in any case. Upstream: ValidateCSIDriverName. */
 export function validateCsiDriverName(errors: FieldError[], driver: string | undefined, path: Path): void {
   if (!driver) {
     errors.push(required(path));
@@ -310,7 +310,7 @@ function validatePvSecretReference(errors: FieldError[], { name, namespace }: Se
 export const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 export const volumeModes = ['Block', 'Filesystem'];
 
-/** The modes of volumes and claims: known ones, and ReadWriteOncePod alone. */
+/** Validates access modes of volumes and claims: known ones, and ReadWriteOncePod only alone. */
 export function validateAccessModes(errors: FieldError[], modes: readonly string[] | undefined, path: Path): void {
   for (const mode of modes ?? [])
     if (!accessModes.includes(mode)) addError(errors, notSupported(path.child('accessModes'), mode, accessModes));

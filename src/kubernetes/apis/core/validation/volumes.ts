@@ -1,4 +1,4 @@
-/** Volumes of pods. Upstream: pkg/apis/core/validation, ValidateVolumes. */
+/** Validation of pod volumes. Upstream: pkg/apis/core/validation, ValidateVolumes. */
 import { quote } from '#apimachinery/runtime/quote';
 import {
   addErrors,
@@ -34,10 +34,10 @@ import { validatePullPolicy } from './pull-policy.ts';
 import * as sources from './volume-sources.ts';
 import { validateUserAnnotations } from './user-annotations.ts';
 
-/** The volumes of a pod that are valid, by name: what mounts may refer to. */
+/** The valid volumes of a pod by name, to which mounts may refer. */
 export type ValidVolumes = ReadonlyMap<string, Volume>;
 
-/** Without metadata: of a template. */
+/** Validates the volumes of a pod; `meta` is undefined for templates. */
 export function validateVolumes(
   errors: FieldError[],
   volumes: readonly Volume[],
@@ -77,20 +77,20 @@ interface SourceContext {
   readonly volume: Volume;
   readonly meta: ObjectMeta | undefined;
   readonly options: PodOptions;
-  /** Of the volume. */
+  /** Path of the volume. */
   readonly path: Path;
 }
 
 interface SourceRule {
   readonly field: keyof Volume;
-  /** The field's name in messages, where it is another. */
+  /** The field's name in messages, if it differs. */
   readonly path?: string;
-  /** The name where there is another source already. */
+  /** The name in the message about a second source. */
   readonly forbiddenPath?: string;
   validate(errors: FieldError[], source: never, path: Path, context: SourceContext): void;
 }
 
-/** All sources but emptyDir, in the order in which they are looked at. */
+/** Rules of all sources except emptyDir, in upstream's order. */
 const sourceRules: readonly SourceRule[] = [
   { field: 'hostPath', validate: sources.validateHostPath },
   { field: 'gitRepo', validate: validateGitRepo },
@@ -135,7 +135,7 @@ const sourceRules: readonly SourceRule[] = [
 
 const ruleOf: ReadonlyMap<string, SourceRule> = new Map(sourceRules.map((rule) => [rule.field, rule]));
 
-/** The rule of a volume that has one source and a name, as nearly all have; undefined: look for all sources in their order. */
+/** Returns the rule of a volume that has a name and one source, the common case; undefined if all sources have to be checked in order. */
 function onlySource(volume: Volume): SourceRule | undefined {
   let found: SourceRule | undefined;
   for (const field in volume) {
@@ -216,7 +216,7 @@ const fileFields: ReadonlySet<string> = new Set([
   'metadata.uid',
 ]);
 
-/** Upstream gives no index of the file: `path` is that of the volume. */
+/** Validates a file. As upstream, `path` is that of the volume, without the index of the file. */
 function validateDownwardFile(errors: FieldError[], file: DownwardAPIVolumeFile, path: Path): void {
   validateRequired(errors, file.path, path, 'path');
   validateLocalNonReservedPath(errors, file.path ?? '', path, 'path');
@@ -231,7 +231,7 @@ function validateDownwardFile(errors: FieldError[], file: DownwardAPIVolumeFile,
   validateMode(errors, file.mode, path, 'mode');
 }
 
-/** The paths of all files of a projected volume. */
+/** Collects the paths of all files of a projected volume. */
 class ProjectedPaths {
   readonly #paths = new Set<string>();
 
@@ -240,7 +240,7 @@ class ProjectedPaths {
     readonly volumePath: Path,
   ) {}
 
-  /** Messages name `owner` in place of the path where a whole source is to blame. */
+  /** Adds a path. Messages name `owner` instead if the whole source is at fault. */
   add(path: string, owner = path): void {
     if (this.#paths.has(path)) this.errors.push(invalid(this.volumePath, owner, 'conflicting duplicate paths'));
     else this.#paths.add(path);
@@ -337,7 +337,7 @@ function validateClusterTrustBundle(errors: FieldError[], bundle: ClusterTrustBu
 
 const keyTypes = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
 const minCertificateSeconds = 3600;
-/** 91 days, and a day for signers of Kubernetes itself. */
+/** Maximum lifetime: 91 days, and one day for signers of Kubernetes. */
 const maxCertificateSeconds = { other: 91 * 86_400, kubernetes: 86_400 };
 
 function validatePodCertificate(errors: FieldError[], certificate: PodCertificateProjection, path: Path, paths: ProjectedPaths): void {

@@ -13,7 +13,7 @@ import { equalAs } from '#kubernetes/apis/equal-as';
 import type { Endpoint, EndpointSlice } from '#kubernetes/schema/discovery_v1.gen';
 import { defaultEndpointSlice } from './defaults.ts';
 
-/** The topology of v1beta1 is not for clients of v1; a host name that stood there before becomes the node name. */
+/** Drops the topology of v1beta1, which v1 does not have. A hostname in it that the old object already had becomes the node name. */
 function dropTopology(slice: EndpointSlice, old: EndpointSlice): void {
   const nodeNames = new Set((old.endpoints ?? []).filter((endpoint) => endpoint.nodeName === undefined).map(hostname));
   for (const endpoint of slice.endpoints ?? []) {

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/discovery/validation/validation.go. Slices are large and many: paths are made for what is wrong only. */
+/** Validation of endpoint slices, which are large and numerous: paths are built only for errors. Upstream: pkg/apis/discovery/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
   addErrors,
@@ -44,7 +44,7 @@ export function validateEndpointSlice(slice: EndpointSlice, old?: EndpointSlice)
   if (!endpoints) return errors;
   const ofEndpoints: FieldError[] = [];
   validateEndpoints(ofEndpoints, endpoints, addressType);
-  // Stored endpoints may break rules that are younger than they are.
+  // Stored endpoints may violate newer rules.
   if (ofEndpoints.length > 0 && !(old && semanticDeepEqual(old.endpoints, endpoints))) addErrors(errors, ofEndpoints);
   return errors;
 }
@@ -140,7 +140,7 @@ export function addressTypeWarnings({ addressType }: EndpointSlice): string[] {
 
 const controllers: ReadonlySet<string> = new Set(['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io']);
 
-/** Addresses in an unusual form; the cluster's own controllers write none. */
+/** Warns about addresses in a non-canonical form; the cluster's controllers write none. */
 export function addressWarnings({ metadata, endpoints = [] }: EndpointSlice): string[] {
   if (controllers.has(metadata.labels?.['endpointslice.kubernetes.io/managed-by'] ?? '')) return [];
   return endpoints.flatMap(({ addresses = [] }, i) =>

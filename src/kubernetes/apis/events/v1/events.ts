@@ -3,7 +3,7 @@ import { eventColumns, eventFields, newerEventStrategy } from '#kubernetes/apis/
 import { eventConversion } from '#kubernetes/apis/events/conversion';
 import type { Event } from '#kubernetes/schema/core_v1.gen';
 
-/** Stored as the core Event: strategy, columns and fields see that version. */
+/** Events are stored as core v1: the strategy, columns and field selectors work on that version. */
 export default defineResource<Event>({
   group: 'events.k8s.io',
   version: 'v1',

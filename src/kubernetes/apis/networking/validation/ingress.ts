@@ -28,7 +28,7 @@ const noSpec: IngressSpec = {};
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
 const classAnnotation = 'kubernetes.io/ingress.class';
 
-/** What the stored ingress has already. */
+/** Properties of the stored ingress that stay valid. */
 interface Allowed {
   readonly secretName: boolean;
   readonly wildcardHostRule: boolean;
@@ -140,7 +140,7 @@ function validateServiceBackend(errors: FieldError[], { name = '', port = {} }: 
   else errors.push(required(path, 'port name or number is required'));
 }
 
-/** The object that serves, or that configures a class. */
+/** Validates the reference to a backend object, or to the parameters of a class. */
 export function validateReference(errors: FieldError[], { apiGroup, kind, name }: TypedLocalObjectReference, path: Path): void {
   if (apiGroup !== undefined) check(errors, isDNS1123Subdomain(apiGroup), apiGroup, path, 'apiGroup');
   if (!kind) errors.push(required(path.child('kind')));

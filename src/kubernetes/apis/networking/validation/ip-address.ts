@@ -10,7 +10,7 @@ import type { IPAddress } from '#kubernetes/schema/networking_v1.gen';
 
 const specPath = fieldPath('spec');
 
-/** An address is its own name. */
+/** Validates the name, which is an address in canonical form. */
 export function validateIPAddressName(name: string): string[] {
   return isValidIP(fieldPath('metadata', 'name'), name).map((error) => error.detail);
 }

@@ -14,19 +14,19 @@ const block = (cidr: string, ...except: string[]) => policy([{ ipBlock: { cidr, 
 const path = 'spec.ingress[0]';
 
 it.each([
-  { name: 'a range without a part of it', object: block('10.0.0.0/8', '10.1.0.0/16'), errors: [] },
+  { name: 'an exception within the range', object: block('10.0.0.0/8', '10.1.0.0/16'), errors: [] },
   {
-    name: 'a range without another',
+    name: 'an exception outside the range',
     object: block('10.0.0.0/8', '11.0.0.0/16'),
     errors: [`${path}.from[0].ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be a strict subset of \`cidr\``],
   },
   {
-    name: 'a range without itself',
+    name: 'an exception equal to the range',
     object: block('10.0.0.0/8', '10.0.0.0/8'),
     errors: [`${path}.from[0].ipBlock.except[0]: Invalid value: "10.0.0.0/8": must be a strict subset of \`cidr\``],
   },
   {
-    name: 'a range of IPv6 without one of IPv4',
+    name: 'an IPv4 exception in an IPv6 range',
     object: block('::/0', '10.0.0.0/8'),
     errors: [`${path}.from[0].ipBlock.except[0]: Invalid value: "10.0.0.0/8": must be a strict subset of \`cidr\``],
   },
@@ -38,12 +38,12 @@ it.each([
   },
   { name: 'ports', object: policy([], [{ port: 5, endPort: 6 }, { port: 'http' }]), errors: [] },
   {
-    name: 'ports that end before they begin',
+    name: 'an end port below the port',
     object: policy([], [{ port: 5, endPort: 4 }]),
     errors: [`${path}.ports[0].endPort: Invalid value: 5: must be greater than or equal to \`port\``],
   },
   {
-    name: 'an end without a number',
+    name: 'an end port with a named port',
     object: policy([], [{ port: 'http', endPort: 4 }]),
     errors: [`${path}.ports[0].endPort: Invalid value: 4: may not be specified when \`port\` is non-numeric`],
   },

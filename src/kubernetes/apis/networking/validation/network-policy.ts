@@ -19,7 +19,7 @@ import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Netw
 const specPath = fieldPath('spec');
 const noSpec: NetworkPolicySpec = {};
 
-/** What the stored policy has already. */
+/** Properties of the stored policy that stay valid. */
 interface Allowed {
   readonly invalidLabelValues: boolean;
   readonly cidrs: ReadonlySet<string>;
@@ -37,7 +37,7 @@ export function validateNetworkPolicyUpdate({ spec = noSpec }: NetworkPolicy, { 
   return validateSpec(spec, { invalidLabelValues: ofSelector.length > 0, cidrs: new Set(cidrs) });
 }
 
-/** Warnings about address blocks that are not in canonical form. Upstream: pkg/registry/networking/networkpolicy/strategy.go. */
+/** Warnings about non-canonical address blocks. Upstream: pkg/registry/networking/networkpolicy/strategy.go. */
 export function networkPolicyWarnings({ spec = noSpec }: NetworkPolicy): string[] {
   const ingress = (spec.ingress ?? []).flatMap(({ from = [] }, i) => peerWarnings(from, specPath.child('ingress').index(i).child('from')));
   const egress = (spec.egress ?? []).flatMap(({ to = [] }, i) => peerWarnings(to, specPath.child('egress').index(i).child('to')));
@@ -97,7 +97,7 @@ function validatePort(errors: FieldError[], { protocol, port, endPort }: Network
   if (typeof port === 'number') {
     check(errors, isValidPortNum(port), port, path, 'port');
     if (endPort === undefined) return;
-    // Upstream shows the port.
+    // As upstream, the message shows the port instead of endPort.
     if (endPort < port) errors.push(invalid(path.child('endPort'), port, 'must be greater than or equal to `port`'));
     check(errors, isValidPortNum(endPort), endPort, path, 'endPort');
     return;

@@ -19,7 +19,7 @@ export function validateServiceCIDR({ spec }: ServiceCIDR): FieldError[] {
   return errors;
 }
 
-/** The first range stays; a second one may be added. */
+/** Validates that the first range does not change; a second one may be added. */
 export function validateServiceCIDRUpdate(serviceCidr: ServiceCIDR, old: ServiceCIDR): FieldError[] {
   const cidrs = serviceCidr.spec?.cidrs ?? [];
   const before = old.spec?.cidrs ?? [];

@@ -7,7 +7,7 @@ import type { PodSecurityPolicy, PodSecurityPolicySpec } from '#kubernetes/schem
 const column = (name: string, field: keyof PodSecurityPolicySpec, value: (spec: PodSecurityPolicySpec) => string | boolean) =>
   stringColumn<PodSecurityPolicy>(name, describe('policy_v1beta1.PodSecurityPolicySpec', field), ({ spec = {} }) => value(spec));
 
-/** Served where the admission plugin PodSecurityPolicy is on. Upstream until 1.25. */
+/** Served if the admission plugin PodSecurityPolicy is on. Upstream until 1.25. */
 export default defineResource<PodSecurityPolicy>({
   group: 'policy',
   version: 'v1beta1',
@@ -22,7 +22,7 @@ export default defineResource<PodSecurityPolicy>({
   removedRelease: '1.25',
   servedByDefault: true,
   defaults({ spec }) {
-    // A policy that says nothing of it is as permissive as it was before there was the field.
+    // Compatible with policies that are older than the field.
     if (spec) spec.allowPrivilegeEscalation ??= true;
   },
   strategy: { validate: validatePodSecurityPolicy, validateUpdate: validatePodSecurityPolicy },

@@ -85,7 +85,7 @@ export function validatePodSecurityPolicy({ metadata, spec = {} }: PodSecurityPo
       errors.push(notSupported(specPath.child('allowedProcMountTypes').index(i), type, ['Default', 'Unmasked']));
   }
   validateAllowedHostPaths(errors, spec, specPath.child('allowedHostPaths'));
-  // Upstream names the fields of drivers in this way.
+  // As upstream, the path does not name the field `driver`.
   for (const [i, { driver }] of (spec.allowedFlexVolumes ?? []).entries()) {
     const at = specPath.child('allowedFlexVolumes', 'allowedFlexVolumes').index(i).child('driver');
     if (!driver) errors.push(required(at, 'must specify a driver'));
@@ -170,7 +170,7 @@ function validateSysctls(errors: FieldError[], sysctls: readonly string[], path:
     errors.push(forbidden(path.child('items'), "if '*' is present, must not specify other sysctls"));
 }
 
-/** A name, the last segment of which may end with a `*`. */
+/** True for a sysctl name, the last segment of which may end with `*`. */
 function isValidSysctlPattern(pattern: string): boolean {
   const segments = pattern.split('.');
   const last = segments.pop() ?? '';
@@ -178,7 +178,7 @@ function isValidSysctlPattern(pattern: string): boolean {
   return pattern.length <= sysctlMaxLength && isLastValid && segments.every(isSysctlSegment);
 }
 
-/** Names each pair of which one pattern has all that the other has, at the narrower one. */
+/** Reports each pair of patterns of which one contains the other, at the narrower one. */
 function validateSysctlsDoNotOverlap(
   errors: FieldError[],
   { allowedUnsafeSysctls = [], forbiddenSysctls = [] }: PodSecurityPolicySpec,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type SysctlOverlap, sysctlOverlaps } from './sysctl-overlaps.ts';
 
-/** As upstream: each with all. */
+/** Compares all pairs, as upstream. */
 function comparingAll(allowed: readonly string[], forbidden: readonly string[]): SysctlOverlap[] {
   const covers = (pattern: string, other: string): boolean =>
     pattern.endsWith('*') ? other.replace(/\*$/, '').startsWith(pattern.slice(0, -1)) : pattern === other;
@@ -14,7 +14,7 @@ function comparingAll(allowed: readonly string[], forbidden: readonly string[]):
   );
 }
 
-it('finds what comparing each with all finds, in the same order', () => {
+it('finds the same overlaps as comparing all pairs, in the same order', () => {
   const pattern = fc
     .tuple(fc.array(fc.constantFrom('a', 'b', '.'), { maxLength: 4 }), fc.constantFrom('', '*'))
     .map(([text, end]) => text.join('') + end);

@@ -1,8 +1,8 @@
-/** Two patterns of sysctls of which one has all that the other has. */
+/** Two sysctl patterns, one of which contains the other. */
 export interface SysctlOverlap {
   readonly allowed: number;
   readonly denied: number;
-  /** Which of them is the narrower one, or the same. */
+  /** The narrower of the two, or either if they are equal. */
   readonly narrower: 'allowed' | 'forbidden';
 }
 
@@ -10,8 +10,9 @@ const isWildcard = (pattern: string): boolean => pattern.endsWith('*');
 const withoutWildcard = (pattern: string): string => (isWildcard(pattern) ? pattern.slice(0, -1) : pattern);
 
 /**
- * The overlaps of allowed and forbidden patterns, in the order of the allowed ones and for each in that of the forbidden ones. As upstream finds them by comparing
- * each with all, which of lists that fill a body takes minutes (pkg/apis/policy/validation, validatePodSecurityPolicySysctlListsDoNotOverlap).
+ * Yields the overlaps of allowed and forbidden patterns, in order of the allowed ones and for each in order of the forbidden ones. Upstream
+ * compares all pairs, which takes minutes for lists that fill a request body (pkg/apis/policy/validation,
+ * validatePodSecurityPolicySysctlListsDoNotOverlap).
  */
 export function* sysctlOverlaps(allowed: readonly string[], forbidden: readonly string[]): Generator<SysctlOverlap> {
   const names = new Map<string, number[]>();
@@ -43,7 +44,7 @@ function noteAt(places: Map<string, number[]>, key: string, at: number): void {
 
 const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** Where what begins with the text would stand first. */
+/** Returns the index of the first text that is not less than `text` (lower bound). */
 function firstNotBefore(sorted: readonly { readonly text: string }[], text: string): number {
   let from = 0;
   let to = sorted.length;

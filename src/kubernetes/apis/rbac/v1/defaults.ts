@@ -3,7 +3,7 @@ import type { ClusterRoleBinding, RoleBinding } from '#kubernetes/schema/rbac_v1
 
 const group = 'rbac.authorization.k8s.io';
 
-/** Of both kinds of bindings. */
+/** Defaults of role bindings and cluster role bindings. */
 export function defaultRoleBinding(binding: RoleBinding | ClusterRoleBinding): void {
   const roleRef = (binding.roleRef ??= {});
   if (!roleRef.apiGroup) roleRef.apiGroup = group;

@@ -16,7 +16,7 @@ const account = { kind: 'ServiceAccount', name: 'a' };
 it.each([
   { name: 'a user', object: binding(user), errors: [] },
   {
-    name: 'a user of no group',
+    name: 'a user without an API group',
     object: binding({ kind: 'User', name: 'u' }),
     errors: [`subjects[0].apiGroup: Unsupported value: "": supported values: "${group}"`],
   },
@@ -35,12 +35,12 @@ it.each([
   expect(validateRoleBinding(object).map(String)).toEqual(errors);
 });
 
-it('names the namespace of a service account where it is not that of the binding', () => {
+it("names the namespace of a service account that is not in the binding's namespace", () => {
   expect(validateRoleBinding(binding(account))).toEqual([]);
   expect(validateClusterRoleBinding(binding(account)).map(String)).toEqual(['subjects[0].namespace: Required value']);
 });
 
-it('keeps its role', () => {
+it('rejects a change of the role', () => {
   const errors = validateRoleBindingUpdate(binding(user, { apiGroup: group, kind: 'ClusterRole', name: 'z' }), binding(user));
   expect(errors.map(String)).toEqual([
     `roleRef: Invalid value: {"APIGroup":"${group}","Kind":"ClusterRole","Name":"z"}: cannot change roleRef`,

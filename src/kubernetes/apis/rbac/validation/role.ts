@@ -62,7 +62,7 @@ function validateAggregationRule(errors: FieldError[], { aggregationRule }: Clus
   if (selectors.length === 0) errors.push(required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'));
   for (const [i, selector] of selectors.entries()) {
     validateSelector(errors, selector, path.index(i), allowInvalidLabelValue);
-    // Upstream prints the selector that could not be made, which is none.
+    // Upstream prints the selector that failed to parse, which is nil.
     if (selects(selector, undefined) === undefined) errors.push(invalid(path.index(i), undefined, 'invalid label selector.'));
   }
 }

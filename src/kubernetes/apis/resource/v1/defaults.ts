@@ -13,7 +13,7 @@ import type {
   ResourceSlice,
 } from '#kubernetes/schema/resource_v1.gen';
 
-/** How many devices a request is for. */
+/** Defaults the allocation mode and the number of devices of a request. */
 export function defaultCount(request: Pick<ExactDeviceRequest, 'allocationMode' | 'count'>): void {
   if (!request.allocationMode) request.allocationMode = 'ExactCount';
   if (request.allocationMode === 'ExactCount' && !request.count) request.count = 1;
@@ -48,7 +48,7 @@ export function defaultResourceClaimTemplate({ spec }: ResourceClaimTemplate): v
   defaultResourceClaimSpec(spec?.spec);
 }
 
-/** A taint without a time begins now. */
+/** Sets the time of a taint that has none to now. */
 export function defaultTaint(taint: DeviceTaint): void {
   taint.timeAdded ??= now();
 }

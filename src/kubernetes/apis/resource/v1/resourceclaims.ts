@@ -7,7 +7,7 @@ import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { AllocatedDeviceStatus, ResourceClaim } from '#kubernetes/schema/resource_v1.gen';
 import { defaultResourceClaim } from './defaults.ts';
 
-/** A device that is no longer allocated takes its status along. */
+/** Drops the status of devices that are no longer allocated. */
 function dropDeallocatedDevices(claim: ResourceClaim, old: ResourceClaim): void {
   const id = ({ driver, pool, device, shareID }: AllocatedDeviceStatus) => JSON.stringify([driver, pool, device, shareID]);
   const deallocated = new Set((old.status?.allocation?.devices?.results ?? []).map(id));

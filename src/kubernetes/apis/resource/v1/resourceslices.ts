@@ -8,7 +8,7 @@ import { validateResourceSlice, validateResourceSliceUpdate } from '#kubernetes/
 import type { DeviceAttribute, ResourceSlice } from '#kubernetes/schema/resource_v1.gen';
 import { defaultResourceSlice } from './defaults.ts';
 
-/** Takes lists out of the attributes of devices, unless there are some already. Upstream: registry/resource/resourceslice/strategy.go. */
+/** Drops list attributes of devices, unless the old object has some. Upstream: registry/resource/resourceslice/strategy.go. */
 function dropDisabledAttributes(slice: ResourceSlice, old: ResourceSlice | undefined, isEnabled: StrategyContext['isEnabled']): void {
   if (isEnabled?.('DRAListTypeAttributes') || attributesOf(old).some(hasListAttribute)) return;
   for (const attribute of attributesOf(slice)) {
@@ -17,7 +17,7 @@ function dropDisabledAttributes(slice: ResourceSlice, old: ResourceSlice | undef
   }
 }
 
-/** DRANodeAllocatableResources */
+/** Drops the mappings of the gate DRANodeAllocatableResources. */
 function dropDisabledMappings(slice: ResourceSlice, old: ResourceSlice | undefined): void {
   if (old?.spec?.devices?.some(({ nodeAllocatableResourceMappings: mappings = {} }) => Object.keys(mappings).length > 0)) return;
   for (const device of slice.spec?.devices ?? []) delete device.nodeAllocatableResourceMappings;

@@ -11,7 +11,7 @@ import {
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { DeviceTaintRule } from '#kubernetes/schema/resource_v1alpha3.gen';
 
-/** What the columns say of a taint. */
+/** Returns the description of a taint's field for its column. */
 const taint = (field: string): (() => string) => describe('resource_v1.DeviceTaint', field);
 
 export default defineResource<DeviceTaintRule>({
@@ -30,7 +30,7 @@ export default defineResource<DeviceTaintRule>({
     returnsDeletedObject: true,
     validate: validateDeviceTaintRule,
     validateUpdate: validateDeviceTaintRuleUpdate,
-    /** Another effect begins when it is set, unless the client says when. */
+    /** A changed effect starts now, unless the client sets the time. */
     prepareForUpdate({ spec }, old, { now }) {
       const before = old.spec?.taint;
       if (spec?.taint && spec.taint.effect !== before?.effect && semanticDeepEqual(spec.taint.timeAdded, before?.timeAdded))

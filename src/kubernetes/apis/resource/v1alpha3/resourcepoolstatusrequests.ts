@@ -11,12 +11,12 @@ import type { PoolStatus, ResourcePoolStatusRequest } from '#kubernetes/schema/r
 
 const defaultLimit = 100;
 
-/** The condition that ended the request, the first of them. */
+/** Returns the condition that ended the request, the first one if there are several. */
 function endOf({ status }: ResourcePoolStatusRequest) {
   return (status?.conditions ?? []).find(({ type, status: value }) => (type === 'Complete' || type === 'Failed') && value === 'True');
 }
 
-/** What all pools have together; a dash while nobody has looked, and if that failed. */
+/** Returns the sum over all pools; a dash before a result and after a failure. */
 function total(request: ResourcePoolStatusRequest, amount: (pool: PoolStatus) => number | undefined): string {
   if (!request.status || endOf(request)?.type === 'Failed') return '-';
   return String((request.status.pools ?? []).reduce((sum, pool) => sum + (amount(pool) ?? 0), 0));

@@ -3,7 +3,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { defaultAllocatedTolerations, defaultCount, defaultDevice, defaultTolerations } from '#kubernetes/apis/resource/v1/defaults';
 import type { ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate, ResourceSlice } from '#kubernetes/schema/resource_v1beta1.gen';
 
-/** A request of no class has subrequests, or is wrong: it gets neither a mode nor a count. */
+/** Defaults the requests of a claim. A request without a class has subrequests or is invalid: it gets neither a mode nor a count. */
 function defaultResourceClaimSpec(spec: ResourceClaimSpec | undefined): void {
   for (const request of spec?.devices?.requests ?? []) {
     if (request.deviceClassName) defaultCount(request);

@@ -1,4 +1,4 @@
-/** How much of a capacity can be asked for. Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of a capacity's request policy. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, forbidden, invalid, type Path, required } from '#apimachinery/validation/field';
 import { compareAmounts, quantityOf } from '#kubernetes/apis/core/validation/checks';
 import type { CapacityRequestPolicy, CapacityRequestPolicyRange } from '#kubernetes/schema/resource_v1.gen';
@@ -6,7 +6,7 @@ import { validateDistinctItems } from './device-names.ts';
 
 const maxValues = 10;
 
-/** `capacity`: the most that there is. */
+/** Validates the policy; `capacity` is the available amount. */
 export function validateRequestPolicy(errors: FieldError[], policy: CapacityRequestPolicy, capacity: string, path: Path): void {
   const { default: usual, validValues = [], validRange } = policy;
   if (validValues.length > 0 && validRange) {
@@ -62,7 +62,7 @@ function validateRange(errors: FieldError[], range: CapacityRequestPolicyRange, 
     if (!isMultiple(value, min, step)) refuse('step', value, `value is not a multiple of a given step (${step}) from (${min})`);
 }
 
-/** Nothing is a multiple of a step of nothing. */
+/** True if the value is a multiple of the step; never for a step of zero. */
 function isMultiple(value: string, min: string, step: string): boolean {
   const size = quantityOf(step).value();
   return size !== 0n && (quantityOf(value).value() - quantityOf(min).value()) % size === 0n;

@@ -1,4 +1,4 @@
-/** What claims and their templates ask for. Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of the requests in claims and their templates. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { check } from '#kubernetes/apis/core/validation/checks';
@@ -22,7 +22,7 @@ const maxSubrequests = 8;
 const allocationModes = ['All', 'ExactCount'];
 const noSuchRequest = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
-/** The names of a claim's requests, with those of their subrequests. */
+/** Names of a claim's requests, each with the names of its subrequests. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function requestNamesOf(claim: DeviceClaim | undefined): RequestNames {
@@ -61,7 +61,7 @@ function validateRequest(errors: FieldError[], { name = '', exactly, firstAvaila
   }
 }
 
-/** What a request and a subrequest have in common. */
+/** Validates the fields that requests and subrequests share. */
 function validateDevices(errors: FieldError[], request: ExactDeviceRequest | DeviceSubRequest, path: Path): void {
   const { deviceClassName, selectors, allocationMode = '', count = 0, tolerations = [] } = request;
   if (!deviceClassName) errors.push(required(path.child('deviceClassName')));
@@ -98,7 +98,7 @@ export function validateRequestReferences(
   );
 }
 
-/** `request`, or `request/subrequest`. */
+/** Validates a reference: `request`, or `request/subrequest`. */
 export function validateRequestReference(errors: FieldError[], name: string, path: Path, names: RequestNames): void {
   const segments = name.split('/');
   const [request = '', subrequest] = segments;

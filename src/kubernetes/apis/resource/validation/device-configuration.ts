@@ -5,10 +5,10 @@ import { byteLength } from '#kubernetes/apis/core/validation/checks';
 import type { DeviceClassConfiguration } from '#kubernetes/schema/resource_v1.gen';
 import { validateDriverName } from './device-names.ts';
 
-/** Of parameters, and of what drivers say of a device, in bytes of JSON. */
+/** Limit for parameters and for device data of drivers, in bytes of JSON. */
 const maxBytes = 10 * 1024;
 
-/** `stored`: it is already there, and may be longer. */
+/** Validates a configuration; a `stored` one may exceed the length limit. */
 export function validateDeviceConfiguration(errors: FieldError[], { opaque }: DeviceClassConfiguration, path: Path, stored = false): void {
   if (!opaque) {
     errors.push(required(path.child('opaque')));
@@ -18,7 +18,7 @@ export function validateDeviceConfiguration(errors: FieldError[], { opaque }: De
   validateRawObject(errors, opaque.parameters, path.child('opaque', 'parameters'), stored);
 }
 
-/** Any JSON object. */
+/** Requires a JSON object. */
 export function validateRawObject(errors: FieldError[], value: unknown, path: Path, stored = false): void {
   if (value === undefined || value === null) errors.push(required(path));
   else if (!stored && byteLength(encodeRawJson(value)) > maxBytes) errors.push(tooLong(path, '', maxBytes));

@@ -1,4 +1,4 @@
-/** Names of drivers, pools and devices, and lists of them. Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of the names of drivers, pools and devices, and of lists of them. Upstream: pkg/apis/resource/validation/validation.go. */
 import { duplicate, type FieldError, invalid, type Path, required, tooLong, tooMany } from '#apimachinery/validation/field';
 import { isCIdentifier, isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { byteLength, check } from '#kubernetes/apis/core/validation/checks';
@@ -7,7 +7,7 @@ const maxDriverName = 63;
 const maxPoolName = 253;
 const maxIdentifier = 32;
 
-/** A domain, as CSI drivers have one. */
+/** Requires a domain, by the rules of CSI drivers. */
 export function validateDriverName(errors: FieldError[], name: string | undefined, path: Path): void {
   if (!name) {
     errors.push(required(path));
@@ -17,7 +17,7 @@ export function validateDriverName(errors: FieldError[], name: string | undefine
   check(errors, isDNS1123Subdomain(name.toLowerCase()), name, path);
 }
 
-/** Domains with slashes between them. */
+/** Requires domains separated by slashes. */
 export function validatePoolName(errors: FieldError[], name: string | undefined, path: Path): void {
   if (!name) {
     errors.push(required(path));
@@ -31,7 +31,7 @@ export function validateDeviceName(errors: FieldError[], name: string | undefine
   check(errors, isDNS1123Label(name ?? ''), name ?? '', path);
 }
 
-/** `name`, or `domain/name`. More than one slash is not looked at, as upstream. */
+/** Validates `name`, or `domain/name`. As upstream, names with more than one slash are not validated. */
 export function validateQualifiedName(errors: FieldError[], name: string, path: Path): void {
   const [first = '', second, ...more] = name.split('/');
   if (more.length > 0) return;
@@ -57,7 +57,7 @@ function validateIdentifier(errors: FieldError[], name: string, path: Path): voi
 
 type ValidateItem<T> = (errors: FieldError[], item: T, path: Path) => void;
 
-/** A list that is not too long; one that is is not looked at. */
+/** Validates the length of a list, and its items unless it is too long. */
 export function validateItems<T>(
   errors: FieldError[],
   items: readonly T[] | undefined,
@@ -70,7 +70,7 @@ export function validateItems<T>(
   else for (const [i, item] of (items ?? []).entries()) validateItem(errors, item, path.index(i));
 }
 
-/** `validateItems` of items that differ by their key; `show` makes what the message prints of it. */
+/** Like `validateItems`, for items with unique keys. `show` formats a key for the message. */
 export function validateDistinctItems<T>(
   errors: FieldError[],
   items: readonly T[] | undefined,

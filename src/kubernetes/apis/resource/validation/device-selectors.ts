@@ -14,7 +14,7 @@ import { validateItems } from './device-names.ts';
 const maxSelectors = 32;
 const maxExpressionBytes = 10 * 1024;
 const maxCost = 1_000_000;
-/** Of a device's attributes and capacities together. */
+/** Limit for the attributes and capacities of a device together. */
 const maxEntries = 32;
 
 const domain = { ...stringDecl, maxElements: 63 };
@@ -28,7 +28,7 @@ const device = objectOf('kubernetes.DRADevice', {
 });
 const sizes = sizesOf({ device });
 
-/** Made when it is first needed. */
+/** Returns a function that creates the environment on first use. */
 function environmentOn(base: Environment): () => Environment {
   let made: Environment | undefined;
   return () => (made ??= base.extend({ variables: { device: device.celType }, declTypes: [...collectObjects(device).values()] }));
@@ -36,7 +36,7 @@ function environmentOn(base: Environment): () => Environment {
 const forNew = environmentOn(newExpressionsEnvironment);
 const forStored = environmentOn(storedExpressionsEnvironment);
 
-/** `stored`: they are already there, and may use what newer servers knew. */
+/** Validates selectors; `stored` ones may use the expressions that newer servers support. */
 export function validateDeviceSelectors(
   errors: FieldError[],
   selectors: readonly DeviceSelector[] | undefined,

@@ -112,13 +112,13 @@ function validateText(errors: FieldError[], text: string, path: Path): void {
 }
 
 function validateVersion(errors: FieldError[], text: string, path: Path): void {
-  // What is too long is not looked at: the message is the same for any of it.
+  // An overlong text is not parsed: its message would be the same.
   if (byteLength(text) <= maxValueBytes && !semanticVersion.test(text))
     errors.push(invalid(path, text, 'must be a string compatible with semver.org spec 2.0.0'));
   validateText(errors, text, path);
 }
 
-/** Keys are shown by their ends if they are long. */
+/** Shortens a long key to its beginning and end. */
 function shortened(key: string, max: number): string {
   if (key.length <= max) return key;
   const left = max - 3;
@@ -129,7 +129,7 @@ export function validateCounterSet(errors: FieldError[], { name, counters }: Cou
   validateCounters(errors, 'name', name, counters, path);
 }
 
-/** A set of counters, under its name. */
+/** Validates a named set of counters. */
 function validateCounters(
   errors: FieldError[],
   field: string,
@@ -163,7 +163,7 @@ function validateScope(errors: FieldError[], { nodeName, nodeSelector, allNodes 
   if (set.length > 1) errors.push(invalid(path, `{${set.join(', ')}}`, scopes));
 }
 
-/** Conditions to wait for, and those that end the waiting: both or none, and no condition twice. */
+/** Validates binding conditions and failure conditions: both or neither, and none twice. */
 export function validateBindingConditions(
   errors: FieldError[],
   { bindingConditions = [], bindingFailureConditions = [] }: Pick<Device, 'bindingConditions' | 'bindingFailureConditions'>,

@@ -3,7 +3,7 @@ import { encode } from '#apimachinery/runtime/encode';
 import type { StructType, Type } from '#apimachinery/runtime/schema';
 import { structValue } from '#kubernetes/apis/struct-value';
 
-/** Names that are not written with one capital. */
+/** Go names that are not just capitalized. */
 const goNames: Readonly<Record<string, string>> = {
   cel: 'CEL',
   uid: 'UID',
@@ -11,7 +11,7 @@ const goNames: Readonly<Record<string, string>> = {
   ips: 'IPs',
 };
 
-/** `int` is `IntValue`, `ints` is `IntValues`. */
+/** `int` becomes `IntValue`, `ints` becomes `IntValues`. */
 const attributeNames = ['int', 'bool', 'string', 'version'].flatMap((kind) => {
   const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Value`;
   return [
@@ -24,14 +24,14 @@ const attributeGoNames: ReadonlyMap<string, string> = new Map(attributeNames);
 const goName = (name: string): string => goNames[name] ?? attributeGoNames.get(name) ?? name.charAt(0).toUpperCase() + name.slice(1);
 
 /**
- * A bad value as upstream prints its internal types of resource.k8s.io: all fields under their Go names, those that are not
- * there with their zero value. Types of the meta group are not internal: they are printed as JSON.
+ * Formats a bad value as upstream prints its internal types of resource.k8s.io: all fields under their Go names, absent ones with their
+ * zero value. Types of the meta group are printed as JSON.
  */
 export function goValue(type: StructType, value: unknown): JsonText {
   return structValue(structOf(type, value));
 }
 
-/** Of a template's metadata, which is embedded, the members that there are, under their JSON names. */
+/** Returns the members of a struct. The metadata of a template is embedded: only members that are present, under their JSON names. */
 function structOf(type: StructType, value: unknown): Record<string, unknown> {
   const members = (value ?? {}) as Record<string, unknown>;
   return Object.fromEntries(

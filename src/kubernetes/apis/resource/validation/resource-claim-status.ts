@@ -1,4 +1,4 @@
-/** What drivers and the scheduler say of a claim. Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of a claim's status, which drivers and the scheduler write. Upstream: pkg/apis/resource/validation/validation.go. */
 import { quote } from '#apimachinery/runtime/quote';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
@@ -36,7 +36,7 @@ import { goValue } from './go-value.ts';
 
 const maxConsumers = 256;
 const maxResults = 32;
-/** Those of the class and those of the claim. */
+/** Limit for the configurations of class and claim together. */
 const maxConfigurations = 64;
 const maxConditions = 8;
 const maxAddresses = 16;
@@ -47,7 +47,10 @@ const configurationSources = ['FromClaim', 'FromClass'];
 const path = fieldPath('status');
 const reservedPath = path.child('reservedFor');
 
-/** An allocation stays as it is until it is taken away; only allocated claims are reserved, and only their devices have a status. */
+/**
+ * Validates an update of the status. An allocation is immutable until it is removed; only allocated claims can be reserved, and only their
+ * devices have a status.
+ */
 export function validateResourceClaimStatusUpdate(
   { metadata, spec, status = {} }: ResourceClaim,
   { status: old = {} }: ResourceClaim,
@@ -139,7 +142,7 @@ function validateNetworkData(errors: FieldError[], { interfaceName = '', hardwar
   );
 }
 
-/** What tells shares of devices apart, as messages show it. */
+/** Returns the key of a device share, as messages show it. */
 function deviceKey({ driver = '', pool = '', device = '', shareID = '' }: AllocatedDeviceStatus): string {
   return JSON.stringify({ Driver: driver, Pool: pool, Device: device, ShareID: shareID });
 }
@@ -158,7 +161,7 @@ function shareProblem(id: string): string | undefined {
   return `uid must be in RFC 4122 normalized form, ${form} with lowercase hexadecimal characters`;
 }
 
-/** With `urn:uuid:` in front, in braces, without dashes, or as usual. */
+/** Returns the error of a UUID in one of its forms: with `urn:uuid:`, in braces, without dashes, or canonical. */
 function uuidProblem(id: string): string | undefined {
   const isHex = (text: string, form: RegExp) => (form.test(text) ? undefined : 'invalid UUID format');
   const dashed = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;

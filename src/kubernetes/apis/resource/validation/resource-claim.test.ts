@@ -16,16 +16,16 @@ describe('a claim', () => {
   it.each<[string, DeviceClaim, string[]]>([
     ['with a request', { requests }, []],
     [
-      'with a request of nothing',
+      'with an empty request',
       { requests: [{ name: 'a' }] },
       ['spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required'],
     ],
     [
-      'with all and some devices',
+      'with a count and the mode All',
       { requests: [{ name: 'a', exactly: { ...exactly, allocationMode: 'All' } }] },
       ["spec.devices.requests[0].exactly.count: Invalid value: 1: must not be specified when allocationMode is 'All'"],
     ],
-    ['with two of a name', { requests: [...requests, ...requests] }, ['spec.devices.requests[1]: Duplicate value: "a"']],
+    ['with two requests of the same name', { requests: [...requests, ...requests] }, ['spec.devices.requests[1]: Duplicate value: "a"']],
     [
       'with a constraint on another request',
       { requests, constraints: [{ requests: ['b'], matchAttribute: 'd.x/y' }] },
@@ -34,7 +34,7 @@ describe('a claim', () => {
       ],
     ],
     [
-      'with parameters that are no object',
+      'with parameters that are not an object',
       { config: [{ opaque: { driver: 'd', parameters: [] } }] },
       ['spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object'],
     ],
@@ -42,7 +42,7 @@ describe('a claim', () => {
     expect(validateResourceClaim(claim(devices)).map(String)).toEqual(want);
   });
 
-  it('of a template is immutable, and checked whole', () => {
+  it('a template is immutable and fully validated', () => {
     const template = (deviceClassName: string): ResourceClaimTemplate => ({
       apiVersion: 'resource.k8s.io/v1',
       kind: 'ResourceClaimTemplate',
@@ -54,7 +54,7 @@ describe('a claim', () => {
     expect(validateResourceClaimTemplateUpdate(template('x'), template('x'))).toEqual([]);
   });
 
-  it('stays as it is', () => {
+  it('is immutable', () => {
     expect(validateResourceClaimUpdate(claim({ requests: [] }), claim({ requests })).map(String)).toEqual([
       'spec: Invalid value: {"Devices":{"Requests":[],"Constraints":null,"Config":null}}: field is immutable',
     ]);
@@ -66,7 +66,7 @@ it.each([
   ['device.attributes["d.x"].a', []],
   ['device.driver', ['must evaluate to bool or the unknown type, not string']],
   ['device.', ['compilation failed: ERROR: <input>:1:8']],
-])('a device is selected by %s', (expression, want) => {
+])('selects a device by %s', (expression, want) => {
   const object = { apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: {}, spec: { selectors: [{ cel: { expression } }] } };
   const found = validateDeviceClass(object).map(({ detail }) => detail);
   expect(found.map((detail, i) => detail.slice(0, want[i]?.length))).toEqual(want);

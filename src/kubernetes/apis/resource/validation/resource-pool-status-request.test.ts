@@ -17,9 +17,9 @@ const immutable = (pools: string, conditions = 'null', poolCount = 1) =>
 
 it.each<[string, string, string[]]>([
   ['segments', 'a/b.c', []],
-  ['an empty one', '', ['spec.poolName: Invalid value: "": segment 0: must not be empty']],
+  ['an empty name', '', ['spec.poolName: Invalid value: "": segment 0: must not be empty']],
   ['an empty segment', 'a//b', ['spec.poolName: Invalid value: "a//b": segment 1: must not be empty']],
-  ['one that is long', `${'a'.repeat(126)}/${'b'.repeat(127)}`, ['spec.poolName: Too long: may not be more than 253 bytes']],
+  ['an overlong name', `${'a'.repeat(126)}/${'b'.repeat(127)}`, ['spec.poolName: Too long: may not be more than 253 bytes']],
 ])('a pool name: %s', (_, poolName, want) => {
   expect(validateResourcePoolStatusRequest(request(undefined, { poolName })).map(String)).toEqual(want);
 });
@@ -27,18 +27,18 @@ it.each<[string, string, string[]]>([
 it.each<[string, ResourcePoolStatusRequestStatus | undefined, ResourcePoolStatusRequestStatus | undefined, string[]]>([
   ['none, still', undefined, undefined, []],
   ['an answer', undefined, { poolCount: 1, pools: [pool, pool], conditions: [condition] }, []],
-  ['an empty answer', undefined, {}, ['status.poolCount: Required value']],
+  ['an empty status', undefined, {}, ['status.poolCount: Required value']],
   [
-    'a condition twice',
+    'a repeated condition',
     undefined,
     { poolCount: 1, conditions: [condition, condition] },
     ['status.conditions[1].type: Duplicate value: "Complete"', `status.conditions[1]: Duplicate value: ${shown}`],
   ],
-  ['the same answer again', { poolCount: 1, pools: [pool] }, { poolCount: 1, pools: [pool] }, []],
+  ['an unchanged status', { poolCount: 1, pools: [pool] }, { poolCount: 1, pools: [pool] }, []],
   ['another answer', { poolCount: 2 }, { poolCount: 1 }, [immutable('null')]],
-  ['none any more', { poolCount: 1 }, undefined, ['status: Invalid value: null: field is immutable']],
+  ['a removed status', { poolCount: 1 }, undefined, ['status: Invalid value: null: field is immutable']],
   [
-    'another answer that is wrong',
+    'a changed and invalid status',
     { poolCount: 1, conditions: [condition] },
     { poolCount: -1, conditions: [condition] },
     [immutable('null', `[${shown}]`, -1), 'status.poolCount: Invalid value: -1: must be greater than or equal to 0'],

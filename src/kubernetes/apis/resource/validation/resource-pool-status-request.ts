@@ -43,12 +43,12 @@ export function validateResourcePoolStatusRequestUpdate(request: ResourcePoolSta
   return semanticDeepEqual(request.spec, old.spec) ? [] : [invalid(specPath, undefined, fieldImmutableError)];
 }
 
-/** What was answered once stays; what an answer is now is looked at all the same. */
+/** Validates an update of the status, which is immutable once it is set, and validated even then. */
 export function validateResourcePoolStatusRequestStatusUpdate(
   { status }: ResourcePoolStatusRequest,
   { status: old }: ResourcePoolStatusRequest,
 ): FieldError[] {
-  // No status is another than an empty one.
+  // An absent status differs from an empty one.
   if (status && old && semanticDeepEqual(status, old)) return [];
   if (!status && !old) return [];
   const errors = old
@@ -64,7 +64,7 @@ export function validateResourcePoolStatusRequestStatusUpdate(
   return errors;
 }
 
-/** Of what has changed. */
+/** Validates the changed parts. */
 function validateStatus(
   errors: FieldError[],
   { poolCount, pools, conditions = [] }: ResourcePoolStatusRequestStatus,
@@ -100,13 +100,13 @@ function validatePool(errors: FieldError[], pool: PoolStatus, path: Path): void 
   if (byteLength(pool.validationError ?? '') > maxErrorBytes) errors.push(tooLong(path.child('validationError'), '', maxErrorBytes));
 }
 
-/** Longer than elsewhere: a domain, without the limit of CSI drivers. */
+/** Requires a domain, without the length limit of CSI drivers. */
 function validateDriver(errors: FieldError[], driver: string | undefined, path: Path): void {
   if (!driver) errors.push(required(path.child('driver')));
   else check(errors, isDNS1123SubdomainCaseless(driver), driver, path, 'driver');
 }
 
-/** Domains with slashes between them; which of them is wrong is told, unlike in other kinds of the group. */
+/** Requires domains separated by slashes; unlike in other kinds of the group, the message names the invalid one. */
 function validatePoolName(errors: FieldError[], name: string, path: Path): void {
   if (byteLength(name) > maxPoolName) errors.push(tooLong(path, '', maxPoolName));
   for (const [i, part] of name.split('/').entries()) {

@@ -12,9 +12,9 @@ const policy = (requestPolicy: object): Device => ({ allowMultipleAllocations: t
 const policyPath = 'spec.devices[0].capacity[c].requestPolicy';
 
 it.each<[string, Device, string[]]>([
-  ['nothing but a name', {}, []],
+  ['only a name', {}, []],
   [
-    'an attribute of no value',
+    'an attribute without a value',
     { attributes: { a: {} } },
     ['spec.devices[0].attributes[a]: Invalid value: "": exactly one value must be specified'],
   ],
@@ -24,17 +24,17 @@ it.each<[string, Device, string[]]>([
     [`${policyPath}: Forbidden: allowMultipleAllocations must be true`],
   ],
   [
-    'a range without its usual value',
+    'a range without a default',
     policy({ validRange: { min: '1' } }),
     [`${policyPath}.default: Required value: required when validRange is defined`],
   ],
   [
-    'a step that does not lead to the usual value',
+    'a default that is not a multiple of the step',
     policy({ default: '4', validRange: { min: '1', step: '2' } }),
     [`${policyPath}.validRange.step: Invalid value: "4": value is not a multiple of a given step (2) from (1)`],
   ],
   [
-    'a node of its own',
+    'its own node name',
     { nodeName: 'n' },
     [
       'spec.devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec',

@@ -13,7 +13,7 @@ import { validateDistinctItems, validateDriverName, validatePoolName } from './d
 
 const path = fieldPath('spec');
 const maxDevices = 128;
-/** Where devices have taints, consume counters or have lists of values. */
+/** Limit for slices whose devices have taints, consume counters or have list attributes. */
 const maxAdvancedDevices = 64;
 const maxCounterSets = 8;
 const scopes = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
@@ -59,7 +59,7 @@ function validatePool(errors: FieldError[], { pool = {} }: ResourceSliceSpec): v
   if (generation < 0) errors.push(invalid(path.child('pool', 'generation'), generation, 'must be greater than or equal to zero'));
 }
 
-/** The devices are of one node, of those of a selector, of all, or each says so itself. */
+/** Validates that exactly one scope is set: a node, a node selector, all nodes, or per device. */
 function validateScope(errors: FieldError[], { nodeName, nodeSelector, allNodes, perDeviceNodeSelection }: ResourceSliceSpec): void {
   const set: string[] = [];
   if (nodeName === '') errors.push(invalid(path.child('nodeName'), nodeName, 'must be either unset or set to a non-empty string'));

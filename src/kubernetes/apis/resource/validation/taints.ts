@@ -7,7 +7,7 @@ import type { DeviceTaint, DeviceToleration } from '#kubernetes/schema/resource_
 const effects = ['NoExecute', 'NoSchedule', 'None'];
 const operators = ['Equal', 'Exists'];
 
-/** `old`: the effect that it had, which may stay. */
+/** Validates a taint; `old` is its previous effect, which stays valid. */
 export function validateDeviceTaint(
   errors: FieldError[],
   { key = '', value = '', effect = '' }: DeviceTaint,

@@ -19,7 +19,7 @@ function defaultPodGroup({ spec }: PodGroup): void {
   if (spec) spec.disruptionMode ??= 'Pod';
 }
 
-/** Upstream stores a group without what is dropped, and reads it with its defaults. */
+/** Drops the fields of disabled features. As upstream, they are stored as absent and get their defaults on read. */
 function dropDisabled(group: PodGroup): void {
   dropDisabledFields(group.spec);
   defaultPodGroup(group);

@@ -5,7 +5,7 @@ import { validateRequiredEnum } from '#kubernetes/apis/core/validation/checks';
 import type { PriorityClass } from '#kubernetes/schema/scheduling_v1.gen';
 
 const highestUserDefinablePriority = 1_000_000_000;
-/** The classes that the server makes itself. Upstream: SystemPriorityClasses in pkg/apis/scheduling/v1/helpers.go. */
+/** Classes that the server creates. Upstream: SystemPriorityClasses in pkg/apis/scheduling/v1/helpers.go. */
 const systemClasses: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2_000_001_000],
   ['system-cluster-critical', 2_000_000_000],

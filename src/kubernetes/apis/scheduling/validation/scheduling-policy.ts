@@ -2,7 +2,7 @@
 import { type FieldError, invalid, type Path, required } from '#apimachinery/validation/field';
 import type { PodGroupSchedulingPolicy } from '#kubernetes/schema/scheduling_v1alpha2.gen';
 
-/** One policy of two. */
+/** Requires exactly one of the two policies. */
 export function validateSchedulingPolicy(errors: FieldError[], policy: PodGroupSchedulingPolicy = {}, path: Path): void {
   const { basic, gang } = policy;
   if (basic === undefined && gang === undefined) errors.push(invalid(path, '', 'must specify one of: `basic`, `gang`'));

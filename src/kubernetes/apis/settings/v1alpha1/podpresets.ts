@@ -5,7 +5,7 @@ import { validatePodPreset } from '#kubernetes/apis/settings/validation';
 import { keepField } from '#kubernetes/apis/strategy';
 import type { PodPreset } from '#kubernetes/schema/settings_v1alpha1.gen';
 
-/** Served where the admission plugin PodPreset is on. Upstream until 1.20. */
+/** Served if the admission plugin PodPreset is on. Upstream until 1.20. */
 export default defineResource<PodPreset>({
   group: 'settings.k8s.io',
   version: 'v1alpha1',
@@ -23,7 +23,7 @@ export default defineResource<PodPreset>({
     prepareForCreate({ metadata }) {
       metadata.generation = 1;
     },
-    // As upstream: what a preset says is never changed, and nobody is told.
+    // As upstream, changes of the spec are silently ignored.
     prepareForUpdate(preset, old) {
       keepField(preset, old, 'spec');
     },

@@ -7,7 +7,7 @@ import { bumpGeneration } from '#kubernetes/apis/strategy';
 import type { CSIDriver, CSIDriverSpec } from '#kubernetes/schema/storage_v1.gen';
 import { defaultCsiDriver } from './defaults.ts';
 
-/** Tokens should come as secrets, which are not logged. */
+/** Warns unless tokens are passed in the secrets field, which is not logged. */
 function tokenWarnings({ spec }: CSIDriver): string[] {
   return spec?.tokenRequests?.length && spec.serviceAccountTokenInSecrets === undefined
     ? [
@@ -16,7 +16,7 @@ function tokenWarnings({ spec }: CSIDriver): string[] {
     : [];
 }
 
-/** VolumeLimitScaling: the field has a default with the gate, and is dropped without. */
+/** Defaults the field with the gate VolumeLimitScaling, and drops it without. */
 function prepareSchedulingPrevention(
   spec: CSIDriverSpec | undefined,
   old: CSIDriverSpec | undefined,
@@ -51,7 +51,7 @@ export default defineResource<CSIDriver>({
       );
       return same ? [] : tokenWarnings(driver);
     },
-    // VolumeLimitScaling
+    // Gate VolumeLimitScaling.
     prepareForCreate({ spec }, { isEnabled }) {
       prepareSchedulingPrevention(spec, undefined, isEnabled);
     },

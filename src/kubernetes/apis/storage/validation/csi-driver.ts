@@ -12,7 +12,7 @@ const maxTokenSeconds = 2 ** 32;
 
 export function validateCSIDriver({ spec = noSpec }: CSIDriver): FieldError[] {
   const errors: FieldError[] = [];
-  // The name in the path is upstream's.
+  // As upstream, the path names the field attachedRequired.
   if (spec.attachRequired === undefined) errors.push(required(specPath.child('attachedRequired')));
   if (spec.podInfoOnMount === undefined) errors.push(required(specPath.child('podInfoOnMount')));
   if (spec.storageCapacity === undefined) errors.push(required(specPath.child('storageCapacity')));

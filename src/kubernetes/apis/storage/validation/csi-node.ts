@@ -19,7 +19,7 @@ export function validateCSINode({ spec }: CSINode): FieldError[] {
   return errors;
 }
 
-/** A driver stays as it is, but for how many volumes the node can have. */
+/** Validates that drivers do not change, except for their allocatable volumes. */
 export function validateCSINodeUpdate(node: CSINode, old: CSINode): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, node.metadata, nameIsDNSSubdomain, false);

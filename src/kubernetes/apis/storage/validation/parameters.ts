@@ -5,14 +5,14 @@ import { byteLength } from '#kubernetes/apis/core/validation/checks';
 const maxSize = 256 * 1024;
 const maxCount = 512;
 
-/** The bytes of all keys and values. */
+/** Returns the number of bytes of all keys and values. */
 export function mapSize(map: Readonly<Record<string, string>>): number {
   let size = 0;
   for (const [key, value] of Object.entries(map)) size += byteLength(key) + byteLength(value);
   return size;
 }
 
-/** What a storage class says to its provisioner. Upstream: validateParameters in pkg/apis/storage/validation. */
+/** Validates the parameters of a storage class for its provisioner. Upstream: validateParameters in pkg/apis/storage/validation. */
 export function validateParameters(errors: FieldError[], parameters: Readonly<Record<string, string>> = {}, path: Path): void {
   if (Object.keys(parameters).length > maxCount) {
     errors.push(tooLong(path, '', maxCount));
@@ -22,7 +22,7 @@ export function validateParameters(errors: FieldError[], parameters: Readonly<Re
   if (mapSize(parameters) > maxSize) errors.push(tooLong(path, '', maxSize));
 }
 
-/** Of storage classes and volume attributes classes. */
+/** Validates the provisioner of a storage class or the driver of a volume attributes class. */
 export function validateProvisioner(errors: FieldError[], provisioner: string | undefined, path: Path): void {
   if (!provisioner) {
     errors.push(required(path));

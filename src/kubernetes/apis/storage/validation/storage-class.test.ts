@@ -16,7 +16,7 @@ const zone = (...values: string[]) => ({ matchLabelExpressions: [{ key: 'zone', 
 it.each([
   { name: 'a class', object: storageClass(), errors: [] },
   {
-    name: 'a policy that there is not',
+    name: 'an unknown reclaim policy',
     object: storageClass({ reclaimPolicy: 'X' }),
     errors: ['reclaimPolicy: Unsupported value: "X": supported values: "Delete", "Retain"'],
   },
@@ -28,12 +28,12 @@ it.each([
     errors: ['allowedTopologies[0].matchLabelExpressions[0].values: Required value'],
   },
   {
-    name: 'a topology of nothing',
+    name: 'an empty topology term',
     object: storageClass({ allowedTopologies: [{}] }),
     errors: ['allowedTopologies[0].matchLabelExpressions: Duplicate value: ""'],
   },
   {
-    name: 'the same topology twice',
+    name: 'a repeated topology term',
     object: storageClass({ allowedTopologies: [zone('a', 'b'), zone('b', 'a')] }),
     errors: ['allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'],
   },
@@ -41,7 +41,7 @@ it.each([
   expect(validateStorageClass(object).map(String)).toEqual(errors);
 });
 
-it('keeps its parameters', () => {
+it('rejects a change of the parameters', () => {
   expect(validateStorageClassUpdate(storageClass({ parameters: { a: 'b' } }), storageClass()).map(String)).toEqual([
     'parameters: Invalid value: {"a":"b"}: field is immutable',
   ]);

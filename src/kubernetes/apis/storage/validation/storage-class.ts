@@ -51,7 +51,7 @@ export function validateStorageClassUpdate(storageClass: StorageClass, old: Stor
 }
 
 function validateTopologies(errors: FieldError[], terms: readonly TopologySelectorTerm[], path: Path): void {
-  // Upstream begins with as many empty terms as there are: a term that asks for nothing is always a duplicate.
+  // Upstream's list starts with as many empty terms as there are terms, so that an empty term is always a duplicate.
   const seen = new Map([['[]', terms.length]]);
   for (const [i, { matchLabelExpressions = [] }] of terms.entries()) {
     const at = path.index(i).child('matchLabelExpressions');
@@ -69,7 +69,7 @@ function validateTopologies(errors: FieldError[], terms: readonly TopologySelect
     }
     const term = JSON.stringify([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
     const times = seen.get(term) ?? 0;
-    // One error for each that is equal.
+    // One error for each equal term.
     for (let time = 0; time < times; time += 1) addError(errors, duplicate(at, ''));
     seen.set(term, times + 1);
   }

@@ -56,7 +56,7 @@ function validateSource(
 }
 
 function validateVolumeError(errors: FieldError[], { message = '', errorCode }: VolumeError, path: Path): void {
-  // The limit in the message is upstream's.
+  // As upstream, the message shows another limit than the one that is checked.
   if (byteLength(message) > maxMessageSize) errors.push(tooLong(path.child('message'), '', maxMetadataSize));
   if (errorCode !== undefined && errorCode < 0)
     errors.push(invalid(path.child('errorCode'), errorCode, 'must be between 0 and 2147483647, inclusive'));

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { check, textsOf } from './check-language.mjs';
+
+const run = promisify(execFile);
+const script = join(import.meta.dirname, 'check-language.mjs');
+
+it.each([
+  ['/** What a request may do. */', 'opening'],
+  ['/** Of a list, the items. */', 'opening'],
+  ['/** Whether it is closed. */', 'opening'],
+  ['// How many were read', 'opening'],
+  ['/**\n * Who sent it.\n */', 'opening'],
+  ['// Where there is none, it is made.', 'opening'],
+  ['/** The limit. What is above is refused. */', 'inverted sentence'],
+  ['// It is known that what is not read is lost.', 'inverted sentence'],
+  ['/** Tells apart two kinds. */', 'tell'],
+  ['// A stranger is refused.', 'stranger'],
+  ['/** Reads it in steps. */', 'in parts'],
+  ['// It is the turn of others.', 'turn of others'],
+  ['/** Fails, which comes to 504. */', 'comes to'],
+  ['// No plugin is named so.', 'named so'],
+  ['// Nobody waits for it.', 'nobody waits'],
+  ['// It is for whoever reads.', 'whoever'],
+  ["it('of a list, reads the items', () => {});", 'opening'],
+  ["it.each([1])('is told: %s', () => {});", 'tell'],
+  ['describe(`what ' + '$' + '{name} is`, () => {});', 'opening'],
+])('finds %j', (source, rule) => {
+  expect(check(source).map((finding) => finding.rule)).toContain(rule);
+});
+
+it.each([
+  ['a string', "const text = '// What is here';"],
+  ['a template', 'const text = `/* Of $' + '{value} // whether */`;'],
+  ['a regular expression', 'const pattern = /\\/\\*What/;'],
+  ['a quotation', '/** The message "what is told is known" of upstream. */'],
+  ['a subordinate clause', '/** Reports what the parser rejects and whether it goes on. */'],
+  ['a following line comment', '// Sections are read to learn\n// what they hold.'],
+  ['a function that is no test', "print('what is it');"],
+])('accepts %s', (_, source) => {
+  expect(check(source)).toEqual([]);
+});
+
+it('gives each text its line', () => {
+  const source = "const a = 1; // First.\n\n/** Second. */\n// Third\n// and more.\nit('fourth', () => {});\n";
+  expect(textsOf(source)).toMatchObject([
+    { kind: 'comment', line: 1, text: 'First.' },
+    { kind: 'comment', line: 3, text: 'Second.' },
+    { kind: 'comment', line: 4, text: 'Third and more.' },
+    { kind: 'test name', line: 6, text: 'fourth' },
+  ]);
+});
+
+it('prints file, line, rule and the better form, and exits with 1', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kubenest-language-'));
+  try {
+    await writeFile(join(folder, 'wrong.ts'), 'export const a = 1;\n// A stranger.\n');
+    await writeFile(join(folder, 'types.gen.ts'), '// A stranger.\n');
+    const failure = run(process.execPath, [script, folder]);
+    await expect(failure).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^\S*wrong\.ts:2: stranger \(stranger\): unauthenticated client, anonymous\n$/),
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
