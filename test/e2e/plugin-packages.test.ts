@@ -108,12 +108,12 @@ describe('a server does not start with', () => {
     {
       what: 'a package that is not installed',
       plugins: [{ package: '@kubenest-example/none' }],
-      says: () => [`plugin package @kubenest-example/none: it is not installed in ${folder}, nor above it`],
+      says: () => [`plugin package @kubenest-example/none: not installed in ${folder} or its parents`],
     },
     {
       what: 'a contribution that a package does not have',
       plugins: [{ package: name, contributions: ['Labels'] }],
-      says: () => [`plugin package ${name}: it has no Labels; it has RequiredLabels`],
+      says: () => [`plugin package ${name}: unknown contributions: Labels (available: RequiredLabels)`],
     },
     {
       what: 'configurations that are wrong, all at once',
@@ -130,7 +130,7 @@ describe('a server does not start with', () => {
     {
       what: 'files that are not those that were asked for',
       plugins: [{ package: name, integrity: `sha512-${'A'.repeat(86)}==` }],
-      says: () => [expect.stringMatching(/its files are not those that were asked for: the integrity is sha512-/) as unknown as string],
+      says: () => [expect.stringMatching(/integrity mismatch: the files have sha512-/) as unknown as string],
     },
   ])('$what', async ({ plugins, says }) => {
     expect((await refusal(plugins)).sort()).toEqual(says());
@@ -140,7 +140,7 @@ describe('a server does not start with', () => {
     {
       what: 'a package for another SDK',
       manifest: { kubenest: { sdk: '^2', plugins: ['./index.js'] } },
-      says: 'it is made for version ^2 of kubenest/sdk, and this server has 1.0.0',
+      says: 'requires version ^2 of kubenest/sdk, but this server provides 1.0.0',
     },
     {
       what: 'a package that says nothing of plugins',
@@ -150,19 +150,19 @@ describe('a server does not start with', () => {
     {
       what: 'a package that is not built',
       manifest: { kubenest: { sdk: '^1', plugins: ['./dist/index.js'] } },
-      says: 'it has no file dist/index.js: is it built?',
+      says: 'missing file dist/index.js: build the package first',
     },
     {
       what: 'a module of another kind',
       manifest: { kubenest: { sdk: '1', plugins: ['./index.js'] } },
       code: 'export default class {}',
-      says: 'the default export of index.js is no ContainerModule',
+      says: 'the default export of index.js is not a ContainerModule',
     },
     {
       what: 'a class that is nothing',
       manifest: { kubenest: { sdk: '^1.0', plugins: ['./index.js'] } },
       code: "import { contribute } from 'kubenest/sdk'; class Odd {} export default contribute(Odd);",
-      says: 'it contributes Odd, which is not decorated as a plugin',
+      says: 'contributes Odd, which is not decorated as a plugin',
     },
     {
       what: 'a module that cannot be loaded',

@@ -2,15 +2,15 @@ import { ContainerModule } from 'inversify';
 import type { PluginClass } from './new-plugin.ts';
 
 /**
- * What a plugin package adds to the server: a class that is decorated as what it is (`@AdmissionPlugin`, …), or a value that
- * says all that there is to know (`apiGroup`). Packages bind any number of them to the token, as constant values: of classes
- * the server makes the instance, with the configuration that is its own.
+ * A part that a plugin package adds to the server: a decorated class (`@AdmissionPlugin`, …) or a self-contained value
+ * (`apiGroup`). Packages bind contributions to the token as constant values; the server instantiates the classes with their
+ * configuration.
  */
 export type Contribution = PluginClass<object> | ContributedValue;
 export const Contribution = Symbol.for('kubenest.Contribution');
 
 /**
- * The default export of a package that has nothing else to bind. One whose classes share things binds these, too:
+ * Creates the default export of a package. A package whose classes share dependencies writes the module itself:
  *
  *     export default new ContainerModule(({ bind }) => {
  *       bind(Directory).toSelf().inSingletonScope();
@@ -23,7 +23,7 @@ export function contribute(...contributions: readonly Contribution[]): Container
   });
 }
 
-/** What a class may be decorated as, and what else there is. */
+/** The kinds of contributions. */
 export type ContributionKind =
   | 'AdmissionPlugin'
   | 'AuthenticatorPlugin'
@@ -34,11 +34,11 @@ export type ContributionKind =
   | 'StorageBackend'
   | 'Pages';
 
-/** What every decorator of a contribution takes. */
+/** Options of every contribution's decorator. */
 export interface ContributionOptions {
-  /** Unique among those of its kind. */
+  /** Unique among contributions of the same kind. */
   readonly name: string;
-  /** The class of its configuration, which it gets by `@inject(Configuration)`: a new one where nothing is configured. */
+  /** Class of the configuration, injected by `@inject(Configuration)`. Default: a new instance. */
   readonly configuration?: new () => object;
 }
 
@@ -47,27 +47,27 @@ export interface Described<Options extends ContributionOptions = ContributionOpt
   readonly options: Options;
 }
 
-/** On the class or value itself, under a name that all copies of the SDK share. */
+/** Key of a contribution's description on the class or value, shared by all copies of the SDK. */
 const description = Symbol.for('kubenest.contribution');
 
-/** A contribution of which no instance is made. */
+/** A contribution that is not instantiated. */
 export interface ContributedValue {
   readonly [description]: Described;
 }
 
-/** A value that is contributed as it is. */
+/** Creates a contribution of a value. */
 export function contributedValue(kind: ContributionKind, options: ContributionOptions): ContributedValue {
   return { [description]: { kind, options } };
 }
 
-/** Decorates a class as a contribution. A class is one thing: the decorator that is applied last wins. */
+/** Declares a class as a contribution. A class has one kind; the decorator applied last takes precedence. */
 export function describes(kind: ContributionKind, options: ContributionOptions): ClassDecorator {
   return (target) => {
     Object.defineProperty(target, description, { value: { kind, options } satisfies Described, configurable: true });
   };
 }
 
-/** What a class was decorated as, or a value is; undefined for others. */
+/** Returns the description of a contribution; undefined if a class or value is not one. */
 export function describe(type: object): Described | undefined {
   return Object.hasOwn(type, description) ? (type as ContributedValue)[description] : undefined;
 }

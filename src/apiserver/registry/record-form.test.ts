@@ -10,12 +10,12 @@ describe('recordForm', () => {
   });
 
   const refused: readonly (readonly [name: string, text: string | Buffer, message: RegExp])[] = [
-    ['nothing', '', /is no object \(0 bytes\), not a apps\/v1 Deployment/],
-    ['another kind', whole.replace('Deployment', 'DaemonSet'), /is a apps\/v1 DaemonSet, not a apps\/v1 Deployment/],
+    ['nothing', '', /is not an object \(0 bytes\); expected apps\/v1 Deployment/],
+    ['another kind', whole.replace('Deployment', 'DaemonSet'), /is a apps\/v1 DaemonSet; expected apps\/v1 Deployment/],
     ['another version', whole.replace('v1', 'v1beta2'), /is a apps\/v1beta2 Deployment/],
-    ['members in another order', '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}\n', /not a apps\/v1 Deployment/],
-    ['truncated JSON', whole.slice(0, -3), /is no object/],
-    ['only the first members', '{"kind":"Deployment","apiVersion":"apps/v1",}\n', /is no object/],
+    ['members in another order', '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}\n', /expected apps\/v1 Deployment/],
+    ['truncated JSON', whole.slice(0, -3), /is not an object/],
+    ['only the first members', '{"kind":"Deployment","apiVersion":"apps/v1",}\n', /is not an object/],
   ];
   it.each(refused)('rejects %s', (_, text, message) => {
     expect(() => recordForm('Deployment', version, true)(Buffer.from(text))).toThrow(message);
@@ -39,6 +39,6 @@ describe('checkKind', () => {
   ])('%s %s: %s', (apiVersion, kind, isAccepted) => {
     const check = (): void => checkKind({ apiVersion, kind, metadata: {} }, { group: 'example.com', kind: 'Widget' });
     if (isAccepted) expect(check).not.toThrow();
-    else expect(check).toThrow(`it is a ${apiVersion} ${kind}, not a Widget of example.com`);
+    else expect(check).toThrow(`it is a ${apiVersion} ${kind}; expected Widget of example.com`);
   });
 });

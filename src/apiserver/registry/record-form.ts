@@ -21,7 +21,7 @@ export function recordForm(kind: string, version: GroupVersion, isVerified: bool
       head.compare(bytes, 0, head.length) === 0 &&
       bytes[length - 2] === end[0] &&
       bytes[length - 1] === end[1];
-    if (!isWhole) throw new Error(`it ${describe(bytes)}, not a ${groupVersionString(version)} ${kind}`);
+    if (!isWhole) throw new Error(`it ${describe(bytes)}; expected ${groupVersionString(version)} ${kind}`);
     if (!isVerified) checkJson(bytes);
   };
 }
@@ -34,7 +34,8 @@ function checkJson(bytes: Buffer): void {
 /** Throws if an object has another kind or group. Custom resources may be stored in any version of their group. */
 export function checkKind({ apiVersion, kind }: KubeObject, expected: { readonly group: string; readonly kind: string }): void {
   const isOfGroup = typeof apiVersion === 'string' && apiVersion.startsWith(`${expected.group}/`);
-  if (kind !== expected.kind || !isOfGroup) throw new Error(`it is a ${apiVersion} ${kind}, not a ${expected.kind} of ${expected.group}`);
+  if (kind !== expected.kind || !isOfGroup)
+    throw new Error(`it is a ${apiVersion} ${kind}; expected ${expected.kind} of ${expected.group}`);
 }
 
 function describe(bytes: Buffer): string {

@@ -2,7 +2,7 @@ import type { Authenticator, UserInfo } from '#apiserver/authentication/authenti
 import type { AuthorizationResult, Authorizer } from '#apiserver/authorization/authorizer';
 import { type RequestTrace, rounded, type TraceStage } from './request-trace.ts';
 
-/** The same authenticator, whose answers are told to a trace. */
+/** Returns an authenticator that records its results in a trace. */
 export function tracedAuthenticator(authenticator: Authenticator, trace: RequestTrace): Authenticator {
   const { name } = authenticator;
   return {
@@ -12,7 +12,7 @@ export function tracedAuthenticator(authenticator: Authenticator, trace: Request
   };
 }
 
-/** The same authorizer, whose answers are told to a trace. */
+/** Returns an authorizer that records its decisions in a trace. */
 export function tracedAuthorizer(authorizer: Authorizer, trace: RequestTrace): Authorizer {
   const { name } = authorizer;
   return {
