@@ -180,7 +180,7 @@ test('a damaged data file is named', async () => {
   const { code, stderr } = await run('kubenest', 'serve', `--data-dir=${folder}/data`);
   expect([code, stderr]).toEqual([
     1,
-    `kubenest serve: storage: ${folder}/data/kubenest.db is damaged or no store of ours: file is not a database\n`,
+    `kubenest serve: storage: ${folder}/data/kubenest.db is damaged or not a kubenest store: file is not a database\n`,
   ]);
 });
 
