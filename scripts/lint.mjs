@@ -1,4 +1,4 @@
-// Format and rules by Biome, the rules that need types by ESLint. All of them run; the exit code is 1 if any finds something.
+// Runs Biome (format and rules) and ESLint (rules that need types). All steps run; the exit code is 1 if any of them fails.
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,9 +1,9 @@
-// npm run setup: does the set-up, and nothing more without arguments. With them, what follows it, on the right Node:
+// npm run setup: sets up the checkout; with arguments, it then runs a command on the right Node:
 //   start [FLAGS]      the server
 //   test [ARGUMENTS]   the tests
 //   test-on BACKEND [ARGUMENTS]   the tests, with the objects of test clusters in redis or etcd
-//   test-with-workers [ARGUMENTS] the tests, with servers that have two serving workers
-//   test-with-node-http2 [ARGUMENTS] the tests, with servers that serve HTTP/2 by node:http2
+//   test-with-workers [ARGUMENTS] the tests, with two serving workers in each server
+//   test-with-node-http2 [ARGUMENTS] the tests, with HTTP/2 served by node:http2
 //   run FILE [ARGUMENTS]    a script of the checkout
 //   node FILE [ARGUMENTS]   a script of the checkout that needs no build
 import { spawn } from 'node:child_process';
@@ -35,23 +35,23 @@ const commands = {
 
 try {
   if (verb !== undefined && !Object.hasOwn(commands, verb))
-    throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
+    throw new Error(`unknown command ${verb}: expected one of ${Object.keys(commands).join(', ')}`);
   const node = setUp({ build: verb !== 'node', types: verb === undefined });
   if (verb?.startsWith('test')) getServers(tell);
-  if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on needs a backend: ${backends.join(' or ')}`);
-  if (verb === 'test-on' && !hasServer(args[0])) tell(`there is no ${args[0]}: its tests are skipped`);
+  if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on requires a backend: ${backends.join(' or ')}`);
+  if (verb === 'test-on' && !hasServer(args[0])) tell(`${args[0]} is missing: its tests are skipped`);
   else if (verb !== undefined) run(...commands[verb](node));
 } catch (error) {
   console.error(`set-up: ${error.message}`);
   process.exitCode = 1;
 }
 
-/** Runs it in the place of this process: signals go on to it, its end is ours. */
+/** Runs a command in place of this process: forwards signals and exits with its code. */
 function run(command, commandArgs) {
   const child = spawn(command, commandArgs, { cwd: root, stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
-    console.error(`set-up: ${command} cannot be run: ${error.message}`);
+    console.error(`set-up: cannot run ${command}: ${error.message}`);
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {

@@ -7,7 +7,7 @@ import { call, end, installExamples, type Launch, launch } from './server-with-p
 
 const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key', 'environments'];
 
-/** The examples as somebody else has them: compiled, packed, and installed in a folder that knows nothing of this checkout. */
+/** Folder with the examples as users install them: compiled, packed, and installed outside of the checkout. */
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-plugins-'));
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a server that does not start says. */
+/** Returns the error lines of a server that does not start. */
 async function refusal(plugins: readonly object[], where = folder): Promise<string[]> {
   const launched = await launch(plugins, where);
   try {
@@ -30,7 +30,7 @@ async function refusal(plugins: readonly object[], where = folder): Promise<stri
   }
 }
 
-describe('packages', () => {
+describe('plugin packages', () => {
   let server: Launch;
   const keySha256 = createHash('sha256').update('open sesame').digest('hex');
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('packages', () => {
   });
   afterAll(() => end(server));
 
-  it('deny, with their configuration and the words of a built-in plugin', async () => {
+  it("deny with their configuration and upstream's message form", async () => {
     const pod = { metadata: { name: 'web', labels: { team: 'a' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
     expect(await call(server.port, '/api/v1/namespaces/default/pods', pod)).toMatchObject({
       status: 403,
@@ -58,7 +58,7 @@ describe('packages', () => {
     });
   });
 
-  it('change what is stored', async () => {
+  it('modify stored objects', async () => {
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
     const deployment = {
       metadata: { name: 'web', labels: { team: 'a', tier: 'b' } },
@@ -70,7 +70,7 @@ describe('packages', () => {
     });
   });
 
-  it('see other objects by informers', async () => {
+  it('read other objects by informers', async () => {
     const ingresses = (namespace: string): string => `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`;
     const backend = { service: { name: 'web', port: { number: 80 } } };
     const rule = { host: 'shop.example.com', http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } };
@@ -82,7 +82,7 @@ describe('packages', () => {
     });
   });
 
-  it('bring kinds of their own', async () => {
+  it('add their own kinds', async () => {
     const environment = {
       apiVersion: 'platform.example.com/v1',
       kind: 'Environment',
@@ -94,7 +94,7 @@ describe('packages', () => {
     await expect.poll(() => call(server.port, `${path}/shop`)).toMatchObject({ status: 200, body: { status: { phase: 'Active' } } });
   });
 
-  it('know users', async () => {
+  it('authenticate users', async () => {
     const review = (key: string) =>
       call(server.port, '/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, { authorization: '', 'x-api-key': key });
     expect(await review('open sesame')).toMatchObject({ status: 201, body: { status: { userInfo: { username: 'ali' } } } });
@@ -207,7 +207,7 @@ export default contribute(Unsteady);`,
   const create = (name: string): ReturnType<typeof call> =>
     call(server.port, '/api/v1/namespaces/default/configmaps', { metadata: { name } });
 
-  it('harms its own request alone', async () => {
+  it('affects only its own request', async () => {
     const hanging = create('hangs');
     const failed = 'Internal error occurred: admission plugin "Unsteady"';
     expect(await create('throws')).toMatchObject({ status: 500, body: { message: `${failed} failed` } });
