@@ -6,18 +6,18 @@ import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionMatch } from '#apiserver/admission/attributes';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 
-/** One line of the page that lists the built-in admission plugins. */
+/** A row of the page that lists the built-in admission plugins. */
 export interface AdmissionPluginEntry {
   readonly name: string;
   readonly onByDefault: boolean;
   readonly phases: readonly ('mutating' | 'validating')[];
-  /** What is looked at, as Markdown: which operations of which resources. */
+  /** Matched operations and resources as Markdown. */
   readonly matches: readonly string[];
-  /** The members of its configuration. */
+  /** Members of its configuration. */
   readonly configuration: readonly string[];
 }
 
-/** All built-in plugins in their order. `tables`: the folder of the generated tables of options. */
+/** Returns all built-in plugins in order. `tables` is the folder of the generated tables of options. */
 export function admissionPluginList(tables: string): AdmissionPluginEntry[] {
   const { onByDefault } = JSON.parse(readFileSync(join(tables, 'admission.gen.json'), 'utf8')) as { onByDefault: string[] };
   return [...admissionPlugins].map(([name, Plugin]): AdmissionPluginEntry => {

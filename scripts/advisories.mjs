@@ -1,12 +1,12 @@
-// Fails if a package that the server runs with has a known advisory. The advisories are the registry's: where it has none to
-// give, or is out of reach, the script prints why and does not fail.
+// Fails if a runtime dependency has a known advisory. The advisories come from the registry: if it provides none or is
+// unreachable, the script prints the reason and succeeds.
 import { spawnSync } from 'node:child_process';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Judges the JSON output of `npm audit`. Throws for anything that is neither a report nor the answer of a registry that
- * could not be asked: a missing lock file, say, must not pass for an unreachable registry.
+ * Interprets the JSON output of `npm audit`. Throws for output that is neither a report nor the error of an unreachable
+ * registry; a missing lock file, for example, must not count as an unreachable registry.
  * @param {string} output
  * @returns {{ readonly verdict: 'none' | 'found' | 'unreachable', readonly lines: readonly string[] }}
  */
@@ -17,9 +17,9 @@ export function judge(output) {
     if (found.length === 0) return { verdict: 'none', lines: ['no dependency has a known advisory'] };
     return { verdict: 'found', lines: [...new Set(found)] };
   }
-  // npm prints the failed request itself; its other errors stand in `error`.
+  // npm reports a failed request at the top level; other errors are in `error`.
   if (typeof report.message === 'string')
-    return { verdict: 'unreachable', lines: [`not checked: the registry gives no advisories: ${report.message}`] };
+    return { verdict: 'unreachable', lines: [`not checked: the registry provides no advisories: ${report.message}`] };
   throw new Error(`npm audit failed: ${report.error?.summary || report.error?.code || output.trim()}`);
 }
 
@@ -28,12 +28,12 @@ function parse(output) {
     const report = JSON.parse(output);
     if (isObject(report)) return report;
   } catch {
-    // The text stands in the error.
+    // The error below contains the text.
   }
   throw new Error(`npm audit printed no report: ${output.trim() || 'nothing'}`);
 }
 
-/** A line for each advisory of a package; for one that only depends on such packages, a line with their names. */
+/** Returns a line for each advisory of a package, or a line with the vulnerable packages that it depends on. */
 function describe({ name, severity, range, via }) {
   return via.map((cause) =>
     typeof cause === 'string'
@@ -52,7 +52,7 @@ function audit() {
   const [command, first] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
   const args = ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=30000'];
   const { stdout, error } = spawnSync(command, [...first, ...args], { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
-  if (error) throw new Error(`npm cannot be run: ${error.message}`);
+  if (error) throw new Error(`cannot run npm: ${error.message}`);
   return judge(stdout);
 }
 

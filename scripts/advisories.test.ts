@@ -9,14 +9,14 @@ import { expect, it } from 'vitest';
 import { judge } from './advisories.mjs';
 
 const advisory = {
-  title: 'Something is wrong',
+  title: 'Test advisory',
   url: 'https://advisories.example.test/GHSA-1',
   severity: 'high',
   cwe: [],
   cvss: { score: 0, vectorString: null },
 };
 
-/** As npm 11.19 printed it. */
+/** Output of npm 11.19. */
 const recorded = {
   none: { auditReportVersion: 2, vulnerabilities: {}, metadata: { vulnerabilities: { total: 0 }, dependencies: { total: 580 } } },
   found: {
@@ -55,20 +55,20 @@ const recorded = {
 
 it.each([
   ['none', ['no dependency has a known advisory']],
-  ['found', ['re2js <99.0.0 (high): Something is wrong https://advisories.example.test/GHSA-1', 'kept * (high) depends on re2js']],
-] as const)('a report is judged: %s', (verdict, lines) => {
+  ['found', ['re2js <99.0.0 (high): Test advisory https://advisories.example.test/GHSA-1', 'kept * (high) depends on re2js']],
+] as const)('interprets a report: %s', (verdict, lines) => {
   expect(judge(JSON.stringify(recorded[verdict]))).toEqual({ verdict, lines });
 });
 
-it.each(['refused', 'unreachable'] as const)('a registry that gives no advisories is no failure, and the reason is told: %s', (outcome) => {
+it.each(['refused', 'unreachable'] as const)('succeeds with the reason if the registry provides no advisories: %s', (outcome) => {
   const { message } = recorded[outcome];
   expect(judge(JSON.stringify(recorded[outcome]))).toEqual({
     verdict: 'unreachable',
-    lines: [`not checked: the registry gives no advisories: ${message}`],
+    lines: [`not checked: the registry provides no advisories: ${message}`],
   });
 });
 
-it('another error of npm is a failure', () => {
+it('throws for other errors of npm', () => {
   expect(() => judge(JSON.stringify(recorded.withoutLock))).toThrow('npm audit failed: This command requires an existing lockfile.');
   for (const [output, told] of [
     ['', 'nothing'],
@@ -78,7 +78,7 @@ it('another error of npm is a failure', () => {
     expect(() => judge(output)).toThrow(`npm audit printed no report: ${told}`);
 });
 
-/** Runs the script against a registry whose advisories are these; undefined: one that has none to give. */
+/** Runs the script against a registry with these advisories; undefined: a registry without an advisory service. */
 async function check(advisories: object | undefined): Promise<{ code: number; stdout: string }> {
   const registry = http.createServer((request, response) => {
     request.resume().on('end', () => {
@@ -88,7 +88,7 @@ async function check(advisories: object | undefined): Promise<{ code: number; st
   });
   await once(registry.listen(0, '127.0.0.1'), 'listening');
   const { port } = registry.address() as AddressInfo;
-  // npm keeps what it knows of an advisory by its number.
+  // npm caches advisories by id.
   const cache = await mkdtemp(join(tmpdir(), 'kubenest-advisories-'));
   const { promise, resolve } = Promise.withResolvers<{ code: number; stdout: string }>();
   const env = { ...process.env, npm_config_registry: `http://127.0.0.1:${port}/`, npm_config_cache: cache };
@@ -101,15 +101,15 @@ async function check(advisories: object | undefined): Promise<{ code: number; st
   });
 }
 
-it('the script fails where the registry knows an advisory, and only there', { timeout: 60_000 }, async () => {
+it('the script fails only if the registry has an advisory', { timeout: 60_000 }, async () => {
   const known = { re2js: [{ id: 1, ...advisory, vulnerable_versions: '<99.0.0' }] };
   expect(await check(known)).toEqual({
     code: 1,
-    stdout: 'advisories: re2js <99.0.0 (high): Something is wrong https://advisories.example.test/GHSA-1\n',
+    stdout: 'advisories: re2js <99.0.0 (high): Test advisory https://advisories.example.test/GHSA-1\n',
   });
   expect(await check({})).toEqual({ code: 0, stdout: 'advisories: no dependency has a known advisory\n' });
   expect(await check(undefined)).toEqual({
     code: 0,
-    stdout: expect.stringMatching(/^advisories: not checked: the registry gives no advisories: 404 Not Found/) as string,
+    stdout: expect.stringMatching(/^advisories: not checked: the registry provides no advisories: 404 Not Found/) as string,
   });
 });

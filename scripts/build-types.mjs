@@ -1,4 +1,4 @@
-// Writes the declarations of what packages import from kubenest to dist/types. They are not needed to run a server.
+// Writes the declarations of the package's exports to dist/types. They are not needed to run a server.
 import { spawnSync } from 'node:child_process';
 import { utimesSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,6 +10,6 @@ const { status } = spawnSync(process.execPath, [join(root, 'node_modules/typescr
   cwd: root,
   stdio: 'inherit',
 });
-// The compiler leaves what has not changed; the time says what it has seen.
+// The compiler does not rewrite unchanged files; the timestamp records the time of the sources it has read.
 if (status === 0) utimesSync(join(root, 'dist/types/.tsbuildinfo'), started, started);
 process.exitCode = status ?? 1;

@@ -1,4 +1,4 @@
-// Builds dist/: src and plugins bundled into a few files that start fast, and the tables that are read at run time.
+// Builds dist/: bundles src and plugins into a few files that start fast, and copies the tables that are read at run time.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -8,15 +8,15 @@ import { nodeCheckFile, nodeCheckText, stubText } from './entry-stubs.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const started = new Date();
-/** True for helpers of tests, which load the test runner that they are in. */
+/** True for test helpers, which load the test runner that they run in. */
 const waitsForRunner = (name) => name.startsWith('src/sdk/testing/');
-/** Names the packages that are in the bundle, for scripts/pack.mjs. */
+/** Lists the bundled packages, for scripts/pack.mjs. */
 const bundledFile = 'bundled.json';
-/** Written beside the old one, and put in its place whole. */
+/** Temporary folder beside the old build, which replaces it atomically. */
 const draft = join(root, `.build-${process.pid}`);
 const out = join(draft, 'dist');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-/** Modules with which a process or a thread begins. */
+/** Entry points of processes and threads. */
 const mains = [
   'src/cmd/main',
   'src/apiserver/serving/workers/transport-worker',
@@ -26,13 +26,13 @@ const mains = [
 ];
 /** Modules that packages import. */
 const exported = Object.values(manifest.exports).flatMap((target) => target.default?.match(/^\.\/dist\/(.*)\.js$/)?.[1] ?? []);
-/** The name of a module in the bundle, beside the stub that has the module's own name. */
+/** Returns the name of a module in the bundle, beside the stub with the module's own name. */
 const moduleBehind = (name) => `${name}.bundle`;
-/** Packages that are asked for only if they are there: by Nest, and by tests, which have them. */
+/** Optional packages, loaded by Nest and by tests if they are installed. */
 const optional =
   /^(vitest|@kubernetes\/client-node|@nestjs\/(websockets|microservices)(\/.*)?|class-transformer\/storage|pino-pretty|bufferutil|utf-8-validate)$/;
 
-/** Modules find files beside themselves by import.meta.url: in a bundle that is where their source would have been in dist. */
+/** Replaces import.meta.url, by which modules locate files, with the position of their source in dist. */
 const placeOfSource = {
   name: 'place-of-source',
   transform(code, id) {
@@ -42,7 +42,7 @@ const placeOfSource = {
   },
 };
 
-/** The exports of node:http but those that come from undici: importing the module as it is loads all of that, 20 ms at each start. */
+/** Exports node:http without the exports from undici, which would take 20 ms to load at each start. */
 const httpWithoutUndici = {
   name: 'http-without-undici',
   resolveId: (id) => (id === 'http' || id === 'node:http' ? '\0node-http' : undefined),
@@ -54,12 +54,12 @@ const httpWithoutUndici = {
   },
 };
 
-/** V8 keeps a source with one character beyond Latin-1 in two bytes for each: written as escapes, 5 MB less. */
+/** Escapes non-ASCII characters. V8 stores a source with a character beyond Latin-1 as two-byte text; escapes save 5 MB. */
 const ascii = {
   name: 'ascii',
   generateBundle(_options, bundle) {
     for (const chunk of Object.values(bundle)) {
-      // Behind a backslash, and in a raw template, an escape would be other text.
+      // After a backslash or in a raw template, an escape would change the text.
       if (chunk.type !== 'chunk' || /\\[\u0080-\uffff]|String\.raw`[^`]*[\u0080-\uffff]/.test(chunk.code)) continue;
       chunk.code = chunk.code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
     }
@@ -76,7 +76,7 @@ function copyTables(folder) {
   }
 }
 
-/** Writes the stubs of what packages import; returns the folders of the packages that are in the bundle, relative to the checkout. */
+/** Writes the stubs of the exports. Returns the folders of the bundled packages, relative to the checkout. */
 function finish(chunks) {
   writeFileSync(join(out, nodeCheckFile), nodeCheckText(manifest.engines.node.replace('>=', '')));
   for (const name of exported) {
@@ -99,9 +99,9 @@ try {
     resolve: {
       conditionNames: ['kubenest-source', 'import', 'node', 'default'],
       alias: {
-        // Their modules, of which we need a few, instead of their CommonJS bundles of all.
+        // Uses their individual modules instead of the complete CommonJS bundle.
         'class-validator': join(root, 'node_modules/class-validator/esm2015/index.js'),
-        // Without its interceptors for uploads.
+        // Excludes its upload interceptors.
         '@nestjs/platform-express': join(root, 'node_modules/@nestjs/platform-express/adapters/index.js'),
       },
     },
@@ -119,7 +119,7 @@ try {
     chunkFileNames: 'chunks/[name]-[hash].js',
     keepNames: true,
     sourcemap: process.env['KUBENEST_SOURCEMAP'] === '1',
-    // The last folder of the name: the package may stand in another one.
+    // Matches the last folder with this name, because the package may be installed inside another one.
     intro: `const kubenestDist = import.meta.url.replace(/\\/dist\\/(?!.*\\/dist\\/).*$/, '/dist/');`,
   });
   await bundle.close();
@@ -127,11 +127,11 @@ try {
   const packages = finish(output.filter(({ type }) => type === 'chunk'));
   writeFileSync(join(out, bundledFile), JSON.stringify(packages));
   writeFileSync(join(out, '.built'), '');
-  // Its time says what the build has seen: what was changed meanwhile is newer.
+  // The timestamp records which sources the build has read; later changes are newer.
   utimesSync(join(out, '.built'), started, started);
   const place = join(root, 'dist');
   if (existsSync(place)) {
-    // They have a build and an age of their own (scripts/build-types.mjs).
+    // Types are built and dated separately (scripts/build-types.mjs).
     if (existsSync(join(place, 'types'))) renameSync(join(place, 'types'), join(out, 'types'));
     renameSync(place, join(draft, 'old'));
   }

@@ -1,13 +1,13 @@
-// The files that `exports` of package.json names: each checks the Node that it runs on before anything of the bundle is loaded, whose
-// syntax and modules an older Node does not have. All that they use themselves is in Node 12.
+// Generates the files named in `exports` of package.json: each checks the Node version before it loads the bundle, whose
+// syntax and modules older versions do not support. The stubs themselves run on Node 12.
 import { dirname, relative } from 'node:path';
 
-/** The file of the check, in the folder of the build. */
+/** File of the check in the build folder. */
 export const nodeCheckFile = 'node-check.js';
 
 /**
- * Returns the text of the check. It prints the message, since Node would begin with the place that threw, and throws it, so that whoever
- * imports the package dynamically can catch it. Other runtimes have versions of their own.
+ * Returns the source of the check. It prints the message, because Node would start with the position of the throw, and
+ * throws it, so that a dynamic import can catch it. Other runtimes have their own version numbers.
  */
 export function nodeCheckText(oldest) {
   return `const needed = '${oldest}';
@@ -23,8 +23,8 @@ if (!bun && !deno && differs >= 0 && parts(node)[differs] < parts(needed)[differ
 }
 
 /**
- * Returns the text of `file`, which exports what `module` does. Both are paths in the folder of the build. CommonJS can require the file,
- * unless `module` waits for something itself (`awaits`), such as a test runner.
+ * Returns the source of `file`, which re-exports `module`. Both are paths in the build folder. CommonJS can require the file
+ * unless `module` has a top-level await (`awaits`), for example of a test runner.
  */
 export function stubText(file, module, names, awaits) {
   const from = (path) => `./${relative(dirname(file), path)}`;

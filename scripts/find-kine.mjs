@@ -3,13 +3,16 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { findReference } from './find-reference.mjs';
 
-/** The version that docs/etcd.md tells of. */
+/** The version that docs/etcd.md describes. */
 export const kineVersion = 'v0.13.14';
 
-/** Where `getServers` puts the one that it builds. */
+/** Folder in which `getServers` builds it. */
 export const kineFolder = join(homedir(), '.cache/kubenest/kine', kineVersion);
 
-/** kine, which speaks etcd's protocol as far as Kubernetes needs it: on the PATH, or the one that was built; undefined if there is none. */
+/**
+ * Returns the path of kine, which implements the part of etcd's protocol that Kubernetes uses: from the PATH, or the built
+ * one; undefined if there is none.
+ */
 export function findKine() {
   const built = join(kineFolder, 'kine');
   return findReference('kine') ?? (existsSync(built) ? built : undefined);

@@ -3,10 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Where `getServers` puts the one that needs no root, and that has WAITAOF. */
+/** Folder in which `getServers` installs a server with WAITAOF without root permissions. */
 export const wheelFolder = join(homedir(), '.cache/kubenest/valkey');
 
-/** Every redis-server and valkey-server of the PATH, of the places where the system keeps servers, and of `wheelFolder`. */
+/** Returns every redis-server and valkey-server on the PATH, in the system's folders for servers, and in `wheelFolder`. */
 export function findRedisServers() {
   const folders = new Set([...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/usr/sbin', ...wheelFolders()]);
   folders.delete('');
@@ -15,17 +15,17 @@ export function findRedisServers() {
   );
 }
 
-/** The first of them; undefined if there is none. */
+/** Returns the first of them; undefined if there is none. */
 export function findRedisServer() {
   return findRedisServers()[0];
 }
 
-/** One of each version of redis and valkey, by its name: `redis 7.0.15`, `valkey 8.1.8`. */
+/** Returns one binary of each version of redis and valkey, by name: `redis 7.0.15`, `valkey 8.1.8`. */
 export function findRedisVersions() {
   return new Map(findRedisServers().map((binary) => [versionOf(binary), binary]));
 }
 
-/** Whether it can tell when a write is in the logs of its replicas (`WAITAOF`): redis 7.2, and each valkey. */
+/** True if the server supports `WAITAOF`: redis 7.2, and every valkey. */
 export function hasWaitAof(binary) {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(versionOf(binary)) ?? [];
   return Number(major) > 7 || (Number(major) === 7 && Number(minor) >= 2);

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** A program of the reference (`etcd`, `kube-apiserver`): where ../shared/reference puts it, or on the PATH; undefined if there is none. */
+/**
+ * Returns the path of a reference program (`etcd`, `kube-apiserver`): from the folder of ../shared/reference or the PATH;
+ * undefined if there is none.
+ */
 export function findReference(name) {
   const built = process.env.REFERENCE_BIN ?? join(homedir(), '.cache/reference/bin');
   const folders = [built, ...(process.env.PATH ?? '').split(delimiter)];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
-/** Returns a port of 127.0.0.1 that no process listens on at this moment. */
+/** Returns a currently unused port of 127.0.0.1. */
 export async function freePort(): Promise<number> {
   const probe = await listen(0);
   const { port } = probe.address() as AddressInfo;

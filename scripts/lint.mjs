@@ -1,4 +1,4 @@
-// Runs Biome (format and rules), ESLint (rules that need types) and check-language (wording). Exit code 1 if any of them finds something.
+// Runs Biome (format and rules), ESLint (rules that need types) and check-language (wording). All steps run; the exit code is 1 if any of them fails.
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

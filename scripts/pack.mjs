@@ -1,5 +1,6 @@
-// npm run pack: makes the package, which needs no other one, in a folder of its own, and has npm pack it. Arguments are npm pack's, but for
-// --repository=URL, which goes into the manifest.
+// npm run pack: assembles the self-contained package in its own folder and runs npm pack. Arguments are passed to npm pack,
+// except
+// --repository=URL, which is written to the manifest.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyTypes } from './package-types.mjs';
@@ -9,7 +10,7 @@ import { noticesText } from './third-party-notices.mjs';
 import { npm, root, writeTypesIfStale } from './toolchain.mjs';
 
 const copied = ['bin', 'config', 'docs', 'LICENSE', 'README.md', 'SECURITY.md'];
-/** Of dist: what belongs to this machine, and what is made anew here. */
+/** Files of dist that are machine-specific or regenerated here. */
 const aside = ['.built', '.compile-cache', 'bundled.json', 'types'];
 const repositoryFlag = '--repository=';
 
@@ -39,7 +40,7 @@ function makePackage(repository) {
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.txt'), noticesText(root, packages));
 }
 
-/** The files of the declarations of an entry of `exports`. */
+/** Returns the declaration files of an entry in `exports`. */
 function declarationsOf({ types }) {
   if (types === undefined) return [];
   const [before, after] = types.replace('./', '').split('*');

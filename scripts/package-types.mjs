@@ -1,18 +1,18 @@
-// The declarations of the package: those of what `exports` names and all that they need, other packages' too, so that they compile in a
-// project that has only @types/node. A package's declarations keep their files; the names by which files import each other become paths.
+// Assembles the package's declarations: those of `exports` and everything they refer to, including other packages, so that
+// they compile in a project with only @types/node. Declarations keep their files; imports are rewritten to relative paths.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
-/** What a project may have installed or not: where it has not, a type from it is `any`. */
+/** Optional packages of a project; if one is missing, types from it are `any`. */
 const optional = ['@kubernetes/client-node', 'vitest'];
 const options = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2024 };
 const foreignFolder = 'dist/types/packages';
 const nodeReference = '/// <reference types="node" />\n';
 
 /**
- * Copies declarations from a checkout that has written its own (scripts/build-types.mjs) to the folder of a package. `entries` are files
- * relative to both. Returns the folders of the packages whose declarations are among them, relative to the checkout.
+ * Copies the declarations of a checkout (written by scripts/build-types.mjs) to the package folder. `entries` are files
+ * relative to both. Returns the folders of the packages with included declarations, relative to the checkout.
  */
 export function copyTypes(root, into, entries) {
   const copied = new Set();
@@ -32,7 +32,7 @@ export function copyTypes(root, into, entries) {
   return [...packages].toSorted();
 }
 
-/** The text of a file for the package, and the files that it needs. */
+/** Returns the rewritten text of a file and the files that it imports. */
 function rewritten(root, file) {
   const text = readFileSync(file, 'utf8');
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2024);
@@ -57,7 +57,7 @@ function rewritten(root, file) {
   return { text: withoutSourceMap(result + text.slice(end)), needed };
 }
 
-/** The names of modules in a file, and where their text begins, in the order of the file. */
+/** Returns the module specifiers in a file with their positions, in order. */
 function specifiersIn(source) {
   const found = [];
   const visit = (node) => {
@@ -78,12 +78,12 @@ function resolved(file, name) {
   return resolvedModule && /\.d\.[cm]?ts$/.test(resolvedModule.resolvedFileName) ? resolvedModule.resolvedFileName : undefined;
 }
 
-/** The folder of the package that a file belongs to, `node_modules/NAME`; undefined for one of the checkout. */
+/** Returns the package folder of a file, `node_modules/NAME`; undefined for files of the checkout. */
 function packageOf(root, file) {
   return relative(root, file).match(/^(.*\/)?node_modules\/(@[^/]+\/)?[^/]+/)?.[0];
 }
 
-/** The package.json of a package that says of which type a file of its is. */
+/** Returns the package.json that determines the module type of a file. */
 function scopeOf(root, file) {
   const folder = packageOf(root, file);
   if (folder === undefined) return [];
@@ -92,7 +92,7 @@ function scopeOf(root, file) {
   return join(scope, 'package.json');
 }
 
-/** Where a file stands in the package. npm packs no folder that is called node_modules. */
+/** Returns the path of a file in the package. npm excludes folders named node_modules. */
 function placeOf(root, file) {
   const path = relative(root, file);
   const folder = packageOf(root, file);

@@ -1,11 +1,11 @@
-// The package.json of the package: what the checkout's says of a package that stands alone. The bundle has the dependencies in it.
+// Generates the package.json of the self-contained package from that of the checkout, without the bundled dependencies.
 
-/** Needed by types and helpers of tests alone; who uses these has them. */
+/** Required only by types and test helpers, whose users have installed them. */
 const peers = ['@kubernetes/client-node', '@types/node', 'vitest'];
 
 /**
- * Returns the manifest of the package for that of the checkout. `repository`: the URL of the sources, which npm compares with where the
- * package was built before it takes a statement of provenance.
+ * Returns the package's manifest. `repository` is the source URL, which npm compares with the build origin before it accepts
+ * a provenance statement.
  */
 export function publishManifest({ name, version, description, license, type, engines, bin, exports, devDependencies }, repository) {
   return {

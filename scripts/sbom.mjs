@@ -1,12 +1,13 @@
-// The software bill of materials of the package: CycloneDX 1.5 (https://cyclonedx.org/docs/1.5/json/). The build writes it to dist,
-// and the package has it. It is made of the lock file and the names of what is bundled: the same ones give the same text anywhere.
+// Generates the software bill of materials of the package: CycloneDX 1.5 (https://cyclonedx.org/docs/1.5/json/). The build
+// writes it to dist, and the package contains it. It depends only on the lock file and the names of the bundled packages, so
+// it is reproducible.
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns the document for a manifest (package.json) and its lock file (version 3): the packages that a server runs with,
- * and which of them needs which. `bundled`: the paths of those, where not all that are installed for it are in its bundle.
+ * Returns the document for a manifest (package.json) and its lock file (version 3): the runtime packages and their
+ * dependencies. `bundled` lists the paths of bundled packages, if that is a subset.
  */
 export function sbomOf(manifest, lock, bundled) {
   const isBundled = ([path]) => path === '' || bundled === undefined || bundled.includes(path);
@@ -34,7 +35,7 @@ export function sbomOf(manifest, lock, bundled) {
   };
 }
 
-/** The text of the document of a checkout. */
+/** Returns the text of a checkout's document. */
 export function sbomText(root, bundled) {
   const read = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
   return `${JSON.stringify(sbomOf(read('package.json'), read('package-lock.json'), bundled), undefined, 2)}\n`;
@@ -61,21 +62,21 @@ function identityOf(name, { version, license }) {
 
 const refOf = (name, { version }) => `${name}@${version}`;
 
-/** The name that a path of the lock file ends with. */
+/** Returns the package name at the end of a lock file path. */
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 const sorted = (map) => [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** An SPDX identifier, or an expression of several. */
+/** Returns an SPDX identifier or expression. */
 const licenseOf = (text) => (/\s(OR|AND|WITH)\s/.test(text) ? { expression: text } : { license: { id: text } });
 
-/** A hash of `integrity` (W3C Subresource Integrity), which is base64, in hex. */
+/** Converts an `integrity` value (W3C Subresource Integrity, base64) to hex. */
 function hashOf(integrity) {
   const [algorithm, digest] = integrity.split(/-(.*)/s);
   return { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(digest, 'base64').toString('hex') };
 }
 
-/** The references of the packages that a package needs and that are there when a server runs. */
+/** Returns the references of a package's runtime dependencies. */
 function needsOf(path, packages) {
   const { dependencies, optionalDependencies, peerDependencies } = packages[path];
   return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).flatMap((name) => {
@@ -85,7 +86,7 @@ function needsOf(path, packages) {
   });
 }
 
-/** The paths at which Node finds a package of that name from another, nearest first. */
+/** Returns the paths at which Node looks for a package from another one, nearest first. */
 function placesFrom(path, name) {
   const places = [];
   for (let folder = path; folder !== ''; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/'))))

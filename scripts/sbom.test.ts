@@ -7,7 +7,7 @@ import { type Sbom, sbomOf, sbomText } from './sbom.mjs';
 const root = resolve(import.meta.dirname, '..');
 const execute = promisify(execFile);
 
-it('has the packages that a server runs with, those nearest to who needs them, and none of development', () => {
+it('contains the runtime packages, resolved from their nearest location, without development packages', () => {
   const lock = {
     packages: {
       '': { dependencies: { a: '1.0.0', '@s/b': '1.0.0' }, devDependencies: { tool: '1.0.0' } },
@@ -53,7 +53,7 @@ it('has the packages that a server runs with, those nearest to who needs them, a
   ]);
 });
 
-it('has of these only what is bundled, where that is known', () => {
+it('contains only bundled packages if they are specified', () => {
   const lock = {
     packages: {
       '': { dependencies: { a: '1.0.0', b: '1.0.0' } },
@@ -71,15 +71,15 @@ it('has of these only what is bundled, where that is known', () => {
   ]);
 });
 
-it('names no address but that of its schema, and no path', () => {
+it('contains no URL except that of its schema, and no path', () => {
   const text = sbomText(root);
   expect(text.match(/\w+:\/\/[^"]*/g)).toEqual(['http://cyclonedx.org/schema/bom-1.5.schema.json']);
   expect(text).not.toContain(root);
   expect(text).not.toMatch(/"(\/|[A-Z]:\\)/);
 });
 
-// `npm sbom --omit=dev` leaves out what development needs as well, rxjs for instance.
-it('has the packages that npm lists', { timeout: 60_000 }, async () => {
+// `npm sbom --omit=dev` omits packages that development needs as well, such as rxjs.
+it('contains the packages that npm lists', { timeout: 60_000 }, async () => {
   const args = ['ls', '--omit=dev', '--all', '--parseable', '--long', '--package-lock-only'];
   const { stdout } = await execute('npm', args, { cwd: root, maxBuffer: 1 << 26 });
   const listed = [...stdout.matchAll(/node_modules\/[^:\n]*:([^:\n]+@[^:\n]+)/g)].map(([, ref = '']) => ref);

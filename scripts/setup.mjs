@@ -1,11 +1,11 @@
-// npm run setup: does the set-up, and nothing more without arguments. With them, what follows it, on the right Node:
+// npm run setup: sets up the checkout; with arguments, it then runs a command on the right Node:
 //   start [FLAGS]      the server
 //   test [ARGUMENTS]   the tests
 //   test-unit [ARGUMENTS]     the tests beside the code that need no build and no server
 //   test-changed [ARGUMENTS]  the tests of files that changed since the last commit, or with --changed=REF since REF
 //   test-on BACKEND [ARGUMENTS]   the tests, with the objects of test clusters in redis or etcd
-//   test-with-workers [ARGUMENTS] the tests, with servers that have two serving workers
-//   test-with-node-http2 [ARGUMENTS] the tests, with servers that serve HTTP/2 by node:http2
+//   test-with-workers [ARGUMENTS] the tests, with two serving workers in each server
+//   test-with-node-http2 [ARGUMENTS] the tests, with HTTP/2 served by node:http2
 //   run FILE [ARGUMENTS]    a script of the checkout
 //   node FILE [ARGUMENTS]   a script of the checkout that needs no build
 import { spawn } from 'node:child_process';
@@ -51,12 +51,12 @@ try {
   process.exitCode = 1;
 }
 
-/** Runs it in the place of this process: signals go on to it, its end is ours. */
+/** Runs a command in place of this process: forwards signals and exits with its code. */
 function run(command, commandArgs) {
   const child = spawn(command, commandArgs, { cwd: root, stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
-    console.error(`set-up: ${command} cannot be run: ${error.message}`);
+    console.error(`set-up: cannot run ${command}: ${error.message}`);
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {

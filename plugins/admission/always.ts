@@ -2,13 +2,13 @@ import { AdmissionPlugin, type Attributes, forbidden } from 'kubenest/sdk';
 
 const everything = { groups: ['*'], resources: ['*'], subresources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] } as const;
 
-/** Lets everything in; it only says so. Upstream: kubernetes/plugin/pkg/admission/admit/admission.go. */
+/** Admits all requests and logs a warning at start. Upstream: kubernetes/plugin/pkg/admission/admit/admission.go. */
 @AdmissionPlugin({ name: 'AlwaysAdmit', match: [everything] })
 export class AlwaysAdmit {
   validate(): void {}
 }
 
-/** Denies everything that admission is asked about. Upstream: kubernetes/plugin/pkg/admission/deny/admission.go. */
+/** Denies all requests. Upstream: kubernetes/plugin/pkg/admission/deny/admission.go. */
 @AdmissionPlugin({ name: 'AlwaysDeny', match: [everything] })
 export class AlwaysDeny {
   admit(request: Attributes): void {

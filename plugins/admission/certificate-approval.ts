@@ -1,7 +1,10 @@
 import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, isAuthorizedForSignerName, quote } from 'kubenest/sdk';
 import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
-/** Approving needs the right to `approve` for the signer. Upstream: kubernetes/plugin/pkg/admission/certificates/approval/admission.go. */
+/**
+ * Requires permission to `approve` for the signer of an approved certificate signing request. Upstream:
+ * kubernetes/plugin/pkg/admission/certificates/approval/admission.go.
+ */
 @AdmissionPlugin({
   name: 'CertificateApproval',
   match: [
@@ -12,7 +15,7 @@ export class CertificateApproval {
   constructor(@inject(Authorizer) private readonly authorizer: Authorizer) {}
 
   async validate(request: Attributes): Promise<void> {
-    // Of the stored object: the name cannot be changed on the way.
+    // Uses the stored object, whose signerName is immutable.
     const { signerName = '' } = (request.oldObject as CertificateSigningRequest).spec ?? {};
     if (await isAuthorizedForSignerName(this.authorizer, request.user, 'approve', signerName)) return;
     throw forbidden(request, `user not permitted to approve requests with signerName ${quote(signerName)}`);

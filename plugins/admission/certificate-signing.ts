@@ -10,7 +10,10 @@ import {
 } from 'kubenest/sdk';
 import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
-/** Issuing a certificate needs the right to `sign` for the signer. Upstream: kubernetes/plugin/pkg/admission/certificates/signing/admission.go. */
+/**
+ * Requires permission to `sign` for the signer of an issued certificate. Upstream:
+ * kubernetes/plugin/pkg/admission/certificates/signing/admission.go.
+ */
 @AdmissionPlugin({
   name: 'CertificateSigning',
   match: [{ groups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], subresources: ['status'], operations: ['UPDATE'] }],

@@ -3,7 +3,10 @@ import type { CertificateSigningRequest } from './certificate-signing-request.ts
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
 
-/** Nobody gets a client certificate of the group that may do everything. Upstream: kubernetes/plugin/pkg/admission/certificates/subjectrestriction/admission.go. */
+/**
+ * Denies client certificates of the group system:masters. Upstream:
+ * kubernetes/plugin/pkg/admission/certificates/subjectrestriction/admission.go.
+ */
 @AdmissionPlugin({
   name: 'CertificateSubjectRestriction',
   match: [{ groups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], operations: ['CREATE'] }],

@@ -26,7 +26,7 @@ const mine = csr('example.com/mine');
 
 admissionTable(CertificateApproval, [
   {
-    name: 'nobody may approve',
+    name: 'a user without permission to approve',
     subresource: 'approval',
     object: mine,
     oldObject: mine,
@@ -36,39 +36,49 @@ admissionTable(CertificateApproval, [
 admissionTable(
   CertificateApproval,
   [
-    { name: 'who may approve for the domain', subresource: 'approval', object: mine, oldObject: mine },
-    { name: 'the stored signer counts', subresource: 'approval', object: mine, oldObject: csr('other.com/x'), denied: /other.com/ },
-    { name: 'only the subresource is looked at', object: csr('other.com/x'), oldObject: csr('other.com/x') },
+    { name: 'a user with permission to approve for the domain', subresource: 'approval', object: mine, oldObject: mine },
+    { name: 'the stored signer is checked', subresource: 'approval', object: mine, oldObject: csr('other.com/x'), denied: /other.com/ },
+    { name: 'only the subresource is checked', object: csr('other.com/x'), oldObject: csr('other.com/x') },
   ],
   can('approve', 'example.com/*'),
 );
 admissionTable(
   CertificateSigning,
   [
-    { name: 'who may sign', subresource: 'status', object: csr('example.com/mine', { status: { certificate: 'a' } }), oldObject: mine },
     {
-      name: 'who may not',
+      name: 'a user with permission to sign',
+      subresource: 'status',
+      object: csr('example.com/mine', { status: { certificate: 'a' } }),
+      oldObject: mine,
+    },
+    {
+      name: 'a user without permission to sign',
       subresource: 'status',
       object: csr('example.com/other', { status: { certificate: 'a' } }),
       oldObject: csr('example.com/other'),
       denied: /not permitted to sign requests with signerName "example.com\/other"/,
     },
-    { name: 'nothing is signed', subresource: 'status', object: csr('example.com/other'), oldObject: csr('example.com/other') },
+    {
+      name: 'an update without a certificate',
+      subresource: 'status',
+      object: csr('example.com/other'),
+      oldObject: csr('example.com/other'),
+    },
   ],
   can('sign', 'example.com/mine'),
 );
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
 admissionTable(CertificateSubjectRestriction, [
-  { name: 'a plain user', object: csr(clientSigner, {}, await request('CN=jane,O=devs')) },
+  { name: 'a request for a regular user', object: csr(clientSigner, {}, await request('CN=jane,O=devs')) },
   {
-    name: 'a member of the masters',
+    name: 'a request for a member of system:masters',
     object: csr(clientSigner, {}, await request('CN=jane,O=devs,O=system:masters')),
     denied: /use of kubernetes.io\/kube-apiserver-client signer with system:masters group is not allowed/,
   },
-  { name: 'another signer does as it likes', object: csr('example.com/mine', {}, await request('CN=jane,O=system:masters')) },
+  { name: 'another signer is unrestricted', object: csr('example.com/mine', {}, await request('CN=jane,O=system:masters')) },
   {
-    name: 'no request at all',
+    name: 'an invalid certificate request',
     object: csr(clientSigner, {}, 'bm9uZQ=='),
     denied: /failed to parse CSR: PEM block type must be CERTIFICATE REQUEST/,
   },
@@ -79,14 +89,19 @@ const bundle = (signerName: string | undefined, metadata = {}) =>
 admissionTable(
   ClusterTrustBundleAttest,
   [
-    { name: 'of no signer', object: bundle(undefined) },
-    { name: 'of a signer that one may attest for', object: bundle('example.com/mine') },
+    { name: 'without a signer', object: bundle(undefined) },
+    { name: 'of a permitted signer', object: bundle('example.com/mine') },
     { name: 'of another signer', object: bundle('other.com/x'), denied: /not permitted to attest for signerName "other.com\/x"/ },
-    { name: 'only finalizers change', object: bundle('other.com/x', { finalizers: ['a/b'] }), oldObject: bundle('other.com/x') },
-    { name: 'more changes', object: bundle('other.com/x', { labels: { a: 'b' } }), oldObject: bundle('other.com/x'), denied: /other.com/ },
+    { name: 'an update of finalizers only', object: bundle('other.com/x', { finalizers: ['a/b'] }), oldObject: bundle('other.com/x') },
+    {
+      name: 'an update of other fields',
+      object: bundle('other.com/x', { labels: { a: 'b' } }),
+      oldObject: bundle('other.com/x'),
+      denied: /other.com/,
+    },
   ],
   can('attest', 'example.com/mine'),
 );
-admissionTable(ClusterTrustBundleAttest, [{ name: 'while the feature is off', object: bundle('other.com/x') }], {
+admissionTable(ClusterTrustBundleAttest, [{ name: 'with the feature gate disabled', object: bundle('other.com/x') }], {
   featureGates: { enabled: () => false },
 });

@@ -15,7 +15,10 @@ interface ClusterTrustBundle extends KubeObject {
   readonly spec?: { readonly signerName?: string };
 }
 
-/** Bundles of a signer need the right to `attest` for it. Upstream: kubernetes/plugin/pkg/admission/certificates/ctbattest/admission.go. */
+/**
+ * Requires permission to `attest` for the signer of a ClusterTrustBundle. Upstream:
+ * kubernetes/plugin/pkg/admission/certificates/ctbattest/admission.go.
+ */
 @AdmissionPlugin({
   name: 'ClusterTrustBundleAttest',
   match: [{ groups: ['certificates.k8s.io'], resources: ['clustertrustbundles'], subresources: ['*'], operations: ['CREATE', 'UPDATE'] }],
@@ -39,7 +42,10 @@ export class ClusterTrustBundleAttest {
   }
 }
 
-/** Whether an update changes nothing but what garbage collection and storage migration do. Upstream: kubernetes/pkg/registry/rbac (IsOnlyMutatingGCFields). */
+/**
+ * True if an update changes only fields used by garbage collection and storage migration. Upstream:
+ * kubernetes/pkg/registry/rbac (IsOnlyMutatingGCFields).
+ */
 function changesOnlyHousekeeping(object: KubeObject, old: KubeObject): boolean {
   const { ownerReferences, finalizers, selfLink, managedFields } = old.metadata;
   return semanticDeepEqual({ ...object, metadata: { ...object.metadata, ownerReferences, finalizers, selfLink, managedFields } }, old);

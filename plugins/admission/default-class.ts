@@ -1,6 +1,6 @@
 import { compareUtf8, type Informer, type KubeObject } from 'kubenest/sdk';
 
-/** The class that is marked as the default; of several the newest, then the first by name. Upstream: pkg/volume/util/storageclass.go. */
+/** Returns the class marked as default: the newest one, then the first by name. Upstream: pkg/volume/util/storageclass.go. */
 export function defaultClassOf(classes: Informer, annotations: readonly string[]): KubeObject | undefined {
   const isDefault = ({ metadata }: KubeObject): boolean => annotations.some((annotation) => metadata.annotations?.[annotation] === 'true');
   const newestFirst = (a: KubeObject, b: KubeObject): number =>

@@ -8,7 +8,10 @@ interface Ingress extends KubeObject {
 const classAnnotation = 'kubernetes.io/ingress.class';
 const defaultAnnotations = ['ingressclass.kubernetes.io/is-default-class'];
 
-/** Ingresses that ask for no class get the default one, if there is one. Upstream: kubernetes/plugin/pkg/admission/network/defaultingressclass/admission.go. */
+/**
+ * Sets the default ingress class, if there is one, in ingresses without a class. Upstream:
+ * kubernetes/plugin/pkg/admission/network/defaultingressclass/admission.go.
+ */
 @AdmissionPlugin({
   name: 'DefaultIngressClass',
   match: [{ groups: ['networking.k8s.io'], resources: ['ingresses'], operations: ['CREATE'] }],

@@ -4,7 +4,10 @@ import { betaClassAnnotation, type PersistentVolumeClaim } from './volume-claim.
 
 const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
 
-/** Claims that ask for no class get the default one, if there is one. Upstream: kubernetes/plugin/pkg/admission/storage/storageclass/setdefault/admission.go. */
+/**
+ * Sets the default storage class, if there is one, in claims without a class. Upstream:
+ * kubernetes/plugin/pkg/admission/storage/storageclass/setdefault/admission.go.
+ */
 @AdmissionPlugin({ name: 'DefaultStorageClass', match: [{ groups: [''], resources: ['persistentvolumeclaims'], operations: ['CREATE'] }] })
 export class DefaultStorageClass {
   readonly #classes: Informer;
@@ -15,7 +18,7 @@ export class DefaultStorageClass {
 
   admit(request: Attributes): void {
     const claim = request.object as PersistentVolumeClaim;
-    // An empty name says "no class" and counts as asked for.
+    // An empty name explicitly requests no class.
     if (claim.spec?.storageClassName !== undefined || claim.metadata.annotations?.[betaClassAnnotation] !== undefined) return;
     const name = defaultClassOf(this.#classes, defaultAnnotations)?.metadata.name;
     if (name !== undefined) claim.spec = { ...claim.spec, storageClassName: name };

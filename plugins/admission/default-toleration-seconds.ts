@@ -18,8 +18,8 @@ export class DefaultTolerationSecondsConfiguration {
 }
 
 /**
- * Lets pods stay for a while on nodes that are not ready or cannot be reached, unless they say otherwise.
- * Upstream: kubernetes/plugin/pkg/admission/defaulttolerationseconds/admission.go.
+ * Adds tolerations for not-ready and unreachable nodes with a time limit to pods that lack them. Upstream:
+ * kubernetes/plugin/pkg/admission/defaulttolerationseconds/admission.go.
  */
 @AdmissionPlugin({
   name: 'DefaultTolerationSeconds',

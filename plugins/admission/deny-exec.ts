@@ -3,7 +3,7 @@ import { containersOf, type Pod } from './pod-walker.ts';
 
 const connect = { groups: [''], resources: ['pods'], subresources: ['exec', 'attach'], operations: ['CONNECT'] } as const;
 
-/** A pod by which somebody inside could act as the node itself. Throws NotFound; returns why nobody may enter. */
+/** Returns the reason why exec and attach to a pod are denied; undefined if they are allowed. Throws NotFound. */
 function reasonAgainst(request: Attributes, pods: Informer<Pod>, looksAtNamespaces: boolean): string | undefined {
   const pod = pods.get(request.namespace, request.name);
   if (!pod) throw newNotFound(request.resource, request.name);
@@ -16,7 +16,10 @@ function reasonAgainst(request: Attributes, pods: Informer<Pod>, looksAtNamespac
   return undefined;
 }
 
-/** Nobody enters pods that are privileged or see the node's processes. Upstream until 1.21: kubernetes/plugin/pkg/admission/exec/admission.go. */
+/**
+ * Denies exec and attach to pods that are privileged or share the host's PID or IPC namespace. Upstream until 1.21:
+ * kubernetes/plugin/pkg/admission/exec/admission.go.
+ */
 @AdmissionPlugin({ name: 'DenyEscalatingExec', match: [connect] })
 export class DenyEscalatingExec {
   readonly #pods: Informer<Pod>;
@@ -31,7 +34,7 @@ export class DenyEscalatingExec {
   }
 }
 
-/** Nobody enters privileged containers. */
+/** Denies exec and attach to pods with privileged containers. */
 @AdmissionPlugin({ name: 'DenyExecOnPrivileged', match: [connect] })
 export class DenyExecOnPrivileged {
   readonly #pods: Informer<Pod>;

@@ -4,7 +4,10 @@ interface Service extends KubeObject {
   readonly spec?: { readonly externalIPs?: readonly string[] };
 }
 
-/** Denies new use of Service.spec.externalIPs; addresses that a Service already has may stay (CVE-2020-8554). Upstream: plugin/pkg/admission/network/denyserviceexternalips. */
+/**
+ * Denies new values in Service.spec.externalIPs; existing addresses may stay (CVE-2020-8554). Upstream:
+ * plugin/pkg/admission/network/denyserviceexternalips.
+ */
 @AdmissionPlugin({ name: 'DenyServiceExternalIPs', match: [{ groups: [''], resources: ['services'], operations: ['CREATE', 'UPDATE'] }] })
 export class DenyServiceExternalIPs {
   validate(request: Attributes): void {

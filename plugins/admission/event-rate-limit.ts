@@ -21,17 +21,17 @@ export class EventLimit {
   @IsIn(['Server', 'Namespace', 'User', 'SourceAndObject'])
   type: 'Server' | 'Namespace' | 'User' | 'SourceAndObject' = 'Server';
 
-  /** Events a second in the long run. */
+  /** Sustained events per second. */
   @IsInt()
   @Min(1, { message: 'must be positive' })
   qps = 0;
 
-  /** Events at once. */
+  /** Maximum burst of events. */
   @IsInt()
   @Min(1, { message: 'must be positive' })
   burst = 0;
 
-  /** For how many namespaces, users or objects a limit is kept; those that were not heard of for longest are forgotten. */
+  /** Maximum number of namespaces, users or objects with a token bucket; the least recently used are evicted. */
   @IsOptional()
   @IsInt()
   @Min(0, { message: 'must not be negative' })
@@ -48,7 +48,10 @@ export class EventRateLimitConfiguration {
   limits: readonly EventLimit[] = [];
 }
 
-/** Keeps events from flooding the store; those of events.k8s.io are of another kind. Upstream: kubernetes/plugin/pkg/admission/eventratelimit/admission.go. */
+/**
+ * Limits the rate of core/v1 events; events of events.k8s.io are not matched. Upstream:
+ * kubernetes/plugin/pkg/admission/eventratelimit/admission.go.
+ */
 @AdmissionPlugin({
   name: 'EventRateLimit',
   configuration: EventRateLimitConfiguration,
@@ -69,9 +72,9 @@ export class EventRateLimit {
   }
 }
 
-/** One limit: a token bucket for each key, of which the least recently used are forgotten. */
+/** A limit with an LRU cache of token buckets by key. */
 class LimitEnforcer {
-  /** In the order of their last use. */
+  /** Buckets in the order of last use. */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #size: number;
 
@@ -82,7 +85,7 @@ class LimitEnforcer {
     this.#size = limit.type === 'Server' ? 1 : limit.cacheSize || defaultCacheSize;
   }
 
-  /** Takes a token; why not, if there is none. */
+  /** Takes a token. Returns the reason of the denial if there is none. */
   refusal(request: Attributes): string | undefined {
     const key = keyOf(this.limit.type, request);
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.limit, this.clock);

@@ -2,7 +2,10 @@ import { AdmissionPlugin, type Attributes, semanticDeepEqual } from 'kubenest/sd
 import type { Pod, Toleration } from './pod-walker.ts';
 import { isExtendedResourceName } from './resource-names.ts';
 
-/** Lets pods that ask for special hardware onto the nodes that are kept for it. Upstream: kubernetes/plugin/pkg/admission/extendedresourcetoleration/admission.go. */
+/**
+ * Adds tolerations for the extended resources that a pod requests, so that it can run on their dedicated nodes. Upstream:
+ * kubernetes/plugin/pkg/admission/extendedresourcetoleration/admission.go.
+ */
 @AdmissionPlugin({
   name: 'ExtendedResourceToleration',
   match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }],
@@ -17,7 +20,7 @@ export class ExtendedResourceToleration {
   }
 }
 
-/** Takes the place of a toleration of the same taint. */
+/** Adds a toleration, replacing one of the same taint. */
 function tolerate(spec: Pod['spec'], toleration: Toleration): void {
   const list = (spec.tolerations ??= []);
   const at = list.findIndex(

@@ -16,7 +16,7 @@ interface ImageReview {
 }
 const asked: ImageReview['spec'][] = [];
 
-/** Allows what is `good`, is silent about what is `broken`. */
+/** A webhook that allows the image `good` and fails for `broken`. */
 const service = createServer((request, response) => {
   void json(request).then((body) => {
     const { spec } = body as ImageReview;
@@ -72,14 +72,14 @@ const rows: AdmissionRow[] = [
     object: pod(images('good', 'bad')),
     denied: /image policy webhook backend denied one or more images: bad is not known$/,
   },
-  { name: 'no reason', object: pod(images('mute')), denied: /one or more images rejected by webhook backend$/ },
+  { name: 'a denial without a reason', object: pod(images('mute')), denied: /one or more images rejected by webhook backend$/ },
   {
     name: 'an image of an init container',
     object: pod({ ...images('good'), initContainers: [{ name: 'i', image: 'bad' }] }),
     denied: /bad is not known$/,
   },
   {
-    name: 'an image of an ephemeral container, and only that',
+    name: 'an image of an ephemeral container is reviewed alone',
     subresource: 'ephemeralcontainers',
     object: pod({ ...images('bad'), ephemeralContainers: [{ name: 'e', image: 'good' }] }),
     oldObject: pod(images('bad')),
@@ -87,9 +87,9 @@ const rows: AdmissionRow[] = [
   },
   { name: 'the status of a pod', subresource: 'status', object: pod(images('bad')), oldObject: pod(images('bad')), annotations: {} },
 ];
-const closed = { name: 'a service that fails, closed', object: pod(images('broken')), denied: /the service answered 400$/ };
+const closed = { name: 'a failing service with defaultAllow false', object: pod(images('broken')), denied: /the service answered 400$/ };
 const opened = {
-  name: 'a service that fails, open',
+  name: 'a failing service with defaultAllow true',
   object: pod(images('broken')),
   want: pod(images('broken'), { 'alpha.image-policy.k8s.io/failed-open': 'true' }),
   annotations: { [failedOpen]: 'true' },
@@ -98,7 +98,7 @@ const opened = {
 admissionTable(await plugin(false), [...rows, closed]);
 admissionTable(await plugin(true), [opened]);
 
-it('is asked once for what it has allowed, and shown the annotations that are for it', async () => {
+it('caches allowed reviews and sends the annotations meant for the webhook', async () => {
   asked.length = 0;
   const instance = await plugin(false);
   const annotations = { 'a.image-policy.k8s.io/b': 'c', other: 'x' };
@@ -107,7 +107,7 @@ it('is asked once for what it has allowed, and shown the annotations that are fo
   expect(asked).toEqual([{ containers: [{ image: 'good' }], annotations: { 'a.image-policy.k8s.io/b': 'c' }, namespace: 'ns' }]);
 });
 
-it('is told of no containers where there are none', async () => {
+it('sends no containers for a pod without containers', async () => {
   asked.length = 0;
   const request = { object: pod(images('good')), subresource: 'ephemeralcontainers', namespace: 'ns', addAnnotation: () => {} };
   await (await plugin(false)).validate(request as unknown as Parameters<ImagePolicyWebhook['validate']>[0]);

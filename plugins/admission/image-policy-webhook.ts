@@ -30,34 +30,37 @@ const failedOpenAnnotation = 'alpha.image-policy.k8s.io/failed-open';
 const cacheSize = 1_024;
 const timeoutMs = 30_000;
 
-/** Durations are whole numbers; 0 is the default, -1 switches it off. Upstream: kubernetes/plugin/pkg/admission/imagepolicy/config.go. */
+/**
+ * Configuration of the webhook. Durations are integers; 0 selects the default, -1 disables the setting. Upstream:
+ * kubernetes/plugin/pkg/admission/imagepolicy/config.go.
+ */
 export class ImagePolicy {
   @IsString()
   @IsNotEmpty()
   kubeConfigFile = '';
 
-  /** Seconds for which a permission is remembered. */
+  /** Seconds for which an allowed review is cached. */
   @IsOptional()
   @IsInt()
   @Min(-1)
   @Max(1_800, { message: 'valid value is between 1s and 30m0s' })
   allowTTL = 0;
 
-  /** Seconds for which a refusal is remembered. */
+  /** Seconds for which a denied review is cached. */
   @IsOptional()
   @IsInt()
   @Min(-1)
   @Max(1_800, { message: 'valid value is between 1s and 30m0s' })
   denyTTL = 0;
 
-  /** Milliseconds before the second attempt. */
+  /** Milliseconds before the first retry. */
   @IsOptional()
   @IsInt()
   @Min(-1)
   @Max(300_000, { message: 'valid value is between 1ns and 5m0s' })
   retryBackoff = 0;
 
-  /** What becomes of pods while the service cannot be asked. */
+  /** Verdict if the webhook fails. */
   @IsOptional()
   @IsBoolean()
   defaultAllow = false;
@@ -70,12 +73,12 @@ export class ImagePolicyConfiguration {
 
   #connection: ServiceConnection | undefined;
 
-  /** undefined until the file was read. */
+  /** Connection parameters; undefined before `load`. */
   get connection(): ServiceConnection | undefined {
     return this.#connection;
   }
 
-  /** Reads the kubeconfig file. Rejects with what is wrong with it. */
+  /** Reads the kubeconfig file. Rejects if it is invalid. */
   async load(): Promise<void> {
     this.#connection = await readKubeconfig(this.imagePolicy.kubeConfigFile);
   }
@@ -87,7 +90,7 @@ interface ReviewStatus {
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
 
-/** Asks a service whether a pod's images may run. Upstream: kubernetes/plugin/pkg/admission/imagepolicy/admission.go. */
+/** Asks a webhook whether a pod's images are allowed. Upstream: kubernetes/plugin/pkg/admission/imagepolicy/admission.go. */
 @AdmissionPlugin({
   name: 'ImagePolicyWebhook',
   configuration: ImagePolicyConfiguration,
@@ -95,7 +98,7 @@ interface ReviewStatus {
 })
 export class ImagePolicyWebhook {
   readonly #client: JsonClient;
-  /** In the order of their time. */
+  /** Cached reviews, oldest first. */
   readonly #cache = new Map<string, { readonly status: ReviewStatus; readonly until: number }>();
   readonly #policy: ImagePolicy;
 
@@ -132,7 +135,7 @@ export class ImagePolicyWebhook {
     return entry && entry.until > this.clock.now() ? entry.status : undefined;
   }
 
-  /** undefined where the service cannot be asked, and pods are allowed all the same. */
+  /** Sends the review. Resolves to undefined if the webhook failed and pods are allowed by default. */
   async #ask(request: Attributes, key: string, spec: object): Promise<ReviewStatus | undefined> {
     let status: ReviewStatus;
     try {
@@ -160,7 +163,7 @@ export class ImagePolicyWebhook {
   }
 }
 
-/** 0 says nothing, -1 says none. */
+/** Applies the defaults: 0 selects the default, -1 none. */
 function setting(value: number, usual: number): number {
   return value === 0 ? usual : Math.max(0, value);
 }

@@ -20,10 +20,13 @@ interface PodGroup extends KubeObject {
   readonly spec?: { readonly schedulingPolicy?: { readonly gang?: object } };
 }
 
-/** A job whose pods are scheduled all at once keeps their number. Upstream: kubernetes/plugin/pkg/admission/job/admission.go. */
+/**
+ * Denies changes of parallelism for a job with a gang-scheduled pod group. Upstream:
+ * kubernetes/plugin/pkg/admission/job/admission.go.
+ */
 @AdmissionPlugin({ name: 'JobValidation', match: [{ groups: ['batch'], resources: ['jobs'], operations: ['UPDATE'] }] })
 export class JobValidation {
-  /** undefined where groups of pods are off: nothing of them is served then. */
+  /** undefined if the feature gate is disabled, because the resource is then not served. */
   readonly #groups: Informer<PodGroup> | undefined;
 
   constructor(@inject(Informers) informers: Informers, @inject(FeatureGates) features: FeatureGates) {
@@ -42,7 +45,7 @@ export class JobValidation {
       );
   }
 
-  /** The group that the job names, or those that it controls. */
+  /** Returns the group that a job names, or the groups that it controls. */
   #groupsOf(groups: Informer<PodGroup>, { metadata, spec }: Job): PodGroup[] {
     const namespace = metadata.namespace ?? '';
     const name = spec?.template?.spec?.schedulingGroup?.podGroupName;

@@ -7,7 +7,10 @@ interface Affinity {
   readonly podAntiAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly { readonly topologyKey?: string }[] };
 }
 
-/** Pods may keep others off their node, and not off a whole zone. Upstream: kubernetes/plugin/pkg/admission/antiaffinity/admission.go. */
+/**
+ * Denies required pod anti-affinity with a topology key other than the hostname. Upstream:
+ * kubernetes/plugin/pkg/admission/antiaffinity/admission.go.
+ */
 @AdmissionPlugin({
   name: 'LimitPodHardAntiAffinityTopology',
   match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }],

@@ -24,7 +24,7 @@ admissionTable(
   LimitRanger,
   [
     {
-      name: 'defaults are filled in, and told',
+      name: 'defaults are set and listed in the annotation',
       object: pod({
         containers: [container({}, { memory: '1Gi' })],
         initContainers: [container({ memory: '1Mi' }, { memory: '1Gi' }, 'init')],
@@ -44,9 +44,9 @@ admissionTable(
         },
       },
     },
-    { name: 'what is said stays', object: pod({ containers: [fitting] }) },
+    { name: 'explicit values stay', object: pod({ containers: [fitting] }) },
     {
-      name: 'no limit where there is a maximum',
+      name: 'a missing limit for a maximum',
       object: pod(),
       denied: /^pods "x" is forbidden: \[maximum memory usage per Container is 1Gi. {2}No limit is specified, maximum memory usage per Pod/,
     },
@@ -62,34 +62,39 @@ admissionTable(
         /\[minimum cpu usage per Container is 50m, but request is 10m, cpu max limit to request ratio per Container is 5, but provided ratio is 50.000000\]/,
     },
     {
-      name: 'two containers that are too much together',
+      name: "two containers above the pod's maximum together",
       object: pod({ containers: [fitting, { ...fitting, name: 'other' }] }),
       denied: /maximum memory usage per Pod is 1536Mi, but limit is 2Gi/,
     },
     {
-      name: 'an init container before them is not too much',
+      name: 'an init container does not add to the sum',
       object: pod({ containers: [fitting], initContainers: [{ ...fitting, name: 'init' }] }),
     },
     {
-      name: 'but a sidecar is',
+      name: 'a sidecar adds to the sum',
       object: pod({ containers: [fitting], initContainers: [{ ...fitting, name: 'init', restartPolicy: 'Always' }] }),
       denied: /usage per Pod/,
     },
-    { name: 'an update of a pod is not looked at', object: pod(), oldObject: pod() },
-    { name: 'a resize is', subresource: 'resize', object: pod(), oldObject: pod(), denied: /No limit is specified/ },
+    { name: 'an update of a pod is not checked', object: pod(), oldObject: pod() },
+    { name: 'a resize is checked', subresource: 'resize', object: pod(), oldObject: pod(), denied: /No limit is specified/ },
     {
-      name: 'what is going is let go',
+      name: 'an object with a deletionTimestamp is not checked',
       subresource: 'resize',
       object: pod(),
       oldObject: pod({}, { deletionTimestamp: '2020-01-01T00:00:00Z' }),
     },
-    { name: 'a claim that fits', object: claim('2Gi') },
+    { name: 'a claim within the limits', object: claim('2Gi') },
     {
       name: 'a claim that is too small',
       object: claim('1Mi'),
       denied: /minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi/,
     },
-    { name: 'a claim that grows too much', object: claim('11Gi'), oldObject: claim('1Gi'), denied: /is 10Gi, but request is 11Gi/ },
+    {
+      name: 'a claim that grows beyond the maximum',
+      object: claim('11Gi'),
+      oldObject: claim('1Gi'),
+      denied: /is 10Gi, but request is 11Gi/,
+    },
   ],
   { informers },
 );

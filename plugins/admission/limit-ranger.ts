@@ -29,11 +29,14 @@ interface PersistentVolumeClaim extends KubeObject {
 }
 
 const annotation = 'kubernetes.io/limit-ranger';
-/** Upstream: resource.MaxMilliValue. Beyond it, amounts are compared in whole units. */
+/**
+ * Largest value compared in thousandths; beyond it, quantities are compared in whole units. Upstream:
+ * resource.MaxMilliValue.
+ */
 const maxMilliValue = (2n ** 63n - 1n) / 1000n;
 
 /**
- * Gives containers the default requests and limits of their namespace, and holds pods, containers and claims to its bounds.
+ * Sets default requests and limits in containers, and enforces the namespace's LimitRanges on pods, containers and claims.
  * Upstream: kubernetes/plugin/pkg/admission/limitranger/admission.go.
  */
 @AdmissionPlugin({
@@ -67,7 +70,7 @@ export class LimitRanger {
   }
 
   *#limitsFor({ namespace, oldObject }: Attributes): Iterable<readonly LimitRangeItem[]> {
-    // What is on its way out is only let go.
+    // Updates of an object that is being deleted are not checked.
     if (oldObject?.metadata.deletionTimestamp !== undefined) return;
     for (const { spec } of this.#ranges.list(namespace)) yield spec?.limits ?? [];
   }
@@ -94,7 +97,7 @@ function applyDefaults(pod: Pod, limits: readonly LimitRangeItem[]): void {
   if (done.length > 0) (pod.metadata.annotations ??= {})[annotation] = `LimitRanger plugin set: ${done.join('; ')}`;
 }
 
-/** Returns the names that were added, sorted. */
+/** Adds missing defaults. Returns the added names, sorted. */
 function addMissing(resources: ResourceRequirements, which: 'requests' | 'limits', defaults: ResourceList): string[] {
   const missing = Object.keys(defaults).filter((name) => !Object.hasOwn(resources[which] ?? {}, name));
   for (const name of missing) setOwn((resources[which] ??= {}), name, defaults[name]);
@@ -143,7 +146,7 @@ function bounds(list: ResourceList | undefined, check: (name: string, bound: Qua
 
 const zero = Quantity.fromInteger(0);
 
-/** Values of the same unit: thousandths, unless one of them is too large for that. */
+/** Converts quantities to a common unit: thousandths, or whole units if one is too large. */
 function valuesOf(...quantities: readonly (Quantity | undefined)[]): bigint[] {
   const whole = quantities.map((quantity) => (quantity ?? zero).value());
   return whole.every((value) => value <= maxMilliValue) ? quantities.map((quantity) => (quantity ?? zero).milliValue()) : whole;

@@ -1,7 +1,7 @@
 import { isValidPathSegmentName, quote } from 'kubenest/sdk';
 
 /**
- * What is wrong with a name that a pod refers to by, where the cache has no such object and the store would be asked; undefined if nothing.
+ * Returns the error of a name in a pod's reference, which would make a lookup in the store fail; undefined if it is valid.
  * Upstream: client-go/rest/request.go (Name).
  */
 export function lookupProblem(name: string): string | undefined {

@@ -1,21 +1,21 @@
 import { checkManifestFolder, type FeatureGates, type ManifestFiles, readManifestFiles } from 'kubenest/sdk';
 import { IsOptional, IsString } from 'kubenest/sdk/configuration';
 
-/** What the configurations of webhooks and policies have in common: a folder whose objects are in force without the API. */
+/** The common configuration of webhooks and policies: a folder of manifests that are active without being API objects. */
 export class ManifestsConfiguration {
-  /** The path of the folder; empty: there is none. */
+  /** Path of the manifest folder; empty: none. */
   @IsOptional()
   @IsString()
   staticManifestsDir = '';
 
   #files: ManifestFiles | undefined;
 
-  /** What the folder had at the start; undefined where there is none. */
+  /** Manifests loaded at start; undefined without a folder. */
   get files(): ManifestFiles | undefined {
     return this.#files;
   }
 
-  /** Reads the folder. Rejects with what is wrong with it. */
+  /** Reads the folder. Rejects if a manifest is invalid. */
   async load(features: FeatureGates): Promise<void> {
     if (this.staticManifestsDir === '') return;
     await checkManifestFolder(this.staticManifestsDir, features);

@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes, Configuration, inject, MutatingPolicies, PluginServices } from 'kubenest/sdk';
 import { MutatingAdmissionPolicyConfiguration } from './policy-configuration.ts';
 
-/** Changes objects as policies say that are objects of the cluster. Upstream: plugin/policy/mutating/plugin.go. */
+/** Applies the cluster's MutatingAdmissionPolicies. Upstream: plugin/policy/mutating/plugin.go. */
 @AdmissionPlugin({
   name: 'MutatingAdmissionPolicy',
   configuration: MutatingAdmissionPolicyConfiguration,

@@ -1,6 +1,9 @@
 import { AdmissionPlugin, type Attributes, Client, forbiddenBy, type Informer, Informers, inject, isAlreadyExists } from 'kubenest/sdk';
 
-/** Makes the namespace of what is created in it. Upstream: kubernetes/plugin/pkg/admission/namespace/autoprovision/admission.go. */
+/**
+ * Creates the namespace of a new object if it does not exist. Upstream:
+ * kubernetes/plugin/pkg/admission/namespace/autoprovision/admission.go.
+ */
 @AdmissionPlugin({
   name: 'NamespaceAutoProvision',
   match: [{ groups: ['*'], resources: ['*'], subresources: ['*'], operations: ['CREATE'] }],

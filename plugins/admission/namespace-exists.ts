@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, Client, type Informer, Informers, inject, newNotFound } from 'kubenest/sdk';
 
-/** Nothing is written in a namespace that does not exist. Upstream: kubernetes/plugin/pkg/admission/namespace/exists/admission.go. */
+/** Denies writes in namespaces that do not exist. Upstream: kubernetes/plugin/pkg/admission/namespace/exists/admission.go. */
 @AdmissionPlugin({
   name: 'NamespaceExists',
   match: [{ groups: ['*'], resources: ['*'], subresources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
@@ -20,7 +20,7 @@ export class NamespaceExists {
     return this.#find(namespace);
   }
 
-  /** Another server may just have made it. */
+  /** Reads the namespace from the store, because another server may have just created it. */
   async #find(namespace: string): Promise<void> {
     const found = await this.client.get({ group: '', version: 'v1', resource: 'namespaces' }, '', namespace);
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);

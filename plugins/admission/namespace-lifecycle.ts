@@ -15,15 +15,15 @@ interface Namespace extends KubeObject {
   readonly status?: { readonly phase?: string };
 }
 
-/** As long as upstream's forceLiveLookupTTL. */
+/** Upstream: forceLiveLookupTTL. */
 const forceLiveLookupMs = 30_000;
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
-/** Kinds of which objects may be asked about in a namespace that is not there. */
+/** Review kinds that are allowed in a missing namespace. */
 const accessReviews = new Set(['localsubjectaccessreviews']);
 
 /**
- * Keeps objects out of namespaces that do not exist or are on their way out, and the system's namespaces from being deleted.
- * Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go.
+ * Denies creation in missing or terminating namespaces, and deletion of system namespaces. Upstream:
+ * apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go.
  */
 @AdmissionPlugin({
   name: 'NamespaceLifecycle',
@@ -32,7 +32,7 @@ const accessReviews = new Set(['localsubjectaccessreviews']);
 export class NamespaceLifecycle {
   readonly #namespaces: Informer<Namespace>;
 
-  /** By name until when the informer is not believed: the namespace was just deleted. */
+  /** Recently deleted namespaces with the time until which the store is read instead of the informer. */
   readonly #deleted = new Map<string, number>();
 
   constructor(
@@ -56,7 +56,7 @@ export class NamespaceLifecycle {
     if (operation === 'CREATE') checkAlive(request, namespace, found);
   }
 
-  /** Asks the store: on one that several servers share, the informer may be behind. */
+  /** Reads the namespace from the store: if several servers share it, the informer may lag behind. */
   async #checkPresent(request: Attributes, namespace: string): Promise<void> {
     const found = await this.client.get({ group: '', version: 'v1', resource: 'namespaces' }, '', namespace);
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);

@@ -18,7 +18,10 @@ interface Node extends KubeObject {
   readonly status?: { readonly declaredFeatures?: readonly string[] };
 }
 
-/** What an update of a running pod needs of its node, by the feature's name, in the names' order. Upstream: component-helpers/nodedeclaredfeatures. */
+/**
+ * Features that an update of a running pod requires from its node, sorted by name. Upstream:
+ * component-helpers/nodedeclaredfeatures.
+ */
 const inferences: readonly (readonly [name: string, isNeeded: (old: Pod, pod: Pod) => boolean])[] = [
   ['InPlacePodLevelResourcesVerticalScaling', (old, pod) => !semanticDeepEqual(old.spec.resources, pod.spec.resources)],
   [
@@ -30,7 +33,10 @@ const inferences: readonly (readonly [name: string, isNeeded: (old: Pod, pod: Po
   ],
 ];
 
-/** Lets running pods be changed only as their node can follow. Upstream: kubernetes/plugin/pkg/admission/nodedeclaredfeatures/admission.go. */
+/**
+ * Denies updates of running pods that require features missing on their node. Upstream:
+ * kubernetes/plugin/pkg/admission/nodedeclaredfeatures/admission.go.
+ */
 @AdmissionPlugin({
   name: 'NodeDeclaredFeatureValidator',
   match: [{ groups: [''], resources: ['pods'], subresources: ['', 'resize'], operations: ['UPDATE'] }],

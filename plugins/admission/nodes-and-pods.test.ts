@@ -26,7 +26,7 @@ admissionTable(
       object: pod({ nodeName: 'linux' }),
       want: { metadata: { name: 'x', namespace: 'ns', labels: zone } },
     },
-    { name: 'a node that is not known', object: pod({ nodeName: 'none' }) },
+    { name: 'an unknown node', object: pod({ nodeName: 'none' }) },
     {
       name: 'a binding',
       resource: 'pods',
@@ -44,22 +44,22 @@ const resize = { subresource: 'resize', oldObject: sized('1', 1) };
 admissionTable(
   PodResizeValidator,
   [
-    { name: 'what fits', ...resize, object: sized('2', 2) },
+    { name: 'a resize that fits', ...resize, object: sized('2', 2) },
     {
-      name: 'what does not fit',
+      name: 'a resize that does not fit',
       ...resize,
       object: sized('2500m', 2),
       denied: /node didn't have enough allocatable resources: cpu, requested: 2500, allocatable: 2000$/,
     },
-    { name: 'what does not change', ...resize, object: sized('3', 1) },
+    { name: 'an update without a change of resources', ...resize, object: sized('3', 1) },
     { name: 'a pod without a node', ...resize, object: sized('3', 2, '') },
     {
-      name: 'a node that runs something else',
+      name: 'a node with another operating system',
       ...resize,
       object: sized('1', 2, 'windows'),
       denied: /only supported on linux nodes, node "windows" is "windows"/,
     },
-    { name: 'a node that is gone', ...resize, object: sized('1', 2, 'gone'), denied: /node "gone" not found/ },
+    { name: 'a missing node', ...resize, object: sized('1', 2, 'gone'), denied: /node "gone" not found/ },
   ],
   { informers },
 );
@@ -70,22 +70,22 @@ const init = (cpu: string, restartPolicy?: string) => ({
 admissionTable(
   NodeDeclaredFeatureValidator,
   [
-    { name: 'containers may be resized anywhere', subresource: 'resize', object: sized('2', 2), oldObject: sized('1', 1) },
+    { name: 'a container resize needs no feature', subresource: 'resize', object: sized('2', 2), oldObject: sized('1', 1) },
     {
-      name: 'the pod as a whole where the node says so',
+      name: 'a pod-level resize with the feature',
       subresource: 'resize',
       object: sized('1', 2, 'linux', { resources: { limits: { cpu: '2' } } }),
       oldObject: sized('1', 1),
     },
     {
-      name: 'init containers not here',
+      name: 'a resize of init containers without the feature',
       subresource: 'resize',
       object: sized('1', 2, 'linux', init('2')),
       oldObject: sized('1', 1, 'linux', init('1')),
       denied: /pod update requires features InPlacePodVerticalScalingInitContainers which are not available on node "linux"/,
     },
     {
-      name: 'sidecars are containers',
+      name: 'a sidecar resize counts as a container resize',
       subresource: 'resize',
       object: sized('1', 2, 'linux', init('2', 'Always')),
       oldObject: sized('1', 1, 'linux', init('1', 'Always')),

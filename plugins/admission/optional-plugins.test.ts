@@ -17,7 +17,7 @@ const main = { name: 'main', image: 'image' };
 const always = { ...main, imagePullPolicy: 'Always' };
 admissionTable(AlwaysPullImages, [
   {
-    name: 'containers of all sorts, and volumes',
+    name: 'containers of all kinds, and image volumes',
     object: pod({ initContainers: [main], volumes: [{ name: 'v', image: { reference: 'r' } }] }),
     want: {
       spec: { containers: [always], initContainers: [always], volumes: [{ name: 'v', image: { reference: 'r', pullPolicy: 'Always' } }] },
@@ -32,11 +32,11 @@ admissionTable(AlwaysPullImages, [
   },
 ]);
 
-/** As if a webhook had changed the policy afterwards. */
+/** Simulates a webhook that changed the policy after the mutating phase. */
 const onlyValidating = Object.create(AlwaysPullImages.prototype, { admit: { value: undefined } }) as AlwaysPullImages;
 admissionTable(onlyValidating, [
   {
-    name: 'policies that were changed since',
+    name: 'policies changed after mutation',
     object: pod({ containers: [main, always, { ...main, name: 'other' }] }),
     fails:
       /^\[pods "x" is forbidden: spec.containers\[0\].imagePullPolicy: Unsupported value: "": supported values: "Always", pods "x" is forbidden: spec.containers\[2\]/,
@@ -47,8 +47,12 @@ const affinity = (topologyKey: string) => ({
   affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
 });
 admissionTable(LimitPodHardAntiAffinityTopology, [
-  { name: 'by host', object: pod(affinity('kubernetes.io/hostname')) },
-  { name: 'by zone', object: pod(affinity('zone')), denied: /has TopologyKey zone but only key kubernetes.io\/hostname is allowed/ },
+  { name: 'topology key hostname', object: pod(affinity('kubernetes.io/hostname')) },
+  {
+    name: 'topology key zone',
+    object: pod(affinity('zone')),
+    denied: /has TopologyKey zone but only key kubernetes.io\/hostname is allowed/,
+  },
 ]);
 
 const created: string[] = [];
@@ -63,15 +67,15 @@ const configMap = (inNamespace: string) => object('v1', 'ConfigMap', {}, { names
 admissionTable(
   NamespaceAutoProvision,
   [
-    { name: 'a namespace that is there', object: configMap('ns') },
-    { name: 'a namespace that is made', object: configMap('new') },
-    { name: 'a dry run makes none', object: configMap('other'), dryRun: true },
+    { name: 'an existing namespace', object: configMap('ns') },
+    { name: 'a missing namespace is created', object: configMap('new') },
+    { name: 'a dry run creates nothing', object: configMap('other'), dryRun: true },
   ],
   { informers, client },
 );
 admissionTable(
   NamespaceAutoProvision,
-  [{ name: 'a namespace that nobody may make', object: configMap('secret'), denied: /^namespaces "secret" is forbidden: nobody may$/ }],
+  [{ name: 'a namespace that cannot be created', object: configMap('secret'), denied: /^namespaces "secret" is forbidden: nobody may$/ }],
   {
     informers,
     client: fakeClient({ create: () => Promise.reject(newForbidden({ group: '', resource: 'namespaces' }, 'secret', 'nobody may')) }),
@@ -79,7 +83,7 @@ admissionTable(
 );
 admissionTable(
   PodNodeSelector,
-  [{ name: 'a namespace that is not', object: pod(), denied: /^Internal error occurred: namespace ns does not exist$/ }],
+  [{ name: 'a missing namespace', object: pod(), denied: /^Internal error occurred: namespace ns does not exist$/ }],
   {
     informers: fakeInformers({ namespaces: [] }),
     configuration: { podNodeSelectorPluginConfig: {} },
@@ -88,10 +92,10 @@ admissionTable(
 admissionTable(
   NamespaceExists,
   [
-    { name: 'a namespace that is there', object: configMap('ns') },
-    { name: 'a namespace that the informer does not know yet', object: configMap('just-made') },
-    { name: 'a namespace that is not', object: configMap('new'), denied: /namespaces "new" not found/ },
-    { name: 'a namespace itself', object: namespace('new') },
+    { name: 'an existing namespace', object: configMap('ns') },
+    { name: 'a namespace that the informer has not received', object: configMap('just-made') },
+    { name: 'a missing namespace', object: configMap('new'), denied: /namespaces "new" not found/ },
+    { name: 'a namespace object', object: namespace('new') },
   ],
   { informers, client: { ...client, get: async (_, __, name) => (name === 'just-made' ? namespace(name) : undefined) } },
 );
@@ -100,7 +104,7 @@ const asking = (requests: object) => ({ containers: [{ ...main, resources: { req
 admissionTable(ExtendedResourceToleration, [
   { name: 'native resources', object: pod(asking({ cpu: '1', 'hugepages-2Mi': '2Mi' })) },
   {
-    name: 'special hardware',
+    name: 'extended resources',
     object: pod(asking({ 'example.com/gpu': '1' })),
     want: {
       spec: { ...asking({ 'example.com/gpu': '1' }), tolerations: [{ key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }] },
@@ -121,12 +125,12 @@ admissionTable(
       want: { spec: { containers: [main], nodeSelector: { disk: 'ssd', pool: 'blue' } } },
     },
     {
-      name: 'a contrary one',
+      name: 'a conflicting selector',
       object: pod({ nodeSelector: { pool: 'red' } }),
       denied: /pod node label selector conflicts with its namespace node label selector/,
     },
     {
-      name: 'one that the cluster does not allow',
+      name: "a selector outside of the cluster's whitelist",
       object: pod({ nodeSelector: { gpu: 'yes' } }),
       denied: /conflict with its namespace whitelist/,
     },
@@ -135,7 +139,7 @@ admissionTable(
 );
 admissionTable(
   PodNodeSelector,
-  [{ name: 'the default of the cluster', object: pod(), want: { spec: { containers: [main], nodeSelector: { pool: 'all' } } } }],
+  [{ name: "the cluster's default tolerations", object: pod(), want: { spec: { containers: [main], nodeSelector: { pool: 'all' } } } }],
   { informers, configuration: { podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'pool=all' } } },
 );
 
@@ -145,9 +149,9 @@ const memoryPressure = { key: 'node.kubernetes.io/memory-pressure', operator: 'E
 admissionTable(
   PodTolerationRestriction,
   [
-    { name: 'those of the namespace', object: pod(), want: { spec: { containers: [main], tolerations: [toleration] } } },
+    { name: "the namespace's tolerations", object: pod(), want: { spec: { containers: [main], tolerations: [toleration] } } },
     {
-      name: 'and that of pods with requests',
+      name: 'the memory pressure toleration of pods with requests',
       object: pod(guaranteed),
       want: { spec: { ...guaranteed, tolerations: [toleration, memoryPressure] } },
     },
@@ -158,9 +162,9 @@ admissionTable(
 admissionTable(
   PodTolerationRestriction,
   [
-    { name: 'those of the configuration', object: pod(), want: { spec: { containers: [main], tolerations: [toleration] } } },
+    { name: 'the configured tolerations', object: pod(), want: { spec: { containers: [main], tolerations: [toleration] } } },
     {
-      name: 'one that the configuration does not allow',
+      name: 'a toleration outside of the configured whitelist',
       object: pod({ tolerations: [{ operator: 'Exists' }] }),
       fails: /cluster whitelist$/,
     },
@@ -181,7 +185,7 @@ for (const [text, fails] of [
     PodTolerationRestriction,
     [
       { name: `a whitelist of ${text}`, object: withTolerations, fails },
-      { name: `a whitelist of ${text}, and nothing to hold to it`, object: pod() },
+      { name: `a whitelist of ${text}, without tolerations`, object: pod() },
     ],
     annotated({ 'scheduler.alpha.kubernetes.io/tolerationsWhitelist': text }),
   );
@@ -212,13 +216,13 @@ const clock = { now: () => time, after: () => () => {}, every: () => () => {} };
 admissionTable(
   EventRateLimit,
   [
-    { name: 'the first', object: event },
-    { name: 'a dry run does not count', object: event, dryRun: true },
-    { name: 'the second', object: event },
-    { name: 'one too many', object: event, denied: /^Too many requests: limit reached on type User for key jane$/ },
-    { name: 'of events.k8s.io: another kind', object: object('events.k8s.io/v1', 'Event', {}, { namespace: 'ns' }) },
-    { name: 'of somebody else', object: event, user: { name: 'joe', groups: [] } },
-    { name: 'who was forgotten meanwhile', object: event },
+    { name: 'the first event', object: event },
+    { name: 'a dry run consumes no token', object: event, dryRun: true },
+    { name: 'the second event', object: event },
+    { name: 'an event beyond the limit', object: event, denied: /^Too many requests: limit reached on type User for key jane$/ },
+    { name: 'an event of events.k8s.io is not limited', object: object('events.k8s.io/v1', 'Event', {}, { namespace: 'ns' }) },
+    { name: 'an event of another user', object: event, user: { name: 'joe', groups: [] } },
+    { name: 'a user whose bucket was evicted', object: event },
   ],
   { ...limits, clock: { ...clock, now: () => (time += 1) } },
 );
@@ -233,9 +237,9 @@ const restMapper = {
 admissionTable(
   OwnerReferencesPermissionEnforcement,
   [
-    { name: 'an owner on creation', object: owned(owner) },
+    { name: 'an owner on create', object: owned(owner) },
     {
-      name: 'an owner that waits',
+      name: 'an owner with blockOwnerDeletion',
       object: owned({ ...owner, blockOwnerDeletion: true }),
       denied: /refers to a resource you can't set finalizers on/,
     },
@@ -244,16 +248,16 @@ admissionTable(
       object: owned({ ...owner, kind: 'None', blockOwnerDeletion: true }),
       denied: /cannot find RESTMapping for APIVersion apps\/v1 Kind None/,
     },
-    { name: 'another owner', object: owned(owner), oldObject: owned(), denied: /cannot set an ownerRef on a resource you can't delete/ },
-    { name: 'the same owner', object: owned(owner), oldObject: owned(owner) },
+    { name: 'a changed owner', object: owned(owner), oldObject: owned(), denied: /cannot set an ownerRef on a resource you can't delete/ },
+    { name: 'an unchanged owner', object: owned(owner), oldObject: owned(owner) },
   ],
   { restMapper },
 );
 admissionTable(
   OwnerReferencesPermissionEnforcement,
   [
-    { name: 'who may set finalizers', object: owned({ ...owner, blockOwnerDeletion: true }) },
-    { name: 'who may delete', object: owned(owner), oldObject: owned() },
+    { name: 'a user with permission to set finalizers', object: owned({ ...owner, blockOwnerDeletion: true }) },
+    { name: 'a user with permission to delete', object: owned(owner), oldObject: owned() },
   ],
   { restMapper, authorizer: fakeAuthorizer(({ verb, subresource }) => verb === 'delete' || subresource === 'finalizers') },
 );
@@ -269,22 +273,22 @@ const exec = {
 admissionTable(DenyExecOnPrivileged, [{ name: 'a plain pod', ...exec }], inPod({}));
 admissionTable(
   DenyExecOnPrivileged,
-  [{ name: 'a privileged one', ...exec, denied: /cannot exec into or attach to a privileged container/ }],
+  [{ name: 'a privileged pod', ...exec, denied: /cannot exec into or attach to a privileged container/ }],
   inPod(privileged),
 );
-admissionTable(DenyExecOnPrivileged, [{ name: 'the processes of the host', ...exec }], inPod({ hostPID: true }));
-admissionTable(DenyEscalatingExec, [{ name: 'the processes of the host', ...exec, denied: /using host pid/ }], inPod({ hostPID: true }));
-admissionTable(DenyEscalatingExec, [{ name: 'no pod', ...exec, denied: /pods "x" not found/ }]);
+admissionTable(DenyExecOnPrivileged, [{ name: "the host's PID namespace", ...exec }], inPod({ hostPID: true }));
+admissionTable(DenyEscalatingExec, [{ name: "the host's PID namespace", ...exec, denied: /using host pid/ }], inPod({ hostPID: true }));
+admissionTable(DenyEscalatingExec, [{ name: 'a missing pod', ...exec, denied: /pods "x" not found/ }]);
 
 admissionTable(SecurityContextDeny, [
-  { name: 'a pod that says nothing', object: pod({ securityContext: { runAsNonRoot: true } }) },
+  { name: 'a pod without a security context', object: pod({ securityContext: { runAsNonRoot: true } }) },
   {
-    name: 'a user of the pod',
+    name: 'runAsUser of the pod',
     object: pod({ securityContext: { runAsUser: 1 } }),
     denied: /pod.Spec.SecurityContext.RunAsUser is forbidden/,
   },
   {
-    name: 'a user of an init container',
+    name: 'runAsUser of an init container',
     object: pod({ initContainers: [{ ...main, securityContext: { runAsUser: 1 } }] }),
     denied: /SecurityContext.RunAsUser is forbidden/,
   },

@@ -11,8 +11,9 @@ import {
 } from 'kubenest/sdk';
 
 /**
- * Who names an owner must be allowed to delete the object (the garbage collector will), and who lets it block the owner's
- * deletion must be allowed to set the owner's finalizers. Upstream: kubernetes/plugin/pkg/admission/gc/gc_admission.go.
+ * Requires permission to delete an object whose ownerReferences a user sets (because the garbage collector may then delete
+ * it), and permission to set the owner's finalizers for blockOwnerDeletion. Upstream:
+ * kubernetes/plugin/pkg/admission/gc/gc_admission.go.
  */
 @AdmissionPlugin({
   name: 'OwnerReferencesPermissionEnforcement',
@@ -26,7 +27,7 @@ export class OwnerReferencesPermissionEnforcement {
 
   validate(request: Attributes): void | Promise<void> {
     const { object, oldObject, resource, subresource } = request;
-    // A pod's status has no owners that count.
+    // The status subresource of pods ignores ownerReferences.
     if (resource.group === '' && resource.resource === 'pods' && subresource === 'status') return;
     const owners = object.metadata?.ownerReferences ?? [];
     const old = oldObject?.metadata.ownerReferences ?? [];

@@ -15,12 +15,22 @@ const storageClass = (name: string, allowVolumeExpansion: boolean) =>
 admissionTable(
   PersistentVolumeClaimResize,
   [
-    { name: 'the same size', object: claim('1Gi', 'fixed'), oldObject: claim('1024Mi', 'fixed') },
-    { name: 'more of an elastic class', object: claim('2Gi'), oldObject: claim('1Gi') },
-    { name: 'more of a fixed class', object: claim('2Gi', 'fixed'), oldObject: claim('1Gi', 'fixed'), denied: /must support resize/ },
-    { name: 'more of a class that is gone', object: claim('2Gi', 'gone'), oldObject: claim('1Gi', 'gone'), denied: /must support resize/ },
+    { name: 'an unchanged size', object: claim('1Gi', 'fixed'), oldObject: claim('1024Mi', 'fixed') },
+    { name: 'an expansion with an expandable class', object: claim('2Gi'), oldObject: claim('1Gi') },
     {
-      name: 'more before it is bound',
+      name: 'an expansion with a fixed class',
+      object: claim('2Gi', 'fixed'),
+      oldObject: claim('1Gi', 'fixed'),
+      denied: /must support resize/,
+    },
+    {
+      name: 'an expansion with a missing class',
+      object: claim('2Gi', 'gone'),
+      oldObject: claim('1Gi', 'gone'),
+      denied: /must support resize/,
+    },
+    {
+      name: 'an expansion before the claim is bound',
       object: claim('2Gi'),
       oldObject: claim('1Gi', 'elastic', 'Pending'),
       denied: /Only bound persistent volume claims can be expanded/,

@@ -5,7 +5,10 @@ interface StorageClass extends KubeObject {
   readonly allowVolumeExpansion?: boolean;
 }
 
-/** Lets claims grow only where they are bound and their class says so. Upstream: kubernetes/plugin/pkg/admission/storage/persistentvolume/resize/admission.go. */
+/**
+ * Denies the expansion of claims that are not bound or whose class does not allow it. Upstream:
+ * kubernetes/plugin/pkg/admission/storage/persistentvolume/resize/admission.go.
+ */
 @AdmissionPlugin({
   name: 'PersistentVolumeClaimResize',
   match: [{ groups: [''], resources: ['persistentvolumeclaims'], operations: ['UPDATE'] }],

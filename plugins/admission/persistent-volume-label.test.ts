@@ -18,23 +18,23 @@ admissionTable(
   PersistentVolumeLabel,
   [
     {
-      name: 'a disk of one zone',
+      name: 'a disk in one zone',
       object: volume(disk('one')),
       want: { metadata: { name: 'x', labels: { [zone]: 'a' } }, spec: disk('one', affinity({ matchExpressions: [inZone('a')] })) },
     },
     {
-      name: 'a disk of two zones, and an affinity to something else',
+      name: 'a disk in two zones, with an affinity to another key',
       object: volume(disk('regional', affinity({ matchExpressions: [other] }))),
       want: { spec: disk('regional', affinity({ matchExpressions: [other, inZone('a', 'b')] })) },
     },
     {
-      name: 'an affinity of its own stays',
+      name: 'an existing affinity stays',
       object: volume(disk('one', affinity({ matchExpressions: [inZone('c')] }))),
       want: { metadata: { name: 'x', labels: { [zone]: 'a' } }, spec: disk('one', affinity({ matchExpressions: [inZone('c')] })) },
     },
-    { name: 'a folder of a node', object: volume({ hostPath: { path: '/' } }) },
-    { name: 'one that a provisioner made', object: volume(disk('one'), { annotations: { 'pv.kubernetes.io/provisioned-by': 'p' } }) },
+    { name: 'a local volume', object: volume({ hostPath: { path: '/' } }) },
+    { name: 'a dynamically provisioned volume', object: volume(disk('one'), { annotations: { 'pv.kubernetes.io/provisioned-by': 'p' } }) },
   ],
   { configuration },
 );
-admissionTable(PersistentVolumeLabel, [{ name: 'nothing is known of any disk', object: volume(disk('one')) }]);
+admissionTable(PersistentVolumeLabel, [{ name: 'no disk is known', object: volume(disk('one')) }]);

@@ -8,18 +8,21 @@ interface PersistentVolume extends KubeObject {
   spec?: Readonly<Record<string, unknown>> & { nodeAffinity?: { required?: { nodeSelectorTerms?: NodeSelectorTerm[] } } };
 }
 
-/** Where a volume of a cloud is, as labels: `topology.kubernetes.io/zone: a`. Several zones are joined by two underscores. */
+/** Provides topology labels of cloud disks: `topology.kubernetes.io/zone: a`. Several zones are joined by two underscores. */
 export interface VolumeLabels {
-  /** `source`: the member of the volume's spec (`gcePersistentDisk`); `id`: what the cloud calls the disk. undefined for one that is not known. */
+  /**
+   * Returns the labels of a disk; undefined if it is unknown. `source` is the member of the volume's spec
+   * (`gcePersistentDisk`), `id` the cloud's identifier.
+   */
   labelsOf(source: string, id: string): Readonly<Record<string, string>> | undefined;
 }
 
-/** Labels of the disks of one kind. */
+/** Labels of matching disks. */
 export class VolumeLabelRule {
   @IsString()
   source = '';
 
-  /** What the cloud calls the disk; `*` stands for all others. */
+  /** The cloud's identifier; `*` matches all others. */
   @IsString()
   id = '*';
 
@@ -27,7 +30,7 @@ export class VolumeLabelRule {
   labels: Readonly<Record<string, string>> = {};
 }
 
-/** The labels come of a list, where the server had asked the cloud itself: one that knows it writes them there. */
+/** A static list of labels that an administrator provides, in place of upstream's queries to cloud providers. */
 export class PersistentVolumeLabelConfiguration implements VolumeLabels {
   @ValidateNested({ each: true })
   @Type(() => VolumeLabelRule)
@@ -39,7 +42,7 @@ export class PersistentVolumeLabelConfiguration implements VolumeLabels {
   }
 }
 
-/** The sources of clouds, and the members that name a disk. */
+/** Cloud volume sources with the member that identifies a disk. */
 const idMembers: Readonly<Record<string, string>> = {
   awsElasticBlockStore: 'volumeID',
   gcePersistentDisk: 'pdName',
@@ -48,12 +51,12 @@ const idMembers: Readonly<Record<string, string>> = {
   vsphereVolume: 'volumePath',
 };
 const zonesSeparator = '__';
-/** Disks that the provisioner made carry their labels already. */
+/** Annotation of dynamically provisioned volumes, which already have their labels. */
 const dynamicallyProvisioned = 'pv.kubernetes.io/provisioned-by';
 
 /**
- * Tells where the disk of a new volume is, by labels and by the affinity to nodes that are there.
- * Upstream until 1.31: kubernetes/plugin/pkg/admission/storage/persistentvolume/label/admission.go.
+ * Adds topology labels and the matching node affinity to new volumes of cloud disks. Upstream until 1.31:
+ * kubernetes/plugin/pkg/admission/storage/persistentvolume/label/admission.go.
  */
 @AdmissionPlugin({
   name: 'PersistentVolumeLabel',
@@ -81,7 +84,7 @@ export class PersistentVolumeLabel {
   }
 }
 
-/** Adds the requirements to every term of the volume's affinity; one that speaks of these keys already is the volume's own affair. */
+/** Adds the requirements to every term of the volume's node affinity, except for terms that already use one of the keys. */
 function requireNodes(volume: PersistentVolume, labels: Readonly<Record<string, string>>): void {
   const requirements = Object.entries(labels).map(([key, value]) => ({ key, operator: 'In', values: value.split(zonesSeparator) }));
   const required = volume.spec?.nodeAffinity?.required;

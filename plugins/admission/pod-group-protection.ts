@@ -2,7 +2,10 @@ import { AdmissionPlugin, type Attributes, FeatureGates, inject } from 'kubenest
 
 const finalizer = 'scheduling.k8s.io/podgroup-protection';
 
-/** Keeps pod groups while pods belong to them. Upstream: kubernetes/plugin/pkg/admission/scheduling/podgroupprotection/admission.go. */
+/**
+ * Adds a finalizer to pod groups, which protects them while pods belong to them. Upstream:
+ * kubernetes/plugin/pkg/admission/scheduling/podgroupprotection/admission.go.
+ */
 @AdmissionPlugin({
   name: 'PodGroupProtection',
   match: [{ groups: ['scheduling.k8s.io'], resources: ['podgroups'], operations: ['CREATE'] }],

@@ -9,7 +9,10 @@ interface Workload extends KubeObject {
   readonly spec?: { readonly podGroupTemplates?: readonly { readonly name?: string }[] };
 }
 
-/** A pod group that is made of a workload's template needs both to be there. Upstream: kubernetes/plugin/pkg/admission/podgroup/admission.go. */
+/**
+ * Requires the workload and the template that a pod group refers to. Upstream:
+ * kubernetes/plugin/pkg/admission/podgroup/admission.go.
+ */
 @AdmissionPlugin({
   name: 'PodGroupWorkloadExists',
   match: [{ groups: ['scheduling.k8s.io'], resources: ['podgroups'], operations: ['CREATE'] }],

@@ -12,12 +12,12 @@ const off = { featureGates: { enabled: () => false } };
 
 admissionTable(PodGroupProtection, [
   {
-    name: 'a group is protected',
+    name: 'a group gets the finalizer',
     object: group(),
     want: { metadata: { name: 'x', namespace: 'ns', finalizers: ['scheduling.k8s.io/podgroup-protection'] } },
   },
 ]);
-admissionTable(PodGroupProtection, [{ name: 'while the feature is off', object: group() }], off);
+admissionTable(PodGroupProtection, [{ name: 'with the feature gate disabled', object: group() }], off);
 
 const workload = (metadata = {}) =>
   object('scheduling.k8s.io/v1alpha2', 'Workload', { spec: { podGroupTemplates: [{ name: 'workers' }] } }, metadata);
@@ -30,11 +30,11 @@ const made = (workloadName: string, podGroupTemplateName = 'workers') =>
 admissionTable(
   PodGroupWorkloadExists,
   [
-    { name: 'of no workload', object: group() },
-    { name: 'of a template that is there', object: made('here') },
-    { name: 'of a template that is not', object: made('here', 'others'), denied: /PodGroupTemplate "others" not found in Workload "here"/ },
-    { name: 'of a workload that is not there', object: made('none'), denied: /PodGroup rejected: Workload "none" not found/ },
-    { name: 'of a workload that goes', object: made('going'), denied: /Workload "going" is being deleted/ },
+    { name: 'without a workload', object: group() },
+    { name: 'of an existing template', object: made('here') },
+    { name: 'of a missing template', object: made('here', 'others'), denied: /PodGroupTemplate "others" not found in Workload "here"/ },
+    { name: 'of a missing workload', object: made('none'), denied: /PodGroup rejected: Workload "none" not found/ },
+    { name: 'of a terminating workload', object: made('going'), denied: /Workload "going" is being deleted/ },
   ],
   { client },
 );
@@ -51,17 +51,26 @@ const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'x', uid: 'job', cont
 admissionTable(
   JobValidation,
   [
-    { name: 'a job of no group', object: job(2), oldObject: job(1) },
-    { name: 'a job of a gang', object: job(2, 'gang'), oldObject: job(1, 'gang'), denied: /gang-scheduled PodGroup "gang"/ },
-    { name: 'a job of a gang that stays as it is', object: job(1, 'gang'), oldObject: job(1, 'gang') },
-    { name: 'a job of a loose group', object: job(2, 'loose'), oldObject: job(1, 'loose') },
+    { name: 'a job without a group', object: job(2), oldObject: job(1) },
+    {
+      name: 'a job with a gang-scheduled group',
+      object: job(2, 'gang'),
+      oldObject: job(1, 'gang'),
+      denied: /gang-scheduled PodGroup "gang"/,
+    },
+    { name: 'an unchanged job with a gang-scheduled group', object: job(1, 'gang'), oldObject: job(1, 'gang') },
+    { name: 'a job with a group without gang scheduling', object: job(2, 'loose'), oldObject: job(1, 'loose') },
   ],
   { informers: fakeInformers({ 'podgroups.scheduling.k8s.io': [group(gang, { name: 'gang' }), group({}, { name: 'loose' })] }) },
 );
-admissionTable(JobValidation, [{ name: 'a job that controls a gang', object: job(2), oldObject: job(1), denied: /PodGroup "own"/ }], {
-  informers: fakeInformers({ 'podgroups.scheduling.k8s.io': [group(gang, { name: 'own', ownerReferences: [owner] })] }),
-});
-admissionTable(JobValidation, [{ name: 'while the feature is off', object: job(2, 'gang'), oldObject: job(1, 'gang') }], off);
+admissionTable(
+  JobValidation,
+  [{ name: 'a job that controls a gang-scheduled group', object: job(2), oldObject: job(1), denied: /PodGroup "own"/ }],
+  {
+    informers: fakeInformers({ 'podgroups.scheduling.k8s.io': [group(gang, { name: 'own', ownerReferences: [owner] })] }),
+  },
+);
+admissionTable(JobValidation, [{ name: 'with the feature gate disabled', object: job(2, 'gang'), oldObject: job(1, 'gang') }], off);
 
 const priorityClass = (name: string, rest: object) => object('scheduling.k8s.io/v1', 'PriorityClass', { ...rest }, { name });
 const informers = fakeInformers({
@@ -70,23 +79,23 @@ const informers = fakeInformers({
 admissionTable(
   Priority,
   [
-    { name: 'a group of no class', object: group(), want: { spec: { priorityClassName: 'usual', priority: 10 } } },
+    { name: 'a group without a class', object: group(), want: { spec: { priorityClassName: 'usual', priority: 10 } } },
     {
-      name: 'a group of a class',
+      name: 'a group with a class',
       object: group({ priorityClassName: 'high', priority: 1000 }),
       want: { spec: { priorityClassName: 'high', priority: 1000 } },
     },
     {
-      name: 'a group with another priority than that of its class',
+      name: 'a group whose priority differs from its class',
       object: group({ priorityClassName: 'high', priority: 1 }),
       denied: /priority set in the pod group \(1\) must match the priority computed \(1000\) based on the priority class set in the spec$/,
     },
     {
-      name: 'a group of a class that is not there',
+      name: 'a group with a missing class',
       object: group({ priorityClassName: 'none' }),
       denied: /no PriorityClass with name none/,
     },
   ],
   { informers },
 );
-admissionTable(Priority, [{ name: 'a group while the feature is off', object: group() }], { informers, ...off });
+admissionTable(Priority, [{ name: 'a group with the feature gate disabled', object: group() }], { informers, ...off });

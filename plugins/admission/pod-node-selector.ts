@@ -22,12 +22,18 @@ const defaultKey = 'clusterDefaultNodeSelector';
 type Labels = Readonly<Record<string, string>>;
 
 export class PodNodeSelectorConfiguration {
-  /** Selectors (`a=b,c=d`) by namespace: what its pods may ask for; `clusterDefaultNodeSelector`: of namespaces without the annotation. */
+  /**
+   * Node selectors (`a=b,c=d`) by namespace: the whitelist of its pods. `clusterDefaultNodeSelector` applies to namespaces
+   * without the annotation.
+   */
   @IsObject()
   podNodeSelectorPluginConfig: Labels = {};
 }
 
-/** Keeps the pods of a namespace on nodes of their own. Upstream: kubernetes/plugin/pkg/admission/podnodeselector/admission.go. */
+/**
+ * Restricts the pods of a namespace to nodes that match its selector. Upstream:
+ * kubernetes/plugin/pkg/admission/podnodeselector/admission.go.
+ */
 @AdmissionPlugin({
   name: 'PodNodeSelector',
   configuration: PodNodeSelectorConfiguration,
@@ -76,7 +82,7 @@ function denial({ resource, object }: Attributes, message: string): Error {
   return newForbidden(resource, object.metadata.name ?? '', message);
 }
 
-/** The labels of `a=b,c=d`. Throws for anything else. Upstream: labels.ConvertSelectorToLabelsMap. */
+/** Parses a selector of the form `a=b,c=d`. Throws for any other form. Upstream: labels.ConvertSelectorToLabelsMap. */
 function labelsOf(text = ''): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const part of text === '' ? [] : text.split(',')) {

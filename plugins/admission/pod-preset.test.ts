@@ -28,9 +28,9 @@ const excluded = { 'podpreset.admission.kubernetes.io/exclude': 'true' };
 admissionTable(
   PodPreset,
   [
-    { name: 'a pod that no preset selects', object: pod() },
+    { name: 'a pod without a matching preset', object: pod() },
     {
-      name: 'containers of all sorts, and volumes',
+      name: 'containers of all kinds, and volumes',
       object: frontend({}, { initContainers: [main] }),
       want: {
         metadata: metadata(applied),
@@ -38,7 +38,7 @@ admissionTable(
       },
     },
     {
-      name: 'what is there already and is the same stays; what is there besides comes first',
+      name: 'equal items stay, and others are appended',
       object: frontend({ env: [{ name: 'OWN', value: '1' }, given.env[0]] }, { volumes: [{ name: 'cache', emptyDir: {} }] }),
       want: {
         metadata: metadata(applied),
@@ -48,17 +48,17 @@ admissionTable(
         },
       },
     },
-    { name: 'another value of a variable: nothing is applied', object: frontend({ env: [{ name: 'DB_PORT', value: '1' }] }) },
+    { name: 'no preset is applied if a variable conflicts', object: frontend({ env: [{ name: 'DB_PORT', value: '1' }] }) },
     {
-      name: 'another source of the same name: nothing is applied',
+      name: 'no preset is applied if an environment source conflicts',
       object: frontend({ envFrom: [{ configMapRef: { name: 'etcd', optional: true } }] }),
     },
     {
-      name: 'another volume of the same name: nothing is applied',
+      name: 'no preset is applied if a volume conflicts',
       object: frontend({}, { volumes: [{ name: 'cache', hostPath: { path: '/' } }] }),
     },
     {
-      name: 'another mount at the same path: nothing is applied',
+      name: 'no preset is applied if a mount path conflicts',
       object: frontend({ volumeMounts: [{ name: 'b', mountPath: '/cache' }] }),
     },
     { name: 'a pod that opts out', object: frontend({}, {}, excluded) },

@@ -30,9 +30,9 @@ const excludeAnnotation = 'podpreset.admission.kubernetes.io/exclude';
 const appliedPrefix = 'podpreset.admission.kubernetes.io/podpreset-';
 
 /**
- * Gives new pods what the presets say that select them: environment, volumes and mounts. Where presets contradict the pod or
- * one another, none of them is applied, and the pod is admitted as it is.
- * Upstream until 1.20: kubernetes/plugin/pkg/admission/podpreset/admission.go.
+ * Adds environment variables, volumes and mounts of matching presets to new pods. If the presets conflict with the pod or
+ * with each other, the pod is admitted without any of them. Upstream until 1.20:
+ * kubernetes/plugin/pkg/admission/podpreset/admission.go.
  */
 @AdmissionPlugin({ name: 'PodPreset', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE'] }] })
 export class PodPreset {
@@ -56,7 +56,7 @@ export class PodPreset {
     const merge = new PresetMerge(presets);
     merge.addTo(pod);
     if (merge.conflicts.length > 0) {
-      this.logger.warn({ namespace: request.namespace, conflicts: merge.conflicts }, 'presets were not applied to a pod');
+      this.logger.warn({ namespace: request.namespace, conflicts: merge.conflicts }, 'pod presets not applied: conflict');
       return;
     }
     merge.apply();
@@ -65,7 +65,7 @@ export class PodPreset {
   }
 }
 
-/** What presets add to a pod; nothing is changed before `apply`. */
+/** The merge of presets into a pod, which is modified only by `apply`. */
 class PresetMerge {
   readonly conflicts: string[] = [];
   readonly #changes: (() => void)[] = [];
@@ -95,7 +95,7 @@ class PresetMerge {
     });
   }
 
-  /** What is there, and what presets have besides; of two items that have one of the keys in common, both are the same. */
+  /** Returns the present items followed by those of the presets. Two items with a common key must be equal. */
   #merged<F extends 'env' | 'envFrom' | 'volumes' | 'volumeMounts', T extends NonNullable<PodPresetSpec[F]>[number]>(
     field: F,
     present: readonly T[] = [],

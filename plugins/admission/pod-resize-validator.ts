@@ -19,7 +19,10 @@ interface Node extends KubeObject {
 
 const osLabel = 'kubernetes.io/os';
 
-/** Lets pods grow in place only as far as their node has room. Upstream: kubernetes/plugin/pkg/admission/podresize/admission.go. */
+/**
+ * Denies in-place resizes that exceed the node's allocatable resources. Upstream:
+ * kubernetes/plugin/pkg/admission/podresize/admission.go.
+ */
 @AdmissionPlugin({
   name: 'PodResizeValidator',
   match: [{ groups: [''], resources: ['pods'], subresources: ['resize'], operations: ['UPDATE'] }],

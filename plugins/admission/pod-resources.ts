@@ -6,11 +6,11 @@ export type Amounts = Map<string, Quantity>;
 type Which = 'requests' | 'limits';
 
 export interface PodResourcesOptions {
-  /** What a pod may ask for as a whole, which then counts instead of the sum of its containers. */
+  /** True for resources that can be specified at pod level, where they replace the sum of the containers. */
   readonly isPodLevelResource: (name: string) => boolean;
-  /** Counts what a running container still has, too, while it is being resized. */
+  /** Includes the resources that a container still holds during a resize. */
   readonly useStatus?: boolean;
-  /** Adds what the runtime itself takes. */
+  /** Includes the pod's overhead. */
   readonly overhead?: boolean;
 }
 
@@ -18,7 +18,7 @@ export function amountsOf(list: ResourceList | undefined): Amounts {
   return new Map(Object.entries(list ?? {}).map(([name, text]) => [name, Quantity.parse(text)]));
 }
 
-/** Adds `more` to `amounts`, which it changes. */
+/** Adds `more` to `amounts` in place. */
 export function addAmounts(amounts: Amounts, more: ReadonlyMap<string, Quantity>): void {
   for (const [name, quantity] of more) amounts.set(name, amounts.get(name)?.add(quantity) ?? quantity);
 }
@@ -30,14 +30,17 @@ function raise(amounts: Amounts, least: ReadonlyMap<string, Quantity>): void {
   }
 }
 
-/** Of pods as a whole since PodLevelResources. Upstream: component-helpers/resource (IsSupportedPodLevelResource). */
+/**
+ * True for resources that pods can specify as a whole since PodLevelResources. Upstream: component-helpers/resource
+ * (IsSupportedPodLevelResource).
+ */
 export function isPodLevelResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 
 /**
- * What a pod asks for, or may take at most: the sum of its containers and sidecars, or what an init container needs together
- * with the sidecars before it, if that is more; then what the pod says as a whole. Upstream: component-helpers/resource
+ * Returns the requests or limits of a pod: the sum of its containers and sidecars, or the maximum of an init container plus
+ * the sidecars before it, whichever is larger; pod-level resources replace it. Upstream: component-helpers/resource
  * (PodRequests, PodLimits).
  */
 export function podResources(pod: Pod, which: Which, options: PodResourcesOptions): Amounts {
@@ -98,8 +101,8 @@ function isResizeInfeasible({ status }: Pod): boolean {
 }
 
 /**
- * The QoS class BestEffort: as the status says, or else what asks for no cpu and memory, and is not limited in them: the pod as a whole where it
- * says anything, or all containers. Upstream: kubernetes/pkg/apis/core/v1/helper/qos.
+ * True for the QoS class BestEffort: by the status if set, or else if the pod, or none of its containers, requests or limits
+ * cpu and memory. Upstream: kubernetes/pkg/apis/core/v1/helper/qos.
  */
 export function isBestEffort({ spec, status }: Pod): boolean {
   if (status?.qosClass) return status.qosClass === 'BestEffort';

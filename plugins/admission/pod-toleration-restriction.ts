@@ -34,7 +34,7 @@ export class ConfiguredToleration implements Toleration {
 export class PodTolerationRestrictionConfiguration {
   static readonly kinds = ['podtolerationrestriction.admission.k8s.io/v1alpha1, Configuration'];
 
-  /** Of namespaces without the annotation. */
+  /** Defaults of namespaces without the annotation. */
   @IsOptional()
   @IsArray()
   @ValidateNested({ each: true })
@@ -48,7 +48,10 @@ export class PodTolerationRestrictionConfiguration {
   whitelist: readonly ConfiguredToleration[] = [];
 }
 
-/** Gives pods the tolerations of their namespace, and no others than it allows. Upstream: kubernetes/plugin/pkg/admission/podtolerationrestriction/admission.go. */
+/**
+ * Merges the namespace's default tolerations into pods and enforces its whitelist. Upstream:
+ * kubernetes/plugin/pkg/admission/podtolerationrestriction/admission.go.
+ */
 @AdmissionPlugin({
   name: 'PodTolerationRestriction',
   configuration: PodTolerationRestrictionConfiguration,
@@ -86,7 +89,10 @@ export class PodTolerationRestriction {
     throw new Error(`pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`);
   }
 
-  /** undefined where the namespace does not say. Throws for an annotation that is no list of tolerations. */
+  /**
+   * Parses the tolerations in a namespace's annotation; undefined without the annotation. Throws if it is not a list of
+   * tolerations.
+   */
   #listOf({ namespace }: Attributes, annotation: string): Toleration[] | undefined {
     const found = this.#namespaces.get('', namespace);
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);

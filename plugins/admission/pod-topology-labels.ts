@@ -7,7 +7,10 @@ interface Binding extends KubeObject {
 
 const topologyLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 
-/** Tells pods the zone and the region of their node, as labels. Upstream: kubernetes/plugin/pkg/admission/podtopologylabels/admission.go. */
+/**
+ * Copies the zone and region labels of a pod's node to the pod. Upstream:
+ * kubernetes/plugin/pkg/admission/podtopologylabels/admission.go.
+ */
 @AdmissionPlugin({
   name: 'PodTopologyLabels',
   match: [{ groups: [''], resources: ['pods'], subresources: ['', 'binding'], operations: ['CREATE'] }],

@@ -12,7 +12,7 @@ export interface EnvFromSource {
   readonly secretRef?: { readonly name?: string };
   readonly configMapRef?: { readonly name?: string };
 }
-/** Amounts by resource name: canonical quantities. */
+/** Canonical quantities by resource name. */
 export type ResourceList = Record<string, string>;
 export interface ResourceRequirements {
   requests?: ResourceList;
@@ -31,7 +31,7 @@ export interface Container {
   envFrom?: EnvFromSource[];
   volumeMounts?: VolumeMount[];
   resources?: ResourceRequirements;
-  /** Of init containers: `Always` goes on beside the others. */
+  /** Set for init containers: `Always` makes it a sidecar. */
   restartPolicy?: string;
 }
 export interface Volume {
@@ -86,7 +86,10 @@ export interface Pod extends KubeObject {
 
 export type ContainerSort = 'container' | 'init container' | 'ephemeral container';
 
-/** Containers of every sort, in upstream's order: a plugin that forgets a sort lets it through (CVE-2023-2727, CVE-2023-2728, CVE-2024-3177). */
+/**
+ * Yields the containers of every kind in upstream's order. A plugin that misses a kind can be bypassed (CVE-2023-2727,
+ * CVE-2023-2728, CVE-2024-3177).
+ */
 export function* containersOf(spec: PodSpec): Iterable<{ readonly sort: ContainerSort; readonly container: Container }> {
   for (const container of spec.initContainers ?? []) yield { sort: 'init container', container };
   for (const container of spec.containers ?? []) yield { sort: 'container', container };
@@ -98,7 +101,7 @@ interface NamedSource {
   readonly secretRef?: { readonly name?: string };
   readonly nodePublishSecretRef?: { readonly name?: string };
 }
-/** How sources of volumes name the secret that they need. */
+/** Secret names in volume sources. */
 const secretNames: Readonly<Record<string, (source: NamedSource) => string | undefined>> = {
   azureFile: ({ secretName }) => secretName,
   secret: ({ secretName }) => secretName,
@@ -119,8 +122,8 @@ function secretsOfVolume(volume: Volume): (string | undefined)[] {
 }
 
 /**
- * Whether a pod refers to any secret by its name: by volumes, by the environment of any container, by pull secrets.
- * Upstream: kubernetes/pkg/api/pod (VisitPodSecretNames).
+ * True if a pod refers to any secret by name: in volumes, environment variables or pull secrets. Upstream:
+ * kubernetes/pkg/api/pod (VisitPodSecretNames).
  */
 export function refersToSecrets(spec: PodSpec): boolean {
   if (spec.imagePullSecrets?.some(({ name }) => name)) return true;

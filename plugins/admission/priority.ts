@@ -10,7 +10,7 @@ interface PriorityClass extends KubeObject {
 interface PodGroup extends KubeObject {
   spec?: { priorityClassName?: string; priority?: number };
 }
-/** What a class, or the lack of one, means for a pod or a group of them. */
+/** The priority and preemption policy of a class or of the default. */
 interface EstablishedPriority {
   readonly className: string;
   readonly priority: number;
@@ -20,7 +20,7 @@ interface EstablishedPriority {
 const defaultPreemptionPolicy = 'PreemptLowerPriority';
 
 /**
- * Gives pods and pod groups the priority of their class, or of the class that is everybody's default, and keeps that default the only one.
+ * Sets the priority of pods and pod groups from their class or the global default, and denies a second global default.
  * Upstream: kubernetes/plugin/pkg/admission/priority/admission.go.
  */
 @AdmissionPlugin({
@@ -109,7 +109,7 @@ export class Priority {
     return found;
   }
 
-  /** Of several defaults, which only a race can make, the lowest counts. */
+  /** Returns the default class; if a race created several, the one with the lowest priority. */
   #default(): PriorityClass | undefined {
     return this.#classes
       .list()

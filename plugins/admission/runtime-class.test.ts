@@ -15,8 +15,8 @@ const containers = [{ name: 'main', image: 'image' }];
 admissionTable(
   RuntimeClass,
   [
-    { name: 'no class', object: pod() },
-    { name: 'a class of no name', object: pod({ runtimeClassName: '' }), fails: /^resource name may not be empty$/ },
+    { name: 'a pod without a class', object: pod() },
+    { name: 'an empty class name', object: pod({ runtimeClassName: '' }), fails: /^resource name may not be empty$/ },
     { name: 'overhead without a class', object: pod({ overhead: { memory: '1Mi' } }), denied: /Pod Overhead set without corresponding/ },
     {
       name: 'the overhead of the class',
@@ -24,7 +24,7 @@ admissionTable(
       want: { spec: { containers, runtimeClassName: 'heavy', overhead: { memory: '64Mi' } } },
     },
     {
-      name: 'another overhead than that of the class',
+      name: 'an overhead that differs from the class',
       object: pod({ runtimeClassName: 'heavy', overhead: { memory: '1Mi' } }),
       denied: /Pod's Overhead doesn't match/,
     },
@@ -40,7 +40,7 @@ admissionTable(
       },
     },
     {
-      name: 'a contrary selector',
+      name: 'a conflicting selector',
       object: pod({ runtimeClassName: 'placed', nodeSelector: { sandbox: 'no' } }),
       denied: /conflict: runtimeClass.scheduling.nodeSelector\[sandbox\] = yes; pod.spec.nodeSelector\[sandbox\] = no/,
     },

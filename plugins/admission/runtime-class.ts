@@ -21,8 +21,8 @@ interface RuntimeClassObject extends KubeObject {
 }
 
 /**
- * Gives pods the overhead and the scheduling of their runtime class, and holds them to that overhead.
- * Upstream: kubernetes/plugin/pkg/admission/runtimeclass/admission.go.
+ * Sets a pod's overhead and scheduling from its runtime class, and denies a different overhead. Upstream:
+ * kubernetes/plugin/pkg/admission/runtimeclass/admission.go.
  */
 @AdmissionPlugin({ name: 'RuntimeClass', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE'] }] })
 export class RuntimeClass {

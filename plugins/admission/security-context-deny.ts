@@ -8,7 +8,10 @@ interface SecurityContext {
   readonly fsGroup?: number;
 }
 
-/** Pods say nothing of users and SELinux. Upstream until 1.30: kubernetes/plugin/pkg/admission/securitycontext/scdeny/admission.go. */
+/**
+ * Denies pods that set users or SELinux options. Upstream until 1.30:
+ * kubernetes/plugin/pkg/admission/securitycontext/scdeny/admission.go.
+ */
 @AdmissionPlugin({ name: 'SecurityContextDeny', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }] })
 export class SecurityContextDeny {
   validate({ object, resource }: Attributes): void {

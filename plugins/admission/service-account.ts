@@ -25,12 +25,12 @@ const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const tokenSeconds = 3607;
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const mountableAnnotation = 'kubernetes.io/enforce-mountable-secrets';
-/** The `default` account is made by a controller a moment after its namespace: it is waited for. */
+/** Retries for the `default` account, which a controller creates shortly after the namespace. */
 const patience = { attempts: 10, waitMs: 150 };
 
 /**
- * Gives pods their service account, its token volume and its pull secrets, and keeps them to the account's secrets where it
- * asks for that. Upstream: kubernetes/plugin/pkg/admission/serviceaccount/admission.go.
+ * Sets a pod's service account, token volume and pull secrets, and restricts secrets to those of the account if it requires
+ * that. Upstream: kubernetes/plugin/pkg/admission/serviceaccount/admission.go.
  */
 @AdmissionPlugin({
   name: 'ServiceAccount',
@@ -52,7 +52,7 @@ export class ServiceAccountAdmission {
   admit(request: Attributes): void | Promise<void> {
     if (request.operation !== 'CREATE') return;
     const { metadata, spec } = request.object as Pod;
-    // What the kubelet mirrors stays as it is, and is judged before anything else looks at it.
+    // Mirror pods are not mutated, and they are validated before other plugins run.
     if (metadata.annotations?.[mirrorAnnotation] !== undefined) return this.validate(request);
     spec.serviceAccountName ||= defaultName;
     const account = this.#accounts.get(request.namespace, spec.serviceAccountName);
@@ -76,14 +76,14 @@ export class ServiceAccountAdmission {
       if (!/^(1|t|T|true|TRUE|True)$/.test(account.metadata.annotations?.[mountableAnnotation] ?? '')) return;
       const isNew = request.operation === 'CREATE';
       const problem = isNew ? wrongReference(spec, account) : wrongEnvironment(spec, account, (sort) => sort === 'ephemeral container');
-      // Of ephemeral containers, upstream does not say it with an error of the API.
+      // Upstream returns a plain error for ephemeral containers.
       if (problem) throw isNew ? forbidden(request, problem) : new Error(problem);
     };
     const account = this.#accounts.get(request.namespace, spec.serviceAccountName);
     return account ? check(account) : this.#find(request, spec.serviceAccountName).then(check);
   }
 
-  /** Asks the store, whose news the informer may not have; for the account that a controller makes of each namespace, again and again. */
+  /** Reads an account from the store, which the informer may lag behind; retries for the `default` account. */
   async #find(request: Attributes, name: string): Promise<ServiceAccount> {
     const lookingUp = `error looking up service account ${request.namespace}/${name}`;
     const problem = lookupProblem(name);
@@ -98,7 +98,7 @@ export class ServiceAccountAdmission {
   }
 }
 
-/** Nobody has validated the pod yet: its volumes may have no names. */
+/** Mounts the token. The pod has not been validated, so volumes may be unnamed. */
 function mountToken(spec: PodSpec): void {
   const present = spec.volumes?.find(({ name: one = '' }) => one.startsWith(volumePrefix))?.name;
   const name = present ?? volumePrefix + randomSuffix();
@@ -111,7 +111,7 @@ function mountToken(spec: PodSpec): void {
   if (present === undefined && isNeeded) (spec.volumes ??= []).push(tokenVolume(name));
 }
 
-/** The token, the cluster's authority and the namespace, in one projected volume. */
+/** Returns a projected volume with the token, the cluster's CA and the namespace. */
 function tokenVolume(name: string): Volume {
   return {
     name,
@@ -148,7 +148,7 @@ function namesOf(references: readonly { readonly name?: string }[] = []): Readon
   return new Set(references.map(({ name = '' }) => name));
 }
 
-/** What of a pod refers to a secret that its account does not list; undefined if nothing. */
+/** Returns the first reference to a secret that the account does not list; undefined if there is none. */
 function wrongReference(spec: PodSpec, account: ServiceAccount): string | undefined {
   const allowed = namesOf(account.secrets);
   for (const { secret } of spec.volumes ?? []) {

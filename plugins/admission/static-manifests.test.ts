@@ -41,7 +41,7 @@ async function write(files: Files, folder = join(root, String((count += 1)))): P
   await mkdir(folder, { recursive: true });
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
-    // As who cares for their readers does: all at once.
+    // Writes atomically: a complete file is renamed into place.
     await writeFile(join(root, 'new'), text);
     await rename(join(root, 'new'), join(folder, name));
   }
@@ -57,7 +57,7 @@ const manifests = new ManifestFolders({
   shutdown: shutdown.signal,
 });
 
-/** Makes a plugin that follows a folder. Rejects as the server's start does. */
+/** Starts a plugin with a manifest folder. Rejects like the server's start. */
 async function start(Plugin: AdmissionPluginClass, folder: string, isOn = true): Promise<void> {
   const { name, configuration } = admissionPluginOptions(Plugin);
   const instance = new (configuration as new () => ManifestsConfiguration)();
@@ -87,7 +87,10 @@ interface Row {
   readonly name: string;
   readonly plugin?: AdmissionPluginClass;
   readonly files: Files;
-  /** What the start says, as the real server does; `FILE` is the first file. Without it, the files are taken. */
+  /**
+   * Expected start-up error, equal to the real server's; `FILE` stands for the first file. Without it, the files are
+   * accepted.
+   */
   readonly says?: string;
 }
 
@@ -96,7 +99,7 @@ const rows: Row[] = [
   { name: 'an empty folder', files: {} },
   { name: 'a configuration', files: { 'a.yaml': config() } },
   {
-    name: 'several documents, files and endings',
+    name: 'several documents, files and file extensions',
     files: {
       'a.YML': `---\n${config()}---\n---  \n${config('y.static.k8s.io')}`,
       'b.json':
@@ -105,25 +108,25 @@ const rows: Row[] = [
       'd.yaml': '',
     },
   },
-  { name: 'a folder in the folder', files: { 'a.yaml': config(), 'b/c.yaml': 'a: [' } },
+  { name: 'a nested folder', files: { 'a.yaml': config(), 'b/c.yaml': 'a: [' } },
   { name: 'a list', files: { 'a.yaml': list(config(), config('y.static.k8s.io')) } },
   {
-    name: 'a list of the kind',
+    name: 'a List of the kind',
     files: {
       'a.yaml': `apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfigurationList\nitems:\n- metadata: {name: x.static.k8s.io}\n`,
     },
   },
-  { name: 'a list in a list', files: { 'a.yaml': list(list(config())) } },
+  { name: 'a List inside a List', files: { 'a.yaml': list(list(config())) } },
   {
     name: 'mutating webhooks',
     plugin: MutatingAdmissionWebhook,
     files: { 'a.yaml': head('MutatingWebhookConfiguration', 'x.static.k8s.io') + hook() },
   },
   { name: 'a policy and its binding', plugin: policy, files: { 'a.yaml': binding(), 'b.yaml': validating() } },
-  { name: 'a mutating policy', plugin: MutatingAdmissionPolicy, files: { 'a.yaml': mutating() } },
+  { name: 'a mutating policy with its binding', plugin: MutatingAdmissionPolicy, files: { 'a.yaml': mutating() } },
   { name: 'another kind', files: { 'a.yaml': pod }, says: `error loading FILE: ${noKind}` },
   {
-    name: 'mutating webhooks among validating ones',
+    name: 'mutating webhooks in a folder of validating ones',
     files: { 'a.yaml': head('MutatingWebhookConfiguration', 'x.static.k8s.io') + hook() },
     says: 'error loading FILE: unsupported resource type *v1.MutatingWebhookConfiguration',
   },
@@ -133,12 +136,12 @@ const rows: Row[] = [
     says: 'error loading FILE: unsupported resource type *v1.Status',
   },
   {
-    name: 'a name without the suffix',
+    name: 'a name without the required suffix',
     files: { 'a.yaml': config('x') },
     says: 'error loading FILE: "x" in file "FILE" must have a name ending with ".static.k8s.io"',
   },
   {
-    name: 'a name twice',
+    name: 'a duplicate name',
     files: { 'a.yaml': config(), 'b.yaml': config() },
     says: 'error loading DIR/b.yaml: duplicate name "x.static.k8s.io" found in file "DIR/b.yaml" (previously seen in "FILE")',
   },
@@ -148,12 +151,12 @@ const rows: Row[] = [
     says: 'error loading FILE: strict decoding error: unknown field "webhooks[0].foo"',
   },
   {
-    name: 'a field twice',
+    name: 'a duplicate field',
     files: { 'a.yaml': head('ValidatingWebhookConfiguration', 'x.static.k8s.io') + hook(undefined, ', foo: 1, name: b') },
     says: 'error loading FILE: strict decoding error: yaml: unmarshal errors:\n  line 4: key "name" already set in map, unknown field "webhooks[0].foo"',
   },
   {
-    name: 'what the API would refuse',
+    name: 'an object that the API would reject',
     files: {
       'a.yaml': `${head('ValidatingWebhookConfiguration', undefined)}webhooks: [{name: a, clientConfig: {url: "http://x/y"}, sideEffects: Some, admissionReviewVersions: [v1]}]\n`,
     },
@@ -165,14 +168,14 @@ const rows: Row[] = [
     says: 'error loading FILE: webhook "a.example.com" in "x.static.k8s.io" (file "FILE"): clientConfig.service is not supported for static manifests; use clientConfig.url instead',
   },
   {
-    name: 'another kind in a list',
+    name: 'another kind inside a List',
     files: { 'a.yaml': list(config(), pod) },
     says: `error loading FILE: failed to decode list item: ${noKind}`,
   },
-  { name: 'no YAML', files: { 'a.yaml': 'a: [\n' }, says: 'error loading FILE: yaml: ' },
-  { name: 'no kind', files: { 'a.yaml': 'foo: bar\n' }, says: "error loading FILE: Object 'Kind' is missing in 'foo: bar'" },
+  { name: 'invalid YAML', files: { 'a.yaml': 'a: [\n' }, says: 'error loading FILE: yaml: ' },
+  { name: 'a missing kind', files: { 'a.yaml': 'foo: bar\n' }, says: "error loading FILE: Object 'Kind' is missing in 'foo: bar'" },
   {
-    name: 'nothing but a comment',
+    name: 'a file with only a comment',
     files: { 'a.yaml': '# only a comment\n' },
     says: "error loading FILE: Object 'Kind' is missing in '# only a comment'",
   },
@@ -205,31 +208,31 @@ const rows: Row[] = [
     says: 'error loading FILE: binding "y.static.k8s.io": spec.paramRef is not supported for static manifests',
   },
   {
-    name: 'a binding of a policy of the API',
+    name: 'a binding of an API policy',
     plugin: policy,
     files: { 'a.yaml': binding('x') },
     says: 'error loading FILE: binding "y.static.k8s.io": spec.policyName "x" must end with ".static.k8s.io"',
   },
   {
-    name: 'a binding without its policy',
+    name: 'a binding without a policy',
     plugin: policy,
     files: { 'a.yaml': binding() },
     says: 'binding "y.static.k8s.io" references policy "x.static.k8s.io" which does not exist in the manifest directory',
   },
   {
-    name: 'an expression that is none',
+    name: 'an invalid expression',
     plugin: policy,
     files: { 'a.yaml': validating().replace('"true"', '"object.foo +"') },
     says: `error loading FILE: ValidatingAdmissionPolicy "x.static.k8s.io": spec.validations[0].expression: Invalid value: "object.foo +": compilation failed: ERROR: <input>:1:13: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | object.foo +\n | ............^`,
   },
   {
-    name: 'a mutating policy among validating ones',
+    name: 'a mutating policy in a folder of validating ones',
     plugin: policy,
     files: { 'a.yaml': mutating() },
     says: 'error loading FILE: unsupported resource type *v1.MutatingAdmissionPolicy',
   },
   {
-    name: 'an old version',
+    name: 'an older version',
     plugin: MutatingAdmissionPolicy,
     files: { 'a.yaml': head('MutatingAdmissionPolicy', 'x.static.k8s.io', 'v1beta1') },
     says: 'error loading FILE: unsupported resource type *v1beta1.MutatingAdmissionPolicy',
@@ -249,30 +252,30 @@ describe('a folder of manifests', () => {
 
   it.each<[string, (folder: string) => string, boolean, RegExp]>([
     [
-      'without the feature',
+      'without the feature gate',
       (folder) => folder,
       false,
       /^staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled$/,
     ],
     ['with a relative path', () => 'rel', true, /^staticManifestsDir: Invalid value: "rel": must be an absolute file path$/],
     [
-      'where there is none',
+      'for a missing folder',
       (folder) => `${folder}/none`,
       true,
       /^staticManifestsDir: Invalid value: ".*\/none": unable to read: stat .*\/none: no such file or directory$/,
     ],
     [
-      'where there is a file',
+      'for a file instead of a folder',
       (folder) => `${folder}/a.yaml`,
       true,
       /^staticManifestsDir: Invalid value: ".*\/a.yaml": must be a directory$/,
     ],
-  ])('is refused %s', async (_, place, isOn, says) => {
+  ])('is rejected %s', async (_, place, isOn, says) => {
     const folder = await write({ 'a.yaml': config() });
     await expect(start(ValidatingAdmissionWebhook, place(folder), isOn)).rejects.toThrow(says);
   });
 
-  it('is followed, and what cannot be taken changes nothing', async () => {
+  it('is reloaded on changes, and an invalid change is ignored', async () => {
     const folder = await write({ 'a.yaml': config('one.static.k8s.io') });
     const source = manifests.follow(await readManifestFiles(folder), {
       plugin: 'Test',

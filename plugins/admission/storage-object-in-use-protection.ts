@@ -6,7 +6,10 @@ const finalizers: Readonly<Record<string, string>> = {
   volumeattributesclasses: 'kubernetes.io/vac-protection',
 };
 
-/** Volumes, claims and attribute classes stay until nobody uses them. Upstream: kubernetes/plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go. */
+/**
+ * Adds finalizers to volumes, claims and attribute classes, which protect them while they are in use. Upstream:
+ * kubernetes/plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go.
+ */
 @AdmissionPlugin({
   name: 'StorageObjectInUseProtection',
   match: [

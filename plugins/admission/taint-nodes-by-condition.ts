@@ -10,7 +10,10 @@ interface Node extends KubeObject {
 
 const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
-/** New nodes are not ready yet: nothing is scheduled there until they are. Upstream: kubernetes/plugin/pkg/admission/nodetaint/admission.go. */
+/**
+ * Taints new nodes as not ready, so that no pods are scheduled on them before they are. Upstream:
+ * kubernetes/plugin/pkg/admission/nodetaint/admission.go.
+ */
 @AdmissionPlugin({ name: 'TaintNodesByCondition', match: [{ groups: [''], resources: ['nodes'], operations: ['CREATE'] }] })
 export class TaintNodesByCondition {
   admit(request: Attributes): void {

@@ -1,6 +1,6 @@
 import type { KubeObject } from 'kubenest/sdk';
 
-/** Objects for the tables of plugins' tests: in the namespace `ns`, named `x`, unless said otherwise. */
+/** Test object in the namespace `ns` with the name `x`, unless overridden. */
 export function object(
   apiVersion: string,
   kind: string,
@@ -10,7 +10,7 @@ export function object(
   return { apiVersion, kind, metadata: { name: 'x', ...metadata }, ...rest };
 }
 
-/** A pod with one container, `main`. */
+/** Pod with one container, `main`. */
 export function pod(spec: Record<string, unknown> = {}, metadata: KubeObject['metadata'] = {}): KubeObject {
   return object('v1', 'Pod', { spec: { containers: [{ name: 'main', image: 'image' }], ...spec } }, { namespace: 'ns', ...metadata });
 }

@@ -7,13 +7,13 @@ import { areTolerationsAllowed, mergeTolerations, tolerationProblems } from './t
 
 describe('tolerationProblems', () => {
   it.each<[string, Toleration, readonly (string | RegExp)[]]>([
-    ['one of everything', { operator: 'Exists' }, []],
-    ['one of a key', { key: 'example.com/gpu', value: 'a', effect: 'NoExecute', tolerationSeconds: 3 }, []],
+    ['all fields', { operator: 'Exists' }, []],
+    ['a key only', { key: 'example.com/gpu', value: 'a', effect: 'NoExecute', tolerationSeconds: 3 }, []],
     ['a comparison', { key: 'a', operator: 'Gt', value: '3' }, []],
-    ['no key, and no Exists', {}, [/^\.operator: operator must be Exists when `key` is empty/]],
-    ['a key that is none', { key: '-a' }, [/^\.key: name part must consist of/]],
-    ['a value that is none', { key: 'a', value: '-b' }, [/^\.operator: a valid label must be/]],
-    ['a value of Exists', { key: 'a', operator: 'Exists', value: 'b' }, [".operator: value must be empty when `operator` is 'Exists'"]],
+    ['no key without Exists', {}, [/^\.operator: operator must be Exists when `key` is empty/]],
+    ['an invalid key', { key: '-a' }, [/^\.key: name part must consist of/]],
+    ['an invalid value', { key: 'a', value: '-b' }, [/^\.operator: a valid label must be/]],
+    ['a value with Exists', { key: 'a', operator: 'Exists', value: 'b' }, [".operator: value must be empty when `operator` is 'Exists'"]],
     [
       'seconds without NoExecute',
       { key: 'a', tolerationSeconds: 3 },
@@ -26,7 +26,7 @@ describe('tolerationProblems', () => {
   });
 });
 
-it('PodTolerationRestriction refuses a configuration whose tolerations do not go together, all at once', () => {
+it('PodTolerationRestriction reports all invalid tolerations of a configuration', () => {
   const configuration = Object.assign(new PodTolerationRestrictionConfiguration(), {
     default: [{ key: 'a', tolerationSeconds: 3 }],
     whitelist: [{ operator: 'Exists' }, {}],
@@ -37,7 +37,7 @@ it('PodTolerationRestriction refuses a configuration whose tolerations do not go
   );
 });
 
-/** As upstream says it: of each pair. */
+/** Upstream's pairwise comparison. */
 function covers(wide: Toleration, narrow: Toleration): boolean {
   if (semanticDeepEqual(wide, narrow)) return true;
   if (narrow.key !== wide.key && (wide.key || wide.operator !== 'Exists')) return false;
@@ -75,7 +75,7 @@ const tolerations = fc.array(
   { maxLength: 6 },
 );
 
-it('tolerations are merged and allowed as by comparing each with all', () => {
+it('merging and checking equal the pairwise comparison', () => {
   fc.assert(
     fc.property(tolerations, tolerations, (first, second) => {
       expect(mergeTolerations(first, second)).toEqual(mergedByPairs([...first, ...second]));
@@ -86,7 +86,7 @@ it('tolerations are merged and allowed as by comparing each with all', () => {
   );
 });
 
-it('forty thousand tolerations are merged by a look at each', () => {
+it('merges forty thousand tolerations in linear time', () => {
   const many = Array.from({ length: 40_000 }, (_, i) => ({ key: 'a', value: `v${i}`, effect: 'NoExecute', tolerationSeconds: i }));
   expect(mergeTolerations(many, many)).toEqual(many);
 });

@@ -2,8 +2,8 @@ import { isQualifiedName, isValidLabelValue, jsonKind, parseJson } from 'kubenes
 import type { Toleration } from './pod-walker.ts';
 
 /**
- * One list of two, without those that another one covers. Of equal ones the first stays.
- * Upstream: kubernetes/pkg/util/tolerations (MergeTolerations).
+ * Merges two lists without tolerations that another one covers. The first of equal ones stays. Upstream:
+ * kubernetes/pkg/util/tolerations (MergeTolerations).
  */
 export function mergeTolerations(first: readonly Toleration[] = [], second: readonly Toleration[] = []): Toleration[] {
   const distinct = [...new Map([...first, ...second].map((toleration) => [textOf(toleration), toleration])).values()];
@@ -13,7 +13,7 @@ export function mergeTolerations(first: readonly Toleration[] = [], second: read
   return notCoveredLater.toReversed().filter((toleration) => kept.isNew(toleration));
 }
 
-/** Whether each toleration is covered by one of the allowed ones; an empty list allows all. */
+/** True if every toleration is covered by an allowed one; an empty list allows all. */
 export function areTolerationsAllowed(tolerations: readonly Toleration[] = [], allowed: readonly Toleration[] = []): boolean {
   if (allowed.length === 0) return true;
   const coverage = new Coverage();
@@ -21,10 +21,10 @@ export function areTolerationsAllowed(tolerations: readonly Toleration[] = [], a
   return tolerations.every((toleration) => coverage.covers(toleration));
 }
 
-/** What some tolerations cover, found without a look at each of them: a Pod may have tens of thousands. */
+/** Index of tolerations that tests coverage without comparing each one, because a pod may have tens of thousands. */
 class Coverage {
   readonly #texts = new Set<string>();
-  /** By key, effect and, where not all values are covered, the value: the seconds that are covered; Infinity: any or none. */
+  /** Covered seconds (Infinity: any or none) by key, effect and, unless all values are covered, value. */
   readonly #seconds = new Map<string, number>();
 
   add(toleration: Toleration): void {
@@ -33,11 +33,11 @@ class Coverage {
     if (operator !== 'Exists' && operator !== 'Equal' && operator !== '') return;
     const part = partOf(key, effect, operator === 'Exists' ? undefined : value);
     const seconds = effect === 'NoExecute' ? (tolerationSeconds ?? Infinity) : Infinity;
-    // Not Math.max: very large ones are bigints.
+    // Math.max does not accept bigints, which very large values are.
     if (this.#secondsOf(part) < seconds) this.#seconds.set(part, seconds);
   }
 
-  /** An equal one, or one of more keys, effects, values or seconds. */
+  /** True if an equal toleration, or one with more keys, effects, values or seconds, exists. */
   covers(toleration: Toleration): boolean {
     const { key = '', operator, value = '', effect = '', tolerationSeconds = Infinity } = toleration;
     if (this.#texts.has(textOf(toleration))) return true;
@@ -52,7 +52,7 @@ class Coverage {
     return this.#seconds.get(part) ?? -Infinity;
   }
 
-  /** Adds one that is not covered. */
+  /** Adds a toleration unless it is covered; returns true if it was added. */
   isNew(toleration: Toleration): boolean {
     if (this.covers(toleration)) return false;
     this.add(toleration);
@@ -66,7 +66,10 @@ function textOf({ key = '', operator = '', value = '', effect = '', tolerationSe
   return JSON.stringify([key, operator, value, effect, String(tolerationSeconds)]);
 }
 
-/** What does not go together in a toleration, each with its member. Upstream: kubernetes/pkg/apis/core/validation (ValidateTolerations). */
+/**
+ * Returns the inconsistencies of a toleration, each with its field. Upstream: kubernetes/pkg/apis/core/validation
+ * (ValidateTolerations).
+ */
 export function tolerationProblems({ key = '', operator = '', value = '', effect = '', tolerationSeconds }: Toleration): string[] {
   const problems = isQualifiedName(key)
     .filter(() => key !== '')
@@ -80,7 +83,7 @@ export function tolerationProblems({ key = '', operator = '', value = '', effect
   return problems;
 }
 
-/** The fields with their types in Go. */
+/** Go types of the fields. */
 const fields: Readonly<Record<keyof Toleration, string>> = {
   key: 'string',
   operator: 'v1.TolerationOperator',
@@ -89,7 +92,10 @@ const fields: Readonly<Record<keyof Toleration, string>> = {
   tolerationSeconds: 'int64',
 };
 
-/** A JSON list. Throws an Error in the words of Go's decoder; the first value that does not fit is told. Upstream: encoding/json. */
+/**
+ * Parses a JSON list of tolerations. Throws an Error with the message of Go's decoder for the first mismatched value.
+ * Upstream: encoding/json.
+ */
 export function parseTolerations(text: string): Toleration[] {
   const list = parseJson(Buffer.from(text)).value;
   if (list === null) return [];
@@ -103,7 +109,7 @@ function tolerationOf(value: unknown): Toleration {
     throw new Error(`json: cannot unmarshal ${jsonKind(value)} into Go value of type v1.Toleration`);
   const toleration: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    // This decoder of Go does not care about the case of names.
+    // Go's encoding/json matches names case-insensitively.
     const field = (Object.keys(fields) as (keyof Toleration)[]).find((one) => one.toLowerCase() === name.toLowerCase());
     if (field === undefined || member === null) continue;
     checkMember(field, member);

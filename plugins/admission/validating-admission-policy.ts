@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes, Configuration, inject, PluginServices, ValidatingPolicies } from 'kubenest/sdk';
 import { ValidatingAdmissionPolicyConfiguration } from './policy-configuration.ts';
 
-/** Denies what policies deny that are objects of the cluster. Upstream: plugin/policy/validating/plugin.go. */
+/** Enforces the cluster's ValidatingAdmissionPolicies. Upstream: plugin/policy/validating/plugin.go. */
 @AdmissionPlugin({
   name: 'ValidatingAdmissionPolicy',
   configuration: ValidatingAdmissionPolicyConfiguration,

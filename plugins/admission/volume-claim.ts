@@ -16,10 +16,13 @@ export interface PersistentVolumeClaim extends KubeObject {
   };
 }
 
-/** From before claims had a field for it; it wins. */
+/** Annotation older than the field; it takes precedence. */
 export const betaClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
-/** The class of a claim; empty if it has none. Upstream: kubernetes/pkg/apis/core/helper (GetPersistentVolumeClaimClass). */
+/**
+ * Returns the class of a claim; empty if it has none. Upstream: kubernetes/pkg/apis/core/helper
+ * (GetPersistentVolumeClaimClass).
+ */
 export function storageClassOf({ metadata, spec }: PersistentVolumeClaim): string {
   return metadata.annotations?.[betaClassAnnotation] ?? spec?.storageClassName ?? '';
 }

@@ -2,7 +2,7 @@ import { type AuditBackend, type AuditEvent, eventJson, type Logger } from 'kube
 import { RotatingFile, type RotationOptions } from './rotating-file.ts';
 
 export interface AuditLogOptions extends RotationOptions {
-  /** `-` for standard output. */
+  /** File path; `-` for standard output. */
   readonly path: string;
   readonly format: 'json' | 'legacy';
 }
@@ -12,18 +12,18 @@ interface Output {
   close(): void;
 }
 
-/** `--audit-log-path`: a line for each event. Upstream: apiserver/plugin/pkg/audit/log/backend.go. */
+/** `--audit-log-path`: writes one line for each event. Upstream: apiserver/plugin/pkg/audit/log/backend.go. */
 export class AuditLog implements AuditBackend {
   readonly name = 'log';
   readonly #output: Output;
   readonly #lineOf: (event: AuditEvent) => string;
 
-  /** Throws where the file cannot be opened. */
+  /** Throws if the file cannot be opened. */
   constructor(
     options: AuditLogOptions,
     private readonly logger: Pick<Logger, 'error'>,
   ) {
-    const tell = (error: unknown): void => logger.error({ reason: (error as Error).message }, 'old audit logs could not be put away');
+    const tell = (error: unknown): void => logger.error({ reason: (error as Error).message }, 'cannot rotate old audit logs');
     this.#output = options.path === '-' ? standardOutput : new RotatingFile(options.path, options, tell);
     this.#lineOf = options.format === 'json' ? eventJson : legacyLine;
   }
@@ -35,7 +35,7 @@ export class AuditLog implements AuditBackend {
       this.#output.write(lines);
       return true;
     } catch (error) {
-      this.logger.error({ reason: (error as Error).message, events: events.length }, 'audit events could not be written');
+      this.logger.error({ reason: (error as Error).message, events: events.length }, 'cannot write audit events');
       return false;
     }
   }
@@ -45,7 +45,7 @@ export class AuditLog implements AuditBackend {
   }
 }
 
-/** Characters that wait for a reader of standard output, at most. */
+/** Maximum number of characters buffered while standard output is blocked. */
 const maxWaiting = 16 * 1_048_576;
 
 const standardOutput: Output = {
@@ -56,7 +56,7 @@ const standardOutput: Output = {
   close() {},
 };
 
-/** Upstream: apiserver/pkg/audit/format.go. */
+/** Formats an event in the legacy format. Upstream: apiserver/pkg/audit/format.go. */
 export function legacyLine(event: AuditEvent): string {
   const list = (texts: readonly string[]): string => texts.map((text) => JSON.stringify(text)).join(',');
   const { user, impersonatedUser, objectRef, responseStatus, sourceIPs } = event;

@@ -18,7 +18,7 @@ const fail = (error: unknown): void => {
   throw error;
 };
 
-/** Writes one line a day. */
+/** Writes a line on each day. */
 function write(options: Partial<RotationOptions>, days: number, onError = fail): void {
   let today = 1;
   const file = new RotatingFile(join(folder, 'audit.log'), { ...none, ...options }, onError, () => day(today));
@@ -26,7 +26,7 @@ function write(options: Partial<RotationOptions>, days: number, onError = fail):
   file.close();
 }
 
-it('begins anew before a line that has no room', async () => {
+it('rotates before a line that does not fit', async () => {
   write({}, 3);
   expect((await readdir(folder)).sort()).toEqual(['audit-2026-01-02T03-04-05.000.log', 'audit-2026-01-03T03-04-05.000.log', 'audit.log']);
   expect(await readFile(join(folder, 'audit-2026-01-02T03-04-05.000.log'), 'utf8')).toBe('line 1...\n');
@@ -34,17 +34,17 @@ it('begins anew before a line that has no room', async () => {
 });
 
 it.each([
-  { name: 'as many old files as it may', options: { maxBackups: 2 }, left: ['04', '05'] },
-  { name: 'old files as long as it may', options: { maxAgeDays: 1 }, left: ['04', '05'] },
-  { name: 'all without limits', options: {}, left: ['02', '03', '04', '05'] },
-  { name: 'one file where there is no size', options: { maxSizeBytes: 0 }, left: [] },
+  { name: 'at most the configured number of old files', options: { maxBackups: 2 }, left: ['04', '05'] },
+  { name: 'old files up to the configured age', options: { maxAgeDays: 1 }, left: ['04', '05'] },
+  { name: 'all files without limits', options: {}, left: ['02', '03', '04', '05'] },
+  { name: 'one file without a size limit', options: { maxSizeBytes: 0 }, left: [] },
 ])('keeps $name', async ({ options, left }) => {
   write(options, 5);
   const backups = (await readdir(folder)).filter((name) => name !== 'audit.log').sort();
   expect(backups).toEqual(left.map((n) => `audit-2026-01-${n}T03-04-05.000.log`));
 });
 
-it('goes on with the file that is there', async () => {
+it('appends to an existing file', async () => {
   write({ maxSizeBytes: 100 }, 1);
   write({ maxSizeBytes: 100 }, 1);
   expect(await readFile(join(folder, 'audit.log'), 'utf8')).toBe('line 1...\nline 1...\n');
@@ -57,7 +57,7 @@ it('compresses old files', async () => {
   expect(gunzipSync(await readFile(join(folder, name))).toString()).toBe('line 1...\n');
 });
 
-it('tells what cannot be compressed, and leaves it as it is', async () => {
+it('reports a file that cannot be compressed and keeps it', async () => {
   const name = 'audit-2026-01-02T03-04-05.000.log';
   await mkdir(join(folder, `${name}.gz`));
   const errors: unknown[] = [];
@@ -66,7 +66,7 @@ it('tells what cannot be compressed, and leaves it as it is', async () => {
   expect(await readFile(join(folder, name), 'utf8')).toBe('line 1...\n');
 });
 
-it('tells what cannot be removed, and goes on', async () => {
+it('reports a file that cannot be removed and continues', async () => {
   await mkdir(join(folder, 'audit-2026-01-01T03-04-05.000.log'));
   const errors: unknown[] = [];
   write({ maxBackups: 1 }, 2, (error) => void errors.push(error));

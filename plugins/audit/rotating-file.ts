@@ -17,35 +17,35 @@ import { createGzip } from 'node:zlib';
 import { makeFolder } from 'kubenest/sdk';
 
 export interface RotationOptions {
-  /** 0: never rotated. */
+  /** Size at which the file is rotated; 0: never. */
   readonly maxSizeBytes: number;
-  /** Days; 0: old files are kept whatever their age. */
+  /** Maximum age of old files in days; 0: unlimited. */
   readonly maxAgeDays: number;
-  /** 0: all are kept. */
+  /** Maximum number of old files; 0: unlimited. */
   readonly maxBackups: number;
   readonly compress: boolean;
 }
 
 const dayMs = 86_400_000;
-/** What a UTF-16 unit is in UTF-8, at most. */
+/** Maximum UTF-8 size of a UTF-16 code unit. */
 const maxBytesPerUnit = 3;
 
 /**
- * A file that is renamed when it has grown large, and begun anew: `audit.log` becomes `audit-2026-01-02T15-04-05.000.log`.
- * Old files go by number and age. Writes are synchronous, so that what was written is written when the process ends.
- * Upstream: gopkg.in/natefinch/lumberjack.v2.
+ * A file that is renamed when it reaches its maximum size and then started anew: `audit.log` becomes
+ * `audit-2026-01-02T15-04-05.000.log`. Old files are removed by number and age. Writes are synchronous, so that no written
+ * line is lost when the process ends. Upstream: gopkg.in/natefinch/lumberjack.v2.
  */
 export class RotatingFile {
   #file: number;
   #size: number;
-  /** Where texts of the usual size become bytes. */
+  /** Buffer for encoding texts of the usual size. */
   readonly #scratch = Buffer.allocUnsafeSlow(32 * 1024);
 
-  /** Throws where the file cannot be opened for writing. */
+  /** Throws if the file cannot be opened for writing. */
   constructor(
     private readonly path: string,
     private readonly options: RotationOptions,
-    /** Told why old files could not be compressed or removed: what is written is written all the same. */
+    /** Called if old files cannot be compressed or removed, which does not affect writes. */
     private readonly onError: (error: unknown) => void,
     private readonly now: () => Date = () => new Date(),
   ) {
@@ -54,7 +54,7 @@ export class RotatingFile {
     this.#size = fstatSync(this.#file).size;
   }
 
-  /** Throws as node:fs does. */
+  /** Appends the text. Throws the errors of node:fs. */
   write(text: string): void {
     const fits = text.length * maxBytesPerUnit <= this.#scratch.length;
     const bytes = fits ? this.#scratch : Buffer.from(text);
@@ -118,7 +118,7 @@ export class RotatingFile {
   }
 }
 
-/** The file itself stays where it cannot be compressed. */
+/** Compresses a file and removes the original, which stays if the compression fails. */
 async function compress(file: string): Promise<void> {
   const compressed = `${file}.gz`;
   try {

@@ -1,6 +1,9 @@
 import { type AuditBackend, type AuditEvent, eventJson, type JsonClient, type Logger } from 'kubenest/sdk';
 
-/** `--audit-webhook-config-file`: batches of events go to a service as EventList. Upstream: apiserver/plugin/pkg/audit/webhook/webhook.go. */
+/**
+ * `--audit-webhook-config-file`: posts batches of events to a service as EventList. Upstream:
+ * apiserver/plugin/pkg/audit/webhook/webhook.go.
+ */
 export class AuditWebhook implements AuditBackend {
   readonly name = 'webhook';
 
@@ -15,7 +18,7 @@ export class AuditWebhook implements AuditBackend {
       await this.client.deliver(`{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${items}]}`);
       return true;
     } catch (error) {
-      this.logger.error({ reason: (error as Error).message, events: events.length }, 'audit events could not be delivered');
+      this.logger.error({ reason: (error as Error).message, events: events.length }, 'cannot deliver audit events');
       return false;
     }
   }

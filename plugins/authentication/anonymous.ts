@@ -2,11 +2,14 @@ import { AuthenticationStrategy, type Credentials, groupNames, type UserInfo, us
 
 const anonymous: UserInfo = { name: userNames.anonymous, groups: [groupNames.unauthenticated] };
 
-/** Whoever shows no credentials is system:anonymous; with conditions only on the listed paths. Upstream: authentication/request/anonymous. */
+/**
+ * Authenticates requests without credentials as system:anonymous, optionally only on listed paths. Upstream:
+ * authentication/request/anonymous.
+ */
 export class Anonymous extends AuthenticationStrategy {
   readonly name = 'Anonymous';
 
-  /** `paths`: on which strangers are let in; undefined: on all. */
+  /** `paths` lists the paths with anonymous access; undefined: all paths. */
   constructor(readonly paths: ReadonlySet<string> | undefined = undefined) {
     super();
   }

@@ -4,8 +4,9 @@ import { parseCsvLine } from './csv.ts';
 import { hashToken, type TokenTable } from './token-auth.ts';
 
 /**
- * Users with passwords: lines `password,user,uid[,"group1,group2"]`, as kube-apiserver read them up to 1.18. The key of a
- * user is the hash of name and password, so that a lookup tells nothing by its time. Throws with the number of a wrong line.
+ * Parses a password file: lines `password,user,uid[,"group1,group2"]`, as supported by kube-apiserver up to 1.18. The result
+ * is keyed by a hash of name and password, so that lookups have no timing side channel. Throws an error with the number of
+ * an invalid line.
  */
 export function parsePasswordFile(text: string): TokenTable {
   const users = new Map<string, { name: string; uid: string; groups: string[] }>();
@@ -14,7 +15,7 @@ export function parsePasswordFile(text: string): TokenTable {
     const fields = parseCsvLine(line);
     const [password = '', name = '', uid = '', groups = ''] = fields;
     if (fields.length < 3)
-      throw new Error(`password file: line ${index + 1} has ${fields.length} columns, but at least password, user name and uid are needed`);
+      throw new Error(`password file: line ${index + 1}: expected at least password, user name and uid, got ${fields.length} columns`);
     users.set(keyOf(name, password), { name, uid, groups: groups.split(',').filter(Boolean) });
   }
   return users;
@@ -25,8 +26,9 @@ function keyOf(name: string, password: string): string {
 }
 
 /**
- * `--basic-auth-file`: a name and a password with each request. Insecure, as passwords neither end nor change without a
- * restart; upstream removed it in 1.19. Upstream: apiserver/plugin/pkg/authenticator/password/passwordfile (v0.18).
+ * `--basic-auth-file`: authenticates by user name and password in each request. Insecure, because passwords do not expire
+ * and change only with a restart; upstream removed it in 1.19. Upstream:
+ * apiserver/plugin/pkg/authenticator/password/passwordfile (v0.18).
  */
 export class BasicAuth extends AuthenticationStrategy {
   readonly name = 'BasicAuth';

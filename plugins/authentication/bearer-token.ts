@@ -6,8 +6,9 @@ const invalidToken = 'invalid bearer token';
 const webSocketPrefix = 'base64url.bearer.authorization.k8s.io.';
 
 /**
- * The bearer token of a request, for one mechanism that knows tokens: it passes for a token that is another mechanism's.
- * Tokens are never taken from the URL. Upstream: apiserver/pkg/authentication/request/bearertoken.
+ * Authenticates the bearer token of a request with one token authenticator and has no opinion on tokens that this
+ * authenticator does not recognize. Tokens are never read from the URL. Upstream:
+ * apiserver/pkg/authentication/request/bearertoken.
  */
 export class BearerToken extends AuthenticationStrategy {
   readonly name: string;
@@ -33,12 +34,18 @@ export class BearerToken extends AuthenticationStrategy {
   }
 }
 
-/** Upstream's first mechanism knows the server's own token alone, so each reason comes after its. */
+/**
+ * Builds the error of an invalid token. Upstream's first authenticator knows only the server's own token, so its error
+ * precedes each reason.
+ */
 function invalid(cause: unknown): AuthenticationFailedError {
   return new AuthenticationFailedError([new Error(invalidToken), cause]);
 }
 
-/** Last of the token mechanisms: a token that nobody knew is wrong, not absent, so its owner is not taken for a stranger. */
+/**
+ * The last token authenticator: rejects a token that no other authenticator recognized, so that its owner does not count as
+ * anonymous.
+ */
 export class UnknownToken extends AuthenticationStrategy {
   readonly name = 'UnknownToken';
 
@@ -50,7 +57,7 @@ export class UnknownToken extends AuthenticationStrategy {
   }
 }
 
-/** The token of the Authorization header; undefined without one. */
+/** Returns the token of the Authorization header; undefined without one. */
 function bearerToken(credentials: Credentials): string | undefined {
   const authorization = credentials.headers.authorization?.trim();
   if (!authorization) return undefined;
@@ -64,8 +71,9 @@ function bearerToken(credentials: Credentials): string | undefined {
 }
 
 /**
- * The token among the protocols that a browser asks for, which can send no Authorization header; there must be another
- * protocol besides. The header loses it. Upstream: apiserver/pkg/authentication/request/websocket.
+ * Returns the token among the requested WebSocket subprotocols and removes it from the header. Browsers use it because they
+ * cannot send an Authorization header; another subprotocol is required. Upstream:
+ * apiserver/pkg/authentication/request/websocket.
  */
 function webSocketToken({ headers }: Credentials): string | undefined {
   const { encoded, others } = webSocketProtocols(headers);
@@ -74,14 +82,14 @@ function webSocketToken({ headers }: Credentials): string | undefined {
   return token === '' ? undefined : token;
 }
 
-/** Why there is no token among the protocols though it was meant to be there. */
+/** Returns the error of a malformed token among the subprotocols; undefined if there is none. */
 function webSocketProblem({ headers }: Credentials): string | undefined {
   const { encoded, others } = webSocketProtocols(headers);
   if (encoded.length > 1) return 'multiple base64.bearer.authorization tokens specified';
   return encoded.length === 1 && others === 0 ? 'missing additional subprotocol' : undefined;
 }
 
-/** The protocols of a WebSocket that are tokens, and how many others there are. */
+/** Returns the subprotocols that contain tokens, and the number of others. */
 function webSocketProtocols(headers: Credentials['headers']): { readonly encoded: readonly string[]; readonly others: number } {
   const protocols = headers['sec-websocket-protocol'];
   if (protocols === undefined || !protocols.includes(webSocketPrefix) || headers.upgrade?.toLowerCase() !== 'websocket')

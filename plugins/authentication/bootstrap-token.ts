@@ -14,8 +14,8 @@ const defaultGroup = 'system:bootstrappers';
 const groupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
 /**
- * `--enable-bootstrap-token-auth`: tokens `id.secret` of nodes that join, kept in secrets of kube-system.
- * Upstream: kubernetes/plugin/pkg/auth/authenticator/token/bootstrap/bootstrap.go.
+ * `--enable-bootstrap-token-auth`: authenticates joining nodes by tokens `id.secret`, which are stored in secrets of
+ * kube-system. Upstream: kubernetes/plugin/pkg/auth/authenticator/token/bootstrap/bootstrap.go.
  */
 export class BootstrapToken implements TokenAuthenticator {
   readonly name = 'BootstrapToken';
@@ -28,7 +28,7 @@ export class BootstrapToken implements TokenAuthenticator {
     this.#secrets = informers.for({ group: '', resource: 'secrets' });
   }
 
-  /** A token of another form, or one that no secret knows, may be another mechanism's. */
+  /** Returns undefined for tokens of another form or without a secret, which may belong to another authenticator. */
   authenticateToken(token: string): UserInfo | undefined {
     const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(token) ?? [];
     if (id === undefined || secret === undefined) return undefined;
@@ -44,13 +44,13 @@ export class BootstrapToken implements TokenAuthenticator {
   }
 }
 
-/** undefined if one of them is none of the groups that bootstrap tokens may have. */
+/** Parses the extra groups; undefined if any is not permitted for bootstrap tokens. */
 function groupsOf(text: string): string[] | undefined {
   const more = text === '' ? [] : text.split(',');
   return more.every((group) => groupPattern.test(group)) ? [...new Set([defaultGroup, ...more])].sort() : undefined;
 }
 
-/** In a time that tells nothing of where they differ. */
+/** Compares texts in constant time. */
 function equalTexts(a: string, b: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(a), hash(b));

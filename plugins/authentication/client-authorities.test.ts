@@ -12,11 +12,11 @@ function peerOf(pem: string): Peer {
   return { remoteAddress: '', certificates: pem === '' ? [] : parseCertificateBundle(pem), memo: new Map() };
 }
 
-it('knows nobody by a connection without a certificate', () => {
+it('authenticates nobody without a certificate', () => {
   expect(new ClientAuthorities(first.pair.cert).verify(peerOf(''))).toBeUndefined();
 });
 
-it('verifies the chain of a connection once', () => {
+it('verifies the chain once for each connection', () => {
   const authorities = new ClientAuthorities(first.pair.cert);
   const peer = peerOf(cert);
   const verified = authorities.verify(peer);
@@ -24,7 +24,7 @@ it('verifies the chain of a connection once', () => {
   expect(authorities.verify(peer)).toBe(verified);
 });
 
-it('judges open connections by the anchors of now', () => {
+it('verifies open connections against the current trust anchors', () => {
   const authorities = new ClientAuthorities(second.pair.cert);
   const peer = peerOf(cert);
   expect(authorities.verify(peer)?.error?.message).toContain('signed by unknown authority');
@@ -34,13 +34,13 @@ it('judges open connections by the anchors of now', () => {
   expect(authorities.verify(peer)?.error?.message).toContain('signed by unknown authority');
 });
 
-it('keeps the anchors that it has where a new bundle cannot be read', () => {
+it('keeps its trust anchors if a new bundle is invalid', () => {
   const authorities = new ClientAuthorities(first.pair.cert);
   expect(() => authorities.reload('no bundle')).toThrow('does not contain any valid');
   expect(authorities.verify(peerOf(cert))?.error).toBeUndefined();
 });
 
-it('judges open connections by the time of now', () => {
+it('verifies open connections at the current time', () => {
   let now = validFromDate.getTime() - 1;
   const authorities = new ClientAuthorities(first.pair.cert, () => now);
   const peer = peerOf(cert);

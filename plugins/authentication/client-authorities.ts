@@ -1,28 +1,28 @@
 import { type Certificate, CertificatePool, extendedKeyUsages, parseCertificateBundle, type Peer, verifyCertificate } from 'kubenest/sdk';
 
-/** A client's certificate, and what is wrong with it. */
+/** A client certificate with its verification error. */
 export interface Verified {
   readonly leaf: Certificate;
-  /** Undefined for a certificate that leads to an authority. */
+  /** undefined for a valid certificate. */
   readonly error: Error | undefined;
 }
 
-/** A verdict, and until when it stays the same, in milliseconds since 1970. */
+/** A cached result with its expiry, in milliseconds since 1970. */
 interface Remembered extends Verified {
   readonly until: number;
 }
 
 /**
- * The trust anchors of client certificates: roots, intermediates or certificates of clients. A chain is verified once for each
- * connection, and again when a certificate begins or ends to be valid, or when the anchors change.
- * Upstream: apiserver/pkg/authentication/request/x509.
+ * Trust anchors of client certificates: roots, intermediates or client certificates. A chain is verified once for each
+ * connection, and again when the validity of a certificate starts or ends or when the anchors change. Upstream:
+ * apiserver/pkg/authentication/request/x509.
  */
 export class ClientAuthorities {
-  /** The key under which a connection keeps its verdict; another one after a reload. */
+  /** Key of the cached result on a connection; replaced by a reload. */
   #memo = Symbol('ClientAuthorities');
   #roots: CertificatePool;
 
-  /** `bundle`: PEM of the anchors. Throws for a bundle that has none. */
+  /** `bundle` contains the anchors as PEM. Throws if it has none. */
   constructor(
     bundle: string,
     private readonly now: () => number = Date.now,
@@ -30,13 +30,13 @@ export class ClientAuthorities {
     this.#roots = parseBundle(bundle);
   }
 
-  /** Trusts other anchors from now on, on open connections too. Throws as the constructor does, and keeps the old ones then. */
+  /** Replaces the trust anchors, also for open connections. Throws like the constructor and then keeps the old anchors. */
   reload(bundle: string): void {
     this.#roots = parseBundle(bundle);
     this.#memo = Symbol('ClientAuthorities');
   }
 
-  /** undefined for a client without a certificate. */
+  /** Verifies a client's certificate; undefined if it has none. */
   verify({ certificates, memo }: Peer): Verified | undefined {
     const [leaf, ...others] = certificates;
     if (!leaf) return undefined;
@@ -58,23 +58,23 @@ export class ClientAuthorities {
   }
 }
 
-/** The first time after now at which one of the certificates begins or ends to be valid. */
+/** Returns the next time at which the validity of any certificate starts or ends. */
 function nextChange(certificates: readonly Certificate[], now: number): number {
   let next = Number.POSITIVE_INFINITY;
   for (const { notBefore, notAfter } of certificates) {
-    // A certificate is still valid at its last millisecond.
+    // A certificate is valid until the end of its last millisecond.
     for (const time of [notBefore, notAfter + 1]) if (time > now) next = Math.min(next, time);
   }
   return next;
 }
 
-/** Upstream: certificateIdentifier. */
+/** Identifies a certificate in errors. Upstream: certificateIdentifier. */
 function identityOf({ serialNumber, subjectKeyId, authorityKeyId }: Certificate): string {
   const hex = (bytes: Buffer | undefined): string => bytes?.toString('hex').toUpperCase().match(/../g)?.join(':') ?? '';
   return `SN=${serialNumber}, SKID=${hex(subjectKeyId)}, AKID=${hex(authorityKeyId)}`;
 }
 
-/** Throws for a bundle without certificates, or with one that cannot be read. */
+/** Parses a PEM bundle. Throws if it contains no certificates or an invalid one. */
 export function parseBundle(pem: string): CertificatePool {
   return new CertificatePool(parseCertificateBundle(pem));
 }

@@ -5,14 +5,14 @@ import type { ClientAuthorities } from './client-authorities.ts';
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 
 /**
- * Client certificates: signed by one of the authorities, for client authentication, valid now. The common name is the user,
- * organizations are the groups. Verified once for each connection, the expiry at each request.
- * Upstream: apiserver/pkg/authentication/request/x509/x509.go.
+ * Authenticates by client certificate: issued by a trusted authority for client authentication and currently valid. The
+ * common name is the user name, organizations are the groups. The chain is verified once for each connection, the validity
+ * period at each request. Upstream: apiserver/pkg/authentication/request/x509/x509.go.
  */
 export class ClientCA extends AuthenticationStrategy {
   readonly name = 'ClientCA';
 
-  /** `onCertificate`: told, at each request that comes with a certificate, for how many seconds it is valid yet. */
+  /** `onCertificate` is called for each request with a certificate, with its remaining validity in seconds. */
   constructor(
     private readonly authorities: ClientAuthorities,
     private readonly onCertificate?: (seconds: number) => void,
@@ -35,7 +35,7 @@ export class ClientCA extends AuthenticationStrategy {
 
 const userMemo = Symbol('ClientCA user');
 
-/** The user of a certificate, made once for each connection; an error for a certificate whose user cannot be told. */
+/** Returns the user of a certificate, computed once for each connection; an error if the subject is invalid. */
 function userOfConnection(peer: Peer, leaf: Certificate): UserInfo | Error {
   let user = peer.memo.get(userMemo) as UserInfo | Error | undefined;
   if (!user) {

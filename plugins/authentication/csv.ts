@@ -1,4 +1,4 @@
-/** The fields of one line; a field with commas stands in double quotes. */
+/** Splits a CSV line into fields; a field with commas is enclosed in double quotes. */
 export function parseCsvLine(line: string): string[] {
   const fields: string[] = [];
   let at = 0;

@@ -4,32 +4,32 @@ import { type ParsedJwt, parseJwt } from './jwt.ts';
 import { RemoteKeys } from './remote-keys.ts';
 
 const timeoutMs = 30_000;
-/** Of issuers that endpoints name; beyond it they are found anew. */
+/** Maximum number of cached issuers of endpoints. */
 const maxIssuers = 64;
 
 type Claims = ParsedJwt['claims'];
 
 export interface DistributedClaimsOptions {
-  /** The claim that may stand elsewhere. */
+  /** The claim to resolve. */
   readonly claim: string;
-  /** PEM, for the endpoints and their issuers; undefined: the system's authorities. */
+  /** PEM authorities of endpoints and issuers; undefined: the system's authorities. */
   readonly certificateAuthority: string | undefined;
   readonly dial: Dial | undefined;
   readonly now: () => number;
-  /** Rejects for a token that is not good, by the keys of its issuer. */
+  /** Verifies a token with the keys of its issuer. Rejects if it is invalid. */
   verify(jwt: ParsedJwt, keys: RemoteKeys): Promise<void>;
 }
 
 /**
- * A claim that a token does not have itself: `_claim_names` and `_claim_sources` say where a token is that has it, of whichever issuer.
- * Upstream: apiserver/plugin/pkg/authenticator/token/oidc/oidc.go (claimResolver); OpenID Connect Core 5.6.2.
+ * Resolves a claim that is not in the token itself: `_claim_names` and `_claim_sources` refer to a token of any issuer that
+ * contains it. Upstream: apiserver/plugin/pkg/authenticator/token/oidc/oidc.go (claimResolver); OpenID Connect Core 5.6.2.
  */
 export class DistributedClaims {
   readonly #issuers = new Map<string, RemoteKeys>();
 
   constructor(private readonly options: DistributedClaimsOptions) {}
 
-  /** The claims with the one that stands elsewhere. Rejects where it cannot be had. `claims` are verified. */
+  /** Returns the verified `claims` with the distributed claim added. Rejects if it cannot be resolved. */
   async resolved(claims: Claims): Promise<Claims> {
     const { claim } = this.options;
     if (Object.hasOwn(claims, claim) || !Object.hasOwn(claims, '_claim_names')) return claims;
@@ -79,7 +79,7 @@ export class DistributedClaims {
   }
 }
 
-/** Where a provider's configuration is, unless something else is said. */
+/** Returns the default URL of an issuer's discovery document. */
 export function discoveryUrlOf(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }

@@ -1,15 +1,15 @@
 import { type Dial, JsonClient, noCredentials } from 'kubenest/sdk';
 
 export interface HttpsGetOptions {
-  /** PEM; undefined: the authorities that Node knows. */
+  /** PEM authorities; undefined: Node's default authorities. */
   readonly certificateAuthority: string | undefined;
-  /** How connections are made; undefined: straight. */
+  /** Dialer; undefined: direct connections. */
   readonly dial: Dial | undefined;
   readonly timeoutMs: number;
   readonly bearerToken?: string | undefined;
 }
 
-/** The text behind an https URL, asked for once, on a connection of its own. Rejects with a WebhookError. */
+/** Returns the text at an https URL, requested once over a new connection. Rejects with a WebhookError. */
 export async function httpsGet(url: string, { certificateAuthority, dial, timeoutMs, bearerToken }: HttpsGetOptions): Promise<string> {
   using client = new JsonClient(
     {

@@ -1,16 +1,16 @@
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],]/gs;
-/** Upstream: encoding/json. */
+/** Maximum nesting in Go. Upstream: encoding/json. */
 const maxDepth = 10_000;
 
-/** An object or a list that is open, and the names of an object so far. */
+/** An open object or list, with the object's names so far. */
 interface Open {
   readonly names: Set<string> | undefined;
   readonly path: readonly string[];
 }
 
 /**
- * A name that an object of a valid JSON text has twice; undefined if there is none. `isRead` tells which objects count, by the
- * names that lead to them. A text that is nested too deep for Go has the name `''` at fault.
+ * Returns a duplicate member name of a JSON text; undefined if there is none. `isRead` selects the objects to check by their
+ * path. A text nested too deeply for Go returns `''`.
  */
 export function repeatedName(text: string, isRead: (path: readonly string[]) => boolean): string | undefined {
   const open: Open[] = [];

@@ -9,22 +9,23 @@ interface JsonObject {
   readonly [name: string]: unknown;
 }
 
-/** A signed token in its parts; nothing of it is verified. */
+/** The parts of an unverified JWT. */
 export interface ParsedJwt {
   readonly algorithm: string;
   readonly keyId: string | undefined;
-  /** The text of the claims. */
+  /** JSON of the claims. */
   readonly payload: string;
   readonly claims: JsonObject;
-  /** The bytes that the signature is of. */
+  /** The signed bytes. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
 
 /**
- * undefined for a text that is no compact JWS of a JSON object. The header is read as go-jose reads it: no member twice, members
- * that it knows of their type, nothing critical but `b64`. The signature is of the parts as they are encoded in their shortest
- * form, whatever bits at their end nobody reads. docs/adr/0008 has the reasons. Upstream: go-jose.v2 (jws.go, shared.go).
+ * Parses a compact JWS whose payload is a JSON object; undefined for other texts. The header is validated like go-jose does:
+ * no duplicate members, known members of their types, nothing critical but `b64`. The signature covers the canonical
+ * encoding of the parts, ignoring unused trailing bits. docs/adr/0008 has the reasons. Upstream: go-jose.v2 (jws.go,
+ * shared.go).
  */
 export function parseJwt(token: string): ParsedJwt | undefined {
   if (token.length > maxTokenBytes) return undefined;
@@ -49,7 +50,7 @@ export function parseJwt(token: string): ParsedJwt | undefined {
   };
 }
 
-/** Base64 for URLs without padding (RFC 7515, section 2); undefined for anything else. */
+/** Decodes unpadded base64url (RFC 7515, section 2); undefined for other texts. */
 function decodePart(part: string): Buffer | undefined {
   return /^[\w-]*$/.test(part) && part.length % 4 !== 1 ? Buffer.from(part, 'base64url') : undefined;
 }
@@ -61,7 +62,7 @@ interface Header {
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
-/** Members of the header that must be of a type, where they are there and not null. */
+/** Required types of header members that are present and not null. */
 const headerTypes: Readonly<Record<string, (value: unknown) => boolean>> = {
   alg: isText,
   kid: isText,
@@ -81,7 +82,7 @@ function parseHeader(text: string): Header | undefined {
   return { alg: header['alg'], kid: header['kid'], b64: header['b64'] } as Header;
 }
 
-/** A key in a token is never used, but what is no public key makes the token malformed. */
+/** True for a valid public key. A key in the header is never used, but an invalid one makes the token malformed. */
 function isPublicKey(value: unknown): boolean {
   try {
     return createPublicKey({ key: value as JsonWebKey, format: 'jwk' }).type === 'public' && !Object.hasOwn(value as object, 'd');
@@ -107,19 +108,19 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** OpenSSL's names of the curves. */
+/** OpenSSL names of the curves. */
 const curves: Readonly<Record<string, string>> = { ES256: 'prime256v1', ES384: 'secp384r1', ES512: 'secp521r1' };
 
 /**
- * True if the key made the signature. The algorithm must be one that fits the key: an RSA key is never taken for a shared
- * secret. Synchronous: some 50 µs.
+ * True if the key created the signature. The algorithm must match the key type, so an RSA key is never used as a shared
+ * secret. Synchronous, about 50 µs.
  */
 export function verifiesJwt({ algorithm, signed, signature }: ParsedJwt, key: KeyObject, algorithms: ReadonlySet<string>): boolean {
   if (!algorithms.has(algorithm)) return false;
   const hash = `sha${algorithm.slice(2)}`;
   if (algorithm.startsWith('RS')) return key.asymmetricKeyType === 'rsa' && verify(hash, signed, key, signature);
   if (algorithm.startsWith('PS')) {
-    // Go takes a salt of any length.
+    // Go accepts any salt length.
     const padding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
     return key.asymmetricKeyType === 'rsa' && verify(hash, signed, { key, ...padding }, signature);
   }
@@ -127,17 +128,20 @@ export function verifiesJwt({ algorithm, signed, signature }: ParsedJwt, key: Ke
   return verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature);
 }
 
-/** A claim that is one text or a list of them. */
+/** Returns the values of a claim that is a string or a list of strings. */
 export function textsOf(claim: unknown): string[] {
   if (typeof claim === 'string') return [claim];
   return Array.isArray(claim) ? claim.filter((one): one is string => typeof one === 'string') : [];
 }
 
 const minSeconds = -(2n ** 63n);
-/** Go counts seconds from the year 1 in 64 bits, and lets them overflow. */
+/** Go represents times as 64-bit seconds since the year 1, with overflow. */
 const unixToInternal = 62_135_596_800n;
 
-/** A NumericDate (RFC 7519, section 2) in milliseconds since 1970, as Go has it: beyond 64 bits it is in the far past. */
+/**
+ * Converts a NumericDate (RFC 7519, section 2) to milliseconds since 1970 like Go: beyond 64 bits it wraps to the distant
+ * past.
+ */
 export function timeOfNumericDate(value: number): number {
   const isInRange = value >= -(2 ** 63) && value < 2 ** 63;
   const seconds = isInRange ? BigInt(Math.trunc(value)) : minSeconds;

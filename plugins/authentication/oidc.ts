@@ -5,24 +5,24 @@ import { RemoteKeys } from './remote-keys.ts';
 
 type Claims = ParsedJwt['claims'];
 
-/** What a claim becomes: the claim with a prefix, or what an expression makes of all claims. */
+/** Mapping of claims to a value: a claim with a prefix, or an expression over all claims. */
 export interface ClaimOrExpression {
   readonly claim?: string | undefined;
   readonly prefix?: string | undefined;
   readonly expression?: ClaimsExpression | undefined;
 }
 
-/** A compiled CEL expression over the claims. Throws where it cannot be evaluated. */
+/** A compiled CEL expression over the claims. Throws if the evaluation fails. */
 export type ClaimsExpression = (claims: Claims) => unknown;
 /** A compiled CEL expression over the user. */
 export type UserExpression = (user: UserInfo) => unknown;
 
-/** One issuer of an AuthenticationConfiguration, checked and compiled. */
+/** An issuer of an AuthenticationConfiguration, validated and compiled. */
 export interface OidcOptions {
   readonly issuer: string;
   readonly discoveryUrl: string | undefined;
   readonly certificateAuthority: string | undefined;
-  /** A token must have one of them. */
+  /** Accepted audiences, one of which a token must have. */
   readonly audiences: readonly string[];
   readonly signingAlgorithms: readonly string[];
   readonly username: ClaimOrExpression;
@@ -32,24 +32,24 @@ export interface OidcOptions {
   readonly requiredClaims: ReadonlyMap<string, string>;
   readonly claimRules: readonly { readonly expression: ClaimsExpression; readonly text: string; readonly message: string | undefined }[];
   readonly userRules: readonly { readonly expression: UserExpression; readonly text: string; readonly message: string | undefined }[];
-  /** `--api-audiences`: what somebody who comes by such a token is authenticated for. */
+  /** `--api-audiences`: audiences of users authenticated by such a token. */
   readonly apiAudiences: readonly string[];
-  /** How the provider is reached; undefined: straight. */
+  /** Dialer of the provider; undefined: direct connections. */
   readonly dial?: Dial | undefined;
   readonly now?: () => number;
 }
 
-/** How far ahead a provider's clock may be. */
+/** Tolerated clock skew of the provider. */
 const leewayMs = 60_000;
 
 /**
- * ID tokens of an OpenID provider: `--oidc-…`, or one of the `jwt` of `--authentication-config`.
- * Upstream: apiserver/plugin/pkg/authenticator/token/oidc/oidc.go.
+ * Authenticates by ID tokens of an OpenID provider: `--oidc-…`, or an entry in `jwt` of `--authentication-config`. Upstream:
+ * apiserver/plugin/pkg/authenticator/token/oidc/oidc.go.
  */
 export class Oidc implements TokenAuthenticator {
   readonly name = 'OIDC';
   readonly #keys: RemoteKeys;
-  /** Only of groups, and only where a claim has them. */
+  /** Set if groups come from a claim, which may be distributed. */
   readonly #distributed: DistributedClaims | undefined;
   readonly #algorithms: ReadonlySet<string>;
   readonly #now: () => number;
@@ -78,7 +78,7 @@ export class Oidc implements TokenAuthenticator {
           });
   }
 
-  /** Another issuer's token is left to others. */
+  /** Returns undefined for tokens of other issuers. */
   authenticateToken(token: string, request: Pick<Credentials, 'audiences'>): UserInfo | undefined | Promise<UserInfo | undefined> {
     const jwt = parseJwt(token);
     if (!jwt || jwt.claims['iss'] !== this.options.issuer) return undefined;
@@ -146,14 +146,14 @@ export class Oidc implements TokenAuthenticator {
     const { username } = this.options;
     const name = textOf(valueOf(claims, username), 'username');
     if (name === '') throw new Error('oidc: parse username claims: username is empty');
-    // Whoever may choose a mail address freely must not become somebody else by it.
+    // An unverified email address must not authenticate a user, who may have chosen it freely.
     if (username.claim === 'email' && claims['email_verified'] !== undefined && claims['email_verified'] !== true)
       throw new Error('oidc: email not verified');
     return `${username.prefix ?? ''}${name}`;
   }
 }
 
-/** A number, or a text of one, in milliseconds since 1970. Upstream: coreos/go-oidc (jsonTime). */
+/** Converts a number or numeric string to milliseconds since 1970. Upstream: coreos/go-oidc (jsonTime). */
 function timeOf(value: unknown): number {
   const isNumber = typeof value === 'number' || (typeof value === 'string' && /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value));
   const seconds = isNumber ? Number(value) : Number.NaN;
@@ -169,16 +169,16 @@ function valueOf(claims: Claims, { claim, expression }: ClaimOrExpression): unkn
 }
 
 function textOf(value: unknown, what: string): string {
-  if (typeof value !== 'string') throw new Error(`oidc: parse ${what} claims: must be a text`);
+  if (typeof value !== 'string') throw new Error(`oidc: parse ${what} claims: must be a string`);
   return value;
 }
 
-/** Without the claim there are none. */
+/** Returns the groups; empty if the claim is missing. */
 function groupsOf(claims: Claims, { claim, prefix = '', expression }: ClaimOrExpression): string[] {
   const value = expression ? expression(claims) : claim !== undefined && Object.hasOwn(claims, claim) ? claims[claim] : undefined;
   if (value === undefined || value === null || value === '') return [];
   const groups = textsOf(value);
   if (typeof value !== 'string' && (!Array.isArray(value) || groups.length < value.length))
-    throw new Error(`oidc: parse groups claim ${JSON.stringify(claim ?? 'expression')}: must be a text or a list of texts`);
+    throw new Error(`oidc: parse groups claim ${JSON.stringify(claim ?? 'expression')}: must be a string or a list of strings`);
   return groups.filter(Boolean).map((group) => `${prefix}${group}`);
 }

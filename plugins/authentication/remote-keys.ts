@@ -3,7 +3,7 @@ import type { Dial } from 'kubenest/sdk';
 import { httpsGet } from './https-get.ts';
 
 const timeoutMs = 30_000;
-/** So often at most keys are asked for anew, however many tokens name keys that are not known. */
+/** Minimum interval of key refreshes, however many tokens have unknown keys. */
 const minRefreshMs = 10_000;
 
 interface RemoteKey {
@@ -12,20 +12,20 @@ interface RemoteKey {
 }
 
 export interface RemoteKeysOptions {
-  /** What the provider must call itself. */
+  /** Expected issuer in the discovery document. */
   readonly issuer: string;
-  /** Where its configuration is. */
+  /** URL of the discovery document. */
   readonly discoveryUrl: string;
-  /** PEM; undefined: the system's authorities. */
+  /** PEM authorities; undefined: the system's authorities. */
   readonly certificateAuthority: string | undefined;
-  /** How the provider is reached; undefined: straight. */
+  /** Dialer of the provider; undefined: direct connections. */
   readonly dial?: Dial | undefined;
   readonly now?: () => number;
 }
 
 /**
- * The signing keys of an OpenID provider, found by its configuration and read again when a token names one that is not
- * among them. Upstream: github.com/coreos/go-oidc (oidc.go, jwks.go).
+ * Signing keys of an OpenID provider, located by discovery and fetched again when a token has an unknown key id. Upstream:
+ * github.com/coreos/go-oidc (oidc.go, jwks.go).
  */
 export class RemoteKeys {
   #keys: readonly RemoteKey[] = [];
@@ -39,7 +39,7 @@ export class RemoteKeys {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Those that a token's key id can mean: of that name, or all for a token that names none. Rejects where none could ever be read. */
+  /** Returns the keys with the token's key id, or all keys if it has none. Rejects if no keys have been fetched yet. */
   async find(keyId: string | undefined): Promise<readonly KeyObject[]> {
     let found = this.#matching(keyId);
     if (found.length === 0 && this.#now() - this.#loadedAt >= minRefreshMs) {
@@ -84,7 +84,7 @@ export class RemoteKeys {
       try {
         return { id: jwk.kid, key: createPublicKey({ key: jwk, format: 'jwk' }) };
       } catch {
-        // A key of a kind that is not known here may be meant for others.
+        // Ignores keys of unsupported types.
         return [];
       }
     });

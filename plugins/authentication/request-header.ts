@@ -1,7 +1,7 @@
 import { AuthenticationStrategy, type Credentials } from 'kubenest/sdk';
 import type { ClientAuthorities } from './client-authorities.ts';
 
-/** The headers in which a front proxy says who asks; names in lower case. */
+/** Headers in which a front proxy sends the authenticated user; names in lower case. */
 export interface RequestHeaderNames {
   readonly username: readonly string[];
   readonly uid: readonly string[];
@@ -10,10 +10,10 @@ export interface RequestHeaderNames {
 }
 
 /**
- * A front proxy that has authenticated the client itself, and shows so by a certificate of `--requestheader-client-ca-file`
- * with one of the allowed common names (any, if none is named). Without such a certificate the headers mean nothing. The
- * certificate comes before the headers: a client that shows another one and that nobody else knows is not taken for anonymous.
- * Upstream: apiserver/pkg/authentication/request/headerrequest.
+ * Authenticates users by the headers of a front proxy, which authenticates itself by a certificate of
+ * `--requestheader-client-ca-file` with one of the allowed common names (any if none is configured). Without such a
+ * certificate the headers are ignored. The certificate is verified before the headers are read: a client with another
+ * certificate that no authenticator accepts is not anonymous. Upstream: apiserver/pkg/authentication/request/headerrequest.
  */
 export class RequestHeader extends AuthenticationStrategy {
   readonly name = 'RequestHeader';
@@ -66,7 +66,7 @@ function extraOf(credentials: Credentials, prefixes: readonly string[]): Map<str
   return extra;
 }
 
-/** Header names are limited: keys come percent-encoded. What is no encoding stays as it is. */
+/** Decodes the percent-encoded key of an extra header; invalid encodings are kept unchanged. */
 function unescapeKey(key: string): string {
   try {
     return decodeURIComponent(key);

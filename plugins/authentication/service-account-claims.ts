@@ -1,13 +1,13 @@
 import { repeatedName } from './json-names.ts';
 import { type ParsedJwt, timeOfNumericDate } from './jwt.ts';
 
-/** An object that a token names. */
+/** An object that a token refers to. */
 export interface Reference {
   readonly name: string;
   readonly uid: string;
 }
 
-/** The claims of a service account's token, of their types; an absent text is empty. Times are in milliseconds since 1970. */
+/** Typed claims of a service account token; missing strings are empty. Times are in milliseconds since 1970. */
 export interface ServiceAccountTokenClaims {
   readonly audiences: readonly string[];
   readonly expiry: number | undefined;
@@ -22,7 +22,7 @@ export interface ServiceAccountTokenClaims {
   readonly secret: Reference | undefined;
   readonly node: Reference | undefined;
   readonly warnAfter: number | undefined;
-  /** Of tokens of secrets, by the name of the claim. */
+  /** Claims of legacy tokens from secrets, by name. */
   readonly legacy: ReadonlyMap<string, string>;
 }
 
@@ -34,8 +34,8 @@ const legacyPrefix = 'kubernetes.io/serviceaccount/';
 const references = ['serviceaccount', 'pod', 'secret', 'node'];
 
 /**
- * The claims of a token whose signature is verified. Throws for a claim of another type than the server writes, and for a claim that
- * is there twice. Upstream: go-jose.v2/jwt/claims.go, kubernetes/pkg/serviceaccount (claims.go, legacy.go).
+ * Reads the claims of a verified token. Throws for claims of a wrong type and for duplicate claims. Upstream:
+ * go-jose.v2/jwt/claims.go, kubernetes/pkg/serviceaccount (claims.go, legacy.go).
  */
 export function readServiceAccountClaims({ payload, claims }: ParsedJwt): ServiceAccountTokenClaims {
   const repeated = repeatedName(payload, isRead);
@@ -63,13 +63,13 @@ export function readServiceAccountClaims({ payload, claims }: ParsedJwt): Servic
   };
 }
 
-/** The objects in which every name counts: what else a token holds is not looked at. */
+/** True for the objects in which duplicate names are rejected; other content is ignored. */
 function isRead([first, second, ...more]: readonly string[]): boolean {
   if (first === undefined) return true;
   return first === privateClaims && (second === undefined || (references.includes(second) && more.length === 0));
 }
 
-/** undefined for a member that is absent or null. */
+/** Returns undefined for a missing or null member. */
 function memberOf(members: Members, name: string): unknown {
   return Object.hasOwn(members, name) ? (members[name] ?? undefined) : undefined;
 }
@@ -100,7 +100,7 @@ function referenceOf(members: Members, name: string): Reference | undefined {
   return value && { name: textOf(value, 'name'), uid: textOf(value, 'uid') };
 }
 
-/** Unlike others, this claim must not be null. */
+/** Returns the audiences. Unlike other claims, this one must not be null. */
 function audiencesOf(claims: Members): readonly string[] {
   if (!Object.hasOwn(claims, 'aud')) return [];
   const value = claims['aud'];

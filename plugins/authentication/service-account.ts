@@ -12,35 +12,38 @@ import {
 import { type ParsedJwt, parseJwt, verifiesJwt } from './jwt.ts';
 import { type Reference, readServiceAccountClaims, type ServiceAccountTokenClaims } from './service-account-claims.ts';
 
-/** A public key with its id, as issuers of tokens name it. */
+/** A public key with its key id. */
 export interface ServiceAccountKey {
   readonly id: string;
   readonly key: KeyObject;
 }
 
-/** Where the keys come from. */
+/** Source of the public keys. */
 export interface ServiceAccountKeySource {
   readonly keys: readonly ServiceAccountKey[];
-  /** Reads them again, for a token whose key is not among them; undefined where they never change. */
+  /** Reloads the keys for a token with an unknown key; undefined if they never change. */
   refresh?(): Promise<void>;
 }
 
 export interface ServiceAccountOptions {
-  /** `--service-account-issuer`: tokens of all of them are accepted. */
+  /** `--service-account-issuer`: accepted issuers. */
   readonly issuers: readonly string[];
   readonly keySource: ServiceAccountKeySource;
   /** `--api-audiences`. */
   readonly audiences: readonly string[];
-  /** `--service-account-lookup`: tokens of secrets must still be there. What tokens of requests are bound to is always looked up. */
+  /**
+   * `--service-account-lookup`: requires the secret of a legacy token to exist. The objects that bound tokens refer to are
+   * always looked up.
+   */
   readonly lookup: boolean;
-  /** Told when a token of a secret is used, so that the secret is labelled with the day. */
+  /** Called when a legacy token is used, to label its secret with the date. */
   readonly onLegacyTokenUse?: ((secret: KubeObject) => void) | undefined;
-  /** Told what each token is that was looked at. */
+  /** Called with the type of each verified token. */
   readonly onUse?: ((use: TokenUse) => void) | undefined;
   readonly now?: () => number;
 }
 
-/** Bound tokens are in time or overdue; those of secrets were made by somebody, or by a controller, and may be invalid since. */
+/** Bound tokens are valid or stale; legacy tokens were created manually or by a controller, and may be invalid. */
 export type TokenUse = 'legacy' | 'stale' | 'valid' | 'legacyManual' | 'legacyAuto' | 'invalidLegacyAuto';
 
 type TokenRequest = Pick<Credentials, 'audiences' | 'warn' | 'annotate'>;
@@ -55,14 +58,14 @@ const legacyIssuer = 'kubernetes/serviceaccount';
 const algorithms: ReadonlySet<string> = new Set(['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']);
 const userPrefix = 'system:serviceaccount:';
 const groupPrefix = 'system:serviceaccounts';
-/** How far clocks may differ. */
+/** Tolerated clock skew. */
 const leewayMs = 60_000;
 const invalidSince = 'kubernetes.io/legacy-token-invalid-since';
 const invalidated = 'service account token has been invalidated';
 
 /**
- * Tokens of service accounts: those of requests, which are bound to an audience and maybe to a pod, a node or a secret, and
- * those of secrets, which never end. Upstream: kubernetes/pkg/serviceaccount (jwt.go, claims.go, legacy.go).
+ * Authenticates service account tokens: bound tokens with an audience and optionally a pod, node or secret, and legacy
+ * tokens of secrets, which do not expire. Upstream: kubernetes/pkg/serviceaccount (jwt.go, claims.go, legacy.go).
  */
 export class ServiceAccountTokens implements TokenAuthenticator {
   readonly name = 'ServiceAccount';
@@ -91,7 +94,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     if (!jwt || typeof issuer !== 'string' || !(issuer === legacyIssuer || this.#issuers.has(issuer))) return undefined;
     const { keySource } = this.options;
     if (!keySource.refresh || this.#keysFor(jwt).length > 0) return this.#authenticate(token, jwt, issuer, request);
-    // Without an answer the token has no key, which it is refused for.
+    // If the refresh fails, the key stays unknown and the token is rejected.
     return keySource
       .refresh()
       .catch(() => {})
@@ -118,7 +121,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       throw new Error('go-jose/go-jose: error in cryptographic primitive');
   }
 
-  /** Those of the wanted audiences that the token has; a token without audiences is for the server's own. */
+  /** Returns the requested audiences that the token has; a token without audiences is valid for the server's own. */
   #audiencesOf({ audiences: own, subject }: ServiceAccountTokenClaims, request: TokenRequest): readonly string[] {
     let audiences = own;
     if (audiences.length === 0) {
@@ -164,7 +167,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     if (issuedAt !== undefined && now + leewayMs < issuedAt) throw new Error('service account token is issued in the future');
   }
 
-  /** The object that a token lives and dies with. */
+  /** Checks that the object that a token is bound to exists. */
   #checkBound(object: KubeObject | undefined, { uid }: Reference, what: string, claim: string): void {
     if (!object) throw new Error(invalidated);
     if (object.metadata.uid !== uid) throw new Error(`${what} UID (${object.metadata.uid}) does not match ${claim} claim (${uid})`);

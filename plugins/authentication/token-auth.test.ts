@@ -14,14 +14,14 @@ const as = (authorization?: string): Credentials => ({
 });
 
 describe('parseTokenFile', () => {
-  it('reads users, empty uids and quoted groups', () => {
+  it('parses users, empty uids and quoted groups', () => {
     const auth = authenticator(parseTokenFile('secret,jane,,"devs,ops"\n\nother,joe,uid-2\n'));
     expect(auth.authenticate(as('Bearer secret'))).toEqual({ name: 'jane', uid: '', groups: ['devs', 'ops'] });
     expect(auth.authenticate(as('bearer other'))).toEqual({ name: 'joe', uid: 'uid-2', groups: [] });
   });
 
-  it('names the line that is wrong', () => {
-    expect(() => parseTokenFile('a,b,c\nd,e\n')).toThrow(/line 2 has 2 columns/);
+  it('reports the number of an invalid line', () => {
+    expect(() => parseTokenFile('a,b,c\nd,e\n')).toThrow(/line 2: .* got 2 columns/);
   });
 });
 

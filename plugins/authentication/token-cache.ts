@@ -20,8 +20,8 @@ export interface TokenCacheOptions {
 }
 
 /**
- * Remembers for a while whose a token is, by its hash and the audiences that were asked for; the oldest go first. Errors are
- * not remembered. What was told and noted of a token is told and noted again; whoever asks meanwhile waits for the same answer.
+ * Caches the results of a token authenticator by the token's hash and the requested audiences; the oldest are evicted.
+ * Errors are not cached. Warnings and audit annotations are cached and repeated; concurrent requests share one call.
  * Upstream: apiserver/pkg/authentication/token/cache/cached_token_authenticator.go.
  */
 export class TokenCache implements TokenAuthenticator {
@@ -61,7 +61,7 @@ export class TokenCache implements TokenAuthenticator {
       });
   }
 
-  /** Asks the authenticator, and keeps what it says. Others that ask meanwhile find the promise. */
+  /** Calls the authenticator and caches the result; concurrent requests share the promise. */
   #fetch(key: string, token: string, { audiences }: TokenRequest): Entry | Promise<Entry> {
     const { metrics } = this.options;
     const annotations: [string, string][] = [];

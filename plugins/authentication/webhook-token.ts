@@ -13,8 +13,8 @@ interface TokenReviewStatus {
 }
 
 /**
- * `--authentication-token-webhook-config-file`: a service is asked by TokenReview.
- * Upstream: apiserver/plugin/pkg/authenticator/token/webhook.
+ * `--authentication-token-webhook-config-file`: authenticates tokens by a TokenReview webhook. Upstream:
+ * apiserver/plugin/pkg/authenticator/token/webhook.
  */
 export class WebhookTokenAuth implements TokenAuthenticator {
   readonly name = 'WebhookTokenAuth';
@@ -22,7 +22,7 @@ export class WebhookTokenAuth implements TokenAuthenticator {
   constructor(
     private readonly client: JsonClient,
     private readonly version: 'v1' | 'v1beta1',
-    /** `--api-audiences`: what a service that says nothing of audiences vouches for. */
+    /** `--api-audiences`: audiences assumed if the webhook returns none. */
     private readonly audiences: readonly string[],
   ) {}
 

@@ -1,6 +1,6 @@
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserInfo, UserRules } from 'kubenest/sdk';
 
-/** One line of a policy file. */
+/** A line of a policy file. */
 export interface AbacPolicy {
   readonly user: string;
   readonly group: string;
@@ -17,9 +17,9 @@ const allow: AuthorizationResult = { decision: 'Allow', reason: '' };
 const noOpinion: AuthorizationResult = { decision: 'NoOpinion', reason: 'No policy matched.' };
 
 /**
- * A policy file: one JSON object of kind Policy a line; empty lines and those that begin with `#` do not count. Lines of the
- * oldest form, without kind and version, grant what they name in all API groups. Throws with the number of a wrong line.
- * Upstream: kubernetes/pkg/auth/authorizer/abac/abac.go, pkg/apis/abac/v0/conversion.go.
+ * Parses a policy file: one JSON object of kind Policy on each line; empty lines and those starting with `#` are ignored.
+ * Lines in the oldest format, without kind and version, apply to all API groups. Throws an error with the number of an
+ * invalid line. Upstream: kubernetes/pkg/auth/authorizer/abac/abac.go, pkg/apis/abac/v0/conversion.go.
  */
 export function parsePolicyFile(text: string): AbacPolicy[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
@@ -46,7 +46,7 @@ function policyOf(value: unknown): AbacPolicy {
 function oldPolicy(line: Readonly<Record<string, unknown>>): AbacPolicy {
   const policy = policyFields(line);
   const all = (text: string): string => text || '*';
-  // A line that names nobody was for everybody who is authenticated.
+  // A line without a subject applies to all authenticated users.
   const group = policy.user === '' && policy.group === '' ? 'system:authenticated' : policy.group;
   return {
     ...policy,
@@ -61,7 +61,7 @@ function oldPolicy(line: Readonly<Record<string, unknown>>): AbacPolicy {
 function policyFields(spec: Readonly<Record<string, unknown>>): AbacPolicy {
   const text = (field: string): string => {
     const value = spec[field] ?? '';
-    if (typeof value !== 'string') throw new Error(`${field} must be a text`);
+    if (typeof value !== 'string') throw new Error(`${field} must be a string`);
     return value;
   };
   return {
@@ -75,7 +75,7 @@ function policyFields(spec: Readonly<Record<string, unknown>>): AbacPolicy {
   };
 }
 
-/** `--authorization-mode=ABAC`: what the lines of `--authorization-policy-file` grant. */
+/** `--authorization-mode=ABAC`: allows the requests granted by `--authorization-policy-file`. */
 export class ABAC implements Authorizer {
   readonly name = 'ABAC';
 
@@ -106,7 +106,7 @@ export class ABAC implements Authorizer {
   }
 }
 
-/** A line that names neither a user nor a group is for nobody. */
+/** True if the line applies to the user; a line with neither user nor group applies to nobody. */
 function isSubject({ user, group }: AbacPolicy, { name, groups }: UserInfo): boolean {
   if (user !== '' && user !== '*' && user !== name) return false;
   if (group !== '' && group !== '*' && !groups.includes(group)) return false;

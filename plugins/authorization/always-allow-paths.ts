@@ -3,14 +3,14 @@ import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from 'k
 const allow: AuthorizationResult = { decision: 'Allow', reason: '' };
 const noOpinion: AuthorizationResult = { decision: 'NoOpinion', reason: '' };
 
-/** What is wrong with a path; undefined if nothing is. */
+/** Returns the error of a path; undefined if it is valid. */
 export function alwaysAllowPathProblem(path: string): string | undefined {
   return path.slice(0, -1).includes('*') ? `only trailing * allowed in ${JSON.stringify(path)}` : undefined;
 }
 
 /**
- * Paths of no resource that everybody may ask for; one that ends in `*` stands for all that begin so. The first slash may be
- * left out. Upstream: apiserver/pkg/authorization/path/path.go.
+ * Allows everyone to request certain non-resource paths; a trailing `*` matches any suffix. The leading slash is optional.
+ * Upstream: apiserver/pkg/authorization/path/path.go.
  */
 export class AlwaysAllowPaths implements Authorizer {
   readonly name = 'AlwaysAllowPaths';

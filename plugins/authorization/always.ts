@@ -1,6 +1,6 @@
 import type { AuthorizationResult, Authorizer, UserRules } from 'kubenest/sdk';
 
-/** `--authorization-mode=AlwaysAllow`. */
+/** `--authorization-mode=AlwaysAllow`: allows all requests. */
 export class AlwaysAllow implements Authorizer {
   readonly name = 'AlwaysAllow';
 
@@ -19,7 +19,7 @@ export class AlwaysAllow implements Authorizer {
   }
 }
 
-/** `--authorization-mode=AlwaysDeny`. */
+/** `--authorization-mode=AlwaysDeny`: has no opinion on any request. */
 export class AlwaysDeny implements Authorizer {
   readonly name = 'AlwaysDeny';
 

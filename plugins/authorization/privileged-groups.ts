@@ -3,7 +3,10 @@ import { type AuthorizationAttributes, type AuthorizationResult, type Authorizer
 const allow: AuthorizationResult = { decision: 'Allow', reason: '' };
 const noOpinion: AuthorizationResult = { decision: 'NoOpinion', reason: '' };
 
-/** Members of system:masters may do everything, whatever the modes are: the way back in. Upstream: authorization/authorizerfactory. */
+/**
+ * Allows members of system:masters everything, regardless of the authorization modes, as a last resort for administrators.
+ * Upstream: authorization/authorizerfactory.
+ */
 export class PrivilegedGroups implements Authorizer {
   readonly name = 'PrivilegedGroups';
 

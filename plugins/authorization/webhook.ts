@@ -1,6 +1,9 @@
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer, JsonClient, UserRules } from 'kubenest/sdk';
 
-/** Upstream: apiserver/plugin/pkg/authorizer/webhook/webhook.go (maxControlledAttrCacheSize, the size of its cache). */
+/**
+ * Maximum size of the attributes of a cached review. Upstream: apiserver/plugin/pkg/authorizer/webhook/webhook.go
+ * (maxControlledAttrCacheSize).
+ */
 const maxCachedAttributeSize = 10_000;
 const maxEntries = 8_192;
 const maxWaiting = 4_096;
@@ -10,14 +13,14 @@ export interface WebhookAuthorizerOptions {
   readonly version: 'v1' | 'v1beta1';
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
-  /** What an answer that cannot be had means. */
+  /** Decision if the webhook fails. */
   readonly failurePolicy: 'NoOpinion' | 'Deny';
-  /** Whether the service is asked of this request at all; throws where that cannot be told. */
+  /** Returns true if the match conditions select the request; throws if they cannot be evaluated. */
   readonly matches?: ((review: SubjectAccessReviewSpec) => boolean) | undefined;
   readonly now?: () => number;
 }
 
-/** authorization.k8s.io/v1 SubjectAccessReviewSpec. */
+/** A SubjectAccessReviewSpec of authorization.k8s.io/v1. */
 export interface SubjectAccessReviewSpec {
   readonly resourceAttributes?: Readonly<Record<string, unknown>>;
   readonly nonResourceAttributes?: Readonly<Record<string, string>>;
@@ -34,9 +37,8 @@ interface Status {
 }
 
 /**
- * `--authorization-mode=Webhook`: a service decides by SubjectAccessReview. Its answers are remembered for a while, by all
- * that was asked; requests that ask the same meanwhile wait for one answer.
- * Upstream: apiserver/plugin/pkg/authorizer/webhook/webhook.go.
+ * `--authorization-mode=Webhook`: authorizes by a SubjectAccessReview webhook. Its responses are cached by the complete
+ * review; concurrent equal requests share one call. Upstream: apiserver/plugin/pkg/authorizer/webhook/webhook.go.
  */
 export class WebhookAuthorizer implements Authorizer {
   readonly type = 'Webhook';
@@ -116,7 +118,7 @@ function sizeOf({ namespace, verb, apiGroup, apiVersion, resource, subresource, 
   return [namespace, verb, apiGroup, apiVersion, resource, subresource, name, path].reduce((sum, text) => sum + text.length, 0);
 }
 
-/** v1beta1 calls the groups `group`. */
+/** Builds the review; v1beta1 names the groups `group`. */
 function specOf(attributes: AuthorizationAttributes, version: 'v1' | 'v1beta1'): SubjectAccessReviewSpec {
   const { user, isResourceRequest, verb, path } = attributes;
   return {

@@ -7,10 +7,10 @@ import { factTables, type GeneratedFile } from './tables.ts';
 import { typeFiles } from './types.ts';
 
 /**
- * Writes the committed tables of the API from the facts folder:
+ * Generates the committed tables of the API from the facts folder:
  *   node scripts/generate/index.ts [--facts ../shared/facts] [--module-cache DIR] [--check]
- * `--check` writes nothing and exits with 1 if a committed file differs. Descriptions and the stability of metrics come from
- * the Go module k8s.io/kubernetes; where the module cache does not have it, the committed tables of them stay as they are.
+ * `--check` writes nothing and exits with 1 if a committed file differs. Descriptions and metric stability levels come from
+ * the Go module k8s.io/kubernetes; if it is not in the module cache, their committed tables are kept.
  */
 const { values: options } = parseArgs({
   options: {
@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
 const root = resolve(import.meta.dirname, '../..');
 const facts = resolve(root, options.facts);
 if (!existsSync(join(facts, 'schema/index.json'))) {
-  console.error(`generate: there are no facts in ${options.facts} (schema/index.json is missing); name their folder with --facts`);
+  console.error(`generate: no facts in ${options.facts} (schema/index.json is missing): specify their folder with --facts`);
   process.exit(1);
 }
 
@@ -31,7 +31,7 @@ const files: GeneratedFile[] = [...factTables(facts), ...typeFiles(facts)];
 const descriptions = descriptionTables(facts, options['module-cache']);
 const metrics = metricTables(facts, options['module-cache']);
 if (descriptions && metrics) files.push(...descriptions, ...metrics);
-else console.warn('generate: the Go module cache has no k8s.io/kubernetes; what comes of it is kept as it is committed');
+else console.warn('generate: k8s.io/kubernetes is not in the Go module cache; keeping the committed tables that are generated from it');
 
 const wanted = new Map(files.map((file) => [file.path, file.content]));
 const stale = [...new Set(files.map((file) => dirname(file.path)))]
@@ -43,8 +43,8 @@ const changed = files.filter((file) => {
 });
 
 if (options.check) {
-  for (const file of changed) console.error(`generate: ${file.path} is not what the facts give; run npm run generate`);
-  for (const path of stale) console.error(`generate: ${path} has no source any more; run npm run generate`);
+  for (const file of changed) console.error(`generate: ${file.path} is outdated: run npm run generate`);
+  for (const path of stale) console.error(`generate: ${path} is obsolete: run npm run generate`);
   process.exit(changed.length + stale.length > 0 ? 1 : 0);
 }
 for (const path of stale) rmSync(join(root, path));

@@ -18,9 +18,10 @@ interface DocumentedMetric {
 const documentation = 'test/instrumentation/documentation/documentation-list.yaml';
 
 /**
- * What stands before the help of a metric that the API server shows: `{"[STABLE] ": ["apiserver_request_total", …]}`. Out of upstream's list
- * of metrics, and for those that the list lacks out of what the real server showed. undefined if the Go module that holds the list is not there.
- * Upstream: component-base/metrics (opts.go, annotateStabilityLevel, markDeprecated; timing_histogram.go).
+ * Returns the help prefixes of API server metrics: `{"[STABLE] ": ["apiserver_request_total", …]}`. They come from
+ * upstream's list of metrics, or from the real server's output for metrics missing in the list. undefined if the Go module
+ * with the list is missing. Upstream: component-base/metrics (opts.go, annotateStabilityLevel, markDeprecated;
+ * timing_histogram.go).
  */
 export function metricTables(facts: string, cache: string | undefined): GeneratedFile[] | undefined {
   const directory = moduleCache(cache);

@@ -17,7 +17,7 @@ type Option = [name: string, type: string, description: string];
 const configMaps = '/api/v1/namespaces/{namespace}/configmaps';
 const pod = '/api/v1/namespaces/{namespace}/pods/{name}';
 
-/** Where the parameters of an options type can be seen. */
+/** Operations whose parameters show an options type. */
 const meta: Readonly<Record<string, readonly [path: string, method: string]>> = {
   ListOptions: ['/api/v1/configmaps', 'get'],
   CreateOptions: [configMaps, 'post'],
@@ -36,8 +36,8 @@ const core: typeof meta = {
 };
 
 /**
- * The query parameters of the options types with their descriptions, in the order of their names, out of the document of
- * core v1: no schema has these texts. `documents` is the folder of the OpenAPI v3 documents.
+ * Returns the query parameters of the options types with their descriptions, sorted by name, from the document of core v1,
+ * because no schema contains these texts. `documents` is the folder of the OpenAPI v3 documents.
  */
 export function optionTables(documents: string): GeneratedFile[] {
   const { paths } = JSON.parse(readFileSync(join(documents, 'api__v1_openapi.json'), 'utf8')) as { paths: Record<string, PathItem> };

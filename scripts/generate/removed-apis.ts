@@ -1,10 +1,10 @@
 import { read, type Json, type Table } from './facts.ts';
 
-/** A package of an API that Kubernetes has no more, in the form that the facts have of all others. */
+/** A package of a removed Kubernetes API, in the form of the facts. */
 export interface RemovedApi {
-  /** Of the schema table: `policy_v1beta1`. */
+  /** Name of the schema table: `policy_v1beta1`. */
   readonly file: string;
-  /** `k8s.io/api/policy/v1beta1`. */
+  /** Go package: `k8s.io/api/policy/v1beta1`. */
   readonly go: string;
   readonly definitions: Table;
   /** Protobuf messages by name. */
@@ -23,7 +23,7 @@ interface RemovedField {
 }
 type RemovedDefinition = Readonly<Record<string, Json>> & { readonly fields: Readonly<Record<string, RemovedField>> };
 
-/** The APIs that only admission plugins of older versions need. */
+/** Returns the APIs that only admission plugins of older versions use. */
 export function removedApis(facts: string): RemovedApi[] {
   const removed = read(facts, 'legacy.json') as unknown as Record<
     string,
@@ -46,7 +46,7 @@ export function removedApis(facts: string): RemovedApi[] {
   });
 }
 
-/** The fields as the tables have them: without what protobuf alone needs, and with the defaults that Go's zero values are. */
+/** Returns the fields in the form of the tables: without protobuf-only properties, and with defaults from Go's zero values. */
 function schemasOf({ fields }: RemovedDefinition): Table {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, schemaOf(field, name !== 'kind' && name !== 'apiVersion')]),

@@ -3,13 +3,13 @@ import { basename, join } from 'node:path';
 import { read, type Json, type Table } from './facts.ts';
 import { removedApis } from './removed-apis.ts';
 
-/** A file that belongs to the repository; `path` is relative to its root. */
+/** A generated file of the repository; `path` is relative to its root. */
 export interface GeneratedFile {
   readonly path: string;
   readonly content: string;
 }
 
-/** Where the schema tables of types that others than the built-in APIs need have their home. */
+/** Folders of schema tables outside of the built-in APIs. */
 const homes: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['meta_v1', 'runtime', 'intstr', 'resource', 'version', 'apidiscovery_v2', 'apidiscovery_v2beta1'].map((file) => [
@@ -22,15 +22,15 @@ const homes: Readonly<Record<string, string>> = {
 };
 const kubernetes = 'src/kubernetes/schema';
 
-/** The types of autoscaling/v1 that the scale subresource of custom resources needs, too. */
+/** Types of autoscaling/v1 that the scale subresource of custom resources uses, too. */
 export const scaleTypes: readonly string[] = ['Scale', 'ScaleSpec', 'ScaleStatus'];
 
-/** The folder of a schema table such as `core_v1`. */
+/** Returns the folder of a schema table such as `core_v1`. */
 export function homeOf(file: string): string {
   return homes[file] ?? kubernetes;
 }
 
-/** Folder of a protobuf package such as `k8s.io.api.core.v1`. */
+/** Returns the folder of a protobuf package such as `k8s.io.api.core.v1`. */
 function homeOfProtobuf(name: string): string {
   if (name.includes('.apiextensions_apiserver.')) return 'src/apiextensions-apiserver/schema';
   if (name.includes('.kube_aggregator.')) return 'src/kube-aggregator/schema';
@@ -42,7 +42,7 @@ function byName([a]: readonly [string, Table], [b]: readonly [string, Table]): n
   return a < b ? -1 : 1;
 }
 
-/** JSON with one member a line, so that a change of the API is a change of a few lines. `depth` 2: the members' members, too. */
+/** Formats JSON with one member per line, so that an API change modifies few lines. `depth` 2 also splits nested members. */
 export function lines(table: Table, depth = 1): string {
   const members = Object.entries(table).map(([key, value]) => {
     const nested = depth > 1 && value !== null && typeof value === 'object';
@@ -53,8 +53,9 @@ export function lines(table: Table, depth = 1): string {
 }
 
 /**
- * The fields of which upstream tells an empty list or map from none: by `== nil` in defaulting, conversion, validation or admission, where
- * the answer differs. (Not where it is of what is read again from the store: there is nothing empty in protobuf.)
+ * Fields for which upstream distinguishes an empty list or map from a missing one (by `== nil` in defaulting, conversion,
+ * validation or admission, where the response differs). Checks of stored objects do not count, because protobuf does not
+ * preserve empty values.
  */
 const emptyCounts: Readonly<Record<string, readonly string[]>> = {
   'apiextensions_v1.JSONSchemaProps': ['dependencies'],
@@ -72,7 +73,7 @@ const emptyCounts: Readonly<Record<string, readonly string[]>> = {
   'resource_v1beta2.ResourceSliceSpec': ['devices', 'sharedCounters'],
 };
 
-/** What upstream stores as protobuf has no empty lists when it is read again; these types stay as they are. */
+/** Types that are never stored. Others lose empty lists, because upstream stores them as protobuf. */
 const neverStored: ReadonlySet<string> = new Set([
   'admission_v1',
   'admission_v1beta1',
@@ -81,7 +82,7 @@ const neverStored: ReadonlySet<string> = new Set([
   'imagepolicy_v1alpha1',
 ]);
 
-/** What the facts do not tell, or tell wrongly. */
+/** Corrects missing and wrong facts. */
 function correct(file: string, table: Table): void {
   for (const [definition, value] of Object.entries(table)) {
     const { fields = {} } = value as { fields?: Record<string, Table> };
@@ -95,7 +96,7 @@ function correct(file: string, table: Table): void {
   fields.addressType.enum = ['FQDN', 'IPv4', 'IPv6'];
 }
 
-/** All tables that follow from the facts alone. */
+/** Returns all tables generated from the facts alone. */
 export function factTables(facts: string): GeneratedFile[] {
   const files: GeneratedFile[] = [];
   const add = (folder: string, name: string, table: Table, depth?: number) => {
@@ -167,7 +168,7 @@ export function factTables(facts: string): GeneratedFile[] {
     },
     2,
   );
-  // Only tests read these: they hold the resource definitions against what the real server shows.
+  // Tables for tests that compare the resource definitions with the real server.
   const drift = `${kubernetes}/drift`;
   add(drift, 'resources', resources.served, 2);
   add(drift, 'off-by-default', resources.offByDefault as Table, 2);
@@ -180,7 +181,7 @@ export function factTables(facts: string): GeneratedFile[] {
   return files;
 }
 
-/** What options are checked against: flags, feature gates, and the names of admission plugins in their order. */
+/** Returns the tables for the validation of options: flags, feature gates, and the ordered names of admission plugins. */
 function optionTables(facts: string): Record<'flags' | 'feature-gates' | 'admission', Table> {
   const { flags, featureGates } = read(facts, 'flags.json') as { flags: Table; featureGates: Record<string, Record<string, Json>> };
   const gates = Object.entries(featureGates).map(([name, { stage = null, default: value = null, locked = false }]) => {

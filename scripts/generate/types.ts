@@ -15,7 +15,7 @@ interface DefinitionTable extends FieldTable {
   readonly fields?: Readonly<Record<string, FieldTable>>;
 }
 
-/** Types that are written by hand in src/apimachinery/meta/types.ts. */
+/** Types defined manually in src/apimachinery/meta/types.ts. */
 const metaTypes = new Set(['FieldsV1', 'ListMeta', 'ManagedFieldsEntry', 'ObjectMeta', 'OwnerReference']);
 const aliases: Readonly<Record<string, string>> = {
   'meta_v1.Time': 'string',
@@ -68,8 +68,8 @@ function typeScript(field: FieldTable, own: string, imports: Imports): string {
 }
 
 /**
- * TypeScript interfaces of the schema tables, for type checking alone. Every field is optional: objects are seen before they
- * are validated, and Go leaves zero values out.
+ * Returns TypeScript interfaces of the schema tables, for type checking only. Every field is optional, because objects are
+ * accessed before validation and Go omits zero values.
  */
 export function typeFiles(facts: string): GeneratedFile[] {
   const index = JSON.parse(readFileSync(join(facts, 'schema/index.json'), 'utf8')) as Record<string, { go: string }>;

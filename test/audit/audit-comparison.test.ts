@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestCluster } from '#testing/index';
 import { normalized, policy, requests, tokens, userAgent } from './requests.ts';
 
-/** What the real server noted: `record.ts` writes it. */
+/** Events of the real server, written by `record.ts`. */
 const recorded = JSON.parse(await readFile(new URL('./kube-apiserver.json', import.meta.url), 'utf8')) as readonly unknown[];
 let folder: string;
 let noted: readonly unknown[];
@@ -37,7 +37,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-it('asks for as much as the record is of', () => {
+it('covers exactly the recorded requests', () => {
   expect(requests.length).toBeGreaterThanOrEqual(190);
   expect(noted).toHaveLength(recorded.length);
 });

@@ -1,4 +1,7 @@
-/** Records what the real kube-apiserver notes of the requests: `node test/audit/record.ts`. Needs the programs of ../shared/reference. */
+/**
+ * Records the audit events of the real kube-apiserver: `node test/audit/record.ts`. Requires the binaries of
+ * ../shared/reference.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
-/** What both servers are asked, in this order, and how what they note of it is compared. */
+/** Requests to both servers, in this order, and the comparison of their audit events. */
 
 export interface AuditedRequest {
   readonly method: string;
   readonly path: string;
-  /** Who asks, by the tokens of `tokens`; undefined: nobody. */
+  /** Token of the user, from `tokens`; undefined: anonymous. */
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | object;
@@ -12,7 +12,7 @@ export interface AuditedRequest {
 export const tokens = 'admin-token,admin,admin-uid,"system:masters"\njane-token,jane,jane-uid,"devs,ops"\n';
 export const userAgent = 'audit-comparison';
 
-/** Every level, and stages of all kinds. */
+/** A policy with every level and all stages. */
 export const policy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -112,7 +112,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** One life of an object, with what goes wrong on the way. */
+/** The lifecycle of an object, including failing requests. */
 function life({ path, object, change }: Kind): AuditedRequest[] {
   const { name } = object.metadata;
   const one = `${path}/${name}`;
@@ -223,7 +223,7 @@ export const requests: readonly AuditedRequest[] = [
   send('DELETE', `${namespaced(core, 'pods')}/p?gracePeriodSeconds=0`, {}),
 ];
 
-/** What no two runs have in common. */
+/** Values that differ between runs. */
 const varying = new Set([
   'auditID',
   'requestReceivedTimestamp',
@@ -237,7 +237,7 @@ const varying = new Set([
 ]);
 const dated = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
-/** Events as they are compared: values that differ from run to run are told apart from absent ones, and no more. */
+/** Normalizes events for comparison: values that differ between runs are only distinguished from missing ones. */
 export function normalized(lines: readonly string[]): unknown[] {
   return lines
     .filter((line) => line !== '')
@@ -248,16 +248,16 @@ export function normalized(lines: readonly string[]): unknown[] {
 }
 
 function withoutVarying(value: unknown, parent: string): unknown {
-  // Of tables the ages.
+  // Ages in tables.
   if (typeof value === 'string') return value.replace(dated, '<time>').replace(/^\d+s$/, '<age>');
   if (Array.isArray(value)) return value.map((item) => withoutVarying(item, parent));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {
-      // Of slow requests only.
+      // Present only for slow requests.
       if (name.startsWith('apiserver.latency.k8s.io/')) return [];
       if (name === 'authentication.kubernetes.io/issued-credential-id') return [[name, 'JTI=<uid>']];
-      // Users of the token file have uids that stay.
+      // Users of the token file have constant uids.
       const isVarying = varying.has(name) && !(name === 'uid' && (parent === 'user' || parent === 'impersonatedUser'));
       return [[name, isVarying && member !== null ? `<${name}>` : withoutVarying(member, name)]];
     }),

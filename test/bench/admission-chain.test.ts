@@ -5,13 +5,13 @@ import { startTestCluster } from '#testing/index';
 
 const rounds = 5;
 const creations = 4_000;
-/** Microseconds that all plugins together may take of the creation of a pod. */
+/** Limit in microseconds of all plugins together for the creation of a pod. */
 const most = 100;
-/** A creation over HTTP/2 takes some 200 µs: a twentieth of it. */
+/** Limit in microseconds: a twentieth of a creation over HTTP/2, which takes about 200 µs. */
 const mostOfPolicies = 10;
 const policies = 200;
 
-/** The fields of a request that plugins of a pod's creation look at. */
+/** The properties of a request that plugins read when a pod is created. */
 const context = { authenticatedUser: { name: 'admin', groups: ['system:masters'] }, deadline: 0, warn() {} };
 const gvk = { group: '', version: 'v1', kind: 'Pod' };
 const target = { kind: gvk, resource: { group: '', version: 'v1', resource: 'pods' }, subresource: '', forms: { equivalents: [] } };
@@ -22,7 +22,7 @@ const pod = () => ({
   spec: { containers: [{ name: 'a', image: 'b', resources: { requests: { cpu: '100m', memory: '64Mi' } } }] },
 });
 
-/** Microseconds that the plugins take of the creation of a pod, of the fastest round. */
+/** Returns the microseconds of the plugins for the creation of a pod in the fastest round. */
 async function costOf(chain: AdmissionChain): Promise<number> {
   const admitOne = async (): Promise<void> => {
     const admission = new RequestAdmission(chain, context as never, target as never);

@@ -1,6 +1,6 @@
-// GETs with all that stands before them on: RBAC, priority and fairness, and an audit policy that notes the metadata of each request in a
-// file, on kubenest and on kube-apiserver in turn. Starts both, and an etcd, on free ports, and ends them. Needs
-// ../shared/bench (with kload built) and the binaries of ../shared/reference. Exits 1 where a ratio is short of its bar.
+// Benchmarks GETs with RBAC, priority and fairness, and an audit policy that logs the metadata of each request to a file, on
+// kubenest and kube-apiserver in turn. Starts both and an etcd on free ports, and stops them. Requires ../shared/bench (with
+// kload built) and the binaries of ../shared/reference. Exits with 1 if a ratio is below its bar.
 //   npm run build && node test/bench/audited.mjs [--rounds 3] [--seconds 5] [--only get_h]
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 const compare = resolve(import.meta.dirname, '../../../shared/bench/compare.mjs');
-if (!existsSync(compare)) throw new Error(`there is no ${compare}`);
+if (!existsSync(compare)) throw new Error(`${compare} does not exist`);
 
 const folder = mkdtempSync(join(tmpdir(), 'kubenest-audited-'));
 const policy = join(folder, 'policy.yaml');

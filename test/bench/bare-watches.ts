@@ -1,9 +1,10 @@
 /**
- * The least that a server of watches can do, as a bound for what the whole server does: it speaks HTTP/2 as kubenest does, and what is posted
- * goes to all who watch. It knows no user, checks nothing and keeps nothing, but for `--durable`, with which a body is in a file, and synced,
- * before anybody sees it. To be put under the load of watches of ../shared/bench, as any server:
+ * A minimal watch server as a lower bound for the whole server: it serves HTTP/2 like kubenest and sends each posted body to
+ * all watches. It has no authentication, validation or storage, except with `--durable`, which writes and syncs each body to
+ * a file before sending it. Run it under the watch load of ../shared/bench:
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/bench/bare-watches.ts [--port 8443] [--durable] &
+ *     node --conditions=kubenest-source --experimental-transform-types test/bench/bare-watches.ts [--port 8443] [--durable]
+ *     &
  *     kload -server https://127.0.0.1:8443 -op watch -ns watch1000 -c 1000 -conns 20 -n 300 -rate 50
  */
 import { Buffer } from 'node:buffer';
@@ -21,7 +22,7 @@ const json = ['Content-Type', 'application/json'];
 const emptyList = Buffer.from('{"metadata":{"resourceVersion":"1"}}');
 const maxBodyBytes = 3 * 1024 * 1024;
 const watches = new Set<ResponseStream>();
-/** What a server adds to a ConfigMap: its uid, the time, its version, and who manages which fields. */
+/** Size of the fields that a server adds to a ConfigMap: uid, creation time, resourceVersion and managedFields. */
 const addedBytes = 350;
 const eventEnd = Buffer.from(`,"added":"${'x'.repeat(addedBytes)}"}}\n`);
 const eventStart = Buffer.from('{"type":"ADDED","object":');
@@ -58,7 +59,7 @@ const server = new SecureServer(
     maxConcurrentStreams: 250,
     stalledMs: 60_000,
   },
-  // A client that leaves in the middle of its body.
+  // The client disconnected during its body.
   (exchange) => void serve(exchange).catch(() => {}),
 );
 await server.listen(Number(values.port), '127.0.0.1');

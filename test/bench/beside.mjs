@@ -1,6 +1,6 @@
-// How long a well-behaved client waits while another sends the worst bodies, one after the other: three processes, a server with its own data
-// folder (built), the one that sends, and one that reads a namespace every 10 ms over a connection of its own. For each body, and for all:
-// the median, the 99th and the 99.9th percentile and the longest of those reads, in milliseconds.
+// Measures the latency of a client while another sends the most expensive bodies in sequence. Three processes: a server with
+// its own data folder (built), the sender, and a reader that GETs a namespace every 10 ms over its own connection. Prints
+// for each body and overall the median, 99th and 99.9th percentile and maximum of the reads in milliseconds.
 //   node test/bench/beside.mjs [--seconds 10] [name,name...]
 import { Buffer } from 'node:buffer';
 import { fork, spawn } from 'node:child_process';
@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
 });
 const token = 'beside-token';
 
-/** As `fetch` of a test cluster: a body that is an object goes as JSON. */
+/** Returns a client with the `fetch` of a test cluster: object bodies are sent as JSON. */
 function clientOf(port) {
   const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false });
   return {
@@ -30,7 +30,7 @@ function clientOf(port) {
       const text = typeof body === 'object' ? JSON.stringify(body) : body;
       const all = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers };
       const request = https.request({ host: '127.0.0.1', port, path, method, agent, headers: all }, (response) => {
-        // Of what went well only the end counts.
+        // Keeps only the end of a successful response.
         const parts = [];
         response.on('data', (part) => response.statusCode >= 400 && parts.push(part)).on('error', reject);
         response.on('end', () => answer({ status: response.statusCode, text: () => Buffer.concat(parts).toString() }));
@@ -41,7 +41,7 @@ function clientOf(port) {
   };
 }
 
-/** The process that reads: its times, until it is told to stop. */
+/** The reader process: records latencies until it is stopped. */
 async function read(port) {
   const client = clientOf(port);
   const times = [];
@@ -72,7 +72,7 @@ async function start(folder, port) {
   }
 }
 
-/** Sends one body over and over; resolves with the times of the other client. */
+/** Sends one body repeatedly and resolves to the latencies of the reader. */
 async function beside(port, client, [path, request, changed]) {
   const reader = fork(fileURLToPath(import.meta.url), [], { env: { ...process.env, KUBENEST_BESIDE: String(port) } });
   const times = once(reader, 'message');

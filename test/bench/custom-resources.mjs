@@ -1,7 +1,7 @@
-// What custom resources cost: bin/kubenest serve gets definitions one after the other, each used as soon as it is
-// Established, and then many at once. Prints the times, the memory of each, what discovery and OpenAPI take then, and how long
-// another client waits meanwhile, which asks for a ConfigMap every few milliseconds over a connection of its own, and how long
-// the server takes to start with all of them; with --check, exits with 1 if something is beyond its limit.
+// Measures the cost of custom resources: bin/kubenest serve receives definitions sequentially, each used as soon as it is
+// Established, and then many at once. Prints the durations, the memory of each, the cost of discovery and OpenAPI
+// afterwards, the latency of another client that GETs a ConfigMap every few milliseconds over its own connection, and the
+// start-up time with all definitions; with --check, exits with 1 if a limit is exceeded.
 //   node test/bench/custom-resources.mjs [--count 500] [--at-once 1000] [--check]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -59,7 +59,7 @@ async function open(path, method = 'GET', body = undefined, accept = 'applicatio
   return { response, code: response.statusCode };
 }
 
-/** A definition like those of operators: some dozens of fields, a default, a rule, columns, both subresources. */
+/** Returns a definition like those of operators: dozens of fields, a default, a rule, columns, both subresources. */
 function definition(i, group) {
   const text = { type: 'string', maxLength: 64 };
   const fields = Object.fromEntries(
@@ -90,7 +90,7 @@ function definition(i, group) {
   };
 }
 
-/** The status of an answer over HTTP/2. */
+/** Returns the status of a response over HTTP/2. */
 async function statusOver(session, path) {
   const stream = session.request({ ':path': path, authorization: `Bearer ${token}` });
   const [headers] = await once(stream, 'response');
@@ -98,7 +98,10 @@ async function statusOver(session, path) {
   return headers[':status'];
 }
 
-/** In a thread of its own, so that what this one is busy with does not count: milliseconds of each answer, until it is stopped. */
+/**
+ * Measures response times in milliseconds until it is stopped, in its own thread, so that the load of the main thread does
+ * not count.
+ */
 async function ping({ url, stopped, waits }) {
   const session = http2.connect(url, { rejectUnauthorized: false });
   while (Atomics.load(stopped, 0) === 0) {
@@ -110,7 +113,7 @@ async function ping({ url, stopped, waits }) {
   session.close();
 }
 
-/** What `run` resolves to, and how long others waited for their answers while it ran. */
+/** Returns the result of `run` and the latencies of other clients during it. */
 async function whileOthersAsk(run) {
   const stopped = new Int32Array(new SharedArrayBuffer(4));
   const waits = new Float64Array(new SharedArrayBuffer(8 * 100_000));
@@ -128,7 +131,7 @@ async function until(isDone) {
     if (await isDone()) return;
     await sleep(1);
   }
-  throw new Error('it takes too long');
+  throw new Error('timed out');
 }
 
 async function isEstablished(name) {
@@ -136,7 +139,10 @@ async function isEstablished(name) {
   return (conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True');
 }
 
-/** Creates a definition and an object of it. Milliseconds until it is Established, and from then on until its objects are served. */
+/**
+ * Creates a definition and an object of it. Returns the milliseconds until it is Established, and from then until its
+ * objects are served.
+ */
 async function define(i, group) {
   const crd = definition(i, group);
   const began = performance.now();
@@ -158,8 +164,8 @@ async function define(i, group) {
 }
 
 /**
- * Creates definitions all at once, and asks for the objects of each as soon as a watch says that it is Established.
- * Milliseconds of these requests, and how many of them came too early.
+ * Creates definitions concurrently and requests the objects of each as soon as a watch reports it as Established. Returns
+ * the milliseconds of these requests and the number that were not served yet.
  */
 async function defineAtOnce(count) {
   const crds = Array.from({ length: count }, (_, i) => definition(i, `at-once${i % 20}.bench.dev`));
@@ -201,7 +207,7 @@ async function timed(run) {
 
 const kilobytes = (server) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]);
 
-/** After the server has collected what the work before has left. */
+/** Returns the memory after the server has collected garbage. */
 async function settled(server) {
   await sleep(8_000);
   return kilobytes(server);
@@ -216,7 +222,7 @@ function untilReady() {
   );
 }
 
-/** A server that has them all stored. */
+/** Starts a server with all definitions in its store. */
 async function measureStart(folder) {
   const paths = [
     ...Array.from({ length: Number(values.count) }, (_, i) => `/apis/g${i % 20}.bench.dev/v1/things${i}`),
@@ -231,7 +237,7 @@ async function measureStart(folder) {
     for (const path of paths) await until(async () => (await call(path)).code === 200);
     const served = performance.now() - began;
     console.log(
-      `started with ${paths.length}: ready after ${ready.toFixed(0)} ms with ${(memory / 1024).toFixed(0)} MB, all asked for and served after ${served.toFixed(0)} ms, ${((await settled(server)) / 1024).toFixed(0)} MB then`,
+      `started with ${paths.length}: ready after ${ready.toFixed(0)} ms with ${(memory / 1024).toFixed(0)} MB, all requested and served after ${served.toFixed(0)} ms, ${((await settled(server)) / 1024).toFixed(0)} MB then`,
     );
   } finally {
     await stop(server);
@@ -252,19 +258,19 @@ async function measure(server) {
   const totals = times.map(({ total }) => total);
   const served = times.map(({ served }) => served);
   const each = ((await settled(server)) - before) / count;
-  console.log(`${count} definitions in a row, created to served: ${summary(totals)} (limit of the median ${limits.medianMs})`);
+  console.log(`${count} definitions sequentially, created to served: ${summary(totals)} (limit of the median ${limits.medianMs})`);
   console.log(`  from Established to served: ${summary(served)} (limit ${limits.servedAfterEstablishedMs})`);
   console.log(`  memory of each, with an object: ${each.toFixed(0)} kB (limit ${limits.kilobytesEach})`);
 
-  console.log(`  meanwhile others wait: ${summary(inRow.waits)}`);
+  console.log(`  latency of other clients: ${summary(inRow.waits)}`);
 
   const many = await timed(() => whileOthersAsk(() => defineAtOnce(atOnce)));
   const { lags, early } = many.result.result;
   console.log(
-    `${atOnce} more at once: ${(many.milliseconds / 1_000).toFixed(1)} s; ${early} not served at the first request after Established`,
+    `${atOnce} more concurrently: ${(many.milliseconds / 1_000).toFixed(1)} s; ${early} not served at the first request after Established`,
   );
-  console.log(`  these requests, among those that create: ${summary(lags)}`);
-  console.log(`  meanwhile others wait: ${summary(many.result.waits)}`);
+  console.log(`  these requests, concurrent with creates: ${summary(lags)}`);
+  console.log(`  latency of other clients: ${summary(many.result.waits)}`);
   const all = await settled(server);
   console.log(
     `  memory of each of ${count + atOnce}: ${((all - before) / (count + atOnce)).toFixed(0)} kB, of the server ${(all / 1024).toFixed(0)} MB`,
@@ -278,7 +284,7 @@ async function measure(server) {
     } = await timed(() => whileOthersAsk(() => call(path, 'GET', undefined, accept)));
     if (result.code !== 200) throw new Error(`${path}: ${result.text.slice(0, 200)}`);
     console.log(
-      `  ${path}: ${milliseconds.toFixed(0)} ms, ${(result.text.length / 1e6).toFixed(1)} MB; meanwhile others wait: ${summary(waits)}`,
+      `  ${path}: ${milliseconds.toFixed(0)} ms, ${(result.text.length / 1e6).toFixed(1)} MB; latency of other clients: ${summary(waits)}`,
     );
   }
   const isFast = at(totals, 0.5) <= limits.medianMs && at(served, 0.99) <= limits.servedAfterEstablishedMs;

@@ -1,7 +1,7 @@
-// How long the definitions of operators take, each created once on a server that has just started: to create, until its objects are served,
-// until OpenAPI v3 has the kind, and how long a small request waits meanwhile. Prints the median, the 95th percentile and the largest, in
-// milliseconds, beside kube-apiserver where it and an etcd are there. Without folders: the definitions of projects in Go's module cache, and
-// such of the same shape.
+// Measures operators' definitions, each created once on a freshly started server: the time to create, until its objects are
+// served, until OpenAPI v3 contains the kind, and the latency of a small request meanwhile. Prints the median, the 95th
+// percentile and the maximum in milliseconds, and those of kube-apiserver if it and an etcd are installed. Without folders,
+// uses the definitions of projects in Go's module cache, and synthetic ones of the same shape.
 //   node test/bench/definitions.mjs [FOLDER…] [--each]
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ function wanted() {
   return [...operatorDefinitions().flatMap(({ path }) => read(path)), ...largeDefinitions('bench.dev').map(({ definition }) => definition)];
 }
 
-/** Asks for the version again and again, until `stop`; the longest of these times. */
+/** Requests the version repeatedly until `stop`. Returns the longest response time. */
 function watchDelays(server) {
   let isOver = false;
   let longest = 0;

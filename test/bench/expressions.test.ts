@@ -8,10 +8,10 @@ import { startTestCluster, type TestCluster } from '#testing/index';
 const rounds = 8;
 const evaluations = 10_000;
 const creations = 300;
-/** Microseconds that an expression of a policy may take. */
+/** Limit in microseconds of a policy's expression. */
 const mostOfExpression = 5;
 const policies = 200;
-/** What policies for other resources may add to a creation. */
+/** Limit of the relative cost that policies for other resources add to a create. */
 const mostOfPolicies = 0.05;
 
 const object = {
@@ -39,13 +39,13 @@ it(`${policies} policies for another resource add less than ${mostOfPolicies * 1
   const without = await fastestCreation(cluster);
   for (let i = 0; i < policies; i += 1) await addPolicy(cluster, `p-${i}`);
   const most = without * (1 + mostOfPolicies);
-  // The fastest of more rounds is nearer to what it costs on a machine that has other things to do.
+  // The fastest of many rounds is the best estimate on a busy machine.
   let best = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 24 && best >= most; attempt += 1) best = Math.min(best, await fastestCreation(cluster));
   expect(best).toBeLessThan(most);
 });
 
-/** Microseconds that something takes in the fastest of the rounds. */
+/** Returns the microseconds of the work in the fastest round. */
 function fastest(times: number, work: () => unknown): number {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {

@@ -1,5 +1,5 @@
-// How long bodies of the greatest size keep a server from answering others: the time of the processor of its thread between two
-// turns of the event loop, in milliseconds, and that of all turns. In this process, so with the client's own work in it.
+// Measures how long bodies of the maximum size block the event loop: the CPU time of the thread in the longest turn, in
+// milliseconds, and in total. In-process, so it includes the client's work.
 //   node test/bench/large-bodies.mjs [name,name...]
 import { startTestCluster } from 'kubenest/testing';
 import { longestTurn } from '../security/longest-turn.ts';

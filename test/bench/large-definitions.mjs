@@ -1,6 +1,7 @@
-// How long the largest definitions of operators take: to create, until their objects are served, to update, and to apply
-// (server-side) where they are not there yet and once more. Those of the projects are taken from Go's module cache where they are
-// there, else ones of the same shape; beside kube-apiserver where it and an etcd are there. Milliseconds, the median of some runs.
+// Measures the largest definitions of operators: the time to create them, until their objects are served, to update them,
+// and to apply them (server-side) when missing and again. Uses the definitions of projects in Go's module cache if present,
+// else synthetic ones of the same shape; also measures kube-apiserver if it and an etcd are installed. Prints the median of
+// some runs in milliseconds.
 //   node test/bench/large-definitions.mjs [--runs 4]
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +41,7 @@ async function until(server, path, code) {
   while ((await server.fetch(path)).status !== code) await sleep(5);
 }
 
-/** Milliseconds of the first update that none of the server's own comes in between. */
+/** Returns the milliseconds of the first update without a concurrent write of the server itself. */
 async function changed(server, path) {
   for (;;) {
     const { body } = await server.fetch(path);

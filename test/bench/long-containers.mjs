@@ -1,11 +1,11 @@
-// Bodies with one list or map that is as long as fits, for the benches of long lists.
+// Bodies with one list or map of maximum length, for the benchmarks of long lists.
 const bodyBytes = 2_800_000;
-/** Of strings, those that name an item or are compared; all that is required comes as well. */
+/** Strings that identify items or are compared; required fields are always included. */
 const tellingFields =
   /^(name|key|type|uid|ip|host|path|kind|value|mountPath|devicePath|operator|topologyKey|resource|cidr|driver|request|device|protocol)$/;
 const reference = '#/definitions/'.length;
 
-/** A JSON value of a schema that differs from those of other numbers where items are told apart. */
+/** Returns a JSON value of a schema; values with different numbers differ in their identifying fields. */
 function valueOf(definitions, schema, number, depth = 0) {
   if (schema.$ref) {
     const definition = definitions[schema.$ref.slice(reference)];
@@ -24,7 +24,7 @@ function valueOf(definitions, schema, number, depth = 0) {
   return schema.type === 'array' ? [valueOf(definitions, schema.items, number, depth + 1)] : {};
 }
 
-/** Each list and map that a type of the API has, once, with the way to it; 0 stands for the item of a list. */
+/** Yields each list and map of the API's types once, with its path; 0 stands for the item of a list. */
 export function* containersOf({ definitions, paths }) {
   const seen = new Set();
   function* within(type, path, kind, trail) {

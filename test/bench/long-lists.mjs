@@ -1,6 +1,7 @@
-// How long each list and each map of each built-in kind, as long as fits a body, keeps a server from answering others when an object with it is
-// created: the longest turn of the event loop in milliseconds of the processor, the time of the whole, the number of items and the status. Most
-// of these objects are not valid, and validation looks at every item. Prints those of more than --over milliseconds, and how many there are.
+// Measures how long the creation of an object with each list and map of each built-in kind, filled to the maximum body size,
+// blocks the event loop: the longest turn in milliseconds of CPU time, the total time, the number of items and the status.
+// Most of these objects are invalid, and validation visits every item. Prints those above --over milliseconds and their
+// number.
 //   npm run build && node test/bench/long-lists.mjs [--over 250] [--only REGEX]
 import { parseArgs } from 'node:util';
 import { startTestCluster } from 'kubenest/testing';

@@ -1,7 +1,9 @@
-// How long the rules of each built-in kind take for a create and an update of an object with one list or map as long as fits a body: what was stored
-// has the same items in the other order. Each list and map, and each endpoint that writes the kind. Prints the rules that take more than --over
-// milliseconds (on a server the validation pauses between items), and how many there are. The warnings also of what the validation refuses.
-//   npm run build && node --conditions=kubenest-source --experimental-transform-types test/bench/long-updates.mjs [--over 500] [--only REGEX]
+// Measures the strategies of each built-in kind for a create and an update of an object with one list or map of the maximum
+// body size, whose stored items are in reverse order: each list and map, and each endpoint that writes the kind. Prints the
+// rules above --over milliseconds (on a server, validation yields between items) and their number. Includes the warnings of
+// invalid objects.
+//   npm run build && node --conditions=kubenest-source --experimental-transform-types test/bench/long-updates.mjs [--over
+//   500] [--only REGEX]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +23,7 @@ const context = {
 };
 const resources = groups.flatMap((group) => group.resources);
 
-/** Each rule by itself; what it changes, the next one sees. */
+/** Returns the individual rules; each one sees the changes of the previous ones. */
 function rulesOf(strategy, object, old) {
   const created = structuredClone(object);
   return {

@@ -7,7 +7,7 @@ import { fakeServices } from '#sdk/testing/index';
 
 const rounds = 5;
 const creations = 5_000;
-/** Microseconds that a plugin of a package that does nothing may add to a request. */
+/** Limit in microseconds that an empty plugin of a package may add to a request. */
 const most = 20;
 
 const context = { authenticatedUser: { name: 'admin', groups: ['system:masters'] }, deadline: 0, warn() {} };
@@ -33,7 +33,7 @@ class Later {
   async validate(): Promise<void> {}
 }
 
-/** Microseconds of a request, of the fastest round. */
+/** Returns the microseconds of a request in the fastest round. */
 async function costOf(chain: AdmissionChain): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -51,11 +51,11 @@ async function costOf(chain: AdmissionChain): Promise<number> {
 }
 
 it.each<{ name: string; plugin: object; failurePolicy: PluginGuard['failurePolicy'] }>([
-  { name: 'at once', plugin: new AtOnce(), failurePolicy: 'Fail' },
+  { name: 'synchronous', plugin: new AtOnce(), failurePolicy: 'Fail' },
   { name: 'later', plugin: new Later(), failurePolicy: 'Fail' },
-  { name: 'at once, on a copy', plugin: new AtOnce(), failurePolicy: 'Ignore' },
-  { name: 'later, on a copy', plugin: new Later(), failurePolicy: 'Ignore' },
-])(`a plugin of a package that does nothing, $name, costs less than ${most} µs`, async ({ plugin, failurePolicy }) => {
+  { name: 'synchronous, on a copy', plugin: new AtOnce(), failurePolicy: 'Ignore' },
+  { name: 'asynchronous, on a copy', plugin: new Later(), failurePolicy: 'Ignore' },
+])(`an empty plugin of a package, $name, costs less than ${most} µs`, async ({ plugin, failurePolicy }) => {
   const guarded = guardAdmission(plugin, { timeoutMs: 10_000, failurePolicy }, fakeServices());
   const without = await costOf(new AdmissionChain([]));
   expect((await costOf(new AdmissionChain([guarded]))) - without).toBeLessThan(most);

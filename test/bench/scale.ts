@@ -1,9 +1,11 @@
 /**
- * How memory and times grow with what is stored: fills an embedded store with pods of 3 kB, starts bin/kubenest (built) on it, and asks for all
- * of them in pages, whole, by informers at the same time, and watches them many times. Prints a row for each number of pods. With --check,
- * exits with 1 if the memory after all that is beyond 1.3 times the bytes of the pods and 250 MB.
+ * Measures how memory and durations grow with the stored data: fills an embedded store with pods of 3 kB, starts
+ * bin/kubenest (built) on it, lists them in pages, whole and by concurrent informers, and opens many watches. Prints a row
+ * for each number of pods. With --check, exits with 1 if the final memory exceeds 1.3 times the size of the pods plus 250
+ * MB.
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/bench/scale.ts [--pods 10000,100000] [--watchers 10000] [--check]
+ *     node --conditions=kubenest-source --experimental-transform-types test/bench/scale.ts [--pods 10000,100000] [--watchers
+ *     10000] [--check]
  */
 import type { Buffer } from 'node:buffer';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,12 +28,12 @@ const { values } = parseArgs({
 const pageSize = 500;
 const informers = 20;
 const streamsOfConnection = 100;
-/** Lists that nobody asks for any more are dropped within a minute, and collected a little later. */
+/** Time after which unused list encodings are dropped and collected. */
 const settleMs = 90_000;
-/** An event of a pod, and more. */
+/** Larger than the event of a pod. */
 const tailBytes = 8_000;
 
-/** Reads the whole answer, of which `until` may be the last that is awaited. Returns its last part. */
+/** Reads a response to its end, or until it contains `until`. Returns its last part. */
 function read(session: http2.ClientHttp2Session, path: string, until?: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const stream = session.request({ ':path': path, authorization: 'Bearer admin-token' });
@@ -70,7 +72,7 @@ async function byInformers(server: Kubenest): Promise<void> {
   for (const session of sessions) session.destroy();
 }
 
-/** Opens the watches, makes a change, and resolves when all have seen it; the sessions stay open. */
+/** Opens watches, makes a change, and resolves when all watches have received it; the sessions stay open. */
 async function watchManyTimes(server: Kubenest, count: number, template: string): Promise<http2.ClientHttp2Session[]> {
   const { body } = await server.fetch('/api/v1/pods?limit=1');
   const { resourceVersion } = (body as { readonly metadata: { readonly resourceVersion: string } }).metadata;

@@ -1,9 +1,10 @@
-// Looks for leaks: starts bin/kubenest serve (built) on an empty data folder, leaves it alone or puts a light load on it for so many
-// minutes, and samples its memory, heap, open file descriptors, timers, sockets and long-running requests. The load is writes a second
-// over a fixed number of names, a list each second, and watchers that come and go over connections of their own (HTTP/1.1 and HTTP/2). It
-// rests before each sample until the server has collected its garbage. Prints the samples and, for each column, the growth of a straight
-// line through those after the first third (caches fill, the compiler works) and of their troughs (a quiet server collects every twenty minutes)
-// beside the noise around the line; exits with 1 if something grows by more than the noise, or if descriptors, timers, sockets or watches are left behind at the end.
+// Detects leaks: starts bin/kubenest serve (built) on an empty data folder, leaves it idle or under a light load for some
+// minutes, and samples its memory, heap, file descriptors, timers, sockets and long-running requests. The load consists of
+// writes per second over a fixed set of names, a list per second, and watchers that come and go over their own connections
+// (HTTP/1.1 and HTTP/2). Before each sample it pauses until the server has collected garbage. Prints the samples and, for
+// each column, the growth of a regression line through those after the first third (while caches fill and code is compiled)
+// and of their minima (an idle server collects every twenty minutes), compared with the noise; exits with 1 if a growth
+// exceeds the noise, or if descriptors, timers, sockets or watches remain at the end.
 //   node test/bench/soak.mjs [--minutes 60] [--writes 0] [--watchers 50] [--sample-seconds 120]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,14 +30,14 @@ const { values } = parseArgs({
 const minutes = Number(values.minutes);
 const writesPerSecond = Number(values.writes);
 const sampleSeconds = Number(values['sample-seconds']);
-/** The server collects what a light load has left when nothing has come for half a minute. */
+/** Idle time after which the server collects the garbage of a light load. */
 const restMs = 33_000;
 const names = 1_000;
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const token = 'soak-token';
 const headers = { authorization: `Bearer ${token}` };
 
-/** What is sampled; `leastGrowth`: less is nothing. */
+/** Sampled columns; a growth below `leastGrowth` is ignored. */
 const columns = {
   'memory, MB': { leastGrowth: 2, read: (metrics) => metrics.sum('process_resident_memory_bytes') / 1e6 },
   'heap, MB': { leastGrowth: 1, read: (metrics) => metrics.sum('nodejs_heap_size_used_bytes') / 1e6 },
@@ -100,7 +101,7 @@ async function sample() {
   return Object.fromEntries(Object.entries(columns).map(([name, { read }]) => [name, read(metrics)]));
 }
 
-/** Writes, lists and watchers until `rest`, which resolves when nothing is under way any more. */
+/** Writes, lists and watchers until `rest`, which resolves when no request is pending. */
 class Load {
   #isResting = true;
   #under = new Set();
@@ -114,7 +115,10 @@ class Load {
     for (let i = 0; i < Number(values.watchers); i++) this.#track(this.#watchAgainAndAgain(i));
   }
 
-  /** Enough writes for what the server starts when it first needs it: a thread that copies the write-ahead log, every 4 MiB. An idle one writes that much, too, in time. */
+  /**
+   * Writes enough to start everything that the server starts lazily: the thread that copies the write-ahead log runs every 4
+   * MiB, which even an idle server eventually writes.
+   */
   async begin() {
     for (let n = 0; n < 3_000; n += 20) await Promise.all(Array.from({ length: 20 }, () => this.#write()));
     agent.destroy();
@@ -144,7 +148,7 @@ class Load {
     await Promise.all(open);
   }
 
-  /** What is there is replaced or deleted, what is not is created. */
+  /** Replaces or deletes an existing object, or creates a missing one. */
   async #write() {
     const name = `c${Math.floor(Math.random() * names)}`;
     const body = { metadata: { name, labels: { soak: name.slice(-1) } }, data: { text: 'x'.repeat(Math.floor(Math.random() * 2_000)) } };
@@ -195,9 +199,9 @@ class Load {
     await this.#forAWhile(session, () => session.destroy());
   }
 
-  /** Some end in the middle of things, the others with the rest. */
+  /** Some connections end abruptly, the others at the end. */
   async #forAWhile(connection, end) {
-    // Not `once`, which rejects for an error: a request that ends before its answer has one.
+    // `once` would reject for a request that ends with an error.
     const closed = new Promise((resolve) => connection.once('close', resolve));
     const timer = setTimeout(end, 1_000 + Math.random() * 20_000);
     this.#watches.add(end);
@@ -207,7 +211,7 @@ class Load {
   }
 }
 
-/** Through the points (i, y): how much the line rises over them, and how far they are from it. */
+/** Returns the rise of the regression line over the points (i, y), and the residuals' noise. */
 function trend(ys) {
   const n = ys.length;
   const middle = (n - 1) / 2;
@@ -219,7 +223,10 @@ function trend(ys) {
   return { growth: slope * (n - 1), noise: (2 * residual * (n - 1)) / Math.sqrt(spread) };
 }
 
-/** How much higher the lowest of the second half are, for the whole: of a saw, which a server without load is, a line may rise and its troughs do not. */
+/**
+ * Returns the growth of the minima from the first to the second half, for the whole range: in the sawtooth of an idle
+ * server, the regression line may rise without growing minima.
+ */
 function troughs(ys) {
   const half = ys.length >> 1;
   return 2 * (Math.min(...ys.slice(half)) - Math.min(...ys.slice(0, half)));
@@ -257,14 +264,14 @@ try {
     const leaks = isCounted === true && left > Math.max(2, noise);
     const verdict = grows ? ': IT GROWS' : '';
     console.log(
-      `${name}: ${round(growth)} more over ${settled.length} samples, by its troughs ${round(lowest)}, noise ${round(noise)}${verdict}`,
+      `${name}: growth ${round(growth)} over ${settled.length} samples, of its minima ${round(lowest)}, noise ${round(noise)}${verdict}`,
     );
-    if (leaks) console.log(`${name}: ${left} more than at the start: THEY ARE LEFT BEHIND`);
+    if (leaks) console.log(`${name}: LEAK: ${left} more than at the start`);
     return grows || leaks;
   });
   console.log(JSON.stringify(load.counts));
   if (verdicts.includes(true)) process.exitCode = 1;
-  else console.log('nothing grows beyond noise, nothing is left behind');
+  else console.log('no growth beyond noise, no leaks');
 } finally {
   server.kill('SIGTERM');
   if (server.exitCode === null) await once(server, 'exit');

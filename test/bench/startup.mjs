@@ -1,7 +1,6 @@
-// Starts bin/kubenest serve on empty data folders: the time from the start of the process until /readyz says ok, and the
-// resident memory then. Prints the median of both; with --check, exits with 1 if the memory is beyond its limit, or the fastest start.
-// The limit of the time is for a machine on which Node loads its own modules in so many milliseconds: one that takes longer for
-// that, too, has more time.
+// Starts bin/kubenest serve on empty data folders and measures the time from process start until /readyz returns ok, and the
+// resident memory then. Prints the median of both; with --check, exits with 1 if the memory or the fastest start exceeds its
+// limit. The time limit is scaled by the time that Node takes to load its own modules on this machine.
 //   node test/bench/startup.mjs [--runs 9] [--check]
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +24,7 @@ async function measure() {
   const folder = mkdtempSync(join(tmpdir(), 'kubenest-bench-'));
   const port = await freePort();
   const began = performance.now();
-  // The limits are those of one thread: with more than two cores there would be serving workers, of 12 MB each.
+  // The limits apply to one thread; on more than two cores, serving workers would add 12 MB each.
   const flags = [`--data-dir=${folder}/data`, `--secure-port=${port}`, '--serving-workers=0'];
   const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: ['ignore', 'ignore', 'ignore'] });
   try {
@@ -43,14 +42,14 @@ async function measure() {
   }
 }
 
-/** Milliseconds that Node takes to load its own modules: how fast the machine is just now. */
+/** Returns the milliseconds that Node takes to load its own modules, a measure of the machine's current speed. */
 function measureYardstick() {
   const began = performance.now();
   spawnSync(process.execPath, ['--no-warnings', '-e', 'for (const name of require("node:module").builtinModules) require(name)']);
   return performance.now() - began;
 }
 
-/** Costs less than a request that is refused, of which there are hundreds: they would take the time of the server's threads. */
+/** Checks the port, which costs less than hundreds of refused requests on the server's threads. */
 async function listens(port) {
   const socket = connect(port, '127.0.0.1');
   try {
@@ -79,7 +78,7 @@ function median(numbers) {
 
 const runs = [];
 const yardsticks = [];
-/** Other work of the machine only adds to a time, so the fastest says most. */
+/** Other load only adds to a duration, so the minimum is the best estimate. */
 const fastest = (times) => Math.min(...times);
 const limitNow = () => limits.milliseconds * Math.max(1, fastest(yardsticks) / yardstickMilliseconds);
 const isFast = () => fastest(runs.map((run) => run.milliseconds)) <= limitNow();
@@ -93,7 +92,7 @@ console.log(
   `start to /readyz ok: median ${milliseconds} ms of ${runs.map((run) => Math.round(run.milliseconds)).join(', ')} (limit ${limits.milliseconds})`,
 );
 console.log(
-  `Node loads its own modules in ${Math.round(fastest(yardsticks))} ms, median ${Math.round(median(yardsticks))}: the fastest start may take ${Math.round(limitNow())} ms`,
+  `Node loads its own modules in ${Math.round(fastest(yardsticks))} ms, median ${Math.round(median(yardsticks))}: limit of the fastest start ${Math.round(limitNow())} ms`,
 );
 console.log(`resident memory then: median ${megabytes} MB (limit ${limits.megabytes})`);
 if (values.check && (!isFast() || megabytes > limits.megabytes)) process.exitCode = 1;

@@ -1,5 +1,5 @@
-// What each thread of a running server spends on an operation: its processor's time, user and system, while `kload` (of ../shared/bench) loads
-// the server, over the operations that were answered; by the name of the thread, those of V8 and of libuv together. Linux only.
+// Measures the CPU time of each thread of a running server per operation, user and system, while `kload` (of
+// ../shared/bench) loads the server; by thread name, with the threads of V8 and libuv combined. Linux only.
 //   node test/bench/threads.mjs --pid PID --url https://127.0.0.1:6443 [--seconds 3] [--only regex]
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -29,10 +29,10 @@ const loads = {
   'list of 5,000 Pods': ['-op', 'list', '-c', '2', ...pods],
   'event to one of 1,000 watchers': ['-op', 'watch', '-ns', 'watch1000', '-c', '1000', '-conns', '20', '-n', '300', '-rate', '50'],
 };
-/** Linux counts in hundredths of a second. */
+/** Linux counts CPU time in hundredths of a second. */
 const tickUs = 10_000;
 
-/** Microseconds of the processor by the kind of thread. */
+/** Returns CPU microseconds by kind of thread. */
 function spent() {
   const times = new Map();
   const folder = `/proc/${values.pid}/task`;
@@ -54,7 +54,7 @@ await load(['-op', 'fill', '-n', '1000']);
 await load(['-op', 'fill', '-n', '5000', ...pods]);
 for (const [name, args] of Object.entries(loads)) {
   if (!new RegExp(values.only).test(name)) continue;
-  // The code is warm the second time.
+  // The first run warms up the code.
   await load(args);
   const before = spent();
   const line = await load(args);

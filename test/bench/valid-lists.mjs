@@ -1,6 +1,7 @@
-// How long objects that are right hold the others up, with one list or map as long as fits a body: each is created, replaced by one with its items in the
-// other order, patched, applied and deleted. What is refused goes no further than its validation (test/bench/long-lists.mjs has those). Prints the longest
-// turn of the event loop by the processor's time and what the request took, in milliseconds; in this process, so with the client's own work in it.
+// Measures how long valid objects with one list or map of the maximum body size block the event loop: each is created,
+// replaced with its items in reverse order, patched, applied and deleted. (Invalid objects only reach validation; see
+// test/bench/long-lists.mjs.) Prints the longest turn of the event loop in CPU time and the duration of the request, in
+// milliseconds; in-process, so it includes the client's work.
 //   npm run build && node --experimental-transform-types test/bench/valid-lists.mjs [--over 0] [--only REGEX]
 import { parseArgs } from 'node:util';
 import { startTestCluster } from 'kubenest/testing';
@@ -10,7 +11,7 @@ const { values } = parseArgs({ options: { over: { type: 'string', default: '0' }
 const bodyBytes = 2_600_000;
 const core = '/api/v1/namespaces/default';
 
-/** As many items as fit. */
+/** Returns as many items as fit into a body. */
 function fill(make) {
   const items = [];
   for (let bytes = 0, i = 0; bytes < bodyBytes; i++) {
@@ -30,14 +31,14 @@ const pod = (spec) => ({
   spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
 });
 
-/** The same with all lists and maps in the other order. */
+/** Reverses all lists and maps. */
 function reversed(value) {
   if (Array.isArray(value)) return value.map(reversed).reverse();
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, reversed(each)]));
 }
 
-/** The collection, and the object. */
+/** Cases: the collection and the object. */
 const cases = {
   quota: [
     `${core}/resourcequotas`,
@@ -461,7 +462,7 @@ const cases = {
 };
 await using cluster = await startTestCluster({ quiet: true });
 
-/** Asks, and prints what it took. */
+/** Sends a request and prints its durations. */
 async function measure(name, verb, path, request) {
   let status;
   let text;

@@ -1,8 +1,8 @@
-// Bodies of the greatest size, each of which is the worst of its kind for a server.
+// Bodies of the maximum size, each the most expensive of its kind.
 import { limitBytes, many } from '../security/longest-turn.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
-/** With what there is, for a second. */
+/** A watch with the current objects that runs for a second. */
 const watch = `${configMaps}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`;
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
 const pods = '/api/v1/namespaces/default/pods';
@@ -19,10 +19,13 @@ const k = (i) => `k${i}`;
 const patch = (type, body) => ({ method: 'PATCH', headers: { 'content-type': `application/${type}` }, body });
 const container = '"containers":[{"name":"c","image":"i"';
 
-/** Where the cases make objects, but for the deployment. */
+/** Collections of the created objects, except for the deployment. */
 export const collections = [configMaps, pods, customs];
 
-/** By name: the path, the request, and the ConfigMap with as many keys as fit that is made before: by a create, or by another request. */
+/**
+ * Cases by name: the path, the request, and the way to create the preceding ConfigMap with the maximum number of keys (by a
+ * create or another request).
+ */
 export const cases = {
   keys: [configMaps, { body: configMap('keys', keys(k, '')) }],
   'scrambled keys': [configMaps, { body: configMap('scrambled', keys(scrambled, '')) }],
@@ -113,20 +116,20 @@ export const cases = {
   'keys as YAML': [`${configMaps}/shown`, { headers: { accept: 'application/yaml' } }, 'shown'],
 };
 
-/** `client.fetch` takes a path and what `fetch` takes. Rejects with what the server answered where it failed. */
+/** Sends a request with `client.fetch`, which takes a path and options. Rejects with the response if it failed. */
 export async function ask(client, path, request) {
   const response = await client.fetch(path, request);
   const text = await response.text();
-  // What no etcd would take is refused, once it is known how large it is.
+  // Objects beyond etcd's limit are rejected after encoding.
   const isTooLarge = /request is too large|send message larger than max/.test(text);
   if (response.status >= 500 && !isTooLarge) throw new Error(`${path}: ${response.status} ${text.slice(0, 500)}`);
 }
 
-/** Makes the ConfigMap that a case changes. */
+/** Creates the ConfigMap that a case modifies. */
 export const present = (client, what) =>
   typeof what === 'string' ? ask(client, configMaps, { body: configMap(what, keys(k, '')) }) : ask(client, what.path, what.request);
 
-/** What the cases need. */
+/** Creates the objects that the cases require. */
 export async function prepare(client) {
   const spec = { containers: [{ name: 'c', image: 'i' }] };
   await ask(client, deployments, {

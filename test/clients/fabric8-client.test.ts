@@ -10,7 +10,7 @@ import { Kubenest } from '../servers/kubenest.ts';
 const run = promisify(execFile);
 const source = join(import.meta.dirname, 'java');
 
-/** Compiles the program; returns its class path, or says why it cannot. */
+/** Compiles the program. Returns its class path, or the reason why that is impossible. */
 async function compiled(folder: string): Promise<{ readonly classPath: string } | { readonly obstacle: string }> {
   const list = join(folder, 'classpath');
   try {
@@ -27,7 +27,7 @@ async function compiled(folder: string): Promise<{ readonly classPath: string } 
   }
 }
 
-it('the fabric8 client informs, applies and elects a leader by the kubeconfig that the server made', async ({ skip }) => {
+it("the fabric8 client watches, applies and elects a leader with the server's kubeconfig", async ({ skip }) => {
   const folder = mkdtempSync(join(tmpdir(), 'kubenest-fabric8-'));
   try {
     const program = await compiled(folder);

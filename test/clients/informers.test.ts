@@ -11,7 +11,7 @@ import { Kubenest } from '../servers/kubenest.ts';
 const programs = join(import.meta.dirname, 'go');
 const count = 3_000;
 
-/** The program, which answers each line with one. */
+/** The client program, which answers each line with one line. */
 class Informers {
   readonly #lines: AsyncIterator<string>;
 
@@ -39,7 +39,7 @@ it(`client-go's informers in protobuf follow ${count} objects through restarts`,
     try {
       const informers = new Informers(child);
       expect(await informers.ask(`create 0 ${count}`)).toBe('created');
-      // kube-root-ca.crt is made by a controller, of which there is none.
+      // No controller creates kube-root-ca.crt in this test.
       expect(await informers.ask(`await ${count}`)).toBe(`${count} added, 0 updated, 0 deleted`);
 
       await server.kill('SIGTERM');
@@ -50,7 +50,7 @@ it(`client-go's informers in protobuf follow ${count} objects through restarts`,
 
       await server.kill('SIGKILL');
       await server.restart();
-      // What another client does while the informer does not watch yet.
+      // A change by another client before the informer watches.
       const path = '/api/v1/namespaces/default/configmaps';
       expect((await server.fetch(`${path}/map-00009`, { method: 'DELETE' })).status).toBe(200);
       expect((await server.fetch(path, { body: { metadata: { name: 'later' } } })).status).toBe(201);

@@ -7,12 +7,12 @@ import { expect, it } from 'vitest';
 import { startTestCluster } from '#testing/index';
 
 const run = promisify(execFile);
-/** The client of Kubernetes 1.36, and where it is kept from one run to the next. */
+/** The client of Kubernetes 1.36 and its folder, which is kept between runs. */
 const requirement = 'kubernetes==36.0.3';
 const environment = join(import.meta.dirname, '../../node_modules/.cache/python-client');
 const python = join(environment, 'bin/python');
 
-/** Makes a virtual environment with the client; says why it cannot. */
+/** Creates a virtual environment with the client. Returns the reason if that is impossible. */
 async function obstacle(): Promise<string | undefined> {
   try {
     if (existsSync(join(environment, requirement))) return undefined;
@@ -26,7 +26,7 @@ async function obstacle(): Promise<string | undefined> {
   }
 }
 
-it('the Python client creates, reads, changes, watches, applies, scales and pages', async ({ skip }) => {
+it('the Python client creates, reads, updates, watches, applies, scales and paginates', async ({ skip }) => {
   const reason = await obstacle();
   if (reason !== undefined) skip(reason);
   const folder = mkdtempSync(join(tmpdir(), 'kubenest-python-'));

@@ -1,6 +1,8 @@
-// Plays the recorded scenarios of ../shared/conformance against bin/kubenest and holds the share of equal answers of each
-// area against threshold.json, then the recorded rejections and defaults of ../shared/facts. The differences that are known, with their reasons, are in known.md.
-//   node test/conformance/run.mjs [--only AREA]… [--backend redis|etcd] [--serving-workers N] [--http2-server own|node] [-- OPTIONS OF conform.mjs]
+// Plays the recorded scenarios of ../shared/conformance against bin/kubenest and checks the share of equal responses of each
+// area against threshold.json, then the recorded rejections and defaults of ../shared/facts. known.md lists the known
+// differences and their reasons.
+//   node test/conformance/run.mjs [--only AREA]… [--backend redis|etcd] [--serving-workers N] [--http2-server own|node] [--
+//   OPTIONS OF conform.mjs]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,11 +17,11 @@ import { backendOf, startBackend } from '../servers/backends.ts';
 const root = resolve(fileURLToPath(import.meta.url), '../../..');
 const scenarios = resolve(root, '../shared/conformance');
 const thresholds = JSON.parse(readFileSync(join(root, 'test/conformance/threshold.json'), 'utf8'));
-/** What services/external-name and services/cluster-ips write and have refused. */
+/** Addresses that services/external-name and services/cluster-ips request and that are rejected. */
 const refusedAddresses = ['10.0.0.78', '10.0.0.79', '10.0.0.80', '10.0.0.91'];
 /**
- * They ask for an address or for ports by number, at these steps, which another Service was given by chance, once in 240 runs and in 700: then they
- * are played once more, alone.
+ * Steps that request a specific address or port, which may have been allocated to another Service at random (once in 240 and
+ * 700 runs); the scenario is then repeated alone.
  */
 const namingSteps = { 'services/cluster-ips': [2], 'services/node-ports': [2, 6, 7] };
 const { values, positionals } = parseArgs({
@@ -78,7 +80,8 @@ for (const area of areas) {
 if (!values.only) hold('all', total);
 
 /**
- * Were one of them given to another Service of these scenarios by chance, it would be taken for what the scenario wrote. Services of nobody's hold them.
+ * Allocates the addresses to other Services, so that they cannot be allocated at random to a Service of the scenarios and
+ * then be mistaken for a requested one.
  */
 async function holdAddresses(port) {
   const create = async (path, object) => {
@@ -95,7 +98,7 @@ async function holdAddresses(port) {
   }
 }
 
-/** How many steps of each area passed and failed. */
+/** Plays areas and returns their numbers of passed and failed steps. */
 async function play(names) {
   const { totals, failures } = await check(names);
   const { services } = totals.areas;
@@ -105,7 +108,7 @@ async function play(names) {
       ({ step, differences }) => steps.includes(step) && differences.some(({ path, got }) => path === 'status' && got === 422),
     );
     if (!isTaken) continue;
-    console.log(`${scenario}: what it asks for was taken by chance; once more`);
+    console.log(`${scenario}: a requested address or port was already allocated; retrying`);
     const again = (await check([`${scenario}.mjs`])).totals.areas.services;
     services.passed += failed.length - again.failed;
     services.failed += again.failed - failed.length;
@@ -113,7 +116,7 @@ async function play(names) {
   return totals.areas;
 }
 
-/** Plays areas or scenarios; the report of conform.mjs. */
+/** Plays areas or scenarios. Returns the report of conform.mjs. */
 async function check(names) {
   const files = names.map((name) => join(scenarios, 'scenarios', name));
   const server = ['--server', `https://127.0.0.1:${port}`, '--insecure'];
@@ -124,7 +127,7 @@ async function check(names) {
   return JSON.parse(readFileSync(report, 'utf8'));
 }
 
-/** The recorded rejections and defaults of every kind. */
+/** Plays the recorded rejections and defaults of every kind. */
 async function playFacts(url) {
   const facts = spawn(process.execPath, [join(root, 'test/conformance/validation-facts.mjs'), '--server', url], { stdio: 'inherit' });
   const [code] = await once(facts, 'exit');

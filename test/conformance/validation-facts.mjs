@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// Plays the recorded rejections (validation.json) and defaults (defaults.json) of ../shared/facts against a running server and
-// prints what differs, by kind. Everything is sent with dryRun=All in the namespace "facts"; what an update needs is created
-// for it and deleted again.
+// Plays the recorded rejections (validation.json) and defaults (defaults.json) of ../shared/facts against a running server
+// and prints the differences by kind. All requests use dryRun=All in the namespace "facts"; objects needed by updates are
+// created and deleted.
 //
-//   node test/conformance/validation-facts.mjs --server https://127.0.0.1:6443 [--token T] [--only 'Pod|Service'] [--part validation|defaults] [--brief]
+//   node test/conformance/validation-facts.mjs --server https://127.0.0.1:6443 [--token T] [--only 'Pod|Service'] [--part
+//   validation|defaults] [--brief]
 //
-// --only is matched against kinds, --brief prints the counts only. Exit status 1 if anything differs that is not known below,
-// or if what is known does not differ any more; where ../shared/facts is absent there is nothing to play: 0.
+// --only is matched against kinds, --brief prints only the counts. Exits with 1 for a difference that is not listed as known
+// below, or a known one that no longer occurs; without ../shared/facts, exits with 0.
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +27,7 @@ const { values: options } = parseArgs({
     brief: { type: 'boolean', default: false },
   },
 });
-/** What differs, and why. */
+/** Known differences and their reasons. */
 const known = new Map([
   [
     'ConfigMap list?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0 []',
@@ -38,7 +39,7 @@ const only = new RegExp(`^(?:${options.only || '.*'})$`);
 const read = (name) => JSON.parse(readFileSync(facts + name, 'utf8'));
 const served = read('resources.json').served;
 const defaultsCases = read('defaults.json');
-/** A certificate signing request of CN=facts, where the record has a placeholder. */
+/** A certificate signing request of CN=facts, in place of the record's placeholder. */
 const signingRequest =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIS01ISUNBUUF3RURFT01Bd0dBMVVFQXd3RlptRmpkSE13V1RBVEJnY3Foa2pPUFFJQkJnZ3Foa2pPUFFNQgpCd05DQUFSbDhhWCtUWEhaaTZIZFR1WGFOdHU5Yy9PRlBXMkl2SFVqVE1lYVNxek5xODlkZGFwVW94UXBRMStVCjlPOTNmRGMrZ0NxbE9GL2JVQ2xMZTNwaHprbUxvQUF3Q2dZSUtvWkl6ajBFQXdJRFNBQXdSUUloQVAyYnFKK2YKdGVYK0tGTmZXSDJHMXhJSU52TFNlQytWODNjMHZieHNuWFJxQWlBck9hV1NJc0RYdUtERmN6Q1VFOVlBTGFZVAoyd0xnaUhPSHRkbXJzVVYvWUE9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K';
 for (const { kind, sent } of defaultsCases) if (kind === 'CertificateSigningRequest') sent.spec.request = signingRequest;
@@ -56,7 +57,7 @@ function send(method, path, body) {
     const headers = { authorization: `Bearer ${options.token}`, ...(body && { 'content-type': 'application/json' }) };
     const call = request(new URL(path, options.server), { method, agent, headers }, (response) => {
       let text = '';
-      // A watch would go on: its status is what counts.
+      // A watch does not end; only its status is compared.
       if (response.statusCode === 200 && path.includes('watch=')) {
         resolve({ code: 200, answer: {} });
         call.destroy();
@@ -70,7 +71,7 @@ function send(method, path, body) {
           try {
             answer = JSON.parse(text);
           } catch {
-            /* no JSON */
+            /* not JSON */
           }
           resolve({ code: response.statusCode, answer });
         });
@@ -85,7 +86,7 @@ function pathOf(gv, kind, name) {
   return `/${gv.includes('/') ? 'apis' : 'api'}/${gv}${namespaced ? '/namespaces/facts' : ''}/${resource}${name ? `/${name}` : ''}`;
 }
 
-/** `{a*3}` stands for aaa, in keys and values. */
+/** Expands `{a*3}` to aaa, in keys and values. */
 function expand(value) {
   if (typeof value === 'string') return value.replace(/\{(.)\*(\d+)\}/gu, (_, letter, count) => letter.repeat(Number(count)));
   if (Array.isArray(value)) return value.map(expand);
@@ -161,7 +162,7 @@ function compareAnswer(expected, { code, answer }) {
   return differences;
 }
 
-/** `<rv>` and the like stand for anything. */
+/** Compares texts in which `<rv>` and similar placeholders match anything. */
 function matches(expected, text) {
   const pattern = expected
     .split(/<[\w. ]+>/)
@@ -170,7 +171,7 @@ function matches(expected, text) {
   return new RegExp(`^${pattern}$`, 's').test(text ?? '');
 }
 
-/** Upstream gathers rules in the order of Go's maps, which is none. */
+/** Sorts rules, which upstream returns in Go's random map order. */
 function sortRules({ status }) {
   for (const rules of [status.resourceRules, status.nonResourceRules])
     rules.sort((a, b) => (JSON.stringify(a, Object.keys(a).sort()) < JSON.stringify(b, Object.keys(b).sort()) ? -1 : 1));
@@ -208,7 +209,7 @@ async function play(expected) {
   const path = pathOf(gv, kind, sent.metadata.name);
   if (kind === 'CustomResourceDefinition') await established(path);
   let updated;
-  // The server's own controllers write, too (the status of a CustomResourceDefinition); one case expects the conflict.
+  // The server's own controllers write, too (the status of a CustomResourceDefinition), and one case expects the conflict.
   for (let attempt = 1; attempt <= 5; attempt += 1) {
     const stored = await send('GET', path);
     updated = await send('PUT', `${path}?dryRun=All`, applyPatch(stored.answer, patch));
@@ -218,7 +219,7 @@ async function play(expected) {
   return updated;
 }
 
-/** What is immutable of a definition is so from then on. */
+/** Waits until a definition is Established, after which its immutable fields are fixed. */
 async function established(path) {
   for (let attempt = 1; attempt <= 100; attempt += 1) {
     const { answer } = await send('GET', path);
@@ -228,7 +229,7 @@ async function established(path) {
   throw new Error(`${path} is not Established`);
 }
 
-/** Deletes an object that may have finalizers, for which no controller is there. */
+/** Deletes an object and removes its finalizers, because no controller runs. */
 async function remove(path) {
   await send('DELETE', `${path}?gracePeriodSeconds=0&propagationPolicy=Background`);
   for (let attempt = 1; attempt <= 50; attempt += 1) {
@@ -238,7 +239,7 @@ async function remove(path) {
       await send('PUT', path, { ...left.answer, metadata: { ...left.answer.metadata, finalizers: undefined } });
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`${path} does not go`);
+  throw new Error(`${path} was not deleted`);
 }
 
 await send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'facts' } });

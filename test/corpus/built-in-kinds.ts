@@ -9,7 +9,10 @@ export interface BuiltInKind {
   readonly type: StructType;
 }
 
-/** The kinds of the three servers in all their versions, lists among them; not those that all groups have, such as DeleteOptions. */
+/**
+ * The kinds of the three servers in all versions, including lists, without those common to all groups, such as
+ * DeleteOptions.
+ */
 export const builtInKinds: readonly BuiltInKind[] = (
   [
     [tables, schema],

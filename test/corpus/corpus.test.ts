@@ -12,7 +12,7 @@ import { decodeProtobuf, decodeProtobufSteps, encodeProtobuf, protobufLengthStep
 import { builtInKinds } from './built-in-kinds.ts';
 
 interface Recorded {
-  /** `apps/v1 Deployment full` */
+  /** For example `apps/v1 Deployment full`. */
   readonly name: string;
   readonly json: string;
   readonly protobuf: string;
@@ -26,7 +26,7 @@ const recorded = brotliDecompressSync(readFileSync(new URL('./kinds.jsonl.br', i
 
 const typeOf = (name: string) => builtInKinds.find(({ apiVersion, kind }) => name.startsWith(`${apiVersion} ${kind} `))!.type;
 
-describe('what Kubernetes encodes is read without loss and written again byte for byte', () => {
+describe("Kubernetes' encodings round-trip byte for byte", () => {
   it.each(recorded)('$name', ({ name, json, protobuf }) => {
     const type = typeOf(name);
     const bytes = Buffer.from(protobuf, 'base64');
@@ -49,15 +49,15 @@ describe('what Kubernetes encodes is read without loss and written again byte fo
     expect(encodeCbor(type, parseJson(Buffer.from(encode(type, object))).value).equals(bytes)).toBe(true);
   });
 
-  it('of every built-in kind', () => {
+  it('covers every built-in kind', () => {
     const names = new Set(recorded.map(({ name }) => name));
     const missing = builtInKinds.filter(
       ({ apiVersion, kind }) => !names.has(`${apiVersion} ${kind} ${kind.endsWith('List') ? 'items' : 'full'}`),
     );
     expect(missing.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`).sort()).toEqual([
-      // Its module has no populated object; it has the other two forms.
+      // Its module lacks a populated object but has the other two forms.
       'apiregistration.k8s.io/v1 APIService',
-      // Kubernetes has these no more.
+      // Kubernetes has removed these.
       'policy/v1beta1 PodSecurityPolicy',
       'policy/v1beta1 PodSecurityPolicyList',
       'settings.k8s.io/v1alpha1 PodPreset',

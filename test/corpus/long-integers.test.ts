@@ -1,4 +1,7 @@
-/** Integers beyond 2^53, and at the ends of int64, in each field of each built-in kind: the rules of a kind find them invalid, or take them, and never fail. */
+/**
+ * Tests integers beyond 2^53 and at the limits of int64 in each field of each built-in kind: validation accepts or rejects
+ * them and never throws.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -36,7 +39,7 @@ function strategiesOf({ strategy, subresources }: ResourceDefinition): Strategy[
   return strategy ? [strategy, ...others] : others;
 }
 
-/** The object with each number replaced that the type takes such an integer for. */
+/** Returns the object with the integer in each number field. */
 function withIntegers(definition: ResourceDefinition, json: string, integer: string): KubeObject {
   const type = schema.struct(definition.schema);
   let text = json;
@@ -67,7 +70,7 @@ function runRules(strategy: Strategy, make: () => KubeObject, makeOld: () => Kub
   return rules.flatMap((rule) => {
     try {
       const errors = rule();
-      // The words of an error show its value.
+      // Formatting an error includes its value.
       if (Array.isArray(errors)) errors.map(String);
       return [];
     } catch (error) {
@@ -77,7 +80,7 @@ function runRules(strategy: Strategy, make: () => KubeObject, makeOld: () => Kub
 }
 
 it.each(['9007199254740993', '9223372036854775807', '-9223372036854775808'])(
-  'rules take %s in any field',
+  'validation handles %s in any field',
   { timeout: 120_000 },
   (integer) => {
     const failed: string[] = [];

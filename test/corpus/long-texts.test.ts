@@ -1,4 +1,7 @@
-/** Texts of one character over and over, in each text of each built-in kind: what a rule looks for in a text takes a time in proportion to its length. */
+/**
+ * Tests long strings of one repeated character in each string field of each built-in kind: the time of validation must be
+ * linear in the length.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -46,7 +49,7 @@ const texts: Readonly<Record<string, string>> = {
   units: `${'1h'.repeat(length / 2)}!`,
 };
 
-it.each(Object.entries(texts))('rules take %s over and over in any text', { timeout: 120_000 }, (_, text) => {
+it.each(Object.entries(texts))('validation handles a long run of %s in any string', { timeout: 120_000 }, (_, text) => {
   const slow: string[] = [];
   for (const { name, json } of recorded) {
     const { apiVersion, kind } = JSON.parse(json) as KubeObject;

@@ -1,5 +1,5 @@
 /**
- * Records what sigs.k8s.io/yaml makes of texts; needs Go, and the modules of test/clients/go in its cache:
+ * Records the results of sigs.k8s.io/yaml; requires Go, and the modules of test/clients/go in its cache:
  *     node --conditions=kubenest-source --experimental-transform-types test/corpus/record-yaml.ts
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /**
- * Records what the codecs of Kubernetes make of all built-in kinds; needs Go, and the modules of test/clients/go in its cache:
+ * Records the encodings of all built-in kinds by Kubernetes' codecs; requires Go, and the modules of test/clients/go in its
+ * cache:
  *     node --conditions=kubenest-source --experimental-transform-types test/corpus/record.ts
  */
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Texts of few characters that mean something in YAML, in no order: most are no YAML, each in its own way. */
+/** Short strings with a meaning in YAML, which are combined at random; most results are invalid in different ways. */
 
 const parts = [
   ...[
@@ -29,7 +29,7 @@ const parts = [
   ...['|', '>', '|-\n', '>+\n', '|2\n   ', '>\n x\n\n y\n', '\\', '\\n', '\\x41', '\\\n', 'x: &x {p: 1, q: 2}\n', 'k: v\n', 'k: w\n'],
 ];
 
-/** As many texts as asked for, the same for each seed. */
+/** Returns `count` texts, always the same for a seed. */
 export function yamlTexts(seed: number, count: number): string[] {
   let state = seed;
   const below = (limit: number): number => {

@@ -1,4 +1,7 @@
-/** The YAML reader against sigs.k8s.io/yaml: its recorded answers, and the library itself where Go and its modules are. */
+/**
+ * Compares the YAML reader with sigs.k8s.io/yaml: with its recorded results, and with the library itself if Go and its
+ * modules are installed.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,17 +34,20 @@ function expectAnswers(texts: readonly string[], answers: readonly YamlAnswer[])
   expect(differing.slice(0, 10)).toEqual([]);
 }
 
-/** Go writes what is no UTF-8 (a `!!binary` scalar may have it) as an escape, and the character itself as it is. */
+/**
+ * Normalizes invalid UTF-8 (possible in a `!!binary` scalar), which Go writes as an escape but also as the replacement
+ * character itself.
+ */
 function withoutEscapes(json: string | undefined): string | undefined {
   return json?.replace(/(?<!\\)((?:\\\\)*)\\ufffd/g, '$1\ufffd');
 }
 
-it('reads 1,000 texts as sigs.k8s.io/yaml does', () => {
+it('parses 1,000 texts like sigs.k8s.io/yaml', () => {
   const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'yaml.expected.json'), 'utf8')) as YamlAnswer[];
   expectAnswers(yamlTexts(1, 1_000), recorded);
 });
 
-it('reads 50,000 other texts as sigs.k8s.io/yaml does', { timeout: 120_000 }, async ({ skip }) => {
+it('parses 50,000 other texts like sigs.k8s.io/yaml', { timeout: 120_000 }, async ({ skip }) => {
   const reason = goObstacle(programs);
   if (reason !== undefined) skip(reason);
   const folder = mkdtempSync(join(tmpdir(), 'kubenest-yaml-'));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('follows the file of the audit policy, and keeps the old one where the new one is wrong', async () => {
+it('reloads the audit policy file, and keeps the previous policy if the new one is invalid', async () => {
   const [policy, log] = [join(folder, 'policy.yaml'), join(folder, 'audit.log')];
   const write = (rules: string): void => writeFileSync(policy, `apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n${rules}\n`);
   const noted = (path: string): boolean => existsSync(log) && readFileSync(log, 'utf8').includes(`"requestURI":"${path}"`);

@@ -35,7 +35,7 @@ spec:
 `;
 
 if (kubectls.length === 0)
-  it('needs a kubectl on the PATH or in REFERENCE_BIN', ({ skip }) => {
+  it('requires kubectl on the PATH or in REFERENCE_BIN', ({ skip }) => {
     skip('no kubectl is installed');
   });
 
@@ -55,7 +55,7 @@ describe.each(kubectls)('kubectl $name', ({ path }) => {
   });
 
   const environment = () => ({ ...process.env, KUBECONFIG: join(folder, 'config'), HOME: folder, KUBE_EDITOR: 'sed -i s/web:2/web:3/' });
-  /** Runs kubectl; rejects with what it said if it fails. */
+  /** Runs kubectl; rejects with its output if it fails. */
   const kubectl = (...args: string[]): Promise<string> =>
     new Promise((resolve, reject) => {
       execFile(path, args, { env: environment(), cwd: folder }, (error, stdout, stderr) =>
@@ -114,7 +114,7 @@ describe.each(kubectls)('kubectl $name', ({ path }) => {
     await kubectl('wait', 'deployment', 'web', '--for=delete', '--timeout=10s');
   });
 
-  it('applies on the server', async () => {
+  it('applies server-side', async () => {
     writeFileSync(join(folder, 'applied.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata: {a: "1"}\n');
     await kubectl('apply', '--server-side', '-f', 'applied.yaml');
     await kubectl('apply', '--server-side', '-f', 'applied.yaml');
@@ -124,7 +124,7 @@ describe.each(kubectls)('kubectl $name', ({ path }) => {
     expect(await kubectl('get', 'configmap', 'applied', '-o', 'jsonpath={.data.a}')).toBe('2');
   });
 
-  it('knows what there is', async () => {
+  it('lists API resources and versions', async () => {
     expect(await kubectl('api-versions')).toMatch(/^apps\/v1$/m);
     expect(await kubectl('api-resources')).toMatch(/^deployments\s+deploy\s+apps\/v1\s+true\s+Deployment$/m);
     expect(await kubectl('explain', 'deployment.spec.replicas')).toMatch(/FIELD: replicas <integer>/);
@@ -133,7 +133,7 @@ describe.each(kubectls)('kubectl $name', ({ path }) => {
     expect(await kubectl('version')).toMatch(/Server Version: v1\.36\.3/);
   });
 
-  it('creates pods, nodes, roles and definitions as data', async () => {
+  it('creates pods, nodes, roles and definitions', async () => {
     await kubectl('run', 'pod', '--image=registry.test/app:1');
     expect(await kubectl('get', 'pods')).toMatch(/pod\s+0\/1\s+Pending/);
     await kubectl('create', 'role', 'reader', '--verb=get', '--resource=pods');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Every kubectl that is to be had: the machine's own, and the one of the reference. */
+/** Returns every available kubectl: the one on the PATH and the one of the reference. */
 export function findKubectls(): { name: string; path: string }[] {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl'));
   const reference = join(process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/bin'), 'kubectl');

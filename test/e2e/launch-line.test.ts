@@ -1,4 +1,4 @@
-/** The command lines of launchers that know kube-apiserver only; files, addresses and ports are the test's own. */
+/** Tests the command lines of launchers written for kube-apiserver, with files, addresses and ports of the test. */
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { Authority, type KeyPair } from '#cmd/certificates/issue';
 import { freePort } from '../../scripts/free-port.ts';
 import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
 
-/** As it was built: `npm test` builds it. */
+/** Built by `npm test`. */
 const bin = resolve(import.meta.dirname, '../../bin/kube-apiserver');
 
 interface Place {
@@ -24,7 +24,7 @@ interface Place {
 interface Launcher {
   readonly name: string;
   readonly args: (place: Place) => readonly string[];
-  /** Checks of what the launcher relies on, beside that it can get a namespace. */
+  /** Further checks of features that the launcher relies on. */
   readonly serves?: (server: Server) => Promise<void>;
 }
 
@@ -118,7 +118,7 @@ const launchers: readonly Launcher[] = [
       '--service-cluster-ip-range=10.0.0.0/24',
     ],
     async serves({ get }) {
-      // It waits for this without credentials.
+      // The launcher waits for this without credentials.
       expect(await get('/healthz', { as: undefined })).toEqual({ status: 200, text: 'ok' });
     },
   },
@@ -305,7 +305,7 @@ it.skipIf(etcd === undefined).each(launchers)(
       expect(await get('/readyz')).toEqual({ status: 200, text: 'ok' });
       expect((await get('/api/v1/namespaces/default')).status).toBe(200);
       await serves?.({ folder, get, proxy });
-      // What the launcher has given is used: nothing is made, in its folder or elsewhere.
+      // The server uses the launcher's files and creates none in its folder or elsewhere.
       expect(existsSync(join(folder, '.kubenest'))).toBe(false);
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([0, null]);

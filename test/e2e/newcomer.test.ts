@@ -12,12 +12,12 @@ import { call, end, launch, root } from './server-with-plugins.ts';
 
 const execute = promisify(execFile);
 const kubenest = join(root, 'bin/kubenest');
-/** As a newcomer has it: the Node that kubenest needs, and no test runner around it. */
+/** The environment of a new user: the Node that kubenest requires, without a test runner. */
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`, VITEST: undefined };
 const podWithout = { metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
 
 let folder: string;
-/** The package that the newcomer writes. */
+/** Folder of the new user's package. */
 let where: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-newcomer-'));
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it('a newcomer writes, tests, packs and installs a package, sees it deny, and reads why', async () => {
+it('a new user writes, tests, packs and installs a package, and explains its denial', async () => {
   const began = performance.now();
   const cluster = join(folder, 'cluster');
   await mkdir(cluster);
@@ -87,13 +87,13 @@ describe('kubenest dev', () => {
   const source = (): string => join(where, 'src/team-labels.ts');
   const change = async (edit: (text: string) => string): Promise<void> => writeFile(source(), edit(await readFile(source(), 'utf8')));
 
-  it('tells each write with its trace', async () => {
+  it('prints each write with its trace', async () => {
     expect(await call(port, '/api/v1/namespaces/default/configmaps', { metadata: { name: 'kept' } })).toMatchObject({ status: 201 });
     await call(port, '/api/v1/namespaces/default/pods', podWithout);
     await shown(/TeamLabels: denied: pods "web" is forbidden: missing labels: team/);
   });
 
-  it('goes on while the sources are wrong', async () => {
+  it('keeps running while the sources are invalid', async () => {
     await change((text) => `${text}const broken = ;\n`);
     await shown(/team-labels\.ts.*Expression expected/);
     expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
@@ -101,9 +101,9 @@ describe('kubenest dev', () => {
     await shown(/started again/);
   });
 
-  it('serves what was changed within a second, with what is stored', async () => {
+  it('serves changed sources within a second, with the stored objects', async () => {
     const times: number[] = [];
-    // Of a machine that has something else to do, the share of time that is ours.
+    // Scales the limit by the load of the machine.
     const limit = (): number => 1_000 * Math.max(1, (loadavg()[0] as number) / availableParallelism());
     for (let round = 0; round < 8 && Math.min(...times, Infinity) >= limit(); round += 1) {
       output = '';

@@ -12,7 +12,7 @@ import { operatorDefinitions } from '../servers/operator-definitions.ts';
 const kubectlPath = findReference('kubectl');
 const shipped = operatorDefinitions();
 const run = promisify(execFile);
-/** What is larger does not fit into the annotation of what was applied last. */
+/** Maximum size of the last-applied annotation. */
 const annotationBytes = 200_000;
 
 describe.skipIf(kubectlPath === undefined)(kubectlPath ? 'kubectl installs' : 'kubectl is not there: it would install', () => {
@@ -55,7 +55,7 @@ describe.skipIf(kubectlPath === undefined)(kubectlPath ? 'kubectl installs' : 'k
     }
     await install(path);
   });
-  it.skipIf(shipped.length > 0)('those of projects, where they are in the module cache of Go', ({ skip }) => {
+  it.skipIf(shipped.length > 0)("definitions of projects, if they are in Go's module cache", ({ skip }) => {
     skip('none of them is there');
   });
 });

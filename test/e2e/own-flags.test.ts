@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../scripts/free-port.ts';
 
-/** As it was built: `npm test` builds it. */
+/** Built by `npm test`. */
 const bin = resolve(import.meta.dirname, '../../bin/kubenest');
 
 let folder: string;
@@ -20,7 +20,7 @@ interface Kubeconfig {
 }
 
 describe('--kubeconfig-out', () => {
-  it('names the free port of --secure-port=0 once the server serves there', { timeout: 30_000 }, async () => {
+  it('contains the free port of --secure-port=0 once the server is ready', { timeout: 30_000 }, async () => {
     const file = join(folder, 'kubeconfig');
     const child = spawn(bin, ['serve', '--ephemeral', '--secure-port=0', `--kubeconfig-out=${file}`], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -45,7 +45,7 @@ describe('--kubeconfig-out', () => {
       flags: ['--kubeconfig-out=kubeconfig', '--client-ca-file=ca.crt'],
       says: "--kubeconfig-out needs a client certificate of the server's own authority",
     },
-  ])('is asked for, and $what is refused', async ({ flags, says }) => {
+  ])('with $what is rejected', async ({ flags, says }) => {
     const child = spawn(bin, ['serve', '--ephemeral', ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
@@ -55,7 +55,7 @@ describe('--kubeconfig-out', () => {
 });
 
 describe('--exit-with-parent', () => {
-  it('ends the server when the process that started it was killed', { timeout: 30_000 }, async () => {
+  it('ends the server when its parent process was killed', { timeout: 30_000 }, async () => {
     const port = await freePort();
     const parent = spawn('sh', ['-c', '"$0" serve --ephemeral --exit-with-parent --secure-port="$1" & wait', bin, String(port)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -63,7 +63,7 @@ describe('--exit-with-parent', () => {
     const [text] = (await once(parent.stdout, 'data')) as [Buffer];
     expect(text.toString()).toContain('kubenest serves');
     parent.kill('SIGKILL');
-    // The server has the other end of the pipe.
+    // The server holds the other end of the pipe.
     await once(parent.stdout, 'close');
   });
 });

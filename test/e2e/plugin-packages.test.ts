@@ -7,7 +7,7 @@ import { call, end, installExamples, type Launch, launch } from './server-with-p
 
 const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key', 'environments'];
 
-/** The examples as somebody else has them: compiled, packed, and installed in a folder that knows nothing of this checkout. */
+/** Folder with the examples as users install them: compiled, packed, and installed outside of the checkout. */
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-plugins-'));
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a server that does not start says. */
+/** Returns the error lines of a server that does not start. */
 async function refusal(plugins: readonly object[], where = folder): Promise<string[]> {
   const launched = await launch(plugins, where);
   try {
@@ -30,7 +30,7 @@ async function refusal(plugins: readonly object[], where = folder): Promise<stri
   }
 }
 
-describe('packages', () => {
+describe('plugin packages', () => {
   let server: Launch;
   const keySha256 = createHash('sha256').update('open sesame').digest('hex');
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('packages', () => {
   });
   afterAll(() => end(server));
 
-  it('deny, with their configuration and the words of a built-in plugin', async () => {
+  it("deny with their configuration and upstream's message form", async () => {
     const pod = { metadata: { name: 'web', labels: { team: 'a' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
     expect(await call(server.port, '/api/v1/namespaces/default/pods', pod)).toMatchObject({
       status: 403,
@@ -58,7 +58,7 @@ describe('packages', () => {
     });
   });
 
-  it('change what is stored', async () => {
+  it('modify stored objects', async () => {
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'a', image: 'a' }] } };
     const deployment = {
       metadata: { name: 'web', labels: { team: 'a', tier: 'b' } },
@@ -70,7 +70,7 @@ describe('packages', () => {
     });
   });
 
-  it('see other objects by informers', async () => {
+  it('read other objects by informers', async () => {
     const ingresses = (namespace: string): string => `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`;
     const backend = { service: { name: 'web', port: { number: 80 } } };
     const rule = { host: 'shop.example.com', http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } };
@@ -82,7 +82,7 @@ describe('packages', () => {
     });
   });
 
-  it('bring kinds of their own', async () => {
+  it('add their own kinds', async () => {
     const environment = {
       apiVersion: 'platform.example.com/v1',
       kind: 'Environment',
@@ -94,7 +94,7 @@ describe('packages', () => {
     await expect.poll(() => call(server.port, `${path}/shop`)).toMatchObject({ status: 200, body: { status: { phase: 'Active' } } });
   });
 
-  it('know users', async () => {
+  it('authenticate users', async () => {
     const review = (key: string) =>
       call(server.port, '/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, { authorization: '', 'x-api-key': key });
     expect(await review('open sesame')).toMatchObject({ status: 201, body: { status: { userInfo: { username: 'ali' } } } });
@@ -108,12 +108,12 @@ describe('a server does not start with', () => {
     {
       what: 'a package that is not installed',
       plugins: [{ package: '@kubenest-example/none' }],
-      says: () => [`plugin package @kubenest-example/none: it is not installed in ${folder}, nor above it`],
+      says: () => [`plugin package @kubenest-example/none: not installed in ${folder} or its parents`],
     },
     {
       what: 'a contribution that a package does not have',
       plugins: [{ package: name, contributions: ['Labels'] }],
-      says: () => [`plugin package ${name}: it has no Labels; it has RequiredLabels`],
+      says: () => [`plugin package ${name}: unknown contributions: Labels (available: RequiredLabels)`],
     },
     {
       what: 'configurations that are wrong, all at once',
@@ -130,7 +130,7 @@ describe('a server does not start with', () => {
     {
       what: 'files that are not those that were asked for',
       plugins: [{ package: name, integrity: `sha512-${'A'.repeat(86)}==` }],
-      says: () => [expect.stringMatching(/its files are not those that were asked for: the integrity is sha512-/) as unknown as string],
+      says: () => [expect.stringMatching(/integrity mismatch: the files have sha512-/) as unknown as string],
     },
   ])('$what', async ({ plugins, says }) => {
     expect((await refusal(plugins)).sort()).toEqual(says());
@@ -140,7 +140,7 @@ describe('a server does not start with', () => {
     {
       what: 'a package for another SDK',
       manifest: { kubenest: { sdk: '^2', plugins: ['./index.js'] } },
-      says: 'it is made for version ^2 of kubenest/sdk, and this server has 1.0.0',
+      says: 'requires version ^2 of kubenest/sdk, but this server provides 1.0.0',
     },
     {
       what: 'a package that says nothing of plugins',
@@ -150,19 +150,19 @@ describe('a server does not start with', () => {
     {
       what: 'a package that is not built',
       manifest: { kubenest: { sdk: '^1', plugins: ['./dist/index.js'] } },
-      says: 'it has no file dist/index.js: is it built?',
+      says: 'missing file dist/index.js: build the package first',
     },
     {
       what: 'a module of another kind',
       manifest: { kubenest: { sdk: '1', plugins: ['./index.js'] } },
       code: 'export default class {}',
-      says: 'the default export of index.js is no ContainerModule',
+      says: 'the default export of index.js is not a ContainerModule',
     },
     {
       what: 'a class that is nothing',
       manifest: { kubenest: { sdk: '^1.0', plugins: ['./index.js'] } },
       code: "import { contribute } from 'kubenest/sdk'; class Odd {} export default contribute(Odd);",
-      says: 'it contributes Odd, which is not decorated as a plugin',
+      says: 'contributes Odd, which is not decorated as a plugin',
     },
     {
       what: 'a module that cannot be loaded',
@@ -207,7 +207,7 @@ export default contribute(Unsteady);`,
   const create = (name: string): ReturnType<typeof call> =>
     call(server.port, '/api/v1/namespaces/default/configmaps', { metadata: { name } });
 
-  it('harms its own request alone', async () => {
+  it('affects only its own request', async () => {
     const hanging = create('hangs');
     const failed = 'Internal error occurred: admission plugin "Unsteady"';
     expect(await create('throws')).toMatchObject({ status: 500, body: { message: `${failed} failed` } });

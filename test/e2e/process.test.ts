@@ -14,7 +14,7 @@ import { Authority } from '#cmd/certificates/issue';
 import { freePort } from '../../scripts/free-port.ts';
 import { servingFlags } from '../servers/serving-flags.ts';
 
-/** bin/kubenest as it was built: `npm test` builds it. */
+/** Built by `npm test`. */
 const bin = resolve(import.meta.dirname, '../../bin');
 
 let folder: string;
@@ -46,12 +46,12 @@ async function start(...flags: string[]): Promise<Started> {
   running.push(child);
   const [text] = (await Promise.race([
     once(child.stdout as NonNullable<typeof child.stdout>, 'data'),
-    once(child, 'exit').then(() => ['it ended']),
+    once(child, 'exit').then(() => ['the server ended']),
   ])) as [Buffer | string];
   return { child, port, lines: String(text).trimEnd().split('\n') };
 }
 
-/** Runs it to its end. */
+/** Runs a command to its end. */
 function run(command: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const { promise, resolve: done } = Promise.withResolvers<{ code: number; stdout: string; stderr: string }>();
   execFile(join(bin, command), args, { cwd: folder }, (error, stdout, stderr) =>
@@ -68,7 +68,7 @@ async function servedCertificate(port: number, servername = 'localhost'): Promis
   return certificate;
 }
 
-test('without flags it says where it is, how to get in, and what to try; SIGTERM ends it with 0', async () => {
+test('without flags it prints its address, the credentials and an example; SIGTERM ends it with 0', async () => {
   const { child, port, lines } = await start();
   expect(lines).toEqual([
     `kubenest serves the Kubernetes API on https://127.0.0.1:${port}`,
@@ -83,7 +83,7 @@ test('without flags it says where it is, how to get in, and what to try; SIGTERM
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 
-test('the second signal ends it at once', async () => {
+test('a second signal ends it immediately', async () => {
   const { child } = await start('--shutdown-delay-duration=1m');
   child.kill('SIGINT');
   await sleep(200);
@@ -91,7 +91,7 @@ test('the second signal ends it at once', async () => {
   expect(await once(child, 'exit')).toEqual([1, null]);
 });
 
-/** Starts a server that logs each request, with pipes as its output, and waits until it serves. */
+/** Starts a server that logs each request to pipes, and waits until it is ready. */
 async function startTalking(): Promise<{ readonly child: ChildProcess; ask(): Promise<number> }> {
   const port = await freePort();
   const child = spawn(join(bin, 'kubenest'), ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, ...servingFlags(), '--v=3'], {
@@ -118,25 +118,25 @@ async function expectEnd(child: ChildProcess): Promise<void> {
   expect(performance.now() - began).toBeLessThan(10_000);
 }
 
-test('a server whose output nobody reads any more serves, and ends at SIGTERM', async () => {
+test('a server whose output was closed keeps serving and ends at SIGTERM', async () => {
   const { child, ask } = await startTalking();
   child.stdout?.destroy();
   child.stderr?.destroy();
   for (let i = 0; i < 50; i++) expect(await ask()).toBe(200);
-  // The log is written once a second at least.
+  // The log is flushed at least once a second.
   await sleep(1_500);
   expect(await ask()).toBe(200);
   await expectEnd(child);
 });
 
-test('a server whose output waits for a reader serves, and ends at SIGTERM', { timeout: 60_000 }, async () => {
+test('a server whose output is blocked keeps serving and ends at SIGTERM', { timeout: 60_000 }, async () => {
   const { child, ask } = await startTalking();
   // More than the pipe holds.
   for (let i = 0; i < 3_000; i++) expect(await ask()).toBe(200);
   await expectEnd(child);
 });
 
-test('a server whose log is on a full disk serves, and ends at SIGTERM', async () => {
+test('a server whose log is on a full disk keeps serving and ends at SIGTERM', async () => {
   const port = await freePort();
   const full = openSync('/dev/full', 'w');
   const args = ['serve', `--data-dir=${folder}/data`, `--secure-port=${port}`, ...servingFlags(), '--v=3'];
@@ -148,7 +148,7 @@ test('a server whose log is on a full disk serves, and ends at SIGTERM', async (
   await expectEnd(child);
 });
 
-test.each(['/proc/x', '/proc', '/dev/null/x'])('the data folder %s, in which nothing can be written, is refused at once', async (path) => {
+test.each(['/proc/x', '/proc', '/dev/null/x'])('an unwritable data folder %s is rejected at start', async (path) => {
   const began = performance.now();
   const { code, stdout, stderr } = await run('kubenest', 'serve', `--data-dir=${path}`);
   expect(performance.now() - began).toBeLessThan(10_000);
@@ -156,7 +156,7 @@ test.each(['/proc/x', '/proc', '/dev/null/x'])('the data folder %s, in which not
   expect(stderr).toMatch(new RegExp(`^kubenest serve: --data-dir ${path}: [^\\n]*(ENOENT|ENOTDIR|EACCES|EPERM)[^\\n]*\\n$`));
 });
 
-test('a second server on the same data folder, and one on the same port, are refused with the reason', async () => {
+test('a second server on the same data folder or port is rejected with the reason', async () => {
   const { port } = await start();
   const onData = await run('kubenest', 'serve', `--data-dir=${folder}/data`, `--secure-port=${await freePort()}`);
   expect(onData).toMatchObject({
@@ -172,7 +172,7 @@ test('a second server on the same data folder, and one on the same port, are ref
   });
 });
 
-test('a damaged data file is named', async () => {
+test('a damaged data file is named in the error', async () => {
   const { child } = await start();
   child.kill('SIGTERM');
   await once(child, 'exit');
@@ -180,11 +180,11 @@ test('a damaged data file is named', async () => {
   const { code, stderr } = await run('kubenest', 'serve', `--data-dir=${folder}/data`);
   expect([code, stderr]).toEqual([
     1,
-    `kubenest serve: storage: ${folder}/data/kubenest.db is damaged or no store of ours: file is not a database\n`,
+    `kubenest serve: storage: ${folder}/data/kubenest.db is damaged or not a kubenest store: file is not a database\n`,
   ]);
 });
 
-test('certificates that change are served from then on, half a pair is not', async () => {
+test('changed certificates are served without a restart, an incomplete pair is not', async () => {
   const authority = await Authority.create('mine');
   const write = async (name: string, commonName: string): Promise<void> => {
     const pair = await authority.issue({ commonName, names: [`${name}.example`], usages: ['server'] });
@@ -216,7 +216,7 @@ test('certificates that change are served from then on, half a pair is not', asy
   expect(byName.checkHost('other.example')).toBe('other.example');
 });
 
-test("envtest's first call: --help has no flag of the insecure port", async () => {
+test("envtest's first call: --help lists no insecure port flag", async () => {
   const help = await run('kube-apiserver', '--help');
   expect([help.code, help.stdout.split('\n')[0]]).toEqual([0, 'Usage: kube-apiserver [flags]']);
   expect(help.stdout).not.toContain('--insecure-port');
@@ -229,12 +229,12 @@ test.each([
   expect(await run('kubenest', ...args)).toEqual({ code: 0, stdout, stderr: '' });
 });
 
-test('an unknown verb is refused, help tells which there are', async () => {
+test('an unknown verb is rejected, and help lists the verbs', async () => {
   expect((await run('kubenest', 'sreve')).code).toBe(1);
   expect((await run('kubenest', 'help')).stdout).toMatch(/serve.*version/s);
 });
 
-test('a header that is called __proto__ takes nobody down', async () => {
+test('a header named __proto__ does not crash the server', async () => {
   const { child, port } = await start();
   const socket = tls.connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
   await once(socket, 'secureConnect');
@@ -250,18 +250,21 @@ test('a header that is called __proto__ takes nobody down', async () => {
   expect(child.exitCode).toBe(null);
 });
 
-test.skipIf(process.platform !== 'linux')('threads that compile and collect give way to those that serve', async () => {
-  const { child } = await start();
-  const tasks = `/proc/${child.pid}/task`;
-  const priorities = async (name: string): Promise<number[]> => {
-    const ids = await readdir(tasks);
-    const names = await Promise.all(ids.map((id) => readFile(`${tasks}/${id}/comm`, 'utf8')));
-    return ids.filter((_, i) => names[i]!.trim() === name).map((id) => getPriority(Number(id)));
-  };
-  const own = getPriority(child.pid!);
-  const expected = Math.max(own, 10);
-  await expect
-    .poll(() => priorities('V8Worker'))
-    .toSatisfy((found: number[]) => found.length > 0 && found.every((one) => one === expected));
-  expect(await priorities('embedded-storag')).toEqual([own]);
-});
+test.skipIf(process.platform !== 'linux')(
+  'compiler and garbage collection threads have a lower priority than serving threads',
+  async () => {
+    const { child } = await start();
+    const tasks = `/proc/${child.pid}/task`;
+    const priorities = async (name: string): Promise<number[]> => {
+      const ids = await readdir(tasks);
+      const names = await Promise.all(ids.map((id) => readFile(`${tasks}/${id}/comm`, 'utf8')));
+      return ids.filter((_, i) => names[i]!.trim() === name).map((id) => getPriority(Number(id)));
+    };
+    const own = getPriority(child.pid!);
+    const expected = Math.max(own, 10);
+    await expect
+      .poll(() => priorities('V8Worker'))
+      .toSatisfy((found: number[]) => found.length > 0 && found.every((one) => one === expected));
+    expect(await priorities('embedded-storag')).toEqual([own]);
+  },
+);

@@ -1,4 +1,4 @@
-/** bin/kubenest with plugin packages, in a process of its own. */
+/** bin/kubenest with plugin packages in its own process. */
 import type { Buffer } from 'node:buffer';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ export const root = resolve(import.meta.dirname, '../..');
 
 const execute = promisify(execFile);
 
-/** Packages of plugins/example as somebody else has them: compiled, packed, and installed in a folder that knows nothing of this checkout. */
+/** Installs packages of plugins/example like a user: compiled, packed, and installed outside of the checkout. */
 export async function installExamples(folder: string, names: readonly string[]): Promise<void> {
   await writeFile(join(folder, 'package.json'), '{"private":true}');
   if (!existsSync(join(root, 'dist/types/.tsbuildinfo'))) await execute(process.execPath, [join(root, 'scripts/build-types.mjs')]);
@@ -35,7 +35,7 @@ export interface Launch {
   readonly stderr: () => string;
 }
 
-/** With the `plugins` of a configuration file in the folder. Resolves when the server is ready or has ended. */
+/** Starts a server with the `plugins` of a configuration file in the folder. Resolves when the server is ready or has ended. */
 export async function launch(plugins: readonly object[], where: string): Promise<Launch> {
   const port = await freePort();
   const file = join(where, `config-${port}.yaml`);
@@ -57,7 +57,7 @@ export async function end({ child }: Launch): Promise<void> {
   await once(child, 'exit');
 }
 
-/** POSTs a body, or else GETs, as the administrator unless the headers say another. */
+/** Sends a POST with the body, or a GET without one, as the administrator unless the headers name another user. */
 export function call(
   port: number,
   path: string,

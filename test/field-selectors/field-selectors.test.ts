@@ -14,7 +14,7 @@ beforeAll(async () => {
   const ask = async (path: string, { contentType = 'application/json', ...options }: { contentType?: string } = {}): Promise<Listed> => {
     const response = await cluster.fetch(path, { ...options, headers: { 'content-type': contentType } });
     const text = await response.text();
-    // A path that is not served yet is no JSON.
+    // A path that is not served yet has a non-JSON response.
     return { status: response.status, body: text.startsWith('{') ? (JSON.parse(text) as Listed['body']) : { message: text } };
   };
   await createSamples(ask);
@@ -22,8 +22,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-describe('lists by field selectors are those of kube-apiserver v1.36.3', () => {
-  it('has the same resources', () => {
+describe('lists with field selectors equal those of kube-apiserver v1.36.3', () => {
+  it('covers the same resources', () => {
     expect(Object.keys(table).sort()).toEqual(Object.keys(expected).sort());
   });
 

@@ -1,2 +1,2 @@
-/** Of both servers: every version is served, and no plugin comes between that waits for controllers. */
+/** Flags of both servers: every version is served, and plugins that depend on controllers are disabled. */
 export const flags = ['--runtime-config=api/all=true', '--disable-admission-plugins=ServiceAccount'];

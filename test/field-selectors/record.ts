@@ -1,5 +1,5 @@
 /**
- * Records what kube-apiserver answers to lists by field selectors:
+ * Records kube-apiserver's responses to lists with field selectors:
  *     node --conditions=kubenest-source --experimental-transform-types test/field-selectors/record.ts
  */
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Lists by field selectors, of every served version of every resource: what they answer, as a table. */
+/** Table of the responses to lists with field selectors, for every served version of every resource. */
 
 export interface Listed {
   readonly status: number;
@@ -13,7 +13,7 @@ export interface Listed {
 
 export type Ask = (path: string, options?: { method?: string; body?: object; contentType?: string }) => Promise<Listed>;
 
-/** By resource (`apps/v1/deployments`), by selector: what is wrong with it, or the objects that it found. */
+/** Error or listed objects by resource (`apps/v1/deployments`) and selector. */
 export type Table = Record<string, Record<string, string>>;
 
 const pod = (name: string, spec: object, status: object): Sample => ({
@@ -29,7 +29,7 @@ const event = (name: string, fields: object): Sample => ({
 interface Sample {
   readonly path: string;
   readonly object: Readonly<Record<string, unknown>> & { readonly metadata: { readonly name: string } };
-  /** What its status becomes. */
+  /** Status to set. */
   readonly status?: object;
 }
 
@@ -148,7 +148,7 @@ export const samples: readonly Sample[] = [
   },
 ];
 
-/** Created once their definition is served. */
+/** Custom resources, created once their definition is served. */
 export const customSamples: readonly Sample[] = [
   ['g1', { teeth: 3, round: true, color: 'red' }],
   ['g2', { teeth: 3, color: '' }],
@@ -158,7 +158,7 @@ export const customSamples: readonly Sample[] = [
   object: { apiVersion: 'fs.example.com/v1', kind: 'Gear', metadata: { name: name as string }, spec },
 }));
 
-/** Values of each field that any resource knows, and of some that none does. */
+/** Values of each field that any resource supports, and of some unsupported fields. */
 const values: Readonly<Record<string, readonly string[]>> = {
   'metadata.name': ['one', 'p1', 'e1', 'n1', 'absent'],
   'metadata.namespace': ['fs-a', 'fs-b', ''],
@@ -204,7 +204,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   source: ['kubelet', ''],
 };
 
-/** Selectors that are wrong whatever the resource, or have an uncommon form. */
+/** Selectors that are invalid for every resource or have an uncommon form. */
 const uncommon = [
   '=x',
   'metadata.name',
@@ -216,7 +216,7 @@ const uncommon = [
   'metadata.name>a',
 ];
 
-/** Creates the samples; rejects where one is refused. */
+/** Creates the samples; rejects if one is rejected. */
 export async function createSamples(ask: Ask): Promise<void> {
   const create = async ({ path, object, status }: Sample): Promise<void> => {
     const created = await ask(path, { method: 'POST', body: object });
@@ -237,7 +237,7 @@ export async function createSamples(ask: Ask): Promise<void> {
   for (const sample of customSamples) await create(sample);
 }
 
-/** Makes the table, of a server that has the samples. */
+/** Creates the table from a server with the samples. */
 export async function makeTable(ask: Ask): Promise<Table> {
   const table: Table = {};
   for (const [name, path] of await listed(ask)) {
@@ -265,7 +265,8 @@ export async function makeTable(ask: Ask): Promise<Table> {
         `metadata.name!=p2,${field}=${first}`,
       ])
         row[selector] ??= await tell(selector);
-      // Pages of one namespace of all lose objects in kube-apiserver: its token is of another prefix than that by which it goes on.
+      // kube-apiserver loses objects in pages of a single namespace selected from all, because its token uses another prefix
+      // than the continuation.
       if (field !== 'metadata.namespace')
         for (const operator of ['=', '!=']) row[`pages of ${field}${operator}${first}`] = await pages(ask, path, field + operator + first);
     }
@@ -286,7 +287,7 @@ async function listed(ask: Ask): Promise<[name: string, path: string][]> {
   return found;
 }
 
-/** Objects that the samples made: others come and go by themselves. */
+/** Names of the sample objects; other objects come and go by themselves. */
 const names = new Set([...samples, ...customSamples].map(({ object }) => object.metadata.name));
 
 function told({ status, body }: Listed): string {
@@ -297,7 +298,7 @@ function told({ status, body }: Listed): string {
   return found.filter((name) => (name.startsWith('fs-') || !name.includes('/')) && names.has(name.split('/').at(-1) ?? '')).join(' ');
 }
 
-/** All pages of one object each: how many objects there are on each, and which. */
+/** Lists in pages of one object. Returns the number of objects on each page and their names. */
 async function pages(ask: Ask, path: string, selector: string): Promise<string> {
   const found: string[] = [];
   for (let token = ''; ; ) {

@@ -113,7 +113,7 @@ else {
       await using folder = newFolder();
       await using redis = await startRedis([...durable, '--cluster-enabled', 'yes']);
       const start = Kubenest.start(folder.path, ['--storage-backend=redis', `--redis-url=${redis.url}`]);
-      const says = 'storage: a Redis Cluster cannot hold the store; use one master with replicas';
+      const says = 'storage: Redis Cluster is not supported; use one master with replicas';
       await expect(start).rejects.toThrow(new Error(`kubenest ended: kubenest serve: ${says}\n`));
     });
   });

@@ -145,7 +145,7 @@ describe('of a request that asks', () => {
     const text = await (await cluster.fetch(`/debug/traces/${id}?output=text`)).text();
     expect(text.split('\n').length).toBeLessThan(30);
     expect(text).toMatch(/^POST \/api\/v1\/namespaces\/default\/pods\?dryRun=All by admin: 422 pods "web" is forbidden/);
-    expect(text).toMatch(/├─ what is changed\n/);
+    expect(text).toMatch(/├─ Mutating admission\n/);
     expect(text).toMatch(/\+ \/spec\/tolerations = /);
   });
 

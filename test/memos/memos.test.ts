@@ -41,7 +41,7 @@ const definition = {
   },
 };
 
-/** Answers, stored bytes and what a watcher saw, but for what differs between two runs of one server. */
+/** Removes the values that differ between two runs of a server from responses, stored bytes and watch events. */
 function plain(text: string, ids: Map<string, string>): string {
   return text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {
@@ -53,7 +53,7 @@ function plain(text: string, ids: Map<string, string>): string {
     .replace(/Audit-ID.*/g, '');
 }
 
-// Managers of fields are in the order of their times: of two runs, each would have its own.
+// Field managers are sorted by time; a fixed clock makes their order deterministic.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
 });
@@ -61,7 +61,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-/** Plays the requests of a seed on a server of their own, with some memos off. */
+/** Plays the requests of a seed on a new server with some caches disabled. */
 async function play(seed: number, off: readonly (keyof Memos)[]): Promise<string[]> {
   for (const name of off) memos[name] = false;
   try {
@@ -95,7 +95,7 @@ async function play(seed: number, off: readonly (keyof Memos)[]): Promise<string
   }
 }
 
-/** Of the first place in which two runs differ. */
+/** Returns the first difference of two runs. */
 function firstDifference(one: readonly string[], other: readonly string[]): readonly (string | undefined)[] {
   const at = one.findIndex((text, i) => text !== other[i]);
   return at < 0 ? [] : [one[at], other[at]];
@@ -110,19 +110,19 @@ describe.each(seeds)('random requests (seed %i)', (seed) => {
     expect(Object.values(memos)).toEqual(names.map(() => true));
   });
 
-  it('reach the server in each way', () => {
+  it('cover each kind of request', () => {
     const statuses = new Set(without.map((text) => / (\d{3}) |\n(\d{3}) /.exec(text)?.slice(1).find(Boolean)));
     for (const status of ['200', '201', '404', '409', '422']) expect(statuses).toContain(status);
     expect(without.length).toBeGreaterThan(requestsOfEach + 5);
   });
 
-  it('have the same answers and leave the same bytes with all memos', async () => {
+  it('have the same responses and stored bytes with all caches', async () => {
     const withAll = await play(seed, []);
     expect([firstDifference(withAll, without), withAll.length]).toEqual([[], without.length]);
   }, 60_000);
 
   it.each(names)(
-    'have the same answers and leave the same bytes without %s',
+    'have the same responses and stored bytes without %s',
     async (name) => {
       const others = await play(seed, [name]);
       expect([firstDifference(others, without), others.length]).toEqual([[], without.length]);

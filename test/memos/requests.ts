@@ -1,4 +1,4 @@
-/** Random requests about objects of few names and forms, so that what one leaves behind meets others. */
+/** Random requests for a few names and forms, so that later requests meet the effects of earlier ones. */
 
 export interface Sent {
   readonly method: string;
@@ -7,7 +7,7 @@ export interface Sent {
   readonly contentType: string;
 }
 
-/** A generator of numbers below 1 that gives the same for the same seed. Mulberry32. */
+/** Returns a seeded generator of numbers below 1 (Mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -18,7 +18,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Values of a field, among them those that are zero, empty, null, or wrong. */
+/** Values of a field, including zero, empty, null and invalid ones. */
 const numbers = [0, 1, 3, null, undefined, -1, 'x'];
 const quantities = ['0', '1', '100m', '1000m', '1Gi', '0.1', null, 'x', undefined];
 const images = ['i', 'i:latest', 'i:1', '', null];

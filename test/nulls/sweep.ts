@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { samples } from '../field-selectors/table.ts';
 
-/** Nulls and empty values in every field of every built-in kind that can be created. */
+/** Tests null and empty values in every field of every creatable built-in kind. */
 
 export interface Swept {
   readonly status: number;
@@ -19,7 +19,7 @@ export interface Swept {
 }
 export type Ask = (path: string, options?: { method?: string; body?: object; contentType?: string }) => Promise<Swept>;
 
-/** By kind, verb and field: the status of null, and of an empty value where there is one. */
+/** Status for null, and for an empty value if there is one, by kind, verb and field. */
 export type Table = Record<string, string>;
 
 type Json = Record<string, unknown>;
@@ -36,7 +36,7 @@ const populated = new Map(
 
 type Path = readonly (string | number)[];
 
-/** All members and items of a document, containers before what is in them. */
+/** Yields the paths of all members and items of a document, containers first. */
 function* pathsOf(value: unknown, at: Path = []): Generator<Path> {
   if (typeof value !== 'object' || value === null) return;
   const keys = Array.isArray(value) ? [...value.keys()].slice(0, 1) : Object.keys(value);
@@ -47,7 +47,7 @@ function* pathsOf(value: unknown, at: Path = []): Generator<Path> {
   }
 }
 
-/** A document with another value at a place; what is around it is copied. */
+/** Returns a document with another value at a path, copying its parents. */
 function replaced(value: unknown, [key, ...rest]: Path, next: unknown): unknown {
   if (key === undefined) return next;
   if (Array.isArray(value)) return value.map((item, i) => (i === key ? replaced(item, rest, next) : item));
@@ -56,14 +56,14 @@ function replaced(value: unknown, [key, ...rest]: Path, next: unknown): unknown 
 
 const valueAt = (value: unknown, path: Path): unknown => path.reduce<unknown>((at, key) => (at as Json)[key as string], value);
 
-/** undefined: there is none that is not null. */
+/** Returns the empty value of the same type; undefined if only null is possible. */
 function emptyOf(value: unknown): unknown {
   if (typeof value === 'string') return '';
   if (Array.isArray(value)) return [];
   return typeof value === 'object' && value !== null ? {} : undefined;
 }
 
-/** A field of the same name in a field of the same name is taken for one: pod templates are swept once. */
+/** Merges equal names at any depth, so that pod templates are tested once. */
 const placeOf = (path: Path): string =>
   path
     .map((key) => (typeof key === 'number' ? '*' : key))
@@ -76,7 +76,7 @@ export async function sweep(ask: Ask): Promise<Table> {
   const kinds = new Set<string>();
   for (const { kind, apiVersion, path, create } of await writable(ask)) {
     const full = populated.get(`${apiVersion} ${kind}`);
-    // Versions of a kind differ in little, and each costs a second.
+    // Versions of a kind differ little, and each takes a second.
     if (!full || kinds.has(kind)) continue;
     kinds.add(kind);
     const own = { ...full, metadata: { name: 'swept' } };

@@ -1,4 +1,4 @@
-/** Numbers as Go has them, int64 or float64, from each body to each answer. */
+/** Tests numbers with Go's semantics, int64 or float64, from each request format to each response format. */
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,17 +8,17 @@ import { isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { answerTo, inCbor, inJson, type NumberAnswer, type NumberRequest } from './requests.ts';
 
-/** What is known to be otherwise here: such a row fails, or the entry has to go. */
+/** Returns the reason of a known difference; its row must fail, otherwise remove the entry. */
 function reasonToDiffer(name: string, text = ''): string | undefined {
   if (/^-0\.0 in (raw content: (apply of|strategic|create in YAML)|a schema: (minimum|multipleOf))/.test(name))
     return 'a negative zero is 0';
   if (text === '{"any":-0}' || text === '{"ios":-0}') return 'a negative zero is 0';
-  // The content of custom resources is JSON until it is answered.
+  // The content of custom resources stays JSON until it is encoded.
   if (/^4473706563a143616e79(a1416e)?(f9|fa|fb)/.test(text) && !hasFraction(text)) return 'a float64 without a fraction is an integer';
   return undefined;
 }
 
-/** True if the CBOR ends with a float that has a fraction, or is beyond int64. */
+/** True if the CBOR ends with a float that has a fraction or exceeds int64. */
 function hasFraction(hex: string): boolean {
   const item = Buffer.from(/(?:f9....|fa.{8}|fb.{16})$/.exec(hex)?.[0] ?? '', 'hex');
   const value = parseCbor(item);
@@ -30,7 +30,7 @@ describe.each([inJson, inCbor])('$record', async ({ record, flags, requests }) =
   const cluster = await startTestCluster({ flags: [...flags] });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it('asks for as much as the record is of', () => {
+  it('covers exactly the recorded requests', () => {
     expect(requests.map(({ name }) => name)).toEqual(recorded.map(({ name }) => name));
   });
 

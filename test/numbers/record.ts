@@ -1,4 +1,7 @@
-/** Records what the real kube-apiserver makes of numbers: `node test/numbers/record.ts`. Needs the programs of ../shared/reference. */
+/**
+ * Records the real kube-apiserver's handling of numbers: `node test/numbers/record.ts`. Requires the binaries of
+ * ../shared/reference.
+ */
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What both servers are asked about numbers, in this order: each literal in each place of a custom resource, in raw content, in patches, in JSON,
- * YAML and CBOR.
+ * Requests with numbers to both servers, in this order: each literal at each position of a custom resource, in raw content,
+ * in patches, in JSON, YAML and CBOR.
  */
 import { Buffer } from 'node:buffer';
 
@@ -11,16 +11,16 @@ export interface NumberRequest {
   readonly contentType?: string;
   readonly accept?: string;
   readonly body?: string | Buffer;
-  /** Asked again until the status is 200. */
+  /** Repeats the request until the status is 200. */
   readonly until?: true;
-  /** The field whose text is compared; of the whole answer where it is undefined, only the status. */
+  /** The field whose text is compared; undefined compares only the status. */
   readonly field?: string;
 }
 
 export interface NumberAnswer {
   readonly name: string;
   readonly status: number;
-  /** Of the named field, as it was written; of an error, its message. */
+  /** Text of the field, or the message of an error. */
   readonly text?: string | undefined;
   readonly warning?: string | undefined;
 }
@@ -41,7 +41,7 @@ const revisions = '/apis/apps/v1/namespaces/default/controllerrevisions';
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
 const services = '/api/v1/namespaces/default/services';
 
-/** Literals of int64, of float64 with and without a fraction, and at the ends of both. */
+/** Literals of int64, of float64 with and without a fraction, and at the limits of both. */
 const literals = [
   ...['0', '1', '-1', '10', '1000'],
   ...['0.0', '1.0', '-1.0', '10.0', '1e0', '1e3', '1E3', '1.50', '0.5', '2.5', '10.25', '1e-7', '1.5e-3'],
@@ -50,10 +50,10 @@ const literals = [
   ...['9223372036854775807', '-9223372036854775808', '9223372036854775808', '9223372036854775807.0', '18446744073709551616'],
   ...['1e20', '1e21', '123456789012345678901234567890', '1.7976931348623157e308', '3e39'],
 ];
-/** Those with which whole histories are written. */
+/** Literals used for complete histories. */
 const few = ['1', '1.0', '-0.0', '0.5', '1.50', '1e3', '9007199254740993', '9007199254740993.0', '1e18', '1e21', '9223372036854775808'];
 
-/** A rule that never holds, and names the type of what it is of. */
+/** A rule that always fails and reports the type of its value. */
 const typeRule = {
   rule: 'self != self',
   messageExpression: `'is ' + (type(self) == int ? 'an int' : type(self) == double ? 'a double' : 'something else')`,
@@ -158,7 +158,7 @@ const get = (name: string, path: string, field: string, accept?: string): Number
   ...(accept !== undefined && { accept }),
 });
 
-/** Metadata is decoded by its type, whatever the rest is. */
+/** Requests with a literal in metadata, which is decoded by type. */
 function inMetadata(literal: string): NumberRequest[] {
   const meta = `{"name":"a","generation":${literal},"deletionGracePeriodSeconds":${literal}}`;
   const embedded = `{"embedded":{"apiVersion":"v1","kind":"A","metadata":${meta}}}`;
@@ -173,7 +173,7 @@ function inMetadata(literal: string): NumberRequest[] {
 
 const dry = (path: string): string => `${path}?dryRun=All`;
 
-/** A literal in each field of a custom resource, of which nothing is stored. */
+/** Requests with a literal in each field of a custom resource, as dry runs. */
 function inEachField(literal: string): NumberRequest[] {
   const values: Record<string, string> = Object.fromEntries(Object.keys(fields).map((field) => [field, literal]));
   Object.assign(values, { ruledParent: `{"a":${literal},"b":${literal}}`, map: `{"x":${literal}}`, set: `[1,${literal},1000]` });
@@ -184,7 +184,7 @@ function inEachField(literal: string): NumberRequest[] {
   );
 }
 
-/** What becomes of a literal that is written: of the stored object, all is asked. */
+/** Requests that write a literal and read the whole stored object. */
 function history(literal: string, index: number): NumberRequest[] {
   const name = `h${index}`;
   const path = `${custom}/${name}`;
@@ -226,7 +226,7 @@ const jsonPatchOf = (literal: string): string =>
     { op: 'remove', path: '/spec/any/c' },
   ]).replaceAll('"LITERAL"', literal);
 
-/** Raw content keeps its literals until a patch makes maps of it. */
+/** Requests with a literal in raw content, which is preserved until a patch parses it. */
 function inRawContent(literal: string, index: number): NumberRequest[] {
   const name = `r${index}`;
   const path = `${revisions}/${name}`;
@@ -263,7 +263,7 @@ function inRawContent(literal: string, index: number): NumberRequest[] {
 const labelled = (name: string): string =>
   `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"${name}","labels":{"b":"c"}},"revision":1}`;
 
-/** Numbers and quantities of built-in kinds. */
+/** Requests with numbers and quantities of built-in kinds. */
 function inBuiltIns(literal: string): NumberRequest[] {
   const label = (text: string): string => `${literal} in a built-in kind: ${text}`;
   const deployed = dry(`${deployments}/d`);
@@ -289,7 +289,7 @@ function inBuiltIns(literal: string): NumberRequest[] {
   ];
 }
 
-/** Numbers of a schema itself, and what their defaults are. */
+/** Requests with numbers in a schema and in its defaults. */
 function inSchemas(literal: string, index: number): NumberRequest[] {
   const label = (text: string): string => `${literal} in a schema: ${text}`;
   const schema = (place: string): object => ({
@@ -305,7 +305,7 @@ function inSchemas(literal: string, index: number): NumberRequest[] {
   ];
 }
 
-/** A CBOR object whose spec is `{"any": item}`, or of another field with three letters, with the item as it is. */
+/** Returns a CBOR object with the spec `{"any": item}`, or another three-letter field, with the encoded item. */
 function cborObject(item: string, field = 'any'): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.from([0x78, value.length]), Buffer.from(value)]);
   return Buffer.concat([
@@ -338,9 +338,9 @@ const cborItems = {
   'the integer 2^63': '1b8000000000000000',
 } as const;
 
-/** A literal in JSON and YAML, answered in CBOR. */
+/** Requests with a literal in JSON and YAML and a CBOR response. */
 function toCbor(literal: string): NumberRequest[] {
-  // Of one member each: Go writes maps in any order.
+  // One member in each map, because Go encodes maps in random order.
   const body = object('y', `{"any":{"n":${literal}}}`);
   const data = revision('y', `{"n":${literal}}`);
   return [
@@ -365,7 +365,7 @@ const prepared: readonly NumberRequest[] = [
 ];
 
 export interface NumberRequests {
-  /** The record beside this file. */
+  /** File name of the record. */
   readonly record: string;
   readonly flags: readonly string[];
   readonly requests: readonly NumberRequest[];
@@ -389,14 +389,14 @@ export const inJson: NumberRequests = {
   ],
 };
 
-/** Nothing of it is stored: in CBOR, a store would keep the types of numbers, which JSON loses. */
+/** Requests in CBOR, as dry runs, because a CBOR store would preserve number types that JSON loses. */
 export const inCbor: NumberRequests = {
   record: 'cbor.json',
   flags: [...flags, '--feature-gates=CBORServingAndStorage=true'],
   requests: [...prepared, ...literals.flatMap(toCbor), ...Object.entries(cborItems).flatMap(fromCbor)],
 };
 
-/** What of an answer is compared. Times and identities are those of the server. */
+/** Returns the compared part of a response, without times and identifiers of the server. */
 export function answerTo({ name, field, accept }: NumberRequest, status: number, body: Buffer, warning: string | undefined): NumberAnswer {
   const said = { name, status, ...(warning && { warning }) };
   if (status >= 400) return { ...said, text: messageOf(body) };
@@ -413,7 +413,7 @@ function messageOf(body: Buffer): string {
   try {
     return withoutIdentities((JSON.parse(text) as { message: string }).message);
   } catch {
-    // CBOR: the name of the next member begins with its length.
+    // CBOR: the next member's name starts with its length.
     const found = /message.{0,3}?([ -~]{20,}?)(?=[A-Z](?:metadata|reason|status|code|kind|details)|$)/.exec(body.toString('latin1'));
     return withoutIdentities(found?.[1] ?? text);
   }
@@ -427,7 +427,7 @@ const withoutIdentities = (text: string): string =>
     .replace(/(resourceVersion\\?":\\?")\d+/g, '$1RV')
     .replace(/resourceVersion:\d+/g, 'resourceVersion:RV');
 
-/** The text of the first member of a name in JSON. */
+/** Returns the text of the first JSON member with a name. */
 function fieldOf(text: string, field: string): string | undefined {
   const at = text.indexOf(`"${field}":`);
   if (at < 0) return undefined;
@@ -449,12 +449,12 @@ function endOfString(text: string, from: number): number {
   return at;
 }
 
-/** The lines of a member at the top. */
+/** Returns the lines of a top-level YAML member. */
 function yamlFieldOf(text: string, field: string): string | undefined {
   return new RegExp(`^${field}:.*\\n(?:[ -].*\\n)*`, 'm').exec(text)?.[0];
 }
 
-/** The bytes from the name of a member at the end of an object on, or up to the next member. */
+/** Returns the bytes from a member's name up to the next member or the end of the object. */
 function cborFieldOf(body: Buffer, field: string): string | undefined {
   const at = body.indexOf(Buffer.concat([Buffer.from([0x40 | field.length]), Buffer.from(field)]));
   if (at < 0) return undefined;

@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => installed[Symbol.asyncDispose]());
 
-/** A folder of its own, so that the test leaves nothing in the user's. */
+/** Environment with its own cache folder, so that the test does not modify the user's. */
 const environment = (): NodeJS.ProcessEnv => ({ ...cleanEnvironment(), XDG_CACHE_HOME: join(dirname(installed.project), 'cache') });
 
 async function assets(): Promise<string> {
@@ -30,7 +30,7 @@ async function assets(): Promise<string> {
   return stdout.trim();
 }
 
-/** What the program's environments say, one line each. */
+/** Returns the program's output, one line for each environment. */
 async function environmentsOn(folder: string): Promise<string[]> {
   const { stdout } = await execute(program, [], { env: { ...environment(), KUBEBUILDER_ASSETS: folder } });
   return stdout.trim().split('\n');
@@ -43,7 +43,7 @@ const expected = (folder: string): string[] => {
 };
 
 describe('kubenest envtest path', () => {
-  it('prints the same folder to all who ask at once', { timeout: 60_000 }, async () => {
+  it('prints the same folder for concurrent calls', { timeout: 60_000 }, async () => {
     const folders = await Promise.all([assets(), assets(), assets()]);
     expect(new Set(folders).size).toBe(1);
     const names = await readdir(folders[0] ?? '');
@@ -52,7 +52,7 @@ describe('kubenest envtest path', () => {
   });
 });
 
-describe('environments of controller-runtime side by side install definitions, add users and stop', () => {
+describe('concurrent controller-runtime environments install definitions, add users and stop', () => {
   it('on kubenest', { timeout: 120_000 }, async ({ skip }) => {
     if (obstacle !== undefined) skip(obstacle);
     const folder = await assets();

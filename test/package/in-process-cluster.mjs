@@ -1,4 +1,5 @@
-// Uses an in-process cluster as a test does: without a port, and over HTTPS. Prints what it saw. Copied to where the package is installed.
+// Uses an in-process cluster like a test does: without a port, and over HTTPS. Prints the results. Copied to the project in
+// which the package is installed.
 import { request } from 'node:https';
 import { startTestCluster } from 'kubenest/testing';
 
@@ -22,7 +23,7 @@ await using cluster = await startTestCluster({ listen: true, objects: [definitio
 const { spec } = await (await cluster.fetch('/apis/example.com/v1/namespaces/default/widgets/a')).json();
 console.log('in process', spec.size, (await cluster.fetch('/api/v1/secrets', { as: 'jane' })).status);
 
-/** Asks over a connection of its own. Resolves to the response, whose body is still to come. */
+/** Sends a request over a new connection. Resolves to the response before its body. */
 function ask(path, { method = 'GET', body, type = 'application/json' } = {}) {
   const headers = { authorization: `Bearer ${cluster.token('admin')}`, 'content-type': type };
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The package as its users have it: packed, and installed in a folder that knows nothing of this checkout. */
+/** The package as users have it: packed, and installed outside of the checkout. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 export const checkout = resolve(import.meta.dirname, '../..');
 export const execute = promisify(execFile);
 
-/** The environment of somebody who has a Node, `npm` and nothing of a test runner. */
+/** Returns the environment of a user with Node and `npm` and without a test runner. */
 export function cleanEnvironment(node = process.execPath): NodeJS.ProcessEnv {
   const isOurs = (name: string): boolean => /^(npm_|vitest|node_options|kubenest_)/i.test(name);
   const kept = Object.entries(process.env).filter(([name]) => !isOurs(name));
@@ -16,7 +16,7 @@ export function cleanEnvironment(node = process.execPath): NodeJS.ProcessEnv {
 }
 
 export class InstalledPackage implements AsyncDisposable {
-  /** The project that the package is installed in. */
+  /** The project in which the package is installed. */
   readonly project: string;
   readonly archive: string;
 
@@ -37,12 +37,12 @@ export class InstalledPackage implements AsyncDisposable {
     return new InstalledPackage(project, archive);
   }
 
-  /** The folder of the package. */
+  /** Folder of the package. */
   get root(): string {
     return join(this.project, 'node_modules/kubenest');
   }
 
-  /** One of the commands that npm has installed. */
+  /** Path of a command installed by npm. */
   command(name: string): string {
     return join(this.project, 'node_modules/.bin', name);
   }

@@ -30,19 +30,19 @@ const filesOf = async (pattern: string): Promise<string[]> => {
 };
 
 describe('the package', () => {
-  it('is one package without dependencies that npm may publish', async () => {
+  it('is a single publishable package without dependencies', async () => {
     expect((await readdir(join(installed.project, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual(['kubenest']);
     expect(manifest).toMatchObject({ name: 'kubenest', publishConfig: { access: 'public', provenance: true } });
     for (const absent of ['private', 'dependencies', 'devDependencies', 'optionalDependencies', 'scripts', 'workspaces'])
       expect(manifest).not.toHaveProperty(absent);
   });
 
-  it('has every file that its manifest names', async () => {
+  it('contains every file of its manifest', async () => {
     const targets = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? target : Object.values(target)));
     for (const target of [...Object.values(manifest.bin), ...targets]) expect(await filesOf(target), target).not.toEqual([]);
   });
 
-  it('has every page that its pages link to', async () => {
+  it('contains every page that its pages link to', async () => {
     const pages = await filesOf('**/*.md');
     expect(pages).toEqual(expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/plugin-guide.md', 'docs/testing.md']));
     const dead: string[] = [];
@@ -54,13 +54,13 @@ describe('the package', () => {
     expect(dead).toEqual([]);
   });
 
-  it('has nothing of the machine that built it', async () => {
+  it('contains no paths of the build machine', async () => {
     expect(existsSync(join(installed.root, 'dist/.compile-cache'))).toBe(false);
     for (const file of await filesOf('**/*.{js,json,ts,txt}'))
       expect(await readFile(join(installed.root, file), 'utf8'), file).not.toContain(checkout);
   });
 
-  it('has the notice and the bill of materials of each package that is in it', async () => {
+  it('contains the notice and the bill of materials of each bundled package', async () => {
     const { components } = JSON.parse(await readFile(join(installed.root, 'sbom.cdx.json'), 'utf8')) as Sbom;
     const names = components.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['@grpc/grpc-js', '@nestjs/core', 'inversify', 'pino', 'yaml']));
@@ -76,7 +76,7 @@ describe('the commands', () => {
     { command: 'kube-apiserver', args: ['--ephemeral'] },
   ])('npx $command serves', { timeout: 60_000 }, async ({ command, args }) => {
     const port = await freePort();
-    // A group of its own, as a shell has: npx passes no signals on.
+    // Uses a process group like a shell, because npx does not forward signals.
     const options: SpawnOptionsWithoutStdio = { cwd: installed.project, env: cleanEnvironment(), detached: true };
     const child = spawn('npx', ['--offline', command, ...args, `--secure-port=${port}`], options);
     let errors = '';
@@ -113,7 +113,7 @@ describe('the exports', () => {
     expect([stdout, stderr]).toEqual(['functionfunction', '']);
   });
 
-  it('have the conformance tests of storage for vitest', { timeout: 60_000 }, async () => {
+  it('include the storage conformance tests for vitest', { timeout: 60_000 }, async () => {
     const project = join(installed.project, 'storage');
     await cp(installed.root, join(project, 'node_modules/kubenest'), { recursive: true });
     await symlink(join(checkout, 'node_modules/vitest'), join(project, 'node_modules/vitest'));
@@ -141,7 +141,7 @@ describe('the in-process cluster serves', () => {
   });
 });
 
-describe('a package of plugins', () => {
+describe('a plugin package', () => {
   let folder: string;
   beforeAll(async () => {
     folder = join(installed.project, 'team-labels');
@@ -150,7 +150,7 @@ describe('a package of plugins', () => {
     await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { ...options, cwd: folder });
   }, 180_000);
 
-  it('is made, installed and tested with what was installed', { timeout: 120_000 }, async () => {
+  it('is created, installed and tested with the installed package', { timeout: 120_000 }, async () => {
     const { stdout } = await execute('npm', ['test'], { cwd: folder, env: cleanEnvironment() });
     expect(stdout).toMatch(/pass 2\n/);
   });
@@ -180,7 +180,7 @@ describe('a package of plugins', () => {
     }, 180_000);
     const message = (): RegExp =>
       new RegExp(`^kubenest needs Node ${manifest.engines.node.replace('>=', '')} or newer, and this is v?20\\.`);
-    /** What a command prints first, on either stream. */
+    /** Returns the first output of a command on either stream. */
     const firstOutput = async (command: string, args: readonly string[], cwd: string): Promise<string> => {
       const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
       let text = '';
@@ -195,11 +195,11 @@ describe('a package of plugins', () => {
       { what: 'kube-apiserver', command: () => installed.command('kube-apiserver'), args: [] },
       { what: 'an import', command: () => 'node', args: ['--input-type=module', '-e', "import 'kubenest/testing'"] },
       { what: 'a dynamic import', command: () => 'node', args: ['-e', "import('kubenest/sdk/testing')"] },
-    ])('$what says first which Node is needed', async ({ command, args }) => {
+    ])('$what first reports the required Node version', async ({ command, args }) => {
       expect(await firstOutput(command(), args, installed.project)).toMatch(message());
     });
 
-    it('the tests of a new package say first which Node is needed', async () => {
+    it('the tests of a new package first report the required Node version', async () => {
       expect(await firstOutput('npm', ['test', '--silent'], folder)).toMatch(message());
     });
   });

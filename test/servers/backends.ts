@@ -1,4 +1,4 @@
-/** The stores that a server of a test may be on. */
+/** Storage backends for test servers. */
 import type { TestStorage } from '#testing/index';
 import { etcd, noEtcd, startEtcd } from './etcd-server.ts';
 import { noRedis, redisServer, startRedis } from './redis-server.ts';
@@ -6,7 +6,7 @@ import { noRedis, redisServer, startRedis } from './redis-server.ts';
 export const backendNames = ['embedded', 'redis', 'etcd'] as const;
 export type BackendName = (typeof backendNames)[number];
 
-/** Why a backend cannot be had here; undefined: it can. */
+/** The reason why a backend is unavailable; undefined: available. */
 export const absent: Readonly<Record<BackendName, string | undefined>> = {
   embedded: undefined,
   redis: redisServer === undefined ? noRedis : undefined,
@@ -14,13 +14,13 @@ export const absent: Readonly<Record<BackendName, string | undefined>> = {
 };
 
 export interface StartedBackend extends AsyncDisposable {
-  /** Of a server on it. */
+  /** Flags of a server on the backend. */
   readonly flags: readonly string[];
-  /** Of a test cluster on it; `file` is for one that has no server. */
+  /** Storage of a test cluster; `file` is for backends without a server. */
   storage(file: string): TestStorage;
 }
 
-/** A store of the test's own. */
+/** Starts a backend for one test. */
 export async function startBackend(name: BackendName): Promise<StartedBackend> {
   if (name === 'embedded') return { flags: [], storage: (file) => ({ file }), async [Symbol.asyncDispose]() {} };
   const server = await (name === 'redis' ? startRedis() : startEtcd());
@@ -34,6 +34,6 @@ export async function startBackend(name: BackendName): Promise<StartedBackend> {
 
 export function backendOf(name: string): BackendName {
   const known = backendNames.find((each) => each === name);
-  if (!known) throw new Error(`the backend is ${JSON.stringify(name)}, it must be one of ${backendNames.join(', ')}`);
+  if (!known) throw new Error(`unknown backend ${JSON.stringify(name)}: expected one of ${backendNames.join(', ')}`);
   return known;
 }

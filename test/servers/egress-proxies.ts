@@ -1,4 +1,4 @@
-/** Proxies of the test's own for the ways out of the server: HTTP CONNECT on a port or a unix socket, and konnectivity's service. */
+/** Test proxies for egress: HTTP CONNECT on a port or a Unix socket, and the konnectivity service. */
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Server as NetServer, type Socket } from 'node:net';
@@ -8,17 +8,17 @@ import { packet, packetType } from '#apiserver/network/egress-selector/konnectiv
 export interface EgressProxy extends AsyncDisposable {
   /** `127.0.0.1:port`, or the path of the socket. */
   readonly address: string;
-  /** What it was asked to connect to. */
+  /** Requested targets. */
   readonly targets: string[];
-  /** Whether it refuses. */
+  /** True if it rejects requests. */
   refuses: boolean;
 }
 
 interface ProxyOptions {
-  /** The path of a unix socket; undefined: a port. */
+  /** Path of a Unix socket; undefined: a port. */
   readonly socket?: string;
   readonly pair?: { readonly cert: string; readonly key: string };
-  /** The authority whose certificates it asks for. */
+  /** CA of the client certificates that it requires. */
   readonly clientCa?: string;
 }
 
@@ -67,7 +67,7 @@ export async function startHttpProxy({ socket, pair, clientCa }: ProxyOptions = 
 type Packet = ReturnType<typeof packet.decode>;
 type Sent = Parameters<typeof packet.encode>[0];
 
-/** One connection for each stream, as the server asks for it. */
+/** Starts a konnectivity proxy with one connection for each stream, as the server uses it. */
 export async function startKonnectivity(socket: string): Promise<EgressProxy> {
   const server = new Server();
   const sockets = new Set<Socket>();
@@ -107,7 +107,7 @@ export async function startKonnectivity(socket: string): Promise<EgressProxy> {
     responseStream: true,
     requestDeserialize: (message: Buffer) => packet.decode(message),
     responseSerialize: (values: Sent) => packet.encode(values),
-    // What a client would need.
+    // Required by the type, used only by clients.
     requestSerialize: () => Buffer.alloc(0),
     responseDeserialize: () => undefined,
   } as const;

@@ -1,4 +1,4 @@
-/** An etcd of the test's own: on free ports, with its own folder, ended by the test. */
+/** Starts an etcd for one test, on free ports with its own folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findReference } from '../../scripts/find-reference.mjs';
 import { freePort } from '../../scripts/free-port.ts';
 
-/** Where the binary is; undefined, with the reason to skip, where there is none. */
+/** Path of the binary; undefined if there is none, so that tests are skipped. */
 export const etcd: string | undefined = findReference('etcd');
 export const noEtcd = 'there is no etcd: put one on the PATH, or run ../shared/reference/build.sh';
 
@@ -16,7 +16,7 @@ export interface EtcdServer extends AsyncDisposable {
   readonly url: string;
   readonly child: ChildProcess;
   readonly port: number;
-  /** Kills it at once (SIGKILL), waits for its end, and starts it again on the same ports and folder. */
+  /** Kills it with SIGKILL and restarts it on the same ports and folder. */
   restart(): Promise<EtcdServer>;
 }
 
@@ -25,10 +25,10 @@ interface Place {
   readonly ports: readonly [client: number, peer: number, metrics: number];
 }
 
-/** A port that was free may be taken meanwhile, by a connection of another test. */
+/** Number of attempts, because a free port may be taken by another test before it is used. */
 const attempts = 3;
 
-/** `flags`: besides those of an etcd of one member. */
+/** `flags` are added to those of a single-member etcd. */
 export async function startEtcd(flags: readonly string[] = [], scheme: 'http' | 'https' = 'http'): Promise<EtcdServer> {
   for (let attempt = 1; ; attempt += 1) {
     const folder = mkdtempSync(join(tmpdir(), 'etcd-'));

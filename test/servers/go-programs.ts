@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Nothing is fetched: where a module is missing, a test is skipped. */
+/** Prevents downloads: a test is skipped if a module is missing. */
 const offline = { ...process.env, GOPROXY: 'off', GOFLAGS: '-mod=readonly -buildvcs=false' };
 
-/** Why a Go program of a folder cannot be built here; undefined if it can. */
+/** Returns the reason why a folder's Go program cannot be built; undefined if it can. */
 export function goObstacle(folder: string): string | undefined {
   try {
     execFileSync('go', ['list', '-deps', './...'], { cwd: folder, env: offline, stdio: 'ignore' });
@@ -14,7 +14,7 @@ export function goObstacle(folder: string): string | undefined {
   }
 }
 
-/** Builds one package of a module into a file. */
+/** Builds a package of a Go module. */
 export async function buildGoProgram(folder: string, path: string, into: string): Promise<void> {
   await promisify(execFile)('go', ['build', '-o', into, path], { cwd: folder, env: offline });
 }

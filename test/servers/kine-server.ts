@@ -1,4 +1,4 @@
-/** A kine of the test's own, on SQLite: what speaks etcd's protocol as far as Kubernetes needs it. */
+/** Starts a kine on SQLite for one test; it implements the part of etcd's protocol that Kubernetes uses. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

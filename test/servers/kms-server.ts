@@ -1,4 +1,4 @@
-/** A KMS v2 plugin of the test's own, on a unix socket: it keeps its keys in memory, and can be made to fail. */
+/** Starts a KMS v2 plugin for one test on a Unix socket; it keeps its keys in memory and can be made to fail. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Server, ServerCredentials, status, type handleUnaryCall, type ServiceError } from '@grpc/grpc-js';
 import {
@@ -20,17 +20,17 @@ interface Decoder<T> {
 
 export interface KmsServer extends AsyncDisposable {
   readonly endpoint: string;
-  /** How often each method was called. */
+  /** Number of calls of each method. */
   readonly calls: { Status: number; Encrypt: number; Decrypt: number };
-  /** What Status says; may be changed. */
+  /** Mutable response of Status. */
   status: KmsStatus;
-  /** Whether calls are refused, or never answered. */
+  /** Whether calls are rejected or never answered. */
   fault: 'none' | 'refuses' | 'hangs';
-  /** Values are encrypted with a new key from now on, which Status tells. */
+  /** Encrypts with a new key from now on and reports it in Status. */
   rotate(): void;
 }
 
-/** Keys of plugins outlive the plugin: give those of one to the next. */
+/** Keys that outlive a plugin; pass them to the next one. */
 export type KmsKeys = Map<string, Buffer>;
 
 export async function startKms(socket: string, keys: KmsKeys = new Map()): Promise<KmsServer> {
@@ -70,7 +70,7 @@ export async function startKms(socket: string, keys: KmsKeys = new Map()): Promi
       responseStream: false,
       requestDeserialize: (message: Buffer) => request.decode(message),
       responseSerialize: (values: R) => response.encode(values),
-      // What a client would need.
+      // Required by the type, used only by clients.
       requestSerialize: () => Buffer.alloc(0),
       responseDeserialize: () => undefined,
     } as const;
@@ -86,7 +86,7 @@ export async function startKms(socket: string, keys: KmsKeys = new Map()): Promi
   });
   method('Decrypt', decryptRequest, decryptResponse, ({ ciphertext, keyId, annotations }) => {
     const key = keys.get(keyId);
-    if (!key || annotations[0]?.value.toString() !== 'test') throw new Error(`there is no key ${keyId}`);
+    if (!key || annotations[0]?.value.toString() !== 'test') throw new Error(`unknown key ${keyId}`);
     const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, 12)).setAuthTag(ciphertext.subarray(-16));
     return { plaintext: Buffer.concat([decipher.update(ciphertext.subarray(12, -16)), decipher.final()]) };
   });

@@ -1,4 +1,4 @@
-/** A real kube-apiserver of the test's own, on an etcd that the test shares with it. */
+/** Starts a real kube-apiserver for one test, on an etcd shared with the test. */
 import { Buffer } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -22,9 +22,9 @@ export interface Answer {
 
 export interface KubeApiserver extends AsyncDisposable {
   readonly url: string;
-  /** As an administrator. */
+  /** Sends a request as an administrator. */
   fetch(path: string, options?: Ask): Promise<Answer>;
-  /** As nobody in particular, with what the test sends itself. */
+  /** Sends a request without credentials other than those in the request. */
   send(path: string, request: RawRequest): Promise<Answer>;
 }
 
@@ -94,9 +94,9 @@ function sendRaw(port: number, path: string, { method, headers, body }: RawReque
         port,
         path,
         method,
-        // Of a DELETE Node does not tell the length by itself.
+        // Node does not set the length of a DELETE body.
         headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
-        // It has made its certificate itself, for this test.
+        // The server generated its certificate for this test.
         rejectUnauthorized: false,
         agent: false,
       },

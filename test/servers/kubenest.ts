@@ -1,4 +1,4 @@
-/** bin/kubenest in a process of the test's own, as it was built: `npm test` builds it. */
+/** Runs bin/kubenest in its own process; `npm test` builds it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,20 +12,20 @@ const started = /^kubenest serves the Kubernetes API on/m;
 
 export interface Answer {
   readonly status: number;
-  /** Of what is no JSON, the text. */
+  /** Parsed JSON, or text. */
   readonly body: unknown;
 }
 
 export interface Ask {
   readonly method?: string;
   readonly body?: unknown;
-  /** A bearer token; default: the administrator's. */
+  /** Bearer token. Default: the administrator's. */
   readonly token?: string;
-  /** Of the body. Default: of a PATCH a merge patch, else JSON. */
+  /** Content type. Default: merge patch for PATCH, otherwise JSON. */
   readonly contentType?: string;
 }
 
-/** A server that may be killed and started again where it was. */
+/** A server that can be killed and restarted in place. */
 export class Kubenest implements AsyncDisposable {
   readonly folder: string;
   readonly port: number;
@@ -39,7 +39,7 @@ export class Kubenest implements AsyncDisposable {
     this.flags = flags;
   }
 
-  /** Its data are in the folder. `users`: of groups, by their tokens; `admin-token` is an administrator's. */
+  /** Starts a server with its data in the folder. `users` maps tokens to groups; `admin-token` is an administrator's. */
   static async start(folder: string, flags: readonly string[] = [], users: Readonly<Record<string, string>> = {}): Promise<Kubenest> {
     mkdirSync(folder, { recursive: true });
     const lines = Object.entries({ 'admin-token': 'admin,admin,"system:masters"', ...users }).map(([token, user]) => `${token},${user}\n`);
@@ -54,17 +54,17 @@ export class Kubenest implements AsyncDisposable {
     return `https://127.0.0.1:${this.port}`;
   }
 
-  /** Of the process. */
+  /** Process id. */
   get pid(): number {
     return this.#child!.pid!;
   }
 
-  /** The end of what it has said on standard error since it was started. */
+  /** End of its standard error since the last start. */
   get log(): string {
     return this.#said;
   }
 
-  /** Rejects with what it said if it ends. */
+  /** Rejects with its output if it ends. */
   async restart(): Promise<void> {
     const child = spawn(bin, ['serve', `--secure-port=${this.port}`, ...servingFlags(), ...this.flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -87,7 +87,7 @@ export class Kubenest implements AsyncDisposable {
     await once(child, 'exit');
   }
 
-  /** A kubeconfig file for the holder of a token, which trusts the server's own authority. */
+  /** Returns a kubeconfig for the owner of a token, which trusts the server's CA. */
   kubeconfig(token: string): string {
     const file = join(this.folder, `kubeconfig-${token}`);
     const authority = readFileSync(join(this.folder, 'data/pki/ca.crt')).toString('base64');
@@ -133,7 +133,7 @@ export class Kubenest implements AsyncDisposable {
   }
 }
 
-/** Events of a watch are several texts of JSON, and so none. */
+/** Returns undefined for events of a watch, which are several JSON texts. */
 function parsed(text: string): unknown {
   try {
     return text.startsWith('{') ? JSON.parse(text) : text;

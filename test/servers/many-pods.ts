@@ -1,4 +1,4 @@
-/** A store of very many pods of 3 kB, made without a server. */
+/** Creates a store with very many pods of 3 kB without a server. */
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';
 import { Kubenest } from './kubenest.ts';
 
 const podBytes = 3_000;
-/** They are in `ns-0` to `ns-9`, which need not be there. */
+/** Number of namespaces `ns-0` to `ns-9`, which need not exist. */
 export const namespaces = 10;
 
-/** A pod as the server stores it, in whose text names and the like are replaced. */
+/** Returns the stored form of a pod, in which names and similar values are replaced. */
 export async function storedPod(folder: string): Promise<string> {
   await using server = await Kubenest.start(folder);
   const pod = (padding: number): object => ({
@@ -17,10 +17,10 @@ export async function storedPod(folder: string): Promise<string> {
     spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'registry.example.com/app:v1', ports: [{ containerPort: 8080 }] }] },
   });
   const path = '/api/v1/namespaces/default/pods';
-  // The Namespace that the pods are in is there; the account that they run as would be made by a controller.
+  // The namespace exists; its default service account would be created by a controller.
   await server.fetch('/api/v1/namespaces/default/serviceaccounts', { body: { metadata: { name: 'default' } } });
   const { status, body } = await server.fetch(`${path}?dryRun=All`, { body: pod(0) });
-  if (status !== 201) throw new Error(`the pod was answered with ${status}: ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`creating the pod failed with ${status}: ${JSON.stringify(body)}`);
   await server.fetch(path, { body: pod(podBytes - JSON.stringify(body).length) });
   await server.kill('SIGTERM');
   const storage = await EmbeddedStorage.open({ file: join(folder, 'data/kubenest.db') });
@@ -31,7 +31,7 @@ export async function storedPod(folder: string): Promise<string> {
   return record.value.toString();
 }
 
-/** Puts so many pods into the embedded store of a file. Returns the bytes of all. `template`: of `storedPod`. */
+/** Inserts pods into the embedded store of a file. Returns their total size in bytes. `template` comes from `storedPod`. */
 export async function fillWithPods(file: string, template: string, count: number): Promise<number> {
   const storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0 });
   const { metadata } = JSON.parse(template) as { readonly metadata: { readonly uid: string; readonly resourceVersion: string } };

@@ -1,4 +1,4 @@
-/** What the process of a server takes, in megabytes. */
+/** Memory of a server process in megabytes. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Kubenest } from './kubenest.ts';
 
@@ -10,7 +10,7 @@ export function memory({ pid }: Kubenest): { readonly now: number; readonly most
   return { now: read('VmRSS'), most: read('VmHWM') };
 }
 
-/** What the work takes, and the most memory meanwhile. */
+/** Returns the duration of the work and the peak memory during it. */
 export async function measured(
   server: Kubenest,
   work: () => Promise<unknown>,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findGoModule } from './go-modules.ts';
 
-/** A file with one definition, as an operator's project ships it. */
+/** A file with one definition from an operator's project. */
 export interface DefinitionFile {
   readonly name: string;
   readonly path: string;
@@ -15,7 +15,7 @@ const places = [
   ['sigs.k8s.io/gateway-api@v1.4.1', 'config/crd/experimental'],
 ] as const;
 
-/** Those of the projects that are in Go's module cache; `go mod download` of these versions gets them. */
+/** Returns the definitions of projects in Go's module cache; `go mod download` of these versions provides them. */
 export function operatorDefinitions(): DefinitionFile[] {
   return places.flatMap(([module, folder]) => {
     const root = findGoModule(module);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startProxy } from './proxy.ts';
 
-it('passes everything on in its order, whenever the delay changes, and breaks off when it is cut', async () => {
+it('forwards all bytes in order while the delay changes, and disconnects when cut', async () => {
   let received = '';
   const target = createServer((socket) => void socket.on('error', () => {}).on('data', (data) => (received += data.toString())));
   target.listen(0, '127.0.0.1');

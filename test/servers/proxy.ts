@@ -1,21 +1,21 @@
-/** A proxy of TCP between a server and its store, by which tests cut, stop and slow down the network between them. */
+/** A TCP proxy between a server and its store with which tests cut, stop and slow down the network. */
 import type { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Proxy extends AsyncDisposable {
   readonly port: number;
-  /** Where new connections go. */
+  /** Port for new connections. */
   target: number;
-  /** Bytes come so much later, in both directions. */
+  /** Delay of bytes in both directions. */
   delayMs: number;
-  /** New connections are refused, and those that are there broken off. */
+  /** Closes all connections and refuses new ones. */
   cut(): void;
-  /** Nothing is passed on, and nothing is told of it. */
+  /** Stops forwarding silently. */
   hold(): void;
-  /** The connections that are there pass nothing on for ever, and nothing is told of it; new ones work. */
+  /** Stops forwarding on existing connections silently and permanently; new connections work. */
   strand(): void;
-  /** All is as it was before `cut` and `hold`; what was held comes now. */
+  /** Undoes `cut` and `hold`; held bytes are forwarded now. */
   heal(): void;
 }
 
@@ -46,7 +46,7 @@ export async function startProxy(target: number): Promise<Proxy> {
   });
   const pass = (from: Socket, to: Socket): void => {
     let last: Promise<void> = Promise.resolve();
-    /** What is under way slowly: nothing may overtake it. */
+    /** Delayed bytes, which later ones must not overtake. */
     let late = 0;
     from.setNoDelay(true).on('data', (data: Buffer) => {
       if (proxy.delayMs === 0 && late === 0) {

@@ -1,4 +1,4 @@
-/** A redis-server of the test's own: on a free port, with its own folder, ended by the test. */
+/** Starts a redis-server for one test, on a free port with its own folder. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../scripts/free-port.ts';
 import { findRedisServer, findRedisServers, findRedisVersions, hasWaitAof } from '../../scripts/find-redis-server.mjs';
 
-/** Where the binary is; undefined, with the reason to skip, where there is none. */
+/** Path of the binary; undefined if there is none, so that tests are skipped. */
 export const redisServer: string | undefined = findRedisServer();
-/** All of this machine: of several versions. */
+/** Paths of all installed binaries of different versions. */
 export const redisServers: readonly string[] = findRedisServers();
-/** One of each version, by its name. */
+/** One binary of each version, by name. */
 export const redisVersions: ReadonlyMap<string, string> = findRedisVersions();
-/** One that can wait for the logs of its replicas; undefined, with the reason to skip, where there is none. */
+/** A binary with WAITAOF; undefined if there is none, so that tests are skipped. */
 export const syncingServer: string | undefined = redisServers.find(hasWaitAof);
 export const noSyncingServer = 'there is no redis-server of 7.2 or newer and no valkey-server: npm run setup could not get one';
 export const noRedis = 'there is no redis-server: npm run setup could not get one';
@@ -24,20 +24,20 @@ export interface RedisServer extends AsyncDisposable {
   readonly port: number;
   readonly folder: string;
   readonly child: ChildProcess;
-  /** Kills it at once (SIGKILL) and waits for its end. */
+  /** Kills it with SIGKILL and waits for its end. */
   kill(): Promise<void>;
-  /** Kills it, and starts it again on the same port and folder. */
+  /** Kills it and restarts it on the same port and folder. */
   restart(): Promise<RedisServer>;
   command(...args: string[]): string;
 }
 
-/** Settings with which acknowledged writes last; a replica gets its copy at once. */
+/** Settings under which acknowledged writes are durable; replicas synchronize immediately. */
 export const durable = [
   ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', ''],
   ...['--repl-diskless-sync-delay', '0'],
 ];
 
-/** `settings`: as on its command line, instead of the durable ones. */
+/** `settings` are command line options that replace the durable ones. */
 export async function startRedis(
   settings: readonly string[] = durable,
   at?: { readonly port: number; readonly folder: string },

@@ -1,6 +1,6 @@
 /**
- * Flags of servers that tests start as processes: with serving workers by `KUBENEST_TEST_SERVING_WORKERS`, with another implementation of HTTP/2
- * by `KUBENEST_TEST_HTTP2_SERVER`, as test clusters.
+ * Returns the flags of server processes: serving workers from `KUBENEST_TEST_SERVING_WORKERS` and the HTTP/2 implementation
+ * from `KUBENEST_TEST_HTTP2_SERVER`, like those of test clusters.
  */
 export function servingFlags(): string[] {
   const workers = process.env['KUBENEST_TEST_SERVING_WORKERS'];

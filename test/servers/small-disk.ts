@@ -1,4 +1,4 @@
-/** A file system of the test's own that is soon full. */
+/** Creates a small file system for one test. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,14 +9,14 @@ const megabyte = 1_048_576;
 
 export interface SmallDisk extends Disposable {
   readonly folder: string;
-  /** Takes so much of it, until `makeRoom`. */
+  /** Occupies that much space until `makeRoom`. */
   fill(megabytes: number): void;
-  /** Takes all of it that is free, until `makeRoom`. */
+  /** Occupies all free space until `makeRoom`. */
   fillWhatIsLeft(): void;
   makeRoom(): void;
 }
 
-/** undefined if this user may not make one. */
+/** Returns undefined if the user may not create one. */
 export function smallDisk(megabytes: number): SmallDisk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
   const filler = join(folder, 'filler');

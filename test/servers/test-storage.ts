@@ -2,8 +2,8 @@ import { etcd, noEtcd, startEtcd } from './etcd-server.ts';
 import { noRedis, redisServer, startRedis } from './redis-server.ts';
 
 /**
- * vitest's global set-up: with `TEST_STORAGE=redis` or `etcd`, one server for all tests of the run, in which each test cluster has a store
- * of its own. Rejects where there is none: who asks for a backend is not to test another.
+ * vitest's global set-up: with `TEST_STORAGE=redis` or `etcd`, starts one server for all tests of the run, in which each
+ * test cluster has its own store. Rejects if the backend is unavailable, so that a run never silently tests another one.
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   const name = process.env['TEST_STORAGE'];
@@ -22,5 +22,5 @@ async function start(name: string): Promise<{ readonly url: string } & AsyncDisp
     if (etcd === undefined) throw new Error(noEtcd);
     return startEtcd();
   }
-  throw new Error(`TEST_STORAGE is ${JSON.stringify(name)}, it must be embedded, redis or etcd`);
+  throw new Error(`TEST_STORAGE: unknown backend ${JSON.stringify(name)}: expected embedded, redis or etcd`);
 }

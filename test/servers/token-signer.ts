@@ -1,4 +1,4 @@
-/** A service of the test's own that signs service account tokens (externaljwt v1), on a unix socket. */
+/** Starts a service for one test that signs service account tokens (externaljwt v1), on a Unix socket. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js';
 import {
@@ -16,12 +16,12 @@ interface Coder<T> {
 }
 
 export interface TokenSigner extends AsyncDisposable {
-  /** How often the keys were asked for. */
+  /** Number of key requests. */
   fetches: number;
-  /** Members of the header beside and instead of those that are right. */
+  /** Header members added to or replacing the correct ones. */
   header: Record<string, unknown>;
   maxTokenExpirationSeconds: number;
-  /** Signs with a new key from now on; `retires`: the one before verifies only. */
+  /** Signs with a new key from now on; with `retires` the previous key is only used for verification. */
   rotate(retires?: boolean): void;
 }
 

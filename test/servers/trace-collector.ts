@@ -1,8 +1,8 @@
-/** A collector of OpenTelemetry traces of the test's own: OTLP over gRPC, on a free port. */
+/** Starts a collector of OpenTelemetry traces for one test: OTLP over gRPC, on a free port. */
 import { Server, ServerCredentials, type handleUnaryCall } from '@grpc/grpc-js';
 import { exportTraceServiceRequest, exportTraceServiceResponse } from '#apiserver/tracing/otlp-messages';
 
-/** A span as tests compare it: ids in hex. */
+/** A span for comparison in tests, with ids in hex. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -11,7 +11,7 @@ export interface ReceivedSpan {
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly links: readonly string[];
-  /** As they came: the name, with its attributes if there are some. */
+  /** Events in order of arrival: the name, with its attributes if there are any. */
   readonly events: readonly (readonly [name: string, attributes?: Readonly<Record<string, string | number>>])[];
   readonly status: number;
   readonly milliseconds: number;

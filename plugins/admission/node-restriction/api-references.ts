@@ -42,7 +42,10 @@ const projectedReferences: readonly (readonly [source: string, resource: string]
   ['podCertificate', 'podcertificates'],
 ];
 
-/** What of the API a pod refers to, that no mirror pod may; undefined if nothing. Throws for sources that are not known. Upstream: kubernetes/pkg/api/pod (HasAPIObjectReference). */
+/**
+ * Returns the first API object that a pod refers to, which mirror pods must not do; undefined if there is none. Throws for
+ * unknown volume sources. Upstream: kubernetes/pkg/api/pod (HasAPIObjectReference).
+ */
 export function apiReferenceOf({ spec }: Pod): string | undefined {
   if (spec.serviceAccountName) return 'serviceaccounts';
   if (refersToSecrets(spec)) return 'secrets';

@@ -1,4 +1,4 @@
-/** Labels that a node may set on itself. Upstream: kubelet/pkg/apis/well_known_labels.go. */
+/** Labels that a node may set on its own Node object. Upstream: kubelet/pkg/apis/well_known_labels.go. */
 const ownLabels = new Set([
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',
@@ -17,7 +17,7 @@ const restricted = 'node-restriction.kubernetes.io';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The labels that differ and are not for nodes to change, sorted. */
+/** Returns the changed labels that nodes must not modify, sorted. */
 export function forbiddenLabels(labels: Labels = {}, old: Labels = {}): string[] {
   const names = new Set([...Object.keys(labels), ...Object.keys(old)]);
   return [...names].filter((name) => differs(labels, old, name) && isForbidden(name)).sort();

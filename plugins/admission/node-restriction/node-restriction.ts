@@ -52,8 +52,8 @@ const anyChange = { subresources: ['*'], operations: ['CREATE', 'UPDATE', 'DELET
 type Admit = (nodeName: string, request: Attributes) => void | Promise<void>;
 
 /**
- * Keeps nodes to themselves: their own Node and Lease, the pods that run on them, tokens for those.
- * Upstream: kubernetes/plugin/pkg/admission/noderestriction/admission.go.
+ * Restricts kubelets to their own Node and Lease, to the pods on their node, and to the tokens of these pods. Upstream:
+ * kubernetes/plugin/pkg/admission/noderestriction/admission.go.
  */
 @AdmissionPlugin({
   name: 'NodeRestriction',
@@ -155,7 +155,7 @@ export class NodeRestriction {
     return node;
   }
 
-  /** Throws NotFound with the word that upstream's caches have for the resource. */
+  /** Returns a pod. Throws NotFound with the resource name that upstream's caches use. */
   #podNamed(namespace: string, name: string): Pod {
     const pod = this.#pods.get(namespace, name);
     if (!pod) throw newNotFound({ group: '', resource: 'pod' }, name);
@@ -265,7 +265,10 @@ export class NodeRestriction {
   };
 }
 
-/** Looks up what a PodCertificateRequest names. An object that the cache does not have yet is no denial: who asked may try again. */
+/**
+ * Looks up an object named in a PodCertificateRequest. If the cache has not received it, the error is retriable, not a
+ * denial.
+ */
 function retrieved<T>(what: string, get: () => T): T {
   try {
     return get();
@@ -324,7 +327,7 @@ function admitClaim(nodeName: string, request: Attributes): void {
   );
 }
 
-/** Without what nodes may change of a claim, and what changes by itself. */
+/** Returns a claim without the fields that nodes may change and those that change automatically. */
 function withoutNodesFields({ metadata, status, ...rest }: PersistentVolumeClaim): Record<string, unknown> {
   const { resourceVersion: _, managedFields: __, ...meta } = metadata;
   const {

@@ -9,7 +9,7 @@ interface CSIDriver extends KubeObject {
   readonly spec?: { readonly tokenRequests?: readonly { readonly audience?: string }[] };
 }
 
-/** What mounts volumes of sources that were built in once. Upstream: csi-translation-lib. */
+/** CSI drivers that replaced in-tree volume sources. Upstream: csi-translation-lib. */
 const migratedDrivers: Readonly<Record<string, string>> = {
   gcePersistentDisk: 'pd.csi.storage.gke.io',
   awsElasticBlockStore: 'ebs.csi.aws.com',
@@ -20,7 +20,7 @@ const migratedDrivers: Readonly<Record<string, string>> = {
   portworxVolume: 'pxd.portworx.com',
 };
 
-/** For whom the volumes of a pod need tokens of its service account. */
+/** Determines the audiences for which a pod's volumes need service account tokens. */
 export class TokenAudiences {
   readonly #claims: Informer<PersistentVolumeClaim>;
   readonly #volumes: Informer<PersistentVolume>;
@@ -32,7 +32,10 @@ export class TokenAudiences {
     this.#drivers = informers.for({ group: 'storage.k8s.io', resource: 'csidrivers' });
   }
 
-  /** Whether a pod needs tokens for an audience (empty: the server itself). Throws what hindered finding it out, if nothing needs them. */
+  /**
+   * True if the pod needs tokens for the audience (empty: the server itself). If nothing needs them, throws the errors that
+   * prevented the check.
+   */
   isNeeded(pod: Pod, audience: string): boolean {
     const problems: string[] = [];
     for (const volume of pod.spec.volumes ?? []) {

@@ -10,7 +10,7 @@ const listOf: Readonly<Record<ContainerSort, string>> = {
   'ephemeral container': 'ephemeralContainers',
 };
 
-/** The containers of all sorts, and where they are: `spec.initContainers[0]`. */
+/** Yields the containers of all kinds with their paths: `spec.initContainers[0]`. */
 export function* containersWithPaths(pod: SecuredPod): Iterable<{ readonly container: SecuredContainer; readonly path: Path }> {
   let before: ContainerSort | undefined;
   let index = 0;

@@ -3,8 +3,8 @@ import type { Capabilities, ContainerSecurityContext, IdStrategy, Policy, Policy
 import { defaultAppArmor, defaultSeccomp } from './profiles.ts';
 
 /**
- * Fills in, in place, what the pod leaves open and the policy has an answer for.
- * Upstream until 1.25: MutatePod in kubernetes/pkg/security/podsecuritypolicy/provider.go.
+ * Sets the policy's defaults in a pod, in place. Upstream until 1.25: MutatePod in
+ * kubernetes/pkg/security/podsecuritypolicy/provider.go.
  */
 export function mutatePod(pod: SecuredPod, policy: Policy): void {
   const { spec } = policy;
@@ -49,7 +49,10 @@ function seLinuxOf({ seLinux }: PolicySpec): object | undefined {
   return seLinux.rule === 'MustRunAs' ? seLinux.seLinuxOptions : undefined;
 }
 
-/** The container's own and the policy's, sorted where the policy has any that the container has not; what a container drops is not added. */
+/**
+ * Returns the container's capabilities merged with the policy's, sorted if the policy adds any; capabilities that the
+ * container drops are not added.
+ */
 function capabilitiesOf(own: Capabilities | undefined, spec: PolicySpec): Capabilities | undefined {
   const { defaultAddCapabilities = [], requiredDropCapabilities = [] } = spec;
   const dropped = new Set(own?.drop);

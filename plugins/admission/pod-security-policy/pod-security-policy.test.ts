@@ -32,24 +32,24 @@ admissionTable(
   PodSecurityPolicy,
   [
     {
-      name: 'the first by name that changes nothing, before those that do',
+      name: 'the first policy by name that changes nothing takes precedence over mutating ones',
       object: pod(),
       want: { metadata: metadata('b') },
       annotations: { 'podsecuritypolicy.policy.k8s.io/admit-policy': 'b', 'podsecuritypolicy.policy.k8s.io/validate-policy': 'b' },
     },
     {
-      name: 'of updates none is changed',
+      name: 'an update is not mutated',
       object: container({ privileged: true }),
       oldObject: pod(),
       denied:
         /unable to validate pod: \[spec.containers\[0\].securityContext.privileged: Invalid value: true: Privileged containers are not allowed/,
     },
     {
-      name: 'owners and finalizers may be changed by anybody',
+      name: 'owner references and finalizers can be changed without a policy',
       object: pod({ hostPID: true }, { finalizers: ['a/b'] }),
       oldObject: pod({ hostPID: true }),
     },
-    { name: 'a subresource is not looked at', object: pod({ hostPID: true }), oldObject: pod(), subresource: 'status' },
+    { name: 'subresources are not checked', object: pod({ hostPID: true }), oldObject: pod(), subresource: 'status' },
   ],
   under(policy('c', {}), policy('b', {}), policy('a', { readOnlyRootFilesystem: true })),
 );
@@ -58,7 +58,7 @@ admissionTable(
   PodSecurityPolicy,
   [
     {
-      name: 'what the pod leaves open is filled in',
+      name: 'unset fields get defaults',
       object: pod({ initContainers: [main] }),
       want: {
         metadata: metadata('strict'),
@@ -88,7 +88,7 @@ admissionTable(
       },
     },
     {
-      name: 'what the pod says is not overwritten',
+      name: 'set fields are not overwritten',
       object: pod({ ...secured({ runAsUser: 1 }), securityContext: { fsGroup: 6 } }),
       denied: /securityContext.runAsUser: Invalid value: 1: must be in the ranges: \[\{5 9\}\]/,
     },
@@ -109,7 +109,7 @@ admissionTable(
       denied: /add: Invalid value: "X": capability may not be added/,
     },
     {
-      name: 'a root file system that can be written',
+      name: 'a writable root file system',
       object: container({ readOnlyRootFilesystem: false }),
       denied: /readOnlyRootFilesystem: Invalid value: false: ReadOnlyRootFilesystem must be set to true/,
     },
@@ -146,7 +146,7 @@ admissionTable(
       denied: /spec.securityContext.hostNetwork: Invalid value: true: Host network is not/,
     },
     {
-      name: 'host PID and IPC',
+      name: 'host PID and IPC namespaces',
       object: pod({ hostPID: true, hostIPC: true }),
       denied: /Host PID is not allowed to be used .*Host IPC is not/,
     },
@@ -156,11 +156,15 @@ admissionTable(
       denied: /runAsUser: Invalid value: 0: running with the root UID is forbidden/,
     },
     {
-      name: 'root allowed by a flag',
+      name: 'runAsNonRoot false',
       object: container({ runAsNonRoot: false }),
       denied: /runAsNonRoot: Invalid value: false: must be true/,
     },
-    { name: 'nobody is root unless it says so', object: pod(), want: { metadata: metadata('p'), spec: secured({ runAsNonRoot: true }) } },
+    {
+      name: 'runAsNonRoot is required unless runAsUser is set',
+      object: pod(),
+      want: { metadata: metadata('p'), spec: secured({ runAsNonRoot: true }) },
+    },
     {
       name: 'a host port',
       object: container({ runAsUser: 1 }, { ports: [{ hostPort: 80 }] }),
@@ -201,7 +205,7 @@ admissionTable(
       denied: /csi.driver: Invalid value: "b": Inline CSI driver is not allowed to be used/,
     },
     {
-      name: 'a token is as good as the secret that it replaced',
+      name: 'a projected service account token counts as a secret',
       object: volumes({ projected: token }, { csi: { driver: 'a' } }),
       want: {
         metadata: metadata('p'),
@@ -215,12 +219,12 @@ admissionTable(
       },
     },
     {
-      name: 'another projected volume is not',
+      name: 'another projected volume does not count as a secret',
       object: volumes({ projected: { sources: [{ secret: { name: 's' } }] } }),
       denied: /projected volumes are not/,
     },
     {
-      name: 'seccomp may not be set',
+      name: 'a seccomp profile without permitted profiles',
       object: pod({ securityContext: { seccompProfile: { type: 'RuntimeDefault' } } }),
       denied: /pod\]: Forbidden: seccomp may not be set/,
     },
@@ -255,12 +259,12 @@ admissionTable(
       },
     },
     {
-      name: 'another seccomp profile',
+      name: 'a seccomp profile that is not permitted',
       object: container({ seccompProfile: { type: 'Unconfined' } }),
       denied: /main\]: Forbidden: unconfined is not an allowed seccomp profile. Valid values are docker\/default/,
     },
     {
-      name: 'another AppArmor profile, by the field',
+      name: 'an AppArmor profile in the field that is not permitted',
       object: container({ appArmorProfile: { type: 'Unconfined' } }),
       denied: /main\]: Forbidden: unconfined is not an allowed profile. Allowed values: "localhost\/a"/,
     },
@@ -292,14 +296,18 @@ const three = {
 admissionTable(
   PodSecurityPolicy,
   [
-    { name: 'what the service account may use', object: pod({ serviceAccountName: 'default' }), want: { metadata: metadata('account') } },
     {
-      name: 'what the user may use, by a rule for the group extensions',
+      name: 'a policy that the service account may use',
+      object: pod({ serviceAccountName: 'default' }),
+      want: { metadata: metadata('account') },
+    },
+    {
+      name: 'a policy that the user may use, by a rule for the group extensions',
       object: pod({ serviceAccountName: 'default', hostIPC: true }),
       want: { metadata: metadata('user') },
     },
     {
-      name: 'what neither may use is as if it was not there',
+      name: 'a policy that neither may use is ignored',
       object: pod({ hostPID: true }),
       denied: /unable to admit pod: \[spec.securityContext.hostPID: Invalid value: true: Host PID is not allowed to be used\]$/,
     },

@@ -21,22 +21,22 @@ import { validatePod } from './validate.ts';
 const validatedAnnotation = 'kubernetes.io/psp';
 const auditPrefix = 'podsecuritypolicy.policy.k8s.io/';
 
-/** Under which policy a pod is allowed, and how it looks then; or why it is under none. */
+/** The policy that allows a pod and the mutated pod, or the errors of all policies. */
 type Verdict =
   | { readonly policy: string; readonly pod: SecuredPod }
   | { readonly policy?: undefined; readonly errors: readonly FieldError[] };
 
 /**
- * Pods keep to a PodSecurityPolicy that their maker or their service account may `use`. Of all policies that allow a new pod
- * the first by name counts that leaves it as it is, or else the first that fills in what it leaves open:
+ * Requires pods to satisfy a PodSecurityPolicy that the user or the service account may `use`. Among the policies that allow
+ * a new pod, the first by name that does not mutate it applies, or else the first that mutates it:
  *
- * | request | a policy allows the pod as it is | only with changes | none     |
- * | ------- | -------------------------------- | ----------------- | -------- |
- * | CREATE  | admitted                         | changed, admitted | denied   |
- * | UPDATE  | admitted                         | denied            | denied   |
+ * | request | a policy allows the pod unchanged | only with changes | none     |
+ * | ------- | --------------------------------- | ----------------- | -------- |
+ * | CREATE  | admitted                          | changed, admitted | denied   |
+ * | UPDATE  | admitted                          | denied            | denied   |
  *
- * Updates of owners and finalizers alone are let through, and subresources are not looked at.
- * Upstream until 1.25: kubernetes/plugin/pkg/admission/security/podsecuritypolicy/admission.go.
+ * Updates of only owner references and finalizers are admitted, and subresources are not checked. Upstream until 1.25:
+ * kubernetes/plugin/pkg/admission/security/podsecuritypolicy/admission.go.
  */
 @AdmissionPlugin({ name: 'PodSecurityPolicy', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }] })
 export class PodSecurityPolicy {
@@ -91,7 +91,7 @@ export class PodSecurityPolicy {
     return changed ?? { errors: await this.#errorsToTell(request, failures) };
   }
 
-  /** Nobody learns of policies that they may not use. */
+  /** Returns only the errors of policies that the user may use. */
   async #errorsToTell(
     request: Attributes,
     failures: readonly { readonly name: string; readonly errors: readonly FieldError[] }[],
@@ -108,7 +108,7 @@ export class PodSecurityPolicy {
     const { serviceAccountName } = (object as SecuredPod).spec;
     const users = serviceAccountName ? [serviceAccount(namespace, serviceAccountName), user] : [user];
     for (const one of users) {
-      // RBAC rules from before policies had a group of their own.
+      // Older RBAC rules use the group extensions.
       for (const apiGroup of ['policy', 'extensions']) {
         const resource = { apiGroup, apiVersion: '*', resource: 'podsecuritypolicies', subresource: '', namespace, name };
         const { decision } = await this.authorizer.authorize({ ...resource, user: one, verb: 'use', isResourceRequest: true, path: '' });
@@ -127,7 +127,7 @@ function nameOf({ metadata }: Policy): string {
   return metadata.name ?? '';
 }
 
-/** By name; the one that allowed the pod before comes first. */
+/** Sorts policies by name, with the policy that previously allowed the pod first. */
 function sorted(policies: readonly Policy[], hint: string | undefined): Policy[] {
   const rank = (policy: Policy): number => (nameOf(policy) === hint ? 0 : 1);
   return policies.toSorted((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -138,7 +138,7 @@ function serviceAccount(namespace: string, name: string): UserInfo {
   return { name: `system:serviceaccount:${namespace}:${name}`, groups: [all, `${all}:${namespace}`] };
 }
 
-/** Who may update and delete a pod may let the garbage collector do so. */
+/** True if an update changes only fields used by garbage collection, which a user who can update and delete the pod may set. */
 function isOnlyMutatingGCFields({ object, oldObject }: Attributes): boolean {
   if (!oldObject) return false;
   const { ownerReferences, finalizers, selfLink, managedFields } = oldObject.metadata as Record<string, unknown>;

@@ -1,12 +1,12 @@
 import type { KubeObject } from 'kubenest/sdk';
 import type { Container, Pod, PodSpec } from '../pod-walker.ts';
 
-/** Both ends are inside. */
+/** A range of ids, both ends inclusive. */
 export interface IdRange {
   readonly min: number;
   readonly max: number;
 }
-/** What users or groups there may be. A policy of `MustRunAs` or `MayRunAs` has ranges. */
+/** Permitted users or groups. `MustRunAs` and `MayRunAs` require ranges. */
 export interface IdStrategy {
   readonly rule: string;
   readonly ranges?: readonly IdRange[];
@@ -18,7 +18,7 @@ export interface SELinuxOptions {
   readonly user?: string;
 }
 
-/** policy/v1beta1 PodSecurityPolicySpec, defaulted. */
+/** policy/v1beta1 PodSecurityPolicySpec with defaults. */
 export interface PolicySpec {
   readonly privileged?: boolean;
   readonly defaultAddCapabilities?: readonly string[];
@@ -53,7 +53,7 @@ export interface Profile {
   readonly type?: string;
   readonly localhostProfile?: string;
 }
-/** The members that pods and containers share: what a container does not say, its pod says for it. */
+/** The fields shared by pods and containers; the pod's values are the containers' defaults. */
 interface CommonSecurityContext {
   seLinuxOptions?: SELinuxOptions;
   runAsUser?: number;
@@ -87,7 +87,7 @@ export interface SecuredPod extends Pod {
   spec: PodSpec & { securityContext?: PodSecurityContext; hostNetwork?: boolean; hostPID?: boolean; hostIPC?: boolean };
 }
 
-/** Whether pods can be held against a policy at all: validation does not see to it that there is a range, or SELinux options. */
+/** True if pods can be checked against a policy; validation does not require ranges or SELinux options. */
 export function isComplete({ spec }: Policy): boolean {
   const { runAsUser, runAsGroup, supplementalGroups, fsGroup, seLinux } = spec;
   const hasRanges = (strategy: IdStrategy | undefined): boolean =>

@@ -1,7 +1,7 @@
 import { type FieldError, fieldPath, fieldForbidden, quote } from 'kubenest/sdk';
 import type { Policy, Profile, SecuredContainer, SecuredPod } from './policy.ts';
 
-/** Annotations of policies and pods by which profiles were asked for before there were fields. */
+/** Annotations of policies and pods that preceded the profile fields. */
 const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
 const appArmorDefault = 'apparmor.security.beta.kubernetes.io/defaultProfileName';
 const appArmorAllowed = 'apparmor.security.beta.kubernetes.io/allowedProfileNames';
@@ -11,7 +11,7 @@ const seccompDefault = 'seccomp.security.alpha.kubernetes.io/defaultProfileName'
 const seccompAllowed = 'seccomp.security.alpha.kubernetes.io/allowedProfileNames';
 const annotationsPath = fieldPath('pod', 'metadata', 'annotations');
 
-/** `localhost/x` of a field, as annotations have it. Empty for what no annotation can say. */
+/** Returns the annotation form of a field's profile, `localhost/x`; empty if there is none. */
 function nameOf(profile: Profile | undefined): string {
   switch (profile?.type) {
     case 'Unconfined':
@@ -31,7 +31,10 @@ function profileOf(name: string): Profile {
   return { type: 'RuntimeDefault' };
 }
 
-/** Gives a pod that names no seccomp profile the policy's: by annotation, and by the field, which alone counts since 1.27. */
+/**
+ * Sets the policy's seccomp profile in a pod without one, by annotation and by the field, which alone is effective since
+ * 1.27.
+ */
 export function defaultSeccomp(pod: SecuredPod, { metadata }: Policy): void {
   const { annotations = {} } = pod.metadata;
   const { seccompProfile } = pod.spec.securityContext ?? {};

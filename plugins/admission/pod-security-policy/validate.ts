@@ -15,8 +15,8 @@ const safeSysctls = [
 ];
 
 /**
- * What of the pod the policy does not allow.
- * Upstream until 1.25: ValidatePod in kubernetes/pkg/security/podsecuritypolicy/provider.go.
+ * Returns the violations of a policy by a pod. Upstream until 1.25: ValidatePod in
+ * kubernetes/pkg/security/podsecuritypolicy/provider.go.
  */
 export function validatePod(pod: SecuredPod, policy: Policy): FieldError[] {
   const { spec } = policy;
@@ -101,7 +101,7 @@ function isInRanges(id: number, ranges: readonly IdRange[]): boolean {
   return ranges.some(({ min, max }) => id >= min && id <= max);
 }
 
-/** As Go prints them: `[{1 2} {4 4}]`. */
+/** Formats ranges like Go: `[{1 2} {4 4}]`. */
 function rangesText(ranges: readonly IdRange[]): string {
   return `[${ranges.map(({ min, max }) => `{${min} ${max}}`).join(' ')}]`;
 }
@@ -119,7 +119,7 @@ function isSame(a: string, b: string): boolean {
   return a === b;
 }
 
-/** `s0:c1,c0` is `s0:c0,c1`. */
+/** True for equal SELinux levels in any category order: `s0:c1,c0` and `s0:c0,c1`. */
 function isSameLevel(a: string, b: string): boolean {
   return normalizedLevel(a) === normalizedLevel(b);
 }

@@ -3,7 +3,7 @@ import type { Volume } from '../pod-walker.ts';
 import type { PolicySpec, SecuredPod } from './policy.ts';
 import { containersWithPaths, type Path } from './containers-with-paths.ts';
 
-/** In upstream's order. The names are those of the fields of a volume. */
+/** Volume types, named after their fields, in upstream's order. */
 const volumeTypes = [
   'hostPath',
   'emptyDir',
@@ -47,7 +47,7 @@ interface ProjectedSource {
   };
 }
 
-/** Volumes of which no policy knows (`image`) need `*`. */
+/** Validates volumes. Volume types that policies predate (`image`) require `*`. */
 export function validateVolumes(pod: SecuredPod, spec: PolicySpec): FieldError[] {
   return (pod.spec.volumes ?? []).flatMap((volume, i) => volumeErrors(pod, volume, spec, fieldPath('spec', 'volumes').index(i)));
 }
@@ -100,12 +100,12 @@ function hostPathErrors(pod: SecuredPod, volume: Volume, { allowedHostPaths = []
   );
 }
 
-/** `/foo` is a prefix of `/foo` and `/foo/bar`, not of `/food`. */
+/** True if a path is equal to the prefix or below it: `/foo` is a prefix of `/foo` and `/foo/bar`, not of `/food`. */
 function hasPathPrefix(path: string, prefix: string): boolean {
   return `${path.replace(/\/$/, '')}/`.startsWith(`${prefix.replace(/\/$/, '')}/`);
 }
 
-/** A projected volume as the plugin ServiceAccount makes it: it gives what a secret of a service account gave before. */
+/** True for the projected volume that the plugin ServiceAccount adds, which replaced the service account's secret volume. */
 function isServiceAccountToken({ projected }: Volume): boolean {
   return projected !== undefined && ((projected.sources ?? []) as readonly ProjectedSource[]).every(isServiceAccountTokenSource);
 }

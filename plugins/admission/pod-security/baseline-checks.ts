@@ -170,7 +170,7 @@ function seccompAnnotations({ metadata, spec }: CheckedPod): Violation | undefin
   return { reason: 'seccompProfile', detail: `forbidden ${what} ${forbidden.sort().join(', ')}` };
 }
 
-/** Profiles that are set, and not to an allowed type. */
+/** Checks for seccomp profiles of a type that is not permitted. */
 export function seccompProfile({ spec }: CheckedPod): Violation | undefined {
   const values = new Set<string>();
   const isBad = (profile: { readonly type?: string } | undefined): boolean => {

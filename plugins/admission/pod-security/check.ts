@@ -1,28 +1,28 @@
 import { containersOf, type Container, type Pod, type PodSpec } from '../pod-walker.ts';
 
-/** The parts of a pod that are checked: of a pod itself or of a template. */
+/** The checked parts of a pod or a pod template. */
 export type CheckedPod = Pick<Pod, 'metadata' | 'spec'>;
 
-/** What is wrong with a pod: `host namespaces (hostNetwork=true)`. */
+/** A violation by a pod: `host namespaces (hostNetwork=true)`. */
 export interface Violation {
   readonly reason: string;
   readonly detail: string;
 }
 
-/** One rule, as it is from a version of Kubernetes on. Returns undefined for a pod that keeps to it. */
+/** A check as of a Kubernetes version. Returns undefined for a compliant pod. */
 export interface VersionedCheck {
-  /** The minor version. */
+  /** Minor version in which it was introduced. */
   readonly since: number;
   check(pod: CheckedPod): Violation | undefined;
 }
 
 export interface Check {
-  /** Checks run in the order of their ids, those of the baseline first. */
+  /** Id of the check. Checks run in the order of their ids, those of the baseline first. */
   readonly id: string;
   readonly level: 'baseline' | 'restricted';
-  /** Ascending. */
+  /** Versions in ascending order. */
   readonly versions: readonly VersionedCheck[];
-  /** Checks of the baseline that this one makes needless at its level. */
+  /** Baseline checks that this one replaces at its level. */
   readonly overrides?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface SELinuxOptions {
   readonly role?: string;
   readonly type?: string;
 }
-/** The members that pods and containers share. */
+/** The fields shared by pods and containers. */
 export interface CommonSecurityContext {
   readonly seLinuxOptions?: SELinuxOptions;
   readonly windowsOptions?: { readonly hostProcess?: boolean };
@@ -69,12 +69,12 @@ export function podContext({ securityContext }: PodSpec): PodSecurityContext | u
   return securityContext as PodSecurityContext | undefined;
 }
 
-/** The containers of all sorts. */
+/** Returns the containers of all kinds. */
 export function checkedContainers(spec: PodSpec): CheckedContainer[] {
   return Array.from(containersOf(spec), ({ container }) => container as CheckedContainer);
 }
 
-/** The names of the containers that are bad. */
+/** Returns the names of the violating containers. */
 export function badContainers(spec: PodSpec, isBad: (container: CheckedContainer) => boolean): string[] {
   return checkedContainers(spec)
     .filter(isBad)
@@ -90,12 +90,12 @@ export function joinQuoted(items: Iterable<string>): string {
   return list.length === 0 ? '' : `"${list.join('", "')}"`;
 }
 
-/** `container "a"`, `containers "a", "b"`. */
+/** Formats names: `container "a"`, `containers "a", "b"`. */
 export function containersText(names: readonly string[]): string {
   return `${pluralize('container', 'containers', names.length)} ${joinQuoted(names)}`;
 }
 
-/** Who set something: the pod, containers, or both. */
+/** Formats the violators: the pod, containers, or both. */
 export function settersText(podIsBad: boolean, names: readonly string[]): string {
   return [...(podIsBad ? ['pod'] : []), ...(names.length > 0 ? [containersText(names)] : [])].join(' and ');
 }
@@ -104,7 +104,7 @@ export function isWindows(spec: PodSpec): boolean {
   return (spec['os'] as { name?: string } | undefined)?.name === 'windows';
 }
 
-/** Pods whose users are not those of the node. */
+/** True for pods with a user namespace. */
 export function hasOwnUsers(spec: PodSpec): boolean {
   return spec['hostUsers'] === false;
 }

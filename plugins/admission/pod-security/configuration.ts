@@ -6,7 +6,7 @@ const isLevel = { message: `must be one of ${levels.join(', ')}` };
 const version = /^(latest|v1\.(0|[1-9][0-9]*))$/;
 const isVersion = { message: 'must be "latest" or "v1.x"' };
 
-/** What counts in namespaces that do not say. */
+/** Policy of namespaces without labels. */
 export class PodSecurityDefaults {
   @IsOptional() @IsIn(levels, isLevel) enforce = 'privileged';
   @Expose({ name: 'enforce-version' })
@@ -30,7 +30,7 @@ const namespaceName = new RegExp(`^(?=.{1,63}$)${label}$`);
 const runtimeClassName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`);
 const once = { message: 'must not repeat an element' };
 
-/** Who and what is not looked at. Upstream: pod-security-admission/admission/api/validation. */
+/** Exempt users, namespaces and runtime classes. Upstream: pod-security-admission/admission/api/validation. */
 export class PodSecurityExemptions {
   @IsOptional()
   @IsString({ each: true })

@@ -6,11 +6,11 @@ import { restrictedChecks } from './restricted-checks.ts';
 const byId = (a: Check, b: Check): number => (a.id < b.id ? -1 : 1);
 const baseline = [...baselineChecks].sort(byId);
 const restricted = [...restrictedChecks].sort(byId);
-/** The newest version in which a rule changed: later ones, and `latest`, are the same. */
+/** The latest version with a changed check; newer versions and `latest` are equivalent to it. */
 const newest = Math.max(...[...baseline, ...restricted].flatMap(({ versions }) => versions.map(({ since }) => since)));
 const compiled = new Map<string, readonly VersionedCheck[]>();
 
-/** What is wrong with a pod at a level as it was in a version. Upstream: pod-security-admission/policy/registry.go. */
+/** Returns the violations of a level by a pod as of a version. Upstream: pod-security-admission/policy/registry.go. */
 export function violationsOf({ level, version }: LevelVersion, pod: CheckedPod): Violation[] {
   return level === 'privileged' ? [] : checksOf(level, Math.min(version, newest)).flatMap(({ check }) => check(pod) ?? []);
 }

@@ -5,7 +5,7 @@ const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
 const labelPrefix = 'pod-security.kubernetes.io/';
 const labelsPath = fieldPath('metadata', 'labels');
 
-/** `latest` is Infinity; of `v1.N` the N. */
+/** N for `v1.N`; Infinity for `latest`. */
 export type Version = number;
 export const latest: Version = Number.POSITIVE_INFINITY;
 
@@ -13,7 +13,7 @@ export interface LevelVersion {
   readonly level: Level;
   readonly version: Version;
 }
-/** What a namespace asks for in each mode. */
+/** The levels of a namespace by mode. */
 export interface Policy {
   readonly enforce: LevelVersion;
   readonly audit: LevelVersion;
@@ -33,13 +33,13 @@ export function levelVersionText({ level, version }: LevelVersion): string {
   return `${level}:${versionText(version)}`;
 }
 
-/** Throws for another word. */
+/** Parses a level. Throws for an unknown level. */
 export function parseLevel(text: string): Level {
   if (!levels.includes(text as Level)) throw new Error(`must be one of ${levels.join(', ')}`);
   return text as Level;
 }
 
-/** Throws for what is neither `latest` nor `v1.N`. */
+/** Parses `latest` or `v1.N`. Throws for other text. */
 export function parseVersion(text: string): Version {
   if (text === 'latest') return latest;
   const minor = /^v1\.([0-9]|[1-9][0-9]*)$/.exec(text)?.[1];
@@ -47,7 +47,7 @@ export function parseVersion(text: string): Version {
   return Number(minor);
 }
 
-/** Positive where `a` is stricter than `b`. */
+/** Returns a positive number if `a` is stricter than `b`. */
 export function compareLevels(a: Level, b: Level): number {
   return levels.indexOf(a) - levels.indexOf(b);
 }
@@ -63,15 +63,16 @@ export function isEquivalent(a: Policy, b: Policy): boolean {
 }
 
 /**
- * What a namespace's labels ask for, and what is wrong with them.
+ * Parses the policy from a namespace's labels, with its errors.
  *
- * | label | wrong value counts as |
+ * | label | invalid value counts as |
  * |---|---|
  * | enforce | restricted: it fails closed |
  * | audit, warn | privileged: they fail open |
  * | …-version | latest |
  *
- * Where `warn` is not said, `enforce` counts for it, too, if that is stricter. Upstream: pod-security-admission/api (PolicyToEvaluate).
+ * Without a `warn` label, `enforce` also applies to warnings if it is stricter. Upstream: pod-security-admission/api
+ * (PolicyToEvaluate).
  */
 export function policyOf(labels: Readonly<Record<string, string>> | undefined, defaults: Policy): { policy: Policy; errors: FieldError[] } {
   if (!labels) return { policy: defaults, errors: [] };

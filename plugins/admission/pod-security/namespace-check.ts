@@ -7,8 +7,8 @@ const maxPods = 3_000;
 const maxMs = 1_000;
 
 /**
- * Warnings about the pods of a namespace that a stricter level would not let in: they stay, and a look at them takes a second
- * at most. `pods`: without those that are exempt. Upstream: pod-security-admission/admission (EvaluatePodsInNamespace).
+ * Returns warnings about existing pods that violate a stricter level, checking for a second at most. `pods` excludes exempt
+ * pods. Upstream: pod-security-admission/admission (EvaluatePodsInNamespace).
  */
 export async function warningsAboutPods(namespace: string, pods: readonly Pod[], enforce: LevelVersion): Promise<string[]> {
   const candidates = onePerControllerFirst(pods);
@@ -20,7 +20,7 @@ export async function warningsAboutPods(namespace: string, pods: readonly Pod[],
     checked += 1;
     if (violations.length > 0) count(bad, reasonsText(violations), pod.metadata.name ?? '');
     if (performance.now() - began > maxMs) break;
-    // A big namespace must not hold up everybody else.
+    // Yields to the event loop, because a namespace may have many pods.
     if (checked % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   const warnings: string[] = [];
@@ -44,7 +44,7 @@ function count(bad: Map<string, { name: string; count: number }>, text: string, 
   }
 }
 
-/** Pods of one controller are alike: one of each comes first. */
+/** Moves one pod of each controller to the front, because pods of a controller are similar. */
 function onePerControllerFirst(pods: readonly Pod[]): Pod[] {
   const seen = new Set<string>();
   const first: Pod[] = [];
@@ -58,7 +58,7 @@ function onePerControllerFirst(pods: readonly Pod[]): Pod[] {
   return [...first, ...rest];
 }
 
-/** Of a namespace that is exempt, whatever its labels say. */
+/** Returns the warning about labels of an exempt namespace, which have no effect. */
 export function exemptNamespaceWarning(name: string, policy: Policy, labels: Readonly<Record<string, string>>): string {
   const modes: readonly Mode[] = ['enforce', 'audit', 'warn'];
   const said = modes

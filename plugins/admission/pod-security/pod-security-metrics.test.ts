@@ -2,7 +2,7 @@ import type { CounterMetric, MetricLabels } from 'kubenest/sdk';
 import { expect, it } from 'vitest';
 import { PodSecurityMetrics } from './pod-security-metrics.ts';
 
-it('tells what is usual from the start', () => {
+it('initializes the usual series', () => {
   const series: string[] = [];
   const counter = ({ name }: { name: string }): CounterMetric => ({
     inc: (labels: MetricLabels, by) => series.push(`${name} ${Object.values(labels).join(' ')} ${by}`),

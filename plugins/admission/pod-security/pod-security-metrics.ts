@@ -1,10 +1,10 @@
 import type { Attributes, CounterMetric, Metrics } from 'kubenest/sdk';
 import { type LevelVersion, type Mode, versionText } from './level.ts';
 
-/** The minor version of the API: what is newer is of the future. */
+/** Minor version of the API; newer policy versions count as future. */
 const apiMinor = 36;
 
-/** Upstream: pod-security-admission/metrics. */
+/** Metrics of pod security. Upstream: pod-security-admission/metrics. */
 export class PodSecurityMetrics {
   readonly #evaluations: CounterMetric;
   readonly #exemptions: CounterMetric;
@@ -29,7 +29,7 @@ export class PodSecurityMetrics {
     this.#beginUsual();
   }
 
-  /** What is usual is told from the start. Upstream: populateCache. */
+  /** Initializes the usual series. Upstream: populateCache. */
   #beginUsual(): void {
     for (const request_operation of ['create', 'update']) {
       const pod = { request_operation, resource: 'pod', subresource: '' };

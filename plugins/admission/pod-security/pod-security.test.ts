@@ -21,7 +21,7 @@ const baseline: readonly AdmissionRow[] = [
     denied: /^pods "x" is forbidden: violates PodSecurity "baseline:latest": host namespaces \(hostNetwork=true, hostPID=true\)$/,
   },
   {
-    name: 'two checks, in the order of their names',
+    name: 'two violations, sorted by check',
     object: container({ privileged: true, capabilities: { add: ['SYS_ADMIN', 'KILL', 'NET_ADMIN'] } }),
     denied:
       /non-default capabilities \(container "main" must not include "NET_ADMIN", "SYS_ADMIN" in securityContext.capabilities.add\), privileged \(container "main" must not set securityContext.privileged=true\)/,
@@ -39,7 +39,7 @@ const baseline: readonly AdmissionRow[] = [
   },
   { name: 'a proc mount', object: container({ procMount: 'Unmasked' }), denied: /must not set securityContext.procMount to "Unmasked"/ },
   {
-    name: 'a proc mount with users of its own',
+    name: 'a proc mount with a user namespace',
     object: pod({ hostUsers: false, containers: [{ name: 'a', securityContext: { procMount: 'Unmasked' } }] }),
   },
   {
@@ -48,7 +48,7 @@ const baseline: readonly AdmissionRow[] = [
     denied: /pod set forbidden securityContext.seLinuxOptions: type "super_t"; user may not be set/,
   },
   {
-    name: 'an unconfined profile',
+    name: 'an unconfined seccomp profile',
     object: container({ seccompProfile: { type: 'Unconfined' } }),
     denied: /seccompProfile \(container "main" must not set securityContext.seccompProfile.type to "Unconfined"\)/,
   },
@@ -79,15 +79,15 @@ const baseline: readonly AdmissionRow[] = [
     object: pod({ ephemeralContainers: [{ name: 'debug', securityContext: { privileged: true } }] }),
     denied: /container "debug" must not set/,
   },
-  { name: 'an update that changes no image', object: container({ privileged: true }), oldObject: container({ privileged: true }) },
+  { name: 'an update without a changed image', object: container({ privileged: true }), oldObject: container({ privileged: true }) },
   {
-    name: 'an update that does',
+    name: 'an update with a changed image',
     object: container({ privileged: true }, { image: 'other' }),
     oldObject: container({ privileged: true }),
     denied: /privileged/,
   },
   {
-    name: 'templates are not held to it',
+    name: 'templates are not enforced',
     object: object('apps/v1', 'Deployment', { spec: { template: { spec: { hostNetwork: true } } } }, { namespace: 'ns' }),
     warnings: [expect('host namespaces (hostNetwork=true)')],
   },
@@ -102,7 +102,7 @@ admissionTable(PodSecurity, baseline, inNamespace({ [label('enforce')]: 'baselin
 admissionTable(
   PodSecurity,
   [
-    { name: 'a pod that keeps to it', object: container(good) },
+    { name: 'a compliant pod', object: container(good) },
     {
       name: 'a plain pod',
       object: pod(),
@@ -120,12 +120,12 @@ admissionTable(
 );
 admissionTable(
   PodSecurity,
-  [{ name: 'a version before there was a rule', object: container({ ...good, runAsUser: 0 }) }],
+  [{ name: 'a version before the check existed', object: container({ ...good, runAsUser: 0 }) }],
   inNamespace({ [label('enforce')]: 'restricted', [label('enforce-version')]: 'v1.22' }),
 );
 admissionTable(
   PodSecurity,
-  [{ name: 'a wrong level fails closed', object: pod(), denied: /violates PodSecurity "restricted:latest"/ }],
+  [{ name: 'an invalid level fails closed', object: pod(), denied: /violates PodSecurity "restricted:latest"/ }],
   inNamespace({ [label('enforce')]: 'extreme' }),
 );
 
@@ -137,22 +137,21 @@ admissionTable(
   [
     { name: 'an exempt user', object: pod(), user: { name: 'root', groups: [] } },
     { name: 'an exempt runtime', object: pod({ runtimeClassName: 'kata' }) },
-    { name: 'anybody else', object: pod(), denied: /restricted/ },
+    { name: 'a user without an exemption', object: pod(), denied: /restricted/ },
   ],
   { ...strict, configuration: { exemptions: { ...exempt.exemptions, namespaces: [] } } },
 );
-admissionTable(
-  PodSecurity,
-  [{ name: 'the default of the configuration', object: pod({ hostIPC: true }), denied: /baseline:v1.30.*hostIPC=true/ }],
-  { ...inNamespace({}), configuration: { defaults: { enforce: 'baseline', enforceVersion: 'v1.30' } } },
-);
+admissionTable(PodSecurity, [{ name: 'the configured default', object: pod({ hostIPC: true }), denied: /baseline:v1.30.*hostIPC=true/ }], {
+  ...inNamespace({}),
+  configuration: { defaults: { enforce: 'baseline', enforceVersion: 'v1.30' } },
+});
 
 const present = [pod({ hostNetwork: true }, { name: 'b' }), pod({ hostNetwork: true }, { name: 'a' }), pod({}, { name: 'c' })];
 admissionTable(
   PodSecurity,
   [
     {
-      name: 'a stricter level tells of present pods',
+      name: 'a stricter level warns about existing pods',
       object: namespace('ns', { [label('enforce')]: 'baseline' }),
       oldObject: namespace('ns'),
       warnings: [
@@ -160,15 +159,15 @@ admissionTable(
         'a (and 1 other pod): host namespaces',
       ],
     },
-    { name: 'a milder one does not', object: namespace('ns'), oldObject: namespace('ns', { [label('enforce')]: 'baseline' }) },
+    { name: 'a less strict level does not warn', object: namespace('ns'), oldObject: namespace('ns', { [label('enforce')]: 'baseline' }) },
     {
-      name: 'a wrong label',
+      name: 'an invalid label',
       object: namespace('ns', { [label('warn-version')]: '1.30' }),
       denied:
         /Namespace "ns" is invalid: metadata.labels\[pod-security.kubernetes.io\/warn-version\]: Invalid value: "1.30": must be "latest" or "v1.x"/,
     },
     {
-      name: 'a label that was wrong before',
+      name: 'a label that was already invalid',
       object: namespace('ns', { [label('warn')]: 'much', other: 'x' }),
       oldObject: namespace('ns', { [label('warn')]: 'much' }),
     },

@@ -38,8 +38,8 @@ interface Namespaced {
 }
 
 /**
- * Holds pods to the level that their namespace asks for by its labels, and warns about templates of pods.
- * Upstream: pod-security-admission/admission/admission.go, kubernetes/plugin/pkg/admission/security/podsecurity/admission.go.
+ * Enforces the Pod Security Standards level of a namespace's labels on pods, and warns about pod templates. Upstream:
+ * pod-security-admission/admission/admission.go, kubernetes/plugin/pkg/admission/security/podsecurity/admission.go.
  */
 @AdmissionPlugin({
   name: 'PodSecurity',
@@ -57,7 +57,7 @@ export class PodSecurity {
   readonly #defaults: Policy;
   readonly #exemptions: Readonly<Record<'namespaces' | 'usernames' | 'runtimeClasses', ReadonlySet<string>>>;
   readonly #metrics: PodSecurityMetrics;
-  /** Of each state of a namespace what its labels mean. */
+  /** Parsed labels by namespace object. */
   readonly #policies = new WeakMap<KubeObject, Namespaced>();
 
   constructor(
@@ -193,13 +193,13 @@ export class PodSecurity {
   }
 }
 
-/** Empty for a pod that keeps to the level. */
+/** Returns the violations as text; empty for a compliant pod. */
 function problemsText(levelVersion: LevelVersion, pod: CheckedPod): string {
   const violations = violationsOf(levelVersion, pod);
   return violations.length === 0 ? '' : `PodSecurity ${quote(levelVersionText(levelVersion))}: ${detailsText(violations)}`;
 }
 
-/** What can change the verdict on a running pod: other images, more containers. */
+/** True if an update can change the verdict on a pod: other images or more containers. */
 function isSignificantUpdate({ spec }: Pod, { spec: old }: Pod): boolean {
   const differ = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
     now.length !== before.length || now.some(({ image }, at) => image !== before[at]?.image);

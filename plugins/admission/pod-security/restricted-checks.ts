@@ -1,4 +1,4 @@
-/** The checks that the restricted level adds to the baseline. Upstream: pod-security-admission/policy. */
+/** Checks that the restricted level adds to the baseline. Upstream: pod-security-admission/policy. */
 import type { Volume } from '../pod-walker.ts';
 import { procMount, seccompProfile } from './baseline-checks.ts';
 import {

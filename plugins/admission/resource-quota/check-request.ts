@@ -13,7 +13,7 @@ export interface ResourceQuotaObject extends KubeObject {
   readonly status?: { readonly hard?: ResourceList; readonly used?: ResourceList };
 }
 
-/** A quota with what is used of it, once the requests before this one are counted. */
+/** A quota with its usage, including the requests charged before. */
 export interface QuotaState {
   readonly quota: ResourceQuotaObject;
   readonly hard: QuotaAmounts;
@@ -25,8 +25,8 @@ export function quotaState(quota: ResourceQuotaObject): QuotaState {
 }
 
 /**
- * The states of a namespace's quotas after a request. Throws Forbidden where one of them does not let it in.
- * Upstream: apiserver/pkg/admission/plugin/resourcequota/controller.go (CheckRequest).
+ * Returns the states of a namespace's quotas after a request. Throws Forbidden if a quota denies it. Upstream:
+ * apiserver/pkg/admission/plugin/resourcequota/controller.go (CheckRequest).
  */
 export function checkRequest(
   states: readonly QuotaState[],
@@ -52,7 +52,7 @@ export function checkRequest(
   });
 }
 
-/** Whether a quota limits what the request uses. Throws if the object must say more, or the quota is not counted yet. */
+/** True if a quota limits the request's usage. Throws if the object lacks required fields, or the quota has no status yet. */
 function concerns({ quota, hard, used }: QuotaState, request: Attributes, evaluator: QuotaEvaluator): boolean {
   const restricted = evaluator.matchingResources(hard.keys());
   if (restricted.length === 0 || !scopesOf(quota).every((scope) => evaluator.matchesScope(scope, request.object))) return false;
@@ -74,7 +74,7 @@ function scopesOf({ spec }: ResourceQuotaObject): ScopeRequirement[] {
   ];
 }
 
-/** An object that the quota counted already is charged for what it grew by. */
+/** Returns the usage to charge; an object that already counts is charged only for its growth. */
 function changeOf({ quota }: QuotaState, { oldObject }: Attributes, evaluator: QuotaEvaluator, usage: QuotaAmounts): QuotaAmounts {
   if (!oldObject || !scopesOf(quota).every((scope) => evaluator.matchesScope(scope, oldObject))) return usage;
   return growth(usage, evaluator.usage(oldObject));
@@ -84,7 +84,7 @@ function bareChange({ oldObject }: Attributes, evaluator: QuotaEvaluator, usage:
   return oldObject ? growth(usage, evaluator.usage(oldObject)) : usage;
 }
 
-/** What the configuration limits must be covered by some quota. */
+/** Denies usage of limited resources that no quota covers. */
 function requireCover(
   states: readonly QuotaState[],
   concerned: readonly QuotaState[],

@@ -11,7 +11,7 @@ const classSuffix = '.storageclass.storage.k8s.io/';
 export class PersistentVolumeClaimEvaluator implements QuotaEvaluator {
   readonly hasScopes = true;
 
-  /** Upstream looks whether a write of the status changes what is charged by comparing pointers, which always differ. */
+  /** Upstream decides whether a status write changes the usage by a pointer comparison, which is always unequal. */
   handles({ operation, subresource }: Attributes): boolean {
     return subresource === 'status' || (subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'));
   }
@@ -41,7 +41,7 @@ export class PersistentVolumeClaimEvaluator implements QuotaEvaluator {
   }
 }
 
-/** What is asked for, or what was granted in an expansion that is not taken back yet, in whole bytes. */
+/** Returns the requested storage, or the allocated one of an expansion that was not reverted, in whole bytes. */
 function storageOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = spec?.resources?.requests?.['storage'];
   if (asked === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { IsArray, IsNotEmpty, IsOptional, IsString, ValidateNested, Type } from 'kubenest/sdk/configuration';
 import type { ScopeRequirement } from './evaluator.ts';
 
-/** What may only be used where a quota covers it. */
+/** A resource that may be used only if a quota covers it. */
 export class LimitedResource {
   @IsOptional()
   @IsString()
@@ -11,7 +11,7 @@ export class LimitedResource {
   @IsNotEmpty()
   resource = '';
 
-  /** Parts of resource names: `requests.storage`. */
+  /** Substrings of resource names: `requests.storage`. */
   @IsOptional()
   @IsString({ each: true })
   matchContains?: readonly string[];

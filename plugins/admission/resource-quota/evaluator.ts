@@ -7,26 +7,29 @@ export interface ScopeRequirement {
   readonly values?: readonly string[];
 }
 
-/** What objects of one resource use up. Upstream: apiserver/pkg/quota/v1/interfaces.go (Evaluator). */
+/** Computes the usage of a resource's objects. Upstream: apiserver/pkg/quota/v1/interfaces.go (Evaluator). */
 export interface QuotaEvaluator {
-  /** Whether a request changes what is used. */
+  /** True if a request changes the usage. */
   handles(request: Attributes): boolean;
-  /** Which names of a quota are of this resource. */
+  /** Returns those names of a quota that belong to this resource. */
   matchingResources(names: Iterable<string>): string[];
   matchesScope(scope: ScopeRequirement, object: KubeObject): boolean;
   usage(object: KubeObject): QuotaAmounts;
-  /** What an object has to say because a quota limits it: throws an Error if it does not. */
+  /** Throws an Error if an object lacks the fields that a quota requires. */
   checkConstraints?(required: readonly string[], object: KubeObject): void;
-  /** Whether scopes of the configuration need a quota that covers them. */
+  /** True if scopes in the configuration require a covering quota. */
   readonly hasScopes?: boolean;
 }
 
-/** `count/pods`, `count/deployments.apps` */
+/** Returns `count/pods`, `count/deployments.apps`. */
 export function objectCountName(group: string, resource: string): string {
   return group === '' ? `count/${resource}` : `count/${resource}.${group}`;
 }
 
-/** Whether one of the names that an object has for a scope fulfils the requirement. An object without one may fulfil `NotIn` and `DoesNotExist`. */
+/**
+ * True if any of an object's names for a scope fulfils the requirement. Without names, `NotIn` and `DoesNotExist` can be
+ * fulfilled.
+ */
 export function matchesNames({ scopeName, operator, values }: ScopeRequirement, names: readonly string[]): boolean {
   const selector = labelSelectorAsSelector({ matchExpressions: [{ key: scopeName, operator, values }] });
   return names.length === 0 ? selector.matches({}) : names.some((name) => selector.matches({ [scopeName]: name }));

@@ -2,7 +2,10 @@ import type { Attributes } from 'kubenest/sdk';
 import { objectCountName, type QuotaEvaluator } from './evaluator.ts';
 import { one, type QuotaAmounts } from './quota-amounts.ts';
 
-/** Counts objects of any resource, under a second name where it always had one. Upstream: apiserver/pkg/quota/v1/generic/evaluator.go. */
+/**
+ * Counts objects of any resource, also under its legacy name if it has one. Upstream:
+ * apiserver/pkg/quota/v1/generic/evaluator.go.
+ */
 export class ObjectCountEvaluator implements QuotaEvaluator {
   readonly #usage: QuotaAmounts;
 

@@ -24,7 +24,7 @@ interface AffinityTerms {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly { readonly podAffinityTerm?: AffinityTerm }[];
 }
 
-/** `requests.example.com/gpu` */
+/** True for extended resources in a quota: `requests.example.com/gpu`. */
 export function isExtendedResourceNameForQuota(name: string): boolean {
   return name.startsWith('requests.') && (!isNativeResource(name) || name.startsWith(`requests.${deviceClassPrefix}`));
 }
@@ -70,7 +70,7 @@ export class PodEvaluator implements QuotaEvaluator {
     }
   }
 
-  /** Every container must say what a quota limits, unless the pod says it as a whole. */
+  /** Requires every container to specify the resources that a quota limits, unless the pod specifies them as a whole. */
   checkConstraints(required: readonly string[], { spec }: Pod): void {
     const said = [spec.resources?.requests, spec.resources?.limits].some((list) => Object.keys(list ?? {}).some(isPodLevelResource));
     if (said) return;
@@ -108,7 +108,7 @@ function says({ resources: said }: Container, name: string): boolean {
   return Object.hasOwn(said?.[which] ?? {}, resource);
 }
 
-/** Pods that are done, or should be gone, take nothing but their place in the list. */
+/** True for pods that use resources; pods that are done or overdue for deletion count only as objects. */
 function isCharged({ status, metadata }: Pod): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return false;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;

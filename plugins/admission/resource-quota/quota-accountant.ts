@@ -9,26 +9,26 @@ const retries = 3;
 const patienceMs = 10_000;
 const maxRemembered = 100;
 
-/** What a request makes of a namespace's quotas; throws to deny it. */
+/** Applies a request to the states of a namespace's quotas; throws to deny it. */
 type CheckRequest = (states: readonly QuotaState[], request: Attributes) => readonly QuotaState[];
 
 interface Waiter {
   readonly request: Attributes;
   admit(): void;
   deny(error: unknown): void;
-  /** Decided: what comes later does not count. */
+  /** True after the verdict; later results are ignored. */
   done: boolean;
 }
 
 /**
- * Counts what requests use, a namespace's one after the other: those that came in while the last ones were written are
- * checked together, against what is left after those before them, and written at once. Nothing is admitted before its usage
- * is stored by compare-and-swap, so that a quota is never exceeded, however many ask at the same time, in this server or in
- * another one. Upstream: apiserver/pkg/admission/plugin/resourcequota/controller.go.
+ * Charges requests to quotas, sequentially for each namespace: requests that arrive during a write are checked together
+ * against the remaining quota and written at once. A request is admitted only after its usage is stored by compare-and-swap,
+ * so a quota is never exceeded by concurrent requests of this or other servers. Upstream:
+ * apiserver/pkg/admission/plugin/resourcequota/controller.go.
  */
 export class QuotaAccountant {
   readonly #waiting = new Map<string, Waiter[]>();
-  /** What was written last, for a cache that has not seen it yet. */
+  /** The last written quotas, used until the cache has received them. */
   readonly #written = new Map<string, ResourceQuotaObject>();
 
   constructor(
@@ -37,7 +37,7 @@ export class QuotaAccountant {
     readonly check: CheckRequest,
   ) {}
 
-  /** Resolves once the request's usage is stored. Rejects where a quota does not let it in. */
+  /** Resolves when the request's usage is stored. Rejects if a quota denies it. */
   async charge(request: Attributes): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { request, admit: resolve, deny: reject, done: false };
@@ -64,7 +64,7 @@ export class QuotaAccountant {
     }
   }
 
-  /** Those that wait; undefined, and the namespace is forgotten, if there are none. */
+  /** Returns the waiting requests; if there are none, forgets the namespace and returns undefined. */
   #take(namespace: string): Waiter[] | undefined {
     const queue = this.#waiting.get(namespace);
     const batch = queue?.splice(0).filter(({ done }) => !done) ?? [];
@@ -105,13 +105,13 @@ export class QuotaAccountant {
       for (const waiter of charged) decide(waiter, error);
       return;
     }
-    // Only what was not written is checked again: the rest has these requests counted already.
+    // Only failed quotas are checked again; the others already include these requests.
     const names = new Set(failed.map(({ quota }) => quota.metadata.name));
     const again = this.#statesOf(failed[0]?.quota.metadata.namespace ?? '').filter(({ quota }) => names.has(quota.metadata.name));
     await this.#settle(again, charged, retriesLeft - 1);
   }
 
-  /** `false`: somebody else changed the quota meanwhile. */
+  /** Resolves to false if another writer changed the quota meanwhile. */
   async #write({ quota, used }: QuotaState): Promise<boolean> {
     const { namespace = '', name = '', resourceVersion } = quota.metadata;
     const stored = await this.client.update(target, namespace, name, (object) =>

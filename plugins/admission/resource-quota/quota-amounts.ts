@@ -1,7 +1,7 @@
 import { Quantity } from 'kubenest/sdk';
 import type { Amounts } from '../pod-resources.ts';
 
-/** Quantities by resource name that nobody changes. */
+/** Immutable quantities by resource name. */
 export type QuotaAmounts = ReadonlyMap<string, Quantity>;
 
 export const one = Quantity.fromInteger(1);
@@ -15,7 +15,7 @@ export function withoutZeros(amounts: QuotaAmounts): Amounts {
   return new Map([...amounts].filter(([, quantity]) => quantity.sign !== 0));
 }
 
-/** What `amounts` has more than `before`, of each name of either. */
+/** Returns the difference `amounts` - `before` for each name of either. */
 export function growth(amounts: QuotaAmounts, before: QuotaAmounts): Amounts {
   const grown: Amounts = new Map();
   for (const name of new Set([...amounts.keys(), ...before.keys()])) {
@@ -35,12 +35,12 @@ export function areEqual(a: QuotaAmounts, b: QuotaAmounts): boolean {
   return a.size === b.size && [...a].every(([name, quantity]) => b.get(name)?.equals(quantity));
 }
 
-/** The names of which `amounts` has more than `limits`. */
+/** Returns the names whose amount exceeds the limit. */
 export function exceeding(amounts: QuotaAmounts, limits: QuotaAmounts): Set<string> {
   return new Set([...limits].filter(([name, limit]) => (amounts.get(name)?.compare(limit) ?? 0) > 0).map(([name]) => name));
 }
 
-/** `cpu=1,memory=2Gi` */
+/** Formats amounts: `cpu=1,memory=2Gi`. */
 export function amountsText(amounts: QuotaAmounts): string {
   return [...amounts]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -28,10 +28,13 @@ const countName = objectCountName('resource.k8s.io', 'resourceclaims');
 const classSuffix = '.deviceclass.resource.k8s.io/devices';
 const implicitPrefix = 'requests.deviceclass.resource.kubernetes.io/';
 const extendedAnnotation = 'resource.kubernetes.io/extended-resource-claim';
-/** Of requests for all devices. Upstream: resource/v1 (AllocationResultsMaxSize). */
+/** Device limit assumed for requests of all devices. Upstream: resource/v1 (AllocationResultsMaxSize). */
 const maxDevices = 32;
 
-/** Claims of devices: by their class, and by the extended resource that stands for the class. Upstream: kubernetes/pkg/quota/v1/evaluator/core/resource_claims.go. */
+/**
+ * Counts device claims by class and by the extended resource that represents the class. Upstream:
+ * kubernetes/pkg/quota/v1/evaluator/core/resource_claims.go.
+ */
 export class ResourceClaimEvaluator implements QuotaEvaluator {
   constructor(
     readonly claims: Informer<ResourceClaim>,
@@ -66,7 +69,7 @@ export class ResourceClaimEvaluator implements QuotaEvaluator {
     return usage;
   }
 
-  /** What the pod itself is charged for already does not count again. */
+  /** Adds extended resources, except for those already charged to the pod. */
   #addExtended(usage: Amounts, claim: ResourceClaim): void {
     const extended: Amounts = new Map();
     for (const [name, quantity] of usage) {
@@ -92,7 +95,7 @@ export class ResourceClaimEvaluator implements QuotaEvaluator {
     return this.classes.list().some(({ spec }) => spec?.extendedResourceName === resource);
   }
 
-  /** Of the pod that this claim was made for; undefined for claims that nobody made for a pod. */
+  /** Returns the usage of the pod that the claim was created for; undefined for other claims. */
   #podUsage({ metadata }: ResourceClaim): QuotaAmounts | undefined {
     if (metadata.annotations?.[extendedAnnotation] !== 'true') return undefined;
     const owner = metadata.ownerReferences?.find(({ controller }) => controller);
@@ -121,7 +124,7 @@ function addAll(usage: Amounts, more: QuotaAmounts): void {
   for (const [name, quantity] of more) usage.set(name, usage.get(name)?.add(quantity) ?? quantity);
 }
 
-/** Of alternatives: the most for each class. */
+/** Returns the maximum for each class over alternative requests. */
 function mostOf(requests: readonly DeviceRequest[]): Amounts {
   const most: Amounts = new Map();
   for (const { deviceClassName = '', allocationMode, count = 0 } of requests) {

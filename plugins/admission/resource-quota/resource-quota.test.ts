@@ -11,7 +11,7 @@ type List = Record<string, string>;
 const quota = (name: string, hard: List, used: List, spec: object = {}): KubeObject =>
   object('v1', 'ResourceQuota', { spec: { hard, ...spec }, status: { hard, used } }, { name, namespace: 'ns', resourceVersion: '1' });
 
-/** Quotas that can be written, each by compare-and-swap. */
+/** A fake store of quotas with compare-and-swap. */
 function store(...quotas: KubeObject[]) {
   const client = fakeClient({
     async update(_target, _namespace, name, change) {
@@ -32,12 +32,12 @@ const claim = (storage: string, storageClassName?: string) =>
 const service = (type: string, ports: number) =>
   object('v1', 'Service', { spec: { type, ports: Array.from({ length: ports }, () => ({})) } }, { namespace: 'ns' });
 
-admissionTable(ResourceQuota, [{ name: 'no quota', object: sized('8') }], store());
+admissionTable(ResourceQuota, [{ name: 'a namespace without a quota', object: sized('8') }], store());
 admissionTable(
   ResourceQuota,
   [
     {
-      name: 'the status of a claim, while nobody knows what is used',
+      name: 'a status update of a claim with a quota without status',
       subresource: 'status',
       object: claim('1'),
       oldObject: claim('1'),
@@ -51,47 +51,47 @@ admissionTable(
   ResourceQuota,
   [
     {
-      name: 'a pod that asks for nothing as a whole, whatever its containers say',
+      name: 'pod-level resources without requests, whatever the containers request',
       object: pod({ resources: {}, containers: [{ name: 'main', resources: { requests: { cpu: '1' } } }] }),
       denied: /exceeded quota/,
     },
-    { name: 'a pod that is of another class by its status', object: { ...pod(), status: { qosClass: 'Burstable' } } },
+    { name: 'a pod whose status has another QoS class', object: { ...pod(), status: { qosClass: 'Burstable' } } },
   ],
   bestEffort,
 );
 admissionTable(
   ResourceQuota,
   [
-    { name: 'what fits', object: sized('500m') },
+    { name: 'a pod within the quota', object: sized('500m') },
     {
-      name: 'what does not',
+      name: 'a pod beyond the quota',
       object: sized('2'),
       denied: /^pods "x" is forbidden: exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=500m, limited: requests.cpu=1$/,
     },
-    { name: 'a pod that does not say', object: pod(), denied: /failed quota: q: must specify requests.cpu for: main/ },
+    { name: 'a pod without requests', object: pod(), denied: /failed quota: q: must specify requests.cpu for: main/ },
     {
-      name: 'an init container that does not say',
+      name: 'an init container without requests',
       object: pod({ containers: [{ name: 'a', resources: { requests: { cpu: '1m' } } }], initContainers: [{ name: 'b' }] }),
       denied: /must specify requests.cpu for: b/,
     },
-    { name: 'a dry run counts nothing', object: sized('500m'), dryRun: true },
-    { name: 'another that fits', object: sized('500m') },
+    { name: 'a dry run charges nothing', object: sized('500m'), dryRun: true },
+    { name: 'a second pod within the quota', object: sized('500m') },
     { name: 'a config map', object: object('v1', 'ConfigMap', {}, { namespace: 'ns' }) },
     {
-      name: 'one too many',
+      name: 'a config map beyond the quota',
       object: object('v1', 'ConfigMap', {}, { namespace: 'ns' }),
       denied: /requested: count\/configmaps=1, used: count\/configmaps=1/,
     },
     { name: 'a custom resource', resource: 'widgets', object: object('example.com/v1', 'Widget', {}, { namespace: 'ns' }) },
     {
-      name: 'one custom resource too many',
+      name: 'a custom resource beyond the quota',
       resource: 'widgets',
       object: object('example.com/v1', 'Widget', {}, { namespace: 'ns' }),
       denied:
         /exceeded quota: q, requested: count\/widgets.example.com=1, used: count\/widgets.example.com=1, limited: count\/widgets.example.com=1/,
     },
     { name: 'another namespace', object: { ...sized('8'), metadata: { name: 'x', namespace: 'other' } } },
-    { name: 'an event is never counted', object: object('v1', 'Event', {}, { namespace: 'ns' }) },
+    { name: 'an event is never charged', object: object('v1', 'Event', {}, { namespace: 'ns' }) },
   ],
   store(
     quota(
@@ -103,16 +103,16 @@ admissionTable(
 );
 admissionTable(
   ResourceQuota,
-  [{ name: 'a quota that is not counted yet', object: sized('1m'), denied: /status unknown for quota: q, resources: cpu,pods/ }],
+  [{ name: 'a quota without status', object: sized('1m'), denied: /status unknown for quota: q, resources: cpu,pods/ }],
   store(quota('q', { cpu: '1', pods: '1' }, {})),
 );
 admissionTable(
   ResourceQuota,
   [
     { name: 'a claim', object: claim('1Gi', 'fast') },
-    { name: 'a claim that grows', object: claim('2Gi', 'fast'), oldObject: claim('1Gi', 'fast') },
+    { name: 'a claim expansion within the quota', object: claim('2Gi', 'fast'), oldObject: claim('1Gi', 'fast') },
     {
-      name: 'a claim that grows too much',
+      name: 'a claim expansion beyond the quota',
       object: claim('4Gi', 'fast'),
       oldObject: claim('2Gi', 'fast'),
       denied:
@@ -125,7 +125,7 @@ admissionTable(
       object: service('LoadBalancer', 1),
       denied: /requested: services.loadbalancers=1, used: services.loadbalancers=0, limited: services.loadbalancers=0/,
     },
-    { name: 'a service without ports of nodes', object: service('ClusterIP', 9) },
+    { name: 'a service without node ports', object: service('ClusterIP', 9) },
   ],
   store(
     quota(
@@ -183,9 +183,9 @@ admissionTable(
 admissionTable(
   ResourceQuota,
   [
-    { name: 'of the class', object: pod({ priorityClassName: 'high' }), denied },
-    { name: 'of another', object: pod({ priorityClassName: 'low' }) },
-    { name: 'of none', object: pod() },
+    { name: "of the quota's class", object: pod({ priorityClassName: 'high' }), denied },
+    { name: 'of another class', object: pod({ priorityClassName: 'low' }) },
+    { name: 'without a class', object: pod() },
   ],
   store(
     quota(
@@ -209,12 +209,12 @@ admissionTable(
   ResourceQuota,
   [
     {
-      name: 'what is limited needs a quota',
+      name: 'a limited resource requires a quota',
       object: claim('1Gi', 'gold'),
       denied: /insufficient quota to consume: gold.storageclass.storage.k8s.io\/requests.storage/,
     },
-    { name: 'what is not does not', object: claim('1Gi', 'fast') },
-    { name: 'nor do other pods', object: pod({ priorityClassName: 'low' }) },
+    { name: 'an unlimited resource requires none', object: claim('1Gi', 'fast') },
+    { name: 'other pods require none', object: pod({ priorityClassName: 'low' }) },
   ],
   { ...store(), ...limited },
 );
@@ -233,7 +233,7 @@ describe('QuotaAccountant', () => {
     }) as unknown as Attributes;
   const check = (states: Parameters<typeof checkRequest>[0], request: Attributes) => checkRequest(states, request, new PodEvaluator(), []);
 
-  it('lets in as many as the quota has, whoever comes first, and writes a few times for all', async () => {
+  it('admits as many requests as the quota allows, in a few writes', async () => {
     const { client, quotas, informers } = store(quota('q', { pods: '10' }, { pods: '3' }));
     let writes = 0;
     const counting: Client = {
@@ -250,7 +250,7 @@ describe('QuotaAccountant', () => {
     expect(writes).toBeLessThanOrEqual(2);
   });
 
-  it('counts again where another server was faster', async () => {
+  it('checks again after a conflict with another server', async () => {
     const { client, quotas, informers } = store(quota('q', { pods: '10' }, { pods: '3' }));
     let first = true;
     const raced: Client = {
@@ -269,7 +269,7 @@ describe('QuotaAccountant', () => {
     expect(quotas[0]).toMatchObject({ status: { used: { pods: '10' } } });
   });
 
-  it('gives up after a few conflicts, and admits nobody', async () => {
+  it('rejects all requests after repeated conflicts', async () => {
     const { client, informers } = store(quota('q', { pods: '10' }, { pods: '3' }));
     const hopeless: Client = { ...client, update: async () => undefined };
     const accountant = new QuotaAccountant(informers.for({ group: '', resource: 'resourcequotas' }), hopeless, check);

@@ -9,7 +9,7 @@ import { QuotaAccountant } from './quota-accountant.ts';
 import { ResourceClaimEvaluator } from './resource-claim-evaluator.ts';
 import { ServiceEvaluator } from './service-evaluator.ts';
 
-/** What is never counted. Upstream: kubernetes/pkg/quota/v1/install/registry.go. */
+/** Resources that are never counted. Upstream: kubernetes/pkg/quota/v1/install/registry.go. */
 const ignored = new Set([
   '/bindings',
   '/componentstatuses',
@@ -22,7 +22,7 @@ const ignored = new Set([
   'authorization.k8s.io/localsubjectaccessreviews',
   'authorization.k8s.io/selfsubjectrulesreviews',
 ]);
-/** Those that were counted before there was `count/`. */
+/** Legacy names of object counts, older than `count/`. */
 const aliases: Readonly<Record<string, string>> = {
   '/configmaps': 'configmaps',
   '/resourcequotas': 'resourcequotas',
@@ -31,8 +31,8 @@ const aliases: Readonly<Record<string, string>> = {
 };
 
 /**
- * Keeps namespaces within their quotas, and counts what they use in the quotas' status.
- * Upstream: apiserver/pkg/admission/plugin/resourcequota/admission.go.
+ * Enforces the quotas of a namespace and maintains their usage. Upstream:
+ * apiserver/pkg/admission/plugin/resourcequota/admission.go.
  */
 @AdmissionPlugin({
   name: 'ResourceQuota',

@@ -1,8 +1,8 @@
 import { noCredentials, readKubeconfigUsers, type UserCredentials } from 'kubenest/sdk';
 
 /**
- * Credentials for webhooks, by the users of a kubeconfig file whose names are hosts. For `a.ns.svc:443` the first of these
- * counts that is there:
+ * Credentials for webhooks from the users of a kubeconfig file, whose names are host patterns. For `a.ns.svc:443` the first
+ * existing one of these applies:
  *
  *     a.ns.svc:443   *.ns.svc:443   *.svc:443   then the same without the port 443   then *   then the current context's
  *
@@ -12,7 +12,7 @@ export class WebhookCredentials {
   readonly #users: ReadonlyMap<string, UserCredentials>;
   readonly #current: UserCredentials;
 
-  /** Without users nobody is shown anything. */
+  /** Without users, requests carry no credentials. */
   constructor(users: ReadonlyMap<string, UserCredentials> = new Map(), current: UserCredentials = noCredentials) {
     this.#users = users;
     this.#current = current;
@@ -37,7 +37,10 @@ function* namesFor(hostAndPort: string): Iterable<string> {
   yield '*';
 }
 
-/** Reads a kubeconfig file and the files that it names. Rejects with what is wrong; ways to authenticate that are not here are refused by name. */
+/**
+ * Reads a kubeconfig file and the files that it refers to. Rejects if they are invalid or use an unsupported authentication
+ * method, which the error names.
+ */
 export async function readWebhookCredentials(file: string): Promise<WebhookCredentials> {
   const { users, current } = await readKubeconfigUsers(file);
   return new WebhookCredentials(users, current);

@@ -18,12 +18,15 @@ const policyKinds = new Set([
   'MutatingAdmissionPolicyBinding',
 ]);
 
-/** Whether a request is for the configuration of admission itself, which no webhook may lock. */
+/** True for requests about admission configuration itself, which webhooks must not be able to block. */
 export function isExempt({ kind }: Attributes): boolean {
   return kind.group === 'admissionregistration.k8s.io' && policyKinds.has(kind.kind);
 }
 
-/** Whether a webhook's selectors choose a request. `object` is how it is now. Throws a StatusError where that cannot be told. Upstream: plugin/webhook/predicates. */
+/**
+ * True if a webhook's selectors match a request. `object` is the current object. Throws a StatusError if the selectors
+ * cannot be evaluated. Upstream: plugin/webhook/predicates.
+ */
 export function isSelected(hook: Hook, request: Attributes, object: KubeObject | undefined, namespaces: Informer): boolean {
   const inNamespace = outcome(() => isNamespaceSelected(hook.namespaceSelector, request, object, namespaces));
   if (inNamespace === false) return false;

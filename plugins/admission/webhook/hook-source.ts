@@ -3,10 +3,10 @@ import { type Hook, hooksOf, type Invocation, invocationOf } from './hook.ts';
 import { isExempt } from './hook-matcher.ts';
 import type { WebhookConfiguration } from './webhook-types.ts';
 
-/** So many sorts of requests are remembered: resources and operations are few. */
+/** Maximum number of cached request types (resource and operation). */
 const maxRemembered = 4_096;
 
-/** Webhooks of files, and all of them: those of files come first. */
+/** Webhooks of manifests, and all webhooks with those of manifests first. */
 interface Hooks {
   readonly fixed: readonly Hook[];
   readonly all: readonly Hook[];
@@ -15,13 +15,13 @@ interface Hooks {
 export interface HookSourceOptions {
   readonly plugin: 'MutatingAdmissionWebhook' | 'ValidatingAdmissionWebhook';
   readonly services: PluginServices;
-  /** Configurations besides those of the API. */
+  /** Manifests in addition to API objects. */
   readonly files: ManifestFiles | undefined;
 }
 
 /**
- * The webhooks that are configured now. Which of them a sort of request concerns by its rules is found out once for each
- * change of the configurations, so that a cluster with hundreds of webhooks pays for those that match.
+ * The currently configured webhooks. The rules are evaluated once for each request type after a change of the
+ * configurations, so that requests in a cluster with hundreds of webhooks only pay for matching ones.
  */
 export class HookSource {
   readonly #configurations: Informer<WebhookConfiguration>;
@@ -29,7 +29,7 @@ export class HookSource {
   #hooks: Hooks | undefined;
   readonly #bySort = new Map<string, readonly Invocation[]>();
 
-  /** Throws for files that cannot be taken. */
+  /** Throws if a manifest is invalid. */
   constructor({ plugin, services: { informers, manifests, shutdownSignal }, files }: HookSourceOptions) {
     const kind = plugin.replace('AdmissionWebhook', 'WebhookConfiguration');
     this.#configurations = informers.for({ group: 'admissionregistration.k8s.io', resource: `${kind.toLowerCase()}s` });
@@ -44,7 +44,10 @@ export class HookSource {
     shutdownSignal.addEventListener('abort', () => subscription[Symbol.dispose](), { once: true });
   }
 
-  /** In their order. The configuration of admission itself is beyond webhooks of the API, which nobody is to lock; those of files see it. */
+  /**
+   * Returns the matching webhooks in order. For admission configuration only those of manifests apply, so that webhooks of
+   * the API cannot block it.
+   */
   invocationsFor(request: Attributes): readonly Invocation[] {
     this.#hooks ??= this.#collect();
     const hooks = isExempt(request) ? this.#hooks.fixed : this.#hooks.all;
@@ -66,7 +69,7 @@ export class HookSource {
   }
 }
 
-/** Throws an Error for a webhook that is not reached by a URL. Upstream: plugin/webhook/manifest/loader. */
+/** Throws an Error if a webhook does not use a URL. Upstream: plugin/webhook/manifest/loader. */
 function checkManifest({ metadata, webhooks = [] }: WebhookConfiguration, file: string): void {
   for (const { name, clientConfig } of webhooks) {
     const webhook = `webhook ${JSON.stringify(name)} in ${JSON.stringify(metadata.name)} (file ${JSON.stringify(file)})`;

@@ -8,27 +8,30 @@ import {
 } from 'kubenest/sdk';
 import type { WebhookConfiguration, WebhookSpec } from './webhook-types.ts';
 
-/** One webhook of a configuration, made ready when the configuration changes. */
+/** A webhook of a configuration, precompiled when the configuration changes. */
 export interface Hook {
   readonly spec: WebhookSpec;
   readonly configuration: string;
-  /** Unique: configurations may name several webhooks alike. */
+  /** Unique id; configurations may contain several webhooks with the same name. */
   readonly uid: string;
-  /** Its place among all webhooks of its sort. */
+  /** Index among all webhooks of its type. */
   readonly index: number;
-  /** What is wrong with its selectors, told when they are asked. */
+  /** Selectors, or their error, which is thrown when they are evaluated. */
   readonly namespaceSelector: LabelSelector | Error;
   readonly objectSelector: LabelSelector | Error;
 }
 
-/** A webhook and the form in which it wants to see the objects of a request. */
+/** A webhook with the resource and kind in which it expects the request. */
 export interface Invocation {
   readonly hook: Hook;
   readonly resource: GroupVersionResource;
   readonly kind: GroupVersionKind;
 }
 
-/** The webhooks of configurations, in the order of the configurations' names; `first`: the index of the first. Upstream: configuration/mutating_webhook_manager.go. */
+/**
+ * Compiles the webhooks of configurations, sorted by configuration name; `first` is the index of the first one. Upstream:
+ * configuration/mutating_webhook_manager.go.
+ */
 export function hooksOf(configurations: readonly WebhookConfiguration[], first = 0, prefix = ''): Hook[] {
   const sorted = [...configurations].sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
   const hooks: Hook[] = [];
@@ -58,7 +61,7 @@ function parsed(source: WebhookSpec['namespaceSelector']): LabelSelector | Error
   }
 }
 
-/** How a webhook wants to see a request by its rules; undefined if it does not. */
+/** Matches a request against a webhook's rules. Returns the expected resource and kind; undefined without a match. */
 export function invocationOf(hook: Hook, request: Attributes): Invocation | undefined {
   const { rules = [], matchPolicy } = hook.spec;
   const [found] = matchingRules(rules, matchPolicy !== 'Equivalent', request);

@@ -12,11 +12,11 @@ import {
 } from 'kubenest/sdk';
 import type { Hook, Invocation } from './hook.ts';
 
-/** Asks the conditions of webhooks. Upstream: plugin/webhook/matchconditions/matcher.go. */
+/** Evaluates the match conditions of webhooks. Upstream: plugin/webhook/matchconditions/matcher.go. */
 export class ConditionMatcher {
   readonly #authorizer: Authorizer;
   readonly #logger: Logger;
-  /** Compiled when they are first asked; a changed configuration brings other hooks. */
+  /** Conditions by webhook, compiled at first use; a changed configuration creates new webhooks. */
   readonly #compiled = new WeakMap<Hook, MatchConditions>();
   readonly #metrics: MatchConditionMetrics;
 
@@ -26,7 +26,10 @@ export class ConditionMatcher {
     this.#metrics = new MatchConditionMetrics(metrics, 'webhook', type);
   }
 
-  /** Whether the conditions of a webhook hold. Rejects with Forbidden where that cannot be told and the webhook fails closed. */
+  /**
+   * Resolves to true if the conditions match. Rejects with Forbidden if they cannot be evaluated and the webhook fails
+   * closed.
+   */
   async areMet({ hook, kind, resource }: Invocation, request: Attributes): Promise<boolean> {
     const { spec } = hook;
     if (!spec.matchConditions?.length) return true;

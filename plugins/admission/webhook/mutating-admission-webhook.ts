@@ -28,7 +28,7 @@ import { WebhookPlugin } from './webhook-plugin.ts';
 const mutationPrefix = 'mutation.webhook.admission.k8s.io/';
 const patchPrefix = 'patch.webhook.admission.k8s.io/';
 
-/** Asks the mutating webhooks, one after the other, and applies their patches. Upstream: plugin/webhook/mutating/dispatcher.go. */
+/** Calls the mutating webhooks sequentially and applies their patches. Upstream: plugin/webhook/mutating/dispatcher.go. */
 @AdmissionPlugin({
   name: 'MutatingAdmissionWebhook',
   configuration: WebhookAdmissionConfiguration,
@@ -67,7 +67,7 @@ export class MutatingAdmissionWebhook {
     }
   }
 
-  /** Whether the webhook changed the object. */
+  /** Resolves to true if the webhook changed the object. */
   async #call(request: Attributes, invocation: Invocation): Promise<boolean> {
     const { configuration, index, spec } = invocation.hook;
     const place = `round_${request.reinvocation.isReinvoke ? 1 : 0}_index_${index}`;
@@ -89,7 +89,7 @@ export class MutatingAdmissionWebhook {
   }
 }
 
-/** The JSON texts that a webhook is shown. */
+/** Returns the JSON of the objects in the version that a webhook expects. */
 function textsOf({ forms, object, oldObject }: Attributes, kind: GroupVersionKind): ReviewObjects {
   return {
     object: object === undefined ? 'null' : forms.encode(object, kind),
@@ -97,7 +97,7 @@ function textsOf({ forms, object, oldObject }: Attributes, kind: GroupVersionKin
   };
 }
 
-/** None where the answer has no patch, or an empty one. Throws a CallError for what is no patch. */
+/** Parses the patch of a response; empty without a patch. Throws a CallError if it is invalid. */
 function operationsOf(webhook: string, { patch }: Answer): JsonPatch['operations'] {
   if (patch.length === 0) return [];
   try {
@@ -107,12 +107,12 @@ function operationsOf(webhook: string, { patch }: Answer): JsonPatch['operations
   }
 }
 
-/** As Go writes a map. */
+/** Orders the members of an operation like Go's map encoding. */
 function sortedOperation(operation: JsonPatch['operations'][number]): object {
   return Object.fromEntries(Object.entries(operation).sort(([a], [b]) => compareUtf8(a, b)));
 }
 
-/** Applies a patch to the object in the version that the webhook was shown. Returns whether that changed anything. */
+/** Applies a patch to the object in the webhook's version. Returns true if the object changed. */
 function applyPatch(
   { forms, object }: Attributes,
   { hook, kind }: Invocation,

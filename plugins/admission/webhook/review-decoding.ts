@@ -1,8 +1,8 @@
 import { base64Problem, jsonKind, parseJson, parseYaml } from 'kubenest/sdk';
 
 /**
- * What an answer is decoded into, with Go's names of its types. Upstream: api/admission/v1/types.go, apimachinery/pkg/apis/meta/v1/types.go;
- * v1beta1 has the same fields.
+ * Schema of an AdmissionReview response with the names of Go's types. Upstream: api/admission/v1/types.go,
+ * apimachinery/pkg/apis/meta/v1/types.go; v1beta1 has the same fields.
  */
 type GoType =
   | { readonly scalar: 'string' | 'boolean' | 'integer' | 'bytes'; readonly name: string }
@@ -63,7 +63,10 @@ type Fields = Readonly<Record<string, unknown>>;
 const group = 'admission.k8s.io';
 const findKind = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** The document of an answer to a review of a version. Throws an Error in the words of upstream's decoding. Upstream: client-go/rest/request.go (Into), apimachinery/pkg/runtime/serializer. */
+/**
+ * Decodes an AdmissionReview of a version. Throws an Error with the message of upstream's decoder. Upstream:
+ * client-go/rest/request.go (Into), apimachinery/pkg/runtime/serializer.
+ */
 export function decodeReview(bytes: Buffer, version: string): Fields {
   const document = parse(bytes);
   if (document === null) return {};
@@ -72,7 +75,7 @@ export function decodeReview(bytes: Buffer, version: string): Fields {
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(document)} into Go value of type ${findKind}`,
     );
   const fields = document as Fields;
-  // What is not said is as expected.
+  // A missing apiVersion defaults to the expected one.
   const apiVersion = textOf(fields, 'apiVersion') || `${group}/${version}`;
   const kind = textOf(fields, 'kind') || 'AdmissionReview';
   if (apiVersion !== `${group}/${version}` || kind !== 'AdmissionReview') throw new Error(foreignText(apiVersion, kind, version));
@@ -88,7 +91,7 @@ function textOf(fields: Fields, name: 'apiVersion' | 'kind'): string {
   );
 }
 
-/** JSON, or else YAML, as any answer of a server may be. */
+/** Parses JSON or, like client-go, YAML. */
 function parse(bytes: Buffer): unknown {
   try {
     return parseJson(bytes).value;
@@ -106,7 +109,7 @@ function foreignText(apiVersion: string, kind: string, version: string): string 
   return `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
 }
 
-/** Throws for the first value that does not fit; `at`: the names of the fields down to it. `owner`: the struct that holds it. */
+/** Throws for the first mismatched value. `at` is its field path, `owner` the struct that contains it. */
 function check(type: GoType, value: unknown, at: readonly string[], owner = ''): void {
   if (value === null || value === undefined) return;
   const misfit = (what = jsonKind(value)): Error =>

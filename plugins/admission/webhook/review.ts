@@ -5,39 +5,39 @@ import type { WebhookSpec } from './webhook-types.ts';
 
 export type ReviewVersion = 'v1' | 'v1beta1';
 
-/** What a webhook is asked, and by which it must answer. */
+/** The request to a webhook and the data to verify its response. */
 export interface Review {
   readonly version: ReviewVersion;
   readonly uid: string;
-  /** The JSON text of the AdmissionReview. */
+  /** JSON of the AdmissionReview. */
   readonly body: string;
 }
 
-/** The JSON texts of what a request is about, in the version that the webhook wants; `null` where there is none. */
+/** JSON of a request's objects in the version that the webhook expects; `null` if there is none. */
 export interface ReviewObjects {
   readonly object: string;
   readonly oldObject: string;
 }
 
-/** What a webhook answered, checked. */
+/** A validated response of a webhook. */
 export interface Answer {
   readonly allowed: boolean;
   readonly status: Partial<Status> | undefined;
-  /** The JSON patch, not parsed yet; empty for none. */
+  /** The unparsed JSON patch; empty if there is none. */
   readonly patch: Buffer;
   readonly patchType: string;
   readonly auditAnnotations: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
 
-/** The first version of the review that both sides know. Throws if there is none. */
+/** Returns the first review version that the webhook and the server support. Throws if there is none. */
 export function reviewVersionOf({ admissionReviewVersions = [] }: WebhookSpec): ReviewVersion {
   const version = admissionReviewVersions.find((one) => one === 'v1' || one === 'v1beta1');
   if (!version) throw new Error('webhook does not accept known AdmissionReview versions (v1, v1beta1)');
   return version as ReviewVersion;
 }
 
-/** Upstream: plugin/webhook/request/admissionreview.go. */
+/** Builds a review. Upstream: plugin/webhook/request/admissionreview.go. */
 export function newReview(request: Attributes, { resource, kind }: Invocation, version: ReviewVersion, objects: ReviewObjects): Review {
   const uid = randomUUID();
   const { user, subresource, name, namespace } = request;
@@ -64,7 +64,7 @@ export function newReview(request: Attributes, { resource, kind }: Invocation, v
   return { version, uid, body: `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/${version}","request":${asked}}\n` };
 }
 
-/** Checks an answer. Throws an Error that says what is wrong with it. Upstream: VerifyAdmissionResponse. */
+/** Validates a response. Throws an Error if it is invalid. Upstream: VerifyAdmissionResponse. */
 export function readAnswer({ version, uid }: Review, review: Readonly<Record<string, unknown>>, isMutating: boolean): Answer {
   const response = fieldsOf(review['response']);
   if (!response) throw new Error('webhook response was absent');

@@ -6,7 +6,7 @@ import { WebhookPlugin } from './webhook-plugin.ts';
 
 const failedOpenPrefix = 'failed-open.validating.webhook.admission.k8s.io/';
 
-/** Asks the validating webhooks, all at once. Upstream: plugin/webhook/validating/dispatcher.go. */
+/** Calls the validating webhooks in parallel. Upstream: plugin/webhook/validating/dispatcher.go. */
 @AdmissionPlugin({
   name: 'ValidatingAdmissionWebhook',
   configuration: WebhookAdmissionConfiguration,
@@ -24,7 +24,7 @@ export class ValidatingAdmissionWebhook {
     if (candidates.length > 0) return this.#callAll(request, candidates);
   }
 
-  /** Waits for all that are to be called; the first that failed is told. */
+  /** Calls all selected webhooks and waits for them; rejects with the first failure. */
   async #callAll(request: Attributes, candidates: readonly Invocation[]): Promise<void> {
     const invocations: Invocation[] = [];
     for (const candidate of candidates) if (await this.#webhooks.isCalled(candidate, request, request.object)) invocations.push(candidate);
@@ -50,7 +50,7 @@ export class ValidatingAdmissionWebhook {
   }
 }
 
-/** The texts of a request's objects, made once for each version in which webhooks want to see them. */
+/** Returns an encoder that encodes a request's objects once for each version. */
 function encodedOnce({ forms, object, oldObject }: Attributes): (kind: GroupVersionKind) => ReviewObjects {
   const texts = new Map<string, ReviewObjects>();
   return (kind) => {

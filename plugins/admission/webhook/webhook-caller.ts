@@ -6,10 +6,10 @@ import { RequestError, type WebhookClient } from './webhook-client.ts';
 import { CallError, denialOf, dryRunUnsupported, Rejection } from './webhook-errors.ts';
 import type { Call, WebhookMetrics } from './webhook-metrics.ts';
 
-/** Upstream: apiserver/pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go. */
+/** Span names. Upstream: apiserver/pkg/admission/plugin/webhook/{mutating,validating}/dispatcher.go. */
 const spanNames = { admit: 'Call mutating webhook', validating: 'Call validating webhook' } as const;
 
-/** Calls webhooks of one sort, and says what a failure means. */
+/** Calls webhooks of one type and applies their failure policy. */
 export class WebhookCaller {
   constructor(
     readonly type: Call['type'],
@@ -19,8 +19,8 @@ export class WebhookCaller {
   ) {}
 
   /**
-   * Asks a webhook and does with its answer what `use` does. Resolves with what `use` returns; undefined where the webhook
-   * failed and its failurePolicy is Ignore. Rejects with the Status that the client gets.
+   * Calls a webhook, applies `use` to its response and resolves to the result; undefined if the webhook failed and its
+   * failurePolicy is Ignore. Rejects with the Status for the client.
    */
   async call<T>(
     request: Attributes,
@@ -67,7 +67,7 @@ export class WebhookCaller {
     }
   }
 
-  /** `onReview` is told the uid under which the webhook is asked. */
+  /** Calls `onReview` with the uid of the review before sending it. */
   async #ask(request: Attributes, invocation: Invocation, objects: () => ReviewObjects, onReview: (uid: string) => void): Promise<Answer> {
     const { spec } = invocation.hook;
     if (request.dryRun && spec.sideEffects !== 'None' && spec.sideEffects !== 'NoneOnDryRun') throw dryRunUnsupported(spec.name);
@@ -110,13 +110,13 @@ export class WebhookCaller {
   }
 }
 
-/** Milliseconds: its own time, and no more than the request has left. */
+/** Returns the timeout in milliseconds: the webhook's, limited by the remaining time of the request. */
 function timeoutOf({ deadline }: Attributes, timeoutSeconds = 10): number {
   const own = timeoutSeconds * 1_000;
   return deadline === 0 ? own : Math.max(1, Math.min(own, Math.ceil(deadline - performance.now())));
 }
 
-/** Nobody waits for the answer of the request any more. */
+/** True if the request's deadline has passed. */
 function isLate({ deadline }: Attributes): boolean {
   return deadline !== 0 && performance.now() >= deadline;
 }
@@ -136,7 +136,7 @@ function spanAttributes(
   ];
 }
 
-/** What a trace tells of a call. */
+/** Returns the trace note of a call. */
 function noteOf({ hook }: Invocation, milliseconds: number, uid: string | undefined, error: unknown): TraceNote {
   const rejected = error instanceof Rejection;
   const reason = error === undefined ? undefined : rejected ? error.status.message : (error as Error).message;

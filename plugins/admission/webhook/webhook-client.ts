@@ -14,11 +14,11 @@ import {
 import type { WebhookCredentials } from './credentials.ts';
 
 const userAgent = 'kube-apiserver-admission';
-/** Of webhooks that say nothing. Upstream: util/webhook/authentication.go. */
+/** Timeout of webhooks without one. Upstream: util/webhook/authentication.go. */
 const longestMs = 30_000;
 const maxClients = 200;
 
-/** A request that got no good answer. */
+/** A request without a successful response. */
 export class RequestError extends Error {
   constructor(
     message: string,
@@ -28,18 +28,18 @@ export class RequestError extends Error {
   }
 }
 
-/** A webhook, with the key of the client that asks it: webhooks of the same server and authorities share connections. */
+/** A webhook with the key of its client; webhooks with the same server and authorities share connections. */
 interface Target extends WebhookTarget {
   readonly key: string;
 }
 
 /**
- * Asks webhooks with the authorities of their configuration and the credentials of the admission configuration. An answer has
- * a bounded size. Upstream: apiserver/pkg/util/webhook/client.go.
+ * Sends requests to webhooks with their configured authorities and the credentials of the admission configuration. The size
+ * of responses is limited. Upstream: apiserver/pkg/util/webhook/client.go.
  */
 export class WebhookClient implements Disposable {
   readonly #targets = new WeakMap<WebhookClientConfig, Target>();
-  /** One for each server's name and authorities, the least recently made first: a change of the configuration makes a new one. */
+  /** Clients by server name and authorities, oldest first; a change of the configuration creates a new client. */
   readonly #clients = new Map<string, JsonClient>();
 
   constructor(
@@ -47,7 +47,10 @@ export class WebhookClient implements Disposable {
     readonly credentials: WebhookCredentials,
   ) {}
 
-  /** POSTs JSON; the body of a good answer. `headers` are sent besides the client's own. Rejects with a RequestError. */
+  /**
+   * Posts JSON and returns the body of a successful response. `headers` are added to the client's own. Rejects with a
+   * RequestError.
+   */
   async post(config: WebhookClientConfig, body: string, timeoutMs: number, headers?: Readonly<Record<string, string>>): Promise<Buffer> {
     const target = this.#targetOf(config);
     const limit = Math.min(timeoutMs, longestMs);
@@ -120,7 +123,7 @@ function objectOf(bytes: Buffer): Readonly<Record<string, unknown>> | undefined 
   }
 }
 
-/** A Status is told as it is; what else was answered is not repeated: it may be anything. */
+/** Returns the error of a failed response: the message of a Status, but no other content, which is untrusted. */
 function refusal(code: number, answer: Readonly<Record<string, unknown>> | undefined): RequestError {
   const status = answer && answer['kind'] === 'Status' && typeof answer['message'] === 'string' ? answer['message'] : undefined;
   const error = newGenericServerResponse(code, 'POST', undefined, '', 'unknown', 0, true);

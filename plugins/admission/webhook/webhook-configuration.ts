@@ -10,7 +10,7 @@ export class WebhookAdmissionConfiguration extends ManifestsConfiguration {
     'apiserver.config.k8s.io/v1alpha1, WebhookAdmission',
   ];
 
-  /** The users of this file, named as hosts, are the credentials that webhooks are shown. */
+  /** Kubeconfig file whose users, named as hosts, are the credentials for webhooks. */
   @IsOptional()
   @Matches(/^(\/.*)?$/, { message: 'must be an absolute file path' })
   kubeConfigFile = '';

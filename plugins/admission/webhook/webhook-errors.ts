@@ -1,25 +1,28 @@
 import { newBadRequest, type Status, StatusError } from 'kubenest/sdk';
 
-/** A webhook that could not be asked, or whose answer is none; its failurePolicy decides. Upstream: apiserver/pkg/util/webhook/error.go. */
+/**
+ * A failed call of a webhook or an invalid response, to which the failurePolicy applies. Upstream:
+ * apiserver/pkg/util/webhook/error.go.
+ */
 export class CallError extends Error {
   constructor(
     readonly webhook: string,
     reason: string,
-    /** What the metrics tell as the code. */
+    /** Value of the code label in metrics. */
     readonly code: number,
   ) {
     super(`failed calling webhook ${JSON.stringify(webhook)}: ${reason}`);
   }
 }
 
-/** A webhook that said no. */
+/** A denial by a webhook. */
 export class Rejection extends Error {
   constructor(readonly status: StatusError) {
     super(status.message);
   }
 }
 
-/** The Status of a denial, with what the webhook said. Upstream: plugin/webhook/errors/statuserror.go. */
+/** Returns the Status of a denial with the webhook's explanation. Upstream: plugin/webhook/errors/statuserror.go. */
 export function denialOf(webhook: string, result: Partial<Status> | undefined): StatusError {
   const deniedBy = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const code = result?.code !== undefined && result.code >= 400 ? result.code : 400;

@@ -4,7 +4,7 @@ import { CallError, Rejection } from './webhook-errors.ts';
 /** Upstream: apiserver/pkg/admission/metrics/metrics.go. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 
-/** How a call of a webhook ended. */
+/** Result of a webhook call. */
 export interface Call {
   readonly webhook: string;
   readonly type: 'admit' | 'validating';

@@ -8,7 +8,7 @@ import { WebhookCaller } from './webhook-caller.ts';
 import { WebhookClient } from './webhook-client.ts';
 import { WebhookMetrics } from './webhook-metrics.ts';
 
-/** What both sorts of webhooks have in common. Upstream: plugin/webhook/generic/webhook.go. */
+/** Common part of mutating and validating webhooks. Upstream: plugin/webhook/generic/webhook.go. */
 export class WebhookPlugin {
   readonly caller: WebhookCaller;
   readonly #source: HookSource;
@@ -26,12 +26,12 @@ export class WebhookPlugin {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
-  /** The webhooks that a request concerns by their rules; their selectors are not asked yet. */
+  /** Returns the webhooks whose rules match; selectors are evaluated later. */
   candidatesFor(request: Attributes): readonly Invocation[] {
     return this.#source.invocationsFor(request);
   }
 
-  /** Whether one of them is to be called. `object` is how it is now. Rejects where that cannot be told. */
+  /** Resolves to true if a webhook is to be called. `object` is the current object. Rejects if that cannot be determined. */
   async isCalled(invocation: Invocation, request: Attributes, object: KubeObject | undefined): Promise<boolean> {
     return isSelected(invocation.hook, request, object, this.#namespaces) && (await this.#conditions.areMet(invocation, request));
   }

@@ -1,11 +1,11 @@
 import type { KubeObject, LabelSelectorSource, NamedRuleWithOperations, WebhookClientConfig } from 'kubenest/sdk';
 
-/** admissionregistration.k8s.io/v1. */
+/** A match condition of admissionregistration.k8s.io/v1. */
 export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
 }
-/** A webhook of either kind. */
+/** A webhook of either type. */
 export interface WebhookSpec {
   readonly name: string;
   readonly clientConfig: WebhookClientConfig;

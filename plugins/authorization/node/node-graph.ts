@@ -11,24 +11,24 @@ interface Bound {
 }
 
 /**
- * Which objects lead to which node, kept up with the pods, volumes, attachments and slices of the server:
+ * Graph of the objects that nodes may read, maintained from the server's pods, volumes, attachments and slices:
  *
  *     secret -> pod -> node          configmap, serviceaccount, claim -> pod -> node
  *     secret -> volume -> claim -> pod -> node          attachment -> node          slice, certificate request -> node
  *
- * What pods refer to is counted for each node (`#nodes`), so a config map that every pod of a namespace mounts is found
- * without looking at the pods. Upstream: plugin/pkg/auth/authorizer/node/graph.go, graph_populator.go.
+ * References of pods are counted for each node (`#nodes`), so the lookup of a config map that every pod of a namespace
+ * mounts does not visit the pods. Upstream: plugin/pkg/auth/authorizer/node/graph.go, graph_populator.go.
  */
 export class NodeGraph {
-  /** By pod: where it runs and what it refers to. The counts of `#nodes` are exactly the sum of these. */
+  /** Node and references by pod. The counts of `#nodes` are exactly the sum of these. */
   readonly #pods = new Map<ObjectKey, Placed>();
   readonly #nodes = new Map<ObjectKey, Map<string, number>>();
-  /** By name. */
+  /** Claim and secrets by volume name. */
   readonly #volumes = new Map<string, Bound>();
   readonly #volumesOfSecret = new Map<ObjectKey, Set<string>>();
   readonly #subscriptions: Disposable[];
 
-  /** `asksForCertificates`: requests for pods' certificates are followed too. */
+  /** `asksForCertificates` includes pod certificate requests. */
   constructor(informers: Informers, asksForCertificates: boolean) {
     const follow = (group: string, resource: string, set: (object: KubeObject) => void, remove: (object: KubeObject) => void): Disposable =>
       informers.for({ group, resource }).subscribe((type, object) => (type === 'DELETED' ? remove(object) : set(object)));
@@ -63,7 +63,7 @@ export class NodeGraph {
     ];
   }
 
-  /** Whether something on the node refers to the object, by however many steps. `namespace` is empty for what has none. */
+  /** True if a path leads from the object to the node. `namespace` is empty for cluster-scoped objects. */
   reaches(node: string, resource: string, namespace: string, name: string): boolean {
     const key = objectKey(resource, namespace, name);
     if (this.#nodes.get(key)?.has(node)) return true;

@@ -7,7 +7,10 @@ const rule = (apiGroups: readonly string[], resources: readonly string[], verbs:
   verbs,
 });
 
-/** What every node may do, as far as no object of its own is asked for. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (NodeRules). */
+/**
+ * Returns the rules of all nodes, for requests that do not depend on a specific object. Upstream:
+ * plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (NodeRules).
+ */
 export const nodeRules = (isEnabled: (feature: string) => boolean): readonly PolicyRule[] => [
   rule(['authentication.k8s.io'], ['tokenreviews'], ['create']),
   rule(['authorization.k8s.io'], ['subjectaccessreviews', 'localsubjectaccessreviews'], ['create']),

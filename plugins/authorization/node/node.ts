@@ -24,15 +24,15 @@ const nothing = no('');
 type Rule = (node: string, request: AuthorizationAttributes) => AuthorizationResult;
 
 /**
- * `--authorization-mode=Node`: a kubelet (`system:node:NAME` in group system:nodes) may do what the rules of nodes say, and
- * read those secrets, config maps, claims, volumes and service accounts that pods on its node refer to.
- * Upstream: plugin/pkg/auth/authorizer/node/node_authorizer.go.
+ * `--authorization-mode=Node`: allows a kubelet (`system:node:NAME` in group system:nodes) the node rules and reading the
+ * secrets, config maps, claims, volumes and service accounts that pods on its node refer to. Upstream:
+ * plugin/pkg/auth/authorizer/node/node_authorizer.go.
  */
 export class Node implements Authorizer {
   readonly name = 'Node';
   readonly #graph: NodeGraph;
   readonly #generalRules: readonly PolicyRule[];
-  /** By `group/resource`. */
+  /** Rules by `group/resource`. */
   readonly #rules: ReadonlyMap<string, Rule>;
 
   constructor(informers: Informers, features: FeatureGates) {
@@ -66,7 +66,7 @@ export class Node implements Authorizer {
     return this.#generalRules.some((one) => ruleAllows(one, request)) ? allow : nothing;
   }
 
-  /** Of nodes there is no list of rules. */
+  /** Rules of nodes cannot be listed. */
   rulesFor(user: UserInfo): UserRules {
     const isNode = nodeOf(user) !== undefined;
     return {
@@ -166,7 +166,7 @@ export class Node implements Authorizer {
   };
 }
 
-/** The node that a user is: empty for one that does not say which, undefined for a user that is none. Upstream: pkg/auth/nodeidentifier. */
+/** Returns the name of a node's user: empty if it has none, undefined for other users. Upstream: pkg/auth/nodeidentifier. */
 function nodeOf({ name, groups }: UserInfo): string | undefined {
   if (!name.startsWith(prefix) || !groups.includes(groupNames.nodes)) return undefined;
   return name.slice(prefix.length);
@@ -190,7 +190,7 @@ const authorizeCSINode: Rule = (node, { verb, subresource, name }) => {
   return verb === 'create' || name === node ? allow : no('can only access CSINode with the same name as the requesting node');
 };
 
-/** Which node it may write is NodeRestriction's to say, which sees the object. */
+/** Allows writes to any node; NodeRestriction, which sees the object, limits them to the node's own. */
 const authorizeNode: Rule = (node, { verb, subresource, name }) => {
   const isUpdate = verb === 'update' || verb === 'patch';
   if (subresource === 'status') return isUpdate ? allow : nothing;

@@ -1,9 +1,9 @@
 import type { KubeObject } from 'kubenest/sdk';
 
-/** Objects come as clients wrote them: whatever is missing is undefined. */
+/** An unvalidated object, whose fields may be missing. */
 type Any = { readonly [field: string]: Any | undefined } & readonly Any[];
 
-/** What a pod lets its node read: `kind/namespace/name`, each at least once. */
+/** A reference from a pod: `kind/namespace/name`. */
 export type ObjectKey = `${string}/${string}/${string}`;
 
 export function objectKey(kind: string, namespace: string, name: string): ObjectKey {
@@ -15,8 +15,9 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const list = (value: unknown): readonly Any[] => (Array.isArray(value) ? (value as Any[]) : []);
 
 /**
- * The service account, secrets, config maps, volume claims and resource claims of a pod. A mirror pod, which the node makes
- * itself, refers to nothing. Upstream: plugin/pkg/auth/authorizer/node/graph.go (AddPod), pkg/api/v1/pod/util.go.
+ * Returns a pod's references to its service account, secrets, config maps, volume claims and resource claims. Mirror pods,
+ * which nodes create themselves, grant no access. Upstream: plugin/pkg/auth/authorizer/node/graph.go (AddPod),
+ * pkg/api/v1/pod/util.go.
  */
 export function referencesOfPod(pod: KubeObject): ReadonlySet<ObjectKey> {
   const keys = new Set<ObjectKey>();
@@ -66,7 +67,10 @@ function secretsOfVolume(volume: Any): unknown[] {
   ];
 }
 
-/** The claim that a volume is bound to, and the secrets that kubelets need for it; undefined for one that is not bound. Upstream: pkg/api/v1/persistentvolume/util.go. */
+/**
+ * Returns the claim of a bound volume and the secrets that kubelets need for it; undefined if it is not bound. Upstream:
+ * pkg/api/v1/persistentvolume/util.go.
+ */
 export function referencesOfVolume(volume: KubeObject): { readonly claim: ObjectKey; readonly secrets: readonly ObjectKey[] } | undefined {
   const spec = (volume['spec'] ?? {}) as Any;
   const claim = spec['claimRef'];

@@ -32,16 +32,16 @@ export interface Binding extends KubeObject {
 const group = 'rbac.authorization.k8s.io';
 const noOpinion: AuthorizationResult = { decision: 'NoOpinion', reason: '' };
 
-/** A binding as it concerns one of its subjects. */
+/** A binding for one of its subjects. */
 interface Grant {
   readonly binding: Binding;
   readonly subject: Subject;
 }
 
 /**
- * Role-based access control over the server's own roles and bindings. Bindings are indexed by subject, so that a decision
- * looks only at those that concern the user; the index is made anew after a change, when it is next asked.
- * Upstream: kubernetes/plugin/pkg/auth/authorizer/rbac/rbac.go, kubernetes/pkg/registry/rbac/validation/rule.go.
+ * Role-based access control with the server's roles and bindings. Bindings are indexed by subject, so that a decision visits
+ * only the bindings of the user; after a change the index is rebuilt on the next request. Upstream:
+ * kubernetes/plugin/pkg/auth/authorizer/rbac/rbac.go, kubernetes/pkg/registry/rbac/validation/rule.go.
  */
 export class RBAC implements Authorizer {
   readonly name = 'RBAC';
@@ -50,7 +50,7 @@ export class RBAC implements Authorizer {
   readonly #roleBindings: Informer<Binding>;
   readonly #clusterRoleBindings: Informer<Binding>;
   readonly #subscriptions: Disposable[];
-  /** Cluster-wide grants by subject, and grants of each namespace. */
+  /** Cluster-wide grants by subject. */
   #clusterIndex: ReadonlyMap<string, readonly Grant[]> | undefined;
   readonly #namespaceIndexes = new Map<string, ReadonlyMap<string, readonly Grant[]>>();
 
@@ -147,7 +147,7 @@ function missingRole({ kind, name }: RoleRef): string {
   return `${kind.toLowerCase()}.${group} ${JSON.stringify(name)} not found`;
 }
 
-/** Each binding once, though several of its subjects may be the user. */
+/** Returns each binding once, even if several of its subjects match the user. */
 function bindingsOf(index: ReadonlyMap<string, readonly Grant[]>, user: UserInfo): Set<Binding> {
   const bindings = new Set<Binding>();
   for (const key of subjectKeysOf(user)) for (const { binding } of index.get(key) ?? []) bindings.add(binding);
@@ -159,7 +159,7 @@ function* subjectKeysOf(user: AuthorizationAttributes['user']): Iterable<string>
   for (const name of user.groups) yield `Group/${name}`;
 }
 
-/** Service accounts are users of a certain name; a subject without a namespace means the binding's. */
+/** Indexes bindings. Service accounts are indexed by their user name; a subject without a namespace uses the binding's. */
 function indexBySubject(bindings: readonly Binding[], namespace: string): Map<string, Grant[]> {
   const index = new Map<string, Grant[]>();
   for (const binding of bindings) {

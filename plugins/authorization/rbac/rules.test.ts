@@ -18,28 +18,33 @@ const request = (more: Partial<AuthorizationAttributes>): AuthorizationAttribute
 const pods: PolicyRule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
 
 it.each<{ name: string; rule: PolicyRule; request: Partial<AuthorizationAttributes>; want: boolean }>([
-  { name: 'the named verb, group and resource', rule: pods, request: {}, want: true },
+  { name: 'the specified verb, group and resource', rule: pods, request: {}, want: true },
   { name: 'another verb', rule: pods, request: { verb: 'list' }, want: false },
   { name: 'another group', rule: pods, request: { apiGroup: 'apps' }, want: false },
-  { name: 'a subresource of the named resource', rule: pods, request: { subresource: 'log' }, want: false },
-  { name: 'the named subresource', rule: { ...pods, resources: ['pods/log'] }, request: { subresource: 'log' }, want: true },
-  { name: 'that subresource of everything', rule: { ...pods, resources: ['*/log'] }, request: { subresource: 'log' }, want: true },
+  { name: 'a subresource of the specified resource', rule: pods, request: { subresource: 'log' }, want: false },
+  { name: 'the specified subresource', rule: { ...pods, resources: ['pods/log'] }, request: { subresource: 'log' }, want: true },
+  {
+    name: 'the specified subresource of all resources',
+    rule: { ...pods, resources: ['*/log'] },
+    request: { subresource: 'log' },
+    want: true,
+  },
   { name: 'everything', rule: { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, request: { subresource: 'log' }, want: true },
-  { name: 'the named object', rule: { ...pods, resourceNames: ['p'] }, request: {}, want: true },
+  { name: 'the specified object', rule: { ...pods, resourceNames: ['p'] }, request: {}, want: true },
   { name: 'another object', rule: { ...pods, resourceNames: ['q'] }, request: {}, want: false },
   {
-    name: 'a URL below a star',
+    name: 'a URL with the prefix of a star',
     rule: { verbs: ['get'], nonResourceURLs: ['/healthz/*'] },
     request: { isResourceRequest: false, path: '/healthz/ping' },
     want: true,
   },
   {
-    name: 'a URL beside it',
+    name: 'a URL without the prefix of a star',
     rule: { verbs: ['get'], nonResourceURLs: ['/healthz/*'] },
     request: { isResourceRequest: false, path: '/metrics' },
     want: false,
   },
-  { name: 'a resource by a rule of URLs', rule: { verbs: ['get'], nonResourceURLs: ['*'] }, request: {}, want: false },
-])('allows or not: $name', ({ rule, request: more, want }) => {
+  { name: 'a resource with a URL rule', rule: { verbs: ['get'], nonResourceURLs: ['*'] }, request: {}, want: false },
+])('decides: $name', ({ rule, request: more, want }) => {
   expect(ruleAllows(rule, request(more))).toBe(want);
 });

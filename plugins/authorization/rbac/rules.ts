@@ -1,6 +1,6 @@
 import type { AuthorizationAttributes } from 'kubenest/sdk';
 
-/** rbac.authorization.k8s.io/v1 PolicyRule. */
+/** A PolicyRule of rbac.authorization.k8s.io/v1. */
 export interface PolicyRule {
   readonly verbs?: readonly string[];
   readonly apiGroups?: readonly string[];
@@ -12,9 +12,9 @@ export interface PolicyRule {
 const none: readonly string[] = [];
 
 /**
- * Whether a rule allows the request. `*` stands for all verbs, groups, resources; `*`, a slash and `scale` for that subresource of all
- * resources; an empty resourceNames for all names; a URL that ends with `*` for all that begin so.
- * Upstream: kubernetes/pkg/apis/rbac/v1/evaluation_helpers.go.
+ * True if a rule allows the request. `*` matches all verbs, groups or resources; `*`, a slash and `scale` match that
+ * subresource of all resources; empty resourceNames match all names; a URL with a trailing `*` matches the prefix. Upstream:
+ * kubernetes/pkg/apis/rbac/v1/evaluation_helpers.go.
  */
 export function ruleAllows(rule: PolicyRule, request: AuthorizationAttributes): boolean {
   if (!includes(rule.verbs, request.verb)) return false;

@@ -2,18 +2,18 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { checkpoint, type CommitFailure, connect, failureOf } from './log-file.ts';
 
 /*
- * The thread that copies the write-ahead log into the file while the other one goes on to write. Node loads it as it stands (see
- * log-file.ts).
+ * Thread that copies the write-ahead log into the database file while the commit thread continues to write. Node loads this
+ * file directly (see log-file.ts).
  */
 
 export interface CheckpointWorkerData {
   readonly file: string;
-  /** One element: 1 while a copy is asked for and not done. */
+  /** One element: 1 while a requested copy is running. */
   readonly running: Int32Array;
 }
 
 export interface CheckpointAnswer {
-  /** The number that it was asked for by. */
+  /** Number of the requested copy. */
   readonly copy: number;
   readonly error?: CommitFailure;
 }

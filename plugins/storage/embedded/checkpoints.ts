@@ -3,25 +3,30 @@ import type { CheckpointAnswer, CheckpointWorkerData } from './checkpoint-worker
 import { type CommitFailure, failureOf, type LogWriter } from './log-file.ts';
 import { threadOptions } from './thread-options.ts';
 
-/** What is left after the other thread's copies is copied by the one that writes if it is no more, or after so many copies. */
+/**
+ * When less than this remains after the checkpoint thread's copies, or after `maxCopies`, the writer copies the rest itself.
+ */
 const restBytes = 64 * 1024;
 const maxCopies = 4;
-/** The log grows no further than to so many times what a checkpoint is for: then writes wait for it. */
+/** Limit of the log size as a multiple of `checkpointBytes`; beyond it, writes wait for the checkpoint. */
 const maxBehind = 2;
 const waitMs = 10_000;
 
 export interface CheckpointOptions {
   readonly file: string;
-  /** After so many bytes the write-ahead log is copied into the file. */
+  /** Size of the write-ahead log that triggers a checkpoint. */
   readonly checkpointBytes: number;
-  /** A checkpoint adds no more to the file: then writes wait for it. The reserve has room for it. */
+  /**
+   * Limit of the file's growth by one checkpoint, for which the reserve has room; beyond it, writes wait for the checkpoint.
+   */
   readonly maxGrowthBytes: number;
 }
 
 /**
- * Decides when the write-ahead log is copied into the file. That takes 20 to 80 ms for 4 MiB, which no write should wait for: another thread does
- * it, and this one the little that was written meanwhile, as only a log that was copied whole is used again from its start. Nothing blocks a
- * copy, and a copy blocks no write; while one runs, another is refused. Upstream: sqlite.org/wal.html (PASSIVE).
+ * Decides when the write-ahead log is copied into the database file. Copying 4 MiB takes 20 to 80 ms, which writes should
+ * not wait for: a separate thread copies, and the writer copies only the small rest, because SQLite restarts the log only
+ * after it was copied completely. Copies and writes do not block each other; a second concurrent copy is refused. Upstream:
+ * sqlite.org/wal.html (PASSIVE).
  */
 export class Checkpoints {
   readonly #writer: LogWriter;
@@ -31,11 +36,11 @@ export class Checkpoints {
   readonly #onFailure: (failure: CommitFailure) => void;
   readonly #running = new Int32Array(new SharedArrayBuffer(4));
   #worker: Worker | undefined;
-  /** Copies of this checkpoint; 0: none is under way. */
+  /** Number of copies of the current checkpoint; 0: none is running. */
   #copies = 0;
-  /** Written since the log began anew, but for what is counted by the writer. */
+  /** Bytes written since the log restarted, except those counted by the writer. */
   #behind = 0;
-  /** The copy that was asked for last. */
+  /** Number of the last requested copy. */
   #asked = 0;
 
   constructor(
@@ -50,7 +55,10 @@ export class Checkpoints {
     this.#onFailure = onFailure;
   }
 
-  /** Before a batch is written: copies the log where it would outgrow the reserve. Returns the failure if that was not possible. */
+  /**
+   * Called before a batch is written: copies the log if it would outgrow the reserve. Returns the failure if that is
+   * impossible.
+   */
   makeRoom(batch: ArrayBuffer): CommitFailure | undefined {
     if (this.#writer.growthWith(batch) <= this.#maxGrowthBytes) return undefined;
     this.settle();
@@ -64,7 +72,7 @@ export class Checkpoints {
     }
   }
 
-  /** After each request. */
+  /** Called after each request. */
   consider(): void {
     const behind = this.#behind + this.#writer.uncheckedBytes;
     if (this.#copies === 0) {
@@ -75,12 +83,12 @@ export class Checkpoints {
     }
   }
 
-  /** Waits for a copy that is under way. */
+  /** Waits for a running copy. */
   settle(): void {
     Atomics.wait(this.#running, 0, 1, waitMs);
   }
 
-  /** Resolves once the file is no longer open here. */
+  /** Resolves when this thread has closed the file. */
   async close(): Promise<void> {
     this.#worker?.removeAllListeners();
     await this.#worker?.terminate();
@@ -115,7 +123,7 @@ export class Checkpoints {
     else this.#finish();
   }
 
-  /** Copies what is left. */
+  /** Copies the rest of the log. */
   #finish(): void {
     this.#copies = 0;
     this.#behind = 0;

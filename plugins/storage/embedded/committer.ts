@@ -4,18 +4,17 @@ import type { CommitWorkerData } from './commit-worker.ts';
 import { answer, type CommitAnswer, type CommitFailure, type CommitRequest, failureOf, LogWriter } from './log-file.ts';
 import { threadOptions } from './thread-options.ts';
 
-/** The side that writes the log: a worker thread, or this one. */
+/** The writer of the log: a worker thread or the main thread. */
 export interface Committer {
-  /** `done` is called later, never before `request` returns; the calls are in the order of their requests. */
+  /** Sends a request. `done` is called asynchronously; calls are in the order of the requests. */
   request(request: CommitRequest, done: (answer: CommitAnswer) => void): void;
-  /** Ends without another answer. */
+  /** Stops without answering pending requests. */
   terminate(): Promise<void>;
 }
 
 /**
- * Hands requests to a thread. Until the thread runs (some 40 ms), this one does them, so that a server that has just been
- * started need not wait for it. `onFailure` is called when the thread dies, or fails between requests
- * (its code is 0 when it dies).
+ * Sends requests to a worker thread. Until the thread runs (about 40 ms), the main thread processes them, so that a starting
+ * server need not wait. `onFailure` is called when the thread dies (with code 0) or fails outside of a request.
  */
 export class WorkerCommitter implements Committer {
   readonly #worker: Worker;
@@ -38,7 +37,7 @@ export class WorkerCommitter implements Committer {
     });
     this.#worker.on('error', (error: Error) => onFailure(failureOf(error)));
     this.#worker.on('exit', () => {
-      if (this.#next < this.#waiting.length) onFailure({ message: 'the thread that writes has ended', code: 0 });
+      if (this.#next < this.#waiting.length) onFailure({ message: 'the writer thread has ended', code: 0 });
     });
   }
 
@@ -70,7 +69,7 @@ export class WorkerCommitter implements Committer {
   }
 }
 
-/** Writes on this thread, which stands still meanwhile: for stores in memory. */
+/** Writes synchronously on the main thread, for in-memory stores. */
 export class InlineCommitter implements Committer {
   readonly #writer: LogWriter;
 

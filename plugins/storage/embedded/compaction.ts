@@ -2,7 +2,7 @@ import type { Revision } from 'kubenest/sdk';
 import type { IndexEntry, KeyIndex } from './key-index.ts';
 import type { CommitAnswer, CommitRequest } from './log-file.ts';
 
-/** A deletion that the log still has. */
+/** A deletion that is still in the log. */
 export interface Tombstone<Pending> {
   readonly entry: IndexEntry<Pending>;
   readonly revision: Revision;
@@ -10,24 +10,27 @@ export interface Tombstone<Pending> {
 
 export interface CompactionParts<Pending> {
   readonly index: KeyIndex<Pending>;
-  /** The revision of the last compaction, which may have been interrupted, and up to where it has deleted what it has to. */
+  /** Revision of the last compaction, which may have been interrupted, and the revision up to which its deletions are done. */
   readonly revision: Revision;
   readonly compacted: Revision;
-  /** In the order of their revisions. */
+  /** Deletions in the order of their revisions. */
   readonly tombstones: Iterable<Tombstone<Pending>>;
-  /** Asks who writes the log. */
+  /** Sends a request to the writer. */
   ask(request: CommitRequest): Promise<CommitAnswer>;
-  /** Whether the store is closed or has failed. */
+  /** Returns true if the store is closed or has failed. */
   isOver(): boolean;
-  /** Of a compaction that nobody waits for. */
+  /** Called with errors of a compaction without a caller. */
   onError(error: unknown): void;
 }
 
 const rowsOfStep = 250;
-/** Nobody waits for a regular compaction: between two steps it rests this many times as long as a step has taken, and writes go on. */
+/** Ratio of the pause after a step of a periodic compaction to the step's duration, so that writes are not delayed. */
 const restFactor = 3;
 
-/** Forgets what was overwritten before a revision, in steps between which writes go on. What is interrupted goes on when the file is opened again. */
+/**
+ * Deletes what was overwritten before a revision, in steps between which writes continue. An interrupted compaction resumes
+ * when the file is reopened.
+ */
 export class Compaction<Pending> {
   readonly #parts: CompactionParts<Pending>;
   readonly #tombstones: Tombstone<Pending>[];
@@ -44,12 +47,12 @@ export class Compaction<Pending> {
     this.#compacted = parts.compacted;
   }
 
-  /** What was overwritten before it is gone, or going. */
+  /** Revision before which overwritten data is deleted or being deleted. */
   get revision(): Revision {
     return this.#revision;
   }
 
-  /** Goes on with what was interrupted, and then compacts every so often what was overwritten before the last time; 0: never. */
+  /** Resumes an interrupted compaction, then periodically compacts to the revision at the previous run; interval 0: never. */
   start(intervalMs: number, current: () => Revision): void {
     if (this.#compacted < this.#revision) this.#next(this.#revision, restFactor).catch(this.#parts.onError);
     if (intervalMs === 0) return;
@@ -62,29 +65,32 @@ export class Compaction<Pending> {
     this.#timer.unref();
   }
 
-  /** The revision must be above that of the last compaction. `rest`: how many times as long as a step it rests after it. */
+  /**
+   * Compacts to a revision, which must exceed the last one. `rest` is the pause after each step as a multiple of its
+   * duration.
+   */
   run(revision: Revision, rest = 0): Promise<void> {
     this.#revision = revision;
     return this.#next(revision, rest);
   }
 
-  /** The index forgets the key when its deletion is compacted. */
+  /** Records a deletion, whose key leaves the index when it is compacted. */
   noteDeletion(tombstone: Tombstone<Pending>): void {
     this.#tombstones.push(tombstone);
   }
 
-  /** Begins no other, and rests no more. */
+  /** Starts no further compaction and skips pauses. */
   stop(): void {
     clearInterval(this.#timer);
     this.#endRest?.();
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no compaction is running. */
   async idle(): Promise<void> {
     await this.#running;
   }
 
-  /** One after the other. */
+  /** Runs a compaction after the previous ones. */
   #next(revision: Revision, rest: number): Promise<void> {
     const compaction = this.#running.then(() => this.#steps(revision, rest));
     this.#running = compaction.catch(() => {});

@@ -67,7 +67,7 @@ async function open(options: EmbeddedStorageOptions): Promise<EmbeddedStorage> {
 
 async function openInFolder(options: EmbeddedStorageOptions) {
   const file = newFile();
-  // A small reserve, for there are many stores.
+  // Uses a small reserve, because the tests create many stores.
   const settings = { checkpointBytes: 262_144, ...options, file };
   let storage = await open(settings);
   return {
@@ -81,7 +81,7 @@ async function openInFolder(options: EmbeddedStorageOptions) {
   };
 }
 
-/** The first thing that the thread does is to make the reserve. */
+/** Waits until the thread runs; its first action is to create the reserve. */
 async function threadOf(file: string): Promise<void> {
   await until(async () => existsSync(`${file}-reserve`));
   await sleep(5);
@@ -89,7 +89,7 @@ async function threadOf(file: string): Promise<void> {
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + 10_000; !(await condition()); ) {
-    if (performance.now() > end) throw new Error('it did not come about within 10 s');
+    if (performance.now() > end) throw new Error('the condition did not become true within 10 s');
     await sleep(5);
   }
 }
@@ -98,7 +98,7 @@ const text = (value: string) => (): Buffer => Buffer.from(value);
 const kilobytes = (count: number) => (): Buffer => Buffer.alloc(count * 1024, 'x');
 
 describe('group commit', () => {
-  it('decides in the order of the calls', async () => {
+  it('decides writes in call order', async () => {
     const { storage, file } = await openInFolder({});
     await threadOf(file);
     const order: string[] = [];
@@ -116,7 +116,7 @@ describe('group commit', () => {
     expect(b.revision).toBe(a.revision + 1);
   });
 
-  it('does not encode what it refuses', async () => {
+  it('does not encode rejected writes', async () => {
     const { storage } = await openInFolder({});
     await storage.create('/a', text('1'));
     let encoded = 0;
@@ -124,7 +124,7 @@ describe('group commit', () => {
     expect(encoded).toBe(0);
   });
 
-  it('does not show what is not on the disk', async () => {
+  it('does not show unsynced writes', async () => {
     const { storage, file } = await openInFolder({});
     await threadOf(file);
     const before = await storage.currentRevision();
@@ -137,7 +137,7 @@ describe('group commit', () => {
     expect((await write).revision).toBe(given);
   });
 
-  it('lets a conflict wait for the write that it lost against', async () => {
+  it('rejects a conflict only after the winning write is durable', async () => {
     const { storage, file } = await openInFolder({});
     await threadOf(file);
     const { revision } = await storage.create('/a', text('1'));
@@ -149,7 +149,7 @@ describe('group commit', () => {
     expect((await storage.get('/a'))?.value.toString()).toBe('2');
   });
 
-  it.each([{ maxBatchWrites: 3 }, { maxBatchBytes: 1_000 }, { worker: false }])('works with %j', async (options) => {
+  it.each([{ maxBatchWrites: 3 }, { maxBatchBytes: 1_000 }, { worker: false }])('satisfies the contract with %j', async (options) => {
     const { storage, file } = await openInFolder(options);
     if (options.worker !== false) await threadOf(file);
     const records = await Promise.all(Array.from({ length: 50 }, (_, i) => storage.create(`/pods/${i}`, kilobytes(1))));
@@ -159,14 +159,14 @@ describe('group commit', () => {
 });
 
 describe('the file', () => {
-  it('is refused while another storage of this process has it', async () => {
+  it('is locked against another storage in this process', async () => {
     const { file, reopen } = await openInFolder({});
     await expect(EmbeddedStorage.open({ file })).rejects.toThrow(LockedStoreError);
     await expect(EmbeddedStorage.open({ file })).rejects.toThrow(file);
     await (await reopen()).healthy();
   });
 
-  it('is refused while another process has it, and free once that is killed', async () => {
+  it('is locked against another process and released when that is killed', async () => {
     const file = newFile();
     const holder = spawn(
       process.execPath,
@@ -191,7 +191,7 @@ describe('the file', () => {
     await (await open({ file })).healthy();
   });
 
-  it('is made if whoever began to make it has died before it had tables', async () => {
+  it('is initialized if its creator died before creating the tables', async () => {
     const file = newFile();
     sql(file, 'PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
     expect(statSync(file).size).toBeGreaterThan(0);
@@ -204,45 +204,45 @@ describe('the file', () => {
     {
       name: 'text',
       damage: (file) => writeFileSync(file, 'this is no database, but it is long enough to look like one'.repeat(100)),
-      message: /store\.db is damaged or no store of ours/,
+      message: /store\.db is damaged or not a kubenest store/,
     },
     {
-      name: 'a database of something else',
+      name: 'a foreign database',
       damage: (file) => sql(file, 'CREATE TABLE other (id INTEGER)'),
-      message: /store\.db is no store of ours: its application id is 0/,
+      message: /store\.db is not a kubenest store: its application id is 0/,
     },
     {
-      name: 'of a later format',
+      name: 'a newer format',
       damage: (file) => edit(file, 'PRAGMA user_version = 99'),
       message: /store\.db has the format 99; this version of the server reads 1/,
     },
     {
-      name: 'without its tables',
+      name: 'without tables',
       damage: (file) => edit(file, 'DROP TABLE log'),
-      message: /store\.db is damaged or no store of ours: no such table: log/,
+      message: /store\.db is damaged or not a kubenest store: no such table: log/,
     },
     {
-      name: 'cut short',
+      name: 'truncated',
       damage: (file) => fill(file, () => truncateSync(file, 8_192)),
-      message: /store\.db is damaged or no store of ours/,
+      message: /store\.db is damaged or not a kubenest store/,
     },
     {
       name: 'overwritten in the middle',
       damage: (file) => fill(file, () => overwrite(file, 4_096, 40_960)),
-      message: /store\.db is damaged or no store of ours/,
+      message: /store\.db is damaged or not a kubenest store/,
     },
   ];
-  it.each(damages)('is refused if it is $name', async ({ damage, message }) => {
+  it.each(damages)('is rejected if it is $name', async ({ damage, message }) => {
     const file = newFile();
     damage(file);
     const error = await EmbeddedStorage.open({ file }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CorruptStoreError);
     expect((error as Error).message).toMatch(message);
-    // The lock was given back.
+    // The lock was released.
     await expect(EmbeddedStorage.open({ file })).rejects.toThrow(CorruptStoreError);
   });
 
-  it('isolates a record whose bytes have changed', async () => {
+  it('isolates a record with modified bytes', async () => {
     const { storage, file, reopen } = await openInFolder({});
     await storage.create('/pods/a', text('the quick brown fox'));
     await storage.create('/pods/b', text('jumps over'));
@@ -260,14 +260,14 @@ describe('the file', () => {
     expect(await again.get('/pods/a')).toBeUndefined();
   });
 
-  it('can be read by nobody else', async () => {
+  it('is readable only by its owner', async () => {
     const { storage, file } = await openInFolder({});
     await threadOf(file);
     await storage.create('/a', text('1'));
     for (const suffix of ['', '-wal', '-shm', '-reserve']) expect((statSync(file + suffix).mode & 0o777).toString(8)).toBe('600');
   });
 
-  it('survives a copy made of a running store and its write-ahead log', async () => {
+  it('survives a copy of a running store with its write-ahead log', async () => {
     const { storage, file } = await openInFolder({ checkpointBytes: 1e9 });
     await Promise.all(Array.from({ length: 100 }, (_, i) => storage.create(`/pods/${i}`, kilobytes(1))));
     const copy = newFile();
@@ -276,7 +276,7 @@ describe('the file', () => {
     expect((await (await open({ file: copy })).list('/pods/')).count).toBe(100);
   });
 
-  it('holds nothing of what was deleted once it is compacted', async () => {
+  it('contains no deleted data after compaction', async () => {
     const { storage, file } = await openInFolder({});
     const { revision } = await storage.create('/secrets/a', text('canary-2b7e151628aed2a6'));
     await storage.delete('/secrets/a', revision);
@@ -285,7 +285,7 @@ describe('the file', () => {
     expect(readFileSync(file).includes('canary-2b7e151628aed2a6')).toBe(false);
   });
 
-  it('gives pages back after much was deleted', async () => {
+  it('returns pages to the file system after many deletions', async () => {
     const { storage, file } = await openInFolder({});
     await threadOf(file);
     const records = await Promise.all(Array.from({ length: 100 }, (_, i) => storage.create(`/pods/${i}`, kilobytes(200))));
@@ -297,7 +297,7 @@ describe('the file', () => {
 });
 
 describe('a checkpoint', () => {
-  it('lets the write-ahead log be used again, though writes never stop', async () => {
+  it('lets the write-ahead log restart during continuous writes', async () => {
     const { storage, file, reopen } = await openInFolder({});
     await threadOf(file);
     for (let i = 0; i < 600; i++) await storage.create(`/pods/${i}`, kilobytes(8));
@@ -306,7 +306,7 @@ describe('a checkpoint', () => {
     expect((await (await reopen()).list('/pods/')).count).toBe(600);
   });
 
-  it('that cannot keep up is waited for', async () => {
+  it('that lags behind delays writes', async () => {
     const { storage, file } = await openInFolder({ maxBatchBytes: 65_536 });
     await threadOf(file);
     await Promise.all(Array.from({ length: 2_000 }, (_, i) => storage.create(`/pods/${i}`, kilobytes(8))));
@@ -314,8 +314,8 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('a compaction of much', () => {
-  it('does not let the write-ahead log grow, nor writes wait for its end', async () => {
+describe('a large compaction', () => {
+  it('neither grows the write-ahead log nor delays writes until its end', async () => {
     const { storage, file } = await openInFolder({ checkpointBytes: 1_048_576, compactionIntervalMs: 0 });
     await threadOf(file);
     let revision = (await storage.create('/other', text('1'))).revision;
@@ -334,7 +334,7 @@ describe('a compaction of much', () => {
 });
 
 describe('expiry', () => {
-  it('of a write that was overwritten is void', async () => {
+  it('of an overwritten write is void', async () => {
     const { storage } = await openInFolder({});
     const { revision } = await storage.create('/a', text('1'), { ttlSeconds: 0.05 });
     await storage.delete('/a', revision);
@@ -343,7 +343,7 @@ describe('expiry', () => {
     expect((await storage.get('/a'))?.value.toString()).toBe('2');
   });
 
-  it('of what was due while the store was closed comes at once', async () => {
+  it('of keys that were due while the store was closed happens at start', async () => {
     const { storage, reopen } = await openInFolder({});
     await storage.create('/a', text('1'), { ttlSeconds: 0.05 });
     await storage.close();
@@ -354,7 +354,7 @@ describe('expiry', () => {
 });
 
 describe('automatic compaction', () => {
-  it('forgets what was overwritten before the last time', async () => {
+  it('removes what was overwritten before the previous run', async () => {
     const { storage } = await openInFolder({ compactionIntervalMs: 100 });
     let record = await storage.create('/a', text('0'));
     const old = record.revision;
@@ -365,7 +365,7 @@ describe('automatic compaction', () => {
     expect((await storage.get('/a', { revision: last }))?.value.toString()).toBe('9');
   });
 
-  it('that a stop has interrupted goes on', async () => {
+  it('resumes after an interruption', async () => {
     const { storage, file, reopen } = await openInFolder({ compactionIntervalMs: 0 });
     await threadOf(file);
     const records = await Promise.all(Array.from({ length: 2_000 }, (_, i) => storage.create(`/pods/${i}`, text('1'))));
@@ -382,7 +382,7 @@ describe('automatic compaction', () => {
 });
 
 describe('lack of space', () => {
-  it('refuses writes but deletions, and ends when there is space', async () => {
+  it('rejects writes except deletions, and recovers when there is space', async () => {
     const { storage, file } = await openInFolder({ quotaBytes: 4_194_304, compactionIntervalMs: 0 });
     await threadOf(file);
     const stored: StorageRecord[] = [];
@@ -417,7 +417,7 @@ describe('lack of space', () => {
 });
 
 describe('failure of the disk', () => {
-  it('stops the store: what was under way is unknown, what comes after has not happened', async () => {
+  it('stops the store: pending writes have an unknown outcome, later ones are rejected', async () => {
     const failures: Error[] = [];
     const { storage, file } = await openInFolder({ onFailure: (error) => void failures.push(error) });
     await threadOf(file);
@@ -461,7 +461,7 @@ describe('close', () => {
 });
 
 describe('start', () => {
-  it('of an empty folder is quick', async () => {
+  it('with an empty folder is quick', async () => {
     await openInFolder({});
     const started = performance.now();
     const { storage } = await openInFolder({});
@@ -481,12 +481,12 @@ function sql(file: string, statement: string): void {
   database.close();
 }
 
-/** Changes a store of ours from outside. */
+/** Modifies a store's file from outside. */
 function edit(file: string, statement: string): void {
   fill(file, () => sql(file, statement));
 }
 
-/** Makes a store of ours with some records, and does something to it. */
+/** Creates a store with some records and damages it. */
 function fill(file: string, damage: () => void): void {
   const database = new DatabaseSync(file);
   database.exec(

@@ -38,27 +38,27 @@ import { LoggedEvent, LogReader } from './log-reader.ts';
 import { openStore } from './open-store.ts';
 
 export interface EmbeddedStorageOptions {
-  /** The database file; `-wal`, `-shm`, `-lock` and `-reserve` stand beside it. undefined: in memory, gone with the process. */
+  /** Path of the database file; `-wal`, `-shm`, `-lock` and `-reserve` files are created beside it. undefined: in memory. */
   readonly file?: string | undefined;
-  /** The database file does not grow beyond it; then writes but deletions reject with NoSpaceError. Default: no limit. */
+  /** Maximum size of the database file; beyond it, writes except deletions reject with NoSpaceError. Default: unlimited. */
   readonly quotaBytes?: number | undefined;
-  /** Every so often what was overwritten before the last time is forgotten. Default: 5 minutes; 0: never. */
+  /** Interval at which data overwritten before the previous run is removed. Default: 5 minutes; 0: never. */
   readonly compactionIntervalMs?: number | undefined;
   /**
-   * The disk failed so that nobody knows what is on it: the process must end and start anew, and must never retry
-   * (fsyncgate). Default: the error is thrown where nobody catches it.
+   * Called when a disk failure makes the file's content unknown: the process must restart and must never retry (fsyncgate).
+   * Default: throws an uncaught error.
    */
   readonly onFailure?: ((error: Error) => void) | undefined;
-  /** Writes in one transaction, and their bytes. Defaults: 256, and 4 MiB, or 1 MiB on a small disk. */
+  /** Maximum number of writes in a transaction, and of their bytes. Defaults: 256, and 4 MiB, or 1 MiB on a small disk. */
   readonly maxBatchWrites?: number | undefined;
   readonly maxBatchBytes?: number | undefined;
-  /** The write-ahead log is copied into the file after so many bytes. Default: 4 MiB, or 1 MiB on a small disk. */
+  /** Size of the write-ahead log that triggers a checkpoint. Default: 4 MiB, or 1 MiB on a small disk. */
   readonly checkpointBytes?: number | undefined;
-  /** Whether a worker thread waits for the disk. Default: true; false is for comparison. */
+  /** True if a worker thread writes. Default: true; false is for comparison. */
   readonly worker?: boolean | undefined;
 }
 
-/** A write that was asked for and is not decided: another of the same key is under way. */
+/** A write that waits for a pending write of the same key. */
 interface Request {
   readonly type: 'create' | 'update' | 'delete';
   readonly key: string;
@@ -69,9 +69,9 @@ interface Request {
   readonly reject: (error: unknown) => void;
 }
 
-/** A write that was decided and has its revision: it waits for the disk. */
+/** A write that has its revision and waits for the disk. */
 class Pending {
-  /** Requests for the same key, which are decided when this one is settled. */
+  /** Requests for the same key, decided when this write is settled. */
   waiting: Request[] | undefined = undefined;
 
   constructor(
@@ -79,11 +79,11 @@ class Pending {
     readonly request: Request,
     readonly revision: Revision,
     readonly createRevision: Revision,
-    /** The revision of the row before it of this key, a deletion too. */
+    /** Revision of the key's previous row, which may be a deletion. */
     readonly previous: Revision,
     readonly value: Buffer | undefined,
     readonly expires: number,
-    /** Of a deletion: what is deleted. */
+    /** The deleted record; undefined for other writes. */
     readonly last: StorageRecord | undefined,
   ) {}
 
@@ -92,9 +92,9 @@ class Pending {
   }
 }
 
-/** Bytes of an object at most, with its key. */
+/** Maximum size of an object with its key. */
 const largestValue = 2 * 1_048_576;
-/** On a disk with less room the write-ahead log, and the reserve for copying it, are smaller. */
+/** Disk size below which the write-ahead log and the reserve for copying it are smaller. */
 const smallDiskBytes = 256 * 1_048_576;
 
 function sizesFor(file: string | undefined): { readonly checkpointBytes: number; readonly maxBatchBytes: number } {
@@ -109,12 +109,12 @@ const retryReserveMs = 1_000;
 const healthTimeoutMs = 2_000;
 
 /**
- * The default backend: one SQLite file, one process. Writes are decided on this thread against an index in memory, get
- * their revisions in that order, wait in a queue, and a worker thread writes and syncs all that wait in one transaction
- * (group commit). Nothing is shown before it is on the disk: reads are of the last acknowledged revision.
+ * The default backend: one SQLite file, one process. The main thread decides writes against an in-memory index and assigns
+ * revisions in that order; a worker thread writes and syncs all queued writes in one transaction (group commit). Writes
+ * become visible only when they are on the disk: reads see the last acknowledged revision.
  */
 export class EmbeddedStorage implements Storage, CommitFeed {
-  /** Values have checksums. */
+  /** True, because values have checksums. */
   readonly verifiesValues = true;
   readonly #database: DatabaseSync;
   readonly #release: () => void;
@@ -135,7 +135,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
 
   /** The newest acknowledged revision. */
   #revision: Revision;
-  /** The newest that was given to a write. */
+  /** The newest assigned revision. */
   #given: Revision;
 
   #queue: Pending[] = [];
@@ -143,14 +143,14 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   #flushScheduled = false;
   #state: 'open' | 'full' | 'failed' | 'closed' = 'open';
   #idle: (() => void)[] = [];
-  /** Watches that have seen everything: called when there is more. */
+  /** Callbacks of idle watches. */
   readonly #waiting = new Set<() => void>();
-  /** What waits for an answer of the committing side that is not about a write. */
+  /** Callbacks of pending requests to the writer that are not writes. */
   readonly #asking = new Set<(error: Error) => void>();
 
   /**
-   * Opens the file, or makes it. Rejects with LockedStoreError if another process has it, with CorruptStoreError if it is
-   * damaged or not ours.
+   * Opens or creates the file. Rejects with LockedStoreError if another process has opened it, with CorruptStoreError if it
+   * is damaged or foreign.
    */
   static async open(options: EmbeddedStorageOptions = {}): Promise<EmbeddedStorage> {
     return new EmbeddedStorage(options);
@@ -173,7 +173,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     } else {
       const checkpointBytes = options.checkpointBytes ?? sizes.checkpointBytes;
       const maxGrowthBytes = Math.max(2 * checkpointBytes, this.#maxBatchBytes + largestValue);
-      // Enough for a checkpoint, by which the write-ahead log can be used again, and for what deletions add.
+      // Room for a checkpoint, after which the write-ahead log restarts, and for the growth by deletions.
       const reserve = { file: `${options.file}-reserve`, bytes: maxGrowthBytes + 1_048_576 };
       const data = { file: options.file, quotaBytes, checkpointBytes, maxGrowthBytes, reserve };
       this.#committer = new WorkerCommitter(this.#database, data, (failure) => {
@@ -247,7 +247,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     return this.#request('delete', key, expected, undefined, {});
   }
 
-  /** Nothing is held for a watcher that does not read: it is only a place in the log. */
+  /** Watches without buffers: a slow watcher is only a position in the log. */
   async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncGenerator<StorageEvent, void> {
     validatePrefix(prefix);
     let wake: (() => void) | undefined;
@@ -259,7 +259,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
         const upTo = this.#revision;
         const rows = this.#log.rows(prefix, cursor, upTo, watchBatch);
         for (const row of rows) {
-          // The reader may have taken long over the event before.
+          // A compaction may have happened while the consumer processed the last event.
           this.#assertKept(cursor);
           yield this.#log.eventOf(row);
           if (signal.aborted || this.#isClosed()) return;
@@ -293,9 +293,9 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   async raiseRevision(revision: Revision): Promise<void> {
     this.#assertOpen();
     if (revision <= this.#given) return;
-    if (this.#queue.length > 0 || this.#inFlight) throw new UnavailableError('storage: a revision is not raised while there are writes');
+    if (this.#queue.length > 0 || this.#inFlight) throw new UnavailableError('storage: cannot raise the revision during writes');
     this.#given = revision;
-    // The state of now stays: of what was compacted at a revision, only the past is gone.
+    // Keeps the current state; only past states become unavailable.
     await this.#ask({ type: 'beginCompaction', revision });
     this.#revision = Math.max(this.#revision, revision);
     await this.#compaction.run(revision);
@@ -371,7 +371,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     if (revision < this.#compaction.revision) throw new CompactedError(revision, this.#compaction.revision);
   }
 
-  /** Throws for a place in the log that compaction has overtaken. */
+  /** Throws if the position in the log has been compacted. */
   #assertKept(cursor: Revision): void {
     if (cursor < this.#compaction.revision) throw new CompactedError(cursor, this.#compaction.revision);
   }
@@ -389,7 +389,10 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     });
   }
 
-  /** Compare-and-swap: gives the write its revision and queues it, or rejects it, or lets it wait for the one before. */
+  /**
+   * Decides a compare-and-swap: assigns the revision and queues the write, rejects it, or lets it wait for the previous
+   * write.
+   */
   #decide(request: Request): void {
     const refusal = this.#refusal(request);
     if (refusal) {
@@ -443,7 +446,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     }
   }
 
-  /** After the sockets were read, so that what came together is written together. */
+  /** Schedules the write after the event loop has read the sockets, so that concurrent writes share a batch. */
   #scheduleFlush(): void {
     if (this.#flushScheduled || this.#inFlight) return;
     this.#flushScheduled = true;
@@ -478,7 +481,10 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     else for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** The batch is on the disk: first the index, then listeners, then watchers and callers, then who waited for the keys. */
+  /**
+   * Handles a durable batch: updates the index, then calls listeners, then watchers and callers, then decides the waiting
+   * requests.
+   */
   #acknowledge(batch: readonly Pending[]): void {
     failpoint('before-acknowledge');
     const events: StorageEvent[] = [];
@@ -514,7 +520,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     for (const request of write.waiting ?? []) this.#decide(request);
   }
 
-  /** None of the batch has happened. Its revisions are never given again. */
+  /** Rejects a batch without effects. Its revisions are never reused. */
   #rollBack(batch: readonly Pending[], error: Error): void {
     for (const write of batch) {
       this.#forget(write);
@@ -528,7 +534,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     if (entry.revision === 0) this.#index.remove(entry.key);
   }
 
-  /** The transaction was rolled back for lack of space. Deletions are tried again with the space held back for them. */
+  /** Handles a transaction that was rolled back for lack of space. Deletions are retried with the reserved space. */
   #rejectForSpace(batch: readonly Pending[]): void {
     const error = new NoSpaceError('storage: no space left; only deletions are possible');
     if (this.#state !== 'open') {
@@ -544,7 +550,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     );
   }
 
-  /** From now on only deletions are written, with the space that was held back for them, until it can be held back again. */
+  /** Accepts only deletions, which use the reserved space, until it can be reserved again. */
   #becomeFull(): void {
     if (this.#state !== 'open') return;
     this.#state = 'full';
@@ -569,7 +575,10 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     });
   }
 
-  /** What is in flight may be on the disk or not, and nothing that is tried now could tell: the process must end. */
+  /**
+   * Stops after a disk failure. The pending batch may or may not be on the disk, and no retry could determine that, so the
+   * process must end.
+   */
   #fail(error: Error, batch: readonly Pending[] = this.#inFlight ?? []): void {
     if (this.#state === 'failed') return;
     const closing = this.#state === 'closed';
@@ -583,7 +592,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
       this.#decideWaiting(write);
     }
     for (const write of queued) {
-      write.request.reject(new UnavailableError('storage: it has stopped after a failure of the disk', { cause: error }));
+      write.request.reject(new UnavailableError('storage: stopped after a disk failure', { cause: error }));
       this.#decideWaiting(write);
     }
     for (const reject of this.#asking) reject(unknown);
@@ -610,7 +619,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   }
 
   #refusalAfterFailure(): StorageError | undefined {
-    return this.#state === 'failed' ? new UnavailableError('storage: it has stopped after a failure of the disk') : undefined;
+    return this.#state === 'failed' ? new UnavailableError('storage: stopped after a disk failure') : undefined;
   }
 
   #wakeWatchers(): void {
@@ -620,11 +629,11 @@ export class EmbeddedStorage implements Storage, CommitFeed {
   #expire({ key, revision }: Expiry): void {
     this.delete(key, revision).catch((error: unknown) => {
       if (error instanceof NoSpaceError) this.#expiries.push({ key, revision, at: performance.now() + retryReserveMs });
-      // Any other: it was written again meanwhile, or the store ends.
+      // The key was written again meanwhile, or the store is closing.
     });
   }
 
-  /** It waits for its turn until the next time if the disk is full; else the disk has failed. */
+  /** Retries at the next interval if the disk is full; otherwise the disk has failed. */
   #onCompactionError(error: unknown): void {
     if (!(error instanceof NoSpaceError)) this.#fail(error as Error);
   }

@@ -1,18 +1,18 @@
 import { type Expiry, ExpiryQueue } from './expiry-queue.ts';
 
 export interface ExpiriesParts {
-  /** Whether the write that set it is the newest of its key. */
+  /** Returns true if the write that set the expiry is the newest of its key. */
   isValid(expiry: Expiry): boolean;
-  /** Deletes what has expired. */
+  /** Deletes an expired key. */
   expire(expiry: Expiry): void;
-  /** Whether the store is closed or has failed. */
+  /** Returns true if the store is closed or has failed. */
   isOver(): boolean;
 }
 
-/** The longest that a timer can wait. */
+/** Maximum delay of a timer. */
 const longestMs = 2 ** 31 - 1;
 
-/** Calls for the deletion of what has expired, by one timer. */
+/** Deletes expired keys with a single timer. */
 export class Expiries {
   readonly #queue = new ExpiryQueue();
   readonly #parts: ExpiriesParts;
@@ -22,7 +22,7 @@ export class Expiries {
     this.#parts = parts;
   }
 
-  /** `schedule` is to be called after one or more of them. */
+  /** Adds an expiry; call `schedule` after adding one or more. */
   push(expiry: Expiry): void {
     this.#queue.push(expiry);
   }

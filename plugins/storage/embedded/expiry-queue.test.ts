@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ExpiryQueue } from './expiry-queue.ts';
 
 describe('ExpiryQueue', () => {
-  it('gives out the next to expire, whatever the order of the pushes', () => {
+  it('returns the next expiry in any order of insertion', () => {
     const queue = new ExpiryQueue();
     for (let i = 0; i < 1_000; i++) queue.push({ at: (i * 7_919) % 1_000, key: `/${i}`, revision: i });
     const order: number[] = [];
@@ -11,7 +11,7 @@ describe('ExpiryQueue', () => {
     expect(queue.next).toBeUndefined();
   });
 
-  it('drops what is void once there is much', () => {
+  it('drops void entries when there are many', () => {
     const queue = new ExpiryQueue();
     for (let i = 0; i < 10_000; i++) {
       queue.prune(() => false);

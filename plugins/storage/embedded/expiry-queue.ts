@@ -1,14 +1,14 @@
 import type { Revision } from 'kubenest/sdk';
 
 export interface Expiry {
-  /** By the monotonic clock, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly at: number;
   readonly key: string;
-  /** The write that set it; if the key has a newer one, it is void. */
+  /** Revision of the write that set the expiry, which is void if the key has a newer one. */
   readonly revision: Revision;
 }
 
-/** A binary heap: the next to expire is first. */
+/** A binary heap with the next expiry first. */
 export class ExpiryQueue {
   #heap: Expiry[] = [];
   #pruneAt = 10_000;
@@ -21,10 +21,10 @@ export class ExpiryQueue {
     return this.#heap.length;
   }
 
-  /** Drops what is void, if there is so much that it may be worth it: keys that are written again and again leave many. */
+  /** Drops void entries if there are enough entries to make it worthwhile: repeatedly written keys leave many. */
   prune(isValid: (expiry: Expiry) => boolean): void {
     if (this.#heap.length < this.#pruneAt) return;
-    // An array in order is a heap, too.
+    // A sorted array is a valid heap.
     this.#heap = this.#heap.filter(isValid).sort((a, b) => a.at - b.at);
     this.#pruneAt = Math.max(10_000, this.#heap.length * 2);
   }

@@ -1,6 +1,6 @@
 /**
- * Where the fault tests may end the process, as a power failure would: `KUBENEST_FAILPOINT=after-transaction:25` kills it
- * when it comes to that point for the 25th time. Without the variable a point costs one comparison.
+ * Points at which fault tests can kill the process to simulate a power failure: `KUBENEST_FAILPOINT=after-transaction:25`
+ * kills it at the 25th pass. Without the variable, a point costs one comparison.
  */
 export type Failpoint =
   | 'before-transaction'

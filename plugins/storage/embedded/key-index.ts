@@ -1,25 +1,28 @@
 import { compareKeys, hasUncommonOrder, lowerBound, type Revision } from 'kubenest/sdk';
 
-/** What is known of a key in memory: all but its value. */
+/** The in-memory state of a key, without its value. */
 export interface IndexEntry<Pending> {
   readonly key: string;
-  /** The newest acknowledged revision; 0 while the first write of the key is under way. */
+  /** The newest acknowledged revision; 0 during the first write of the key. */
   revision: Revision;
   createRevision: Revision;
-  /** The newest row is a deletion; it stays until it is compacted, because old states are found from it. */
+  /**
+   * True if the newest row is a deletion. The entry stays until the deletion is compacted, because past states are found
+   * through it.
+   */
   deleted: boolean;
-  /** The write that is under way: until it is settled, no other of this key is decided. */
+  /** The pending write; no other write of this key is decided before it is settled. */
   pending: Pending | undefined;
 }
 
 const leafSize = 512;
 
-/** Keys in the order of their UTF-8 bytes, in leaves of at most 512. */
+/** Keys sorted by their UTF-8 bytes, in leaves of at most 512. */
 export class KeyIndex<Pending> {
   readonly #leaves: IndexEntry<Pending>[][] = [];
   #uncommon = false;
 
-  /** `entries`: in any order, each key once. */
+  /** `entries` may be in any order, without duplicate keys. */
   constructor(entries: Iterable<IndexEntry<Pending>> = []) {
     const sorted = [...entries];
     this.#uncommon = sorted.some((entry) => hasUncommonOrder(entry.key));
@@ -34,7 +37,7 @@ export class KeyIndex<Pending> {
     return entry?.key === key ? entry : undefined;
   }
 
-  /** The key must not be there. */
+  /** Adds an entry for a new key. */
   add(entry: IndexEntry<Pending>): void {
     this.#uncommon ||= hasUncommonOrder(entry.key);
     const at = this.#leafOf(entry.key);
@@ -57,7 +60,7 @@ export class KeyIndex<Pending> {
     if (leaf.length === 0) this.#leaves.splice(at, 1);
   }
 
-  /** Entries whose keys begin with `prefix` and are not before `from`, in order. Not to be changed meanwhile. */
+  /** Yields the entries under `prefix` from `from` on, sorted. The index must not change during the iteration. */
   *range(prefix: string, from: string): Generator<IndexEntry<Pending>> {
     const start = compareKeys(from, prefix) > 0 ? from : prefix;
     for (let at = this.#leafOf(start); at < this.#leaves.length; at++) {
@@ -70,7 +73,7 @@ export class KeyIndex<Pending> {
     }
   }
 
-  /** The last leaf that begins at the key or before it. */
+  /** Returns the index of the last leaf whose first key is not greater than the key. */
   #leafOf(key: string): number {
     let low = 0;
     let high = this.#leaves.length;

@@ -5,19 +5,19 @@ import { crc32 } from 'node:zlib';
 import { failpoint } from './failpoint.ts';
 
 /*
- * The worker thread loads this file as it stands (Node strips the types): only syntax that can be erased, and no import
- * but of Node and of files of this folder that keep to the same.
+ * The worker thread loads this file directly (Node strips the types), so it uses only erasable syntax and imports only Node
+ * modules and files of this folder under the same restriction.
  */
 
-/** `KNST` in the file's header, by which it is known as ours. */
+/** `KNST`, the application id in the file's header. */
 export const applicationId = 0x4b4e5354;
-/** Raised when the tables change; a file with a higher one is refused. */
+/** Version of the tables; files with a higher version are rejected. */
 export const schemaVersion = 1;
 
 /**
- * A log, appended to and never updated: each write touches only the last pages of two tables, so that a transaction
- * syncs little more than its own bytes. No index by key is stored; the main thread keeps it (key-index.ts) and rebuilds
- * it from `log`, whose rows are small, at start.
+ * An append-only log: each write touches only the last pages of two tables, so a transaction syncs little more than its own
+ * bytes. There is no stored index by key; the main thread maintains it (key-index.ts) and rebuilds it at start from `log`,
+ * whose rows are small.
  *
  * Worked example: create /a (2), update /a (3), delete /a (4), create /a (5):
  *
@@ -27,9 +27,9 @@ export const schemaVersion = 1;
  *            4        /a  2               3        1
  *            5        /a  5               4        0                   5        v5
  *
- * `previous` chains a key's rows: the state of /a at revision 3 is found from its newest row (5) by 5 -> 4 -> 3.
- * Compaction at revision R deletes each row whose successor is not after R, and each deletion not after R. A chain that
- * ends in a row that is gone ends for readers at R or later, too: that row was not their state.
+ * `previous` chains a key's rows: the state of /a at revision 3 is found from its newest row (5) by 5 -> 4 -> 3. Compaction
+ * at revision R deletes each row whose successor is not after R, and each deletion not after R. If a chain ends in a deleted
+ * row, readers at R or later find no record, because that row was not their state.
  */
 const schema = `
   CREATE TABLE log (
@@ -47,10 +47,13 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
-/** Numbers before each record's bytes: revision, createRevision, previous, deleted, expires, length of the key, length of the value. */
+/**
+ * Number of header fields before each record's bytes: revision, createRevision, previous, deleted, expires, length of the
+ * key, length of the value.
+ */
 const headerNumbers = 7;
 
-/** What a write is in the log. `expires` is milliseconds since 1970, 0 if it does not. */
+/** A write in the log. `expires` is in milliseconds since 1970, 0 if it does not expire. */
 export interface LogEntry {
   readonly revision: number;
   readonly key: string;
@@ -60,7 +63,10 @@ export interface LogEntry {
   readonly expires: number;
 }
 
-/** One buffer for a whole batch, so that it is handed to the worker thread without a copy. `entries` are in order of revision. */
+/**
+ * Encodes a batch as one buffer, which can be transferred to the worker thread without a copy. `entries` are ordered by
+ * revision.
+ */
 export function packBatch(entries: readonly LogEntry[]): ArrayBuffer {
   let size = (1 + entries.length * headerNumbers) * 8;
   for (const entry of entries) size += entry.key.length * 3 + (entry.value?.length ?? 0);
@@ -88,12 +94,12 @@ export function packBatch(entries: readonly LogEntry[]): ArrayBuffer {
   return bytes;
 }
 
-/** The checksum of a value, bound to its key so that a value in a wrong place is found, too. */
+/** Returns the checksum of a value, bound to its key, so that misplaced values are detected, too. */
 export function checksum(key: string, value: Uint8Array): number {
   return crc32(value, crc32(key));
 }
 
-/** Opens and configures a connection, without looking at what is in the file. */
+/** Opens and configures a connection without reading the file's content. */
 export function connect(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 5_000, enableForeignKeyConstraints: false });
   database.exec('PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
@@ -101,33 +107,33 @@ export function connect(file: string): DatabaseSync {
   return database;
 }
 
-/** Makes the tables in a file that is empty. */
+/** Creates the tables in an empty file. */
 export function createSchema(database: DatabaseSync): void {
   database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
   database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`);
 }
 
-/** How far a compaction has come: its next step goes on after `compacted`. */
+/** Progress of a compaction; the next step continues after `compacted`. */
 export interface CompactionStep {
   readonly compacted: number;
   readonly done: boolean;
 }
 
 export interface LogOptions {
-  /** The database file grows no further; 0: no limit. */
+  /** Maximum size of the database file; 0: unlimited. */
   readonly quotaBytes: number;
-  /** A file that occupies disk space which only deletions may use, once the disk is full; undefined: none. */
+  /** A file that reserves disk space for deletions when the disk is full; undefined: none. */
   readonly reserve: { readonly file: string; readonly bytes: number } | undefined;
 }
 
-/** What the committing side is asked for. It does one thing after the other, in order. */
+/** Requests to the writer, which processes them sequentially. */
 export type CommitRequest =
   | { readonly type: 'append'; readonly batch: ArrayBuffer }
   | { readonly type: 'beginCompaction'; readonly revision: number }
   | { readonly type: 'compact'; readonly compacted: number; readonly revision: number; readonly limit: number }
   | { readonly type: 'releaseReserve' | 'restoreReserve' | 'ping' | 'close' };
 
-/** `code`: the extended result code of SQLite; 0 if the error is none of its. */
+/** `code` is SQLite's extended result code; 0 for other errors. */
 export interface CommitFailure {
   readonly message: string;
   readonly code: number;
@@ -137,13 +143,13 @@ export interface CommitAnswer {
   readonly error?: CommitFailure;
   readonly step?: CompactionStep;
   readonly restored?: boolean;
-  /** No answer to a request: the thread has the file open. */
+  /** Set in the message that the thread has opened the file, which answers no request. */
   readonly ready?: boolean;
-  /** No answer to a request: something failed between them. */
+  /** A failure outside of any request. */
   readonly unasked?: CommitFailure;
 }
 
-/** Does what is asked, and tells a failure as data. */
+/** Processes a request and returns a failure as data. */
 export function answer(writer: LogWriter, request: CommitRequest): CommitAnswer {
   try {
     switch (request.type) {
@@ -177,30 +183,30 @@ export function failureOf(error: unknown): CommitFailure {
   return { message, code: errcode ?? 0 };
 }
 
-/** SQLite's result code for a full disk, or quota. */
+/** SQLite's result code for a full disk or quota. */
 export const fullCode = 13;
 
-/** Whether the (extended) result code says that the disk is full. */
+/** True if the (extended) result code means a full disk. */
 export function isFull({ code }: CommitFailure): boolean {
   return (code & 0xff) === fullCode;
 }
 
-/** Pages that only deletions may use once the quota is full. */
+/** Pages reserved for deletions when the quota is exhausted. */
 const reservedPages = 256;
-/** Pages that are given back to the file system in one go: each is the place of another that moves. */
+/** Pages returned to the file system in one step; each of them is filled by moving another page. */
 const vacuumPages = 128;
 const pageBytes = 4_096;
-/** A transaction of a small write puts three pages into the write-ahead log, most of which the next one writes again: counted as half of one. */
+/** Assumed write-ahead log growth of a small transaction: it writes three pages, most of which the next one writes again. */
 const transactionBytes = pageBytes / 2;
 
-/** Copies what the write-ahead log has by now into the file. */
+/** Copies the current write-ahead log into the database file. */
 export function checkpoint(database: DatabaseSync): void {
   failpoint('before-checkpoint');
   database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
   failpoint('after-checkpoint');
 }
 
-/** The one writer of a log. Its methods throw what node:sqlite throws, and leave no transaction open then. */
+/** The only writer of a log. Its methods throw the errors of node:sqlite and then leave no transaction open. */
 export class LogWriter {
   readonly #database: DatabaseSync;
   readonly #quotaPages: number;
@@ -234,12 +240,15 @@ export class LogWriter {
     this.#commit = database.prepare('COMMIT');
   }
 
-  /** Bytes that the write-ahead log has grown by since the last checkpoint, about. */
+  /** Approximate growth of the write-ahead log in bytes since the last checkpoint. */
   get uncheckedBytes(): number {
     return this.#unchecked;
   }
 
-  /** Bytes that a checkpoint adds to the file, about, once a batch is written; 0 for deletions alone. A value takes two pages beside its own at most. */
+  /**
+   * Returns the approximate growth of the file in bytes by a checkpoint after a batch; 0 for deletions only. A value needs
+   * at most two pages in addition to its own.
+   */
   growthWith(batch: ArrayBuffer): number {
     const count = new Float64Array(batch, 0, 1)[0]!;
     const header = new Float64Array(batch, 8, count * headerNumbers);
@@ -250,7 +259,7 @@ export class LogWriter {
     return this.#number('PRAGMA page_count') * pageBytes - size + batch.byteLength + values * 2 * pageBytes;
   }
 
-  /** Writes a batch that `packBatch` made; when it returns, the batch is on the disk. */
+  /** Writes a batch from `packBatch`, which is durable on return. */
   append(batch: ArrayBuffer): void {
     this.#unchecked += batch.byteLength + transactionBytes;
     const count = new Float64Array(batch, 0, 1)[0]!;
@@ -276,13 +285,16 @@ export class LogWriter {
     failpoint('after-transaction');
   }
 
-  /** From now on reads before `revision` are refused, after a restart as well. */
+  /** Makes reads before `revision` fail from now on, also after a restart. */
   beginCompaction(revision: number): void {
     this.#setMeta.run(revision, 'compact_revision');
     failpoint('after-compact-revision');
   }
 
-  /** Goes through at most `limit` rows after `compacted`, and deletes what they make needless; behind the last of them, gives pages back. */
+  /**
+   * Processes at most `limit` rows after `compacted` and deletes the rows that they make obsolete; after the last row,
+   * returns pages to the file system.
+   */
   compact(compacted: number, revision: number, limit: number): CompactionStep {
     if (compacted === revision) return { compacted, done: !this.#truncate() };
     const rows = this.#rowsToCompact.all(compacted, revision, limit) as { revision: number; previous: number; deleted: number }[];
@@ -296,35 +308,38 @@ export class LogWriter {
       }
       this.#setMeta.run(reached, 'compacted');
     });
-    // Values are deleted from a page each, more or less.
+    // Assumes that each value is deleted from its own page.
     this.#unchecked += rows.length * pageBytes;
     return { compacted: reached, done: done && !this.#hasMuchFree() };
   }
 
-  /** From now on `uncheckedBytes` counts for the next checkpoint: another connection makes the one before. */
+  /** Restarts the count of `uncheckedBytes` when another connection makes the checkpoint. */
   beginCheckpoint(): void {
     this.#unchecked = 0;
   }
 
-  /** Copies the write-ahead log into the file, after which its pages are used again. Does nothing while another connection does so. */
+  /**
+   * Copies the write-ahead log into the file, after which its pages are reused. Does nothing during a checkpoint by another
+   * connection.
+   */
   checkpoint(): void {
     this.#unchecked = 0;
     checkpoint(this.#database);
   }
 
-  /** Lets deletions use what is held back from other writes. */
+  /** Releases the reserved space for deletions. */
   releaseReserve(): void {
     if (this.#quotaPages > 0) this.#limitPages(this.#quotaPages + reservedPages);
     if (this.#reserve) rmSync(this.#reserve.file, { force: true });
     try {
-      // After this the write-ahead log begins anew, in the space that it has.
+      // The write-ahead log then restarts within its existing space.
       this.checkpoint();
     } catch (error) {
       if (!isFull(failureOf(error))) throw error;
     }
   }
 
-  /** Holds the reserve back, and tells whether there was room for it: if not, the store is full still. */
+  /** Reserves the space again. Returns false if there is no room, so that the store is still full. */
   restoreReserve(): boolean {
     if (this.#quotaPages > 0) {
       const pages = this.#number('PRAGMA page_count');
@@ -334,7 +349,7 @@ export class LogWriter {
     return this.#reserve === undefined || reserve(this.#reserve.file, this.#reserve.bytes);
   }
 
-  /** Checks that a transaction can be begun. */
+  /** Checks that a transaction can be started. */
   ping(): void {
     this.#begin.run();
     this.#commit.run();
@@ -349,17 +364,17 @@ export class LogWriter {
     this.#deleteValue.run(revision);
   }
 
-  /** Gives some pages back to the file system if many are free, and tells whether many still are. */
+  /** Returns some pages to the file system if many are free. Returns true if many still are. */
   #truncate(): boolean {
     if (!this.#hasMuchFree()) return false;
     const free = this.#number('PRAGMA freelist_count');
     this.#database.exec(`PRAGMA incremental_vacuum(${vacuumPages})`);
-    // With the pages that point to those that move.
+    // Includes the pages with pointers to the moved ones.
     this.#unchecked += vacuumPages * 2 * pageBytes;
     return this.#hasMuchFree() && this.#number('PRAGMA freelist_count') < free;
   }
 
-  /** More than a quarter of the file, and 4 MiB. */
+  /** True if more than a quarter of the file and more than 4 MiB is free. */
   #hasMuchFree(): boolean {
     const free = this.#number('PRAGMA freelist_count');
     return free > 1024 && free * 4 > this.#number('PRAGMA page_count');
@@ -385,7 +400,7 @@ export class LogWriter {
   }
 }
 
-/** Written and synced, for a hole would reserve nothing. False: the disk is full. */
+/** Writes and syncs a file of the given size; a sparse file would reserve nothing. Returns false if the disk is full. */
 function reserve(file: string, bytes: number): boolean {
   try {
     if (existsSync(file) && statSync(file).size >= bytes) return true;

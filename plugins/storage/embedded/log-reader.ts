@@ -4,12 +4,15 @@ import { CorruptRecordError, type Revision, type StorageEvent, type StorageRecor
 import type { IndexEntry } from './key-index.ts';
 import { checksum } from './log-file.ts';
 
-/** A row of the log without its value. `previous`: the revision of the row before it of the key; 0: there is none. */
+/** A row of the log without its value. `previous` is the revision of the key's previous row; 0: none. */
 export type LogRow = [revision: number, key: string, createRevision: number, previous: number, deleted: number];
 
 type Entry = IndexEntry<unknown>;
 
-/** Reads the records of keys from the log, at any revision that is not compacted. Reading the value of a damaged or missing record throws CorruptRecordError. */
+/**
+ * Reads records from the log at any revision that is not compacted. Reading the value of a damaged or missing record throws
+ * CorruptRecordError.
+ */
 export class LogReader {
   readonly #database: DatabaseSync;
   readonly #selectValue: StatementSync;
@@ -31,7 +34,7 @@ export class LogReader {
     return statement;
   }
 
-  /** undefined if there was none at the revision. */
+  /** Returns the record at the revision; undefined if there was none. */
   recordAt(entry: Entry, revision: Revision): StorageRecord | undefined {
     if (entry.revision <= revision) {
       if (entry.deleted || entry.revision === 0) return undefined;
@@ -41,13 +44,13 @@ export class LogReader {
     return row && row[4] === 0 ? this.#record(entry.key, row[0], row[2]) : undefined;
   }
 
-  /** Whether there was a record at the revision; its value is not read. */
+  /** True if there was a record at the revision; does not read its value. */
   liveAt(entry: Entry, revision: Revision): boolean {
     if (entry.revision <= revision) return !entry.deleted && entry.revision > 0;
     return this.#rowAt(entry, revision)?.[4] === 0;
   }
 
-  /** The rows of keys under the prefix, after one revision and up to another, in their order, at most so many. */
+  /** Returns at most `limit` rows of keys under the prefix between two revisions, in order. */
   rows(prefix: string, after: Revision, upTo: Revision, limit: number): LogRow[] {
     return this.#selectEvents.all(after, upTo, prefix, afterPrefix(prefix), limit) as unknown as LogRow[];
   }
@@ -57,14 +60,14 @@ export class LogReader {
     return new LoggedEvent(deleted === 0 ? 'PUT' : 'DELETE', key, revision, record, () => this.previous(previous));
   }
 
-  /** The record that a row was; undefined for a deletion, for what is compacted, and once the store is closed. */
+  /** Returns the record of a row; undefined for deletions, compacted rows and a closed store. */
   previous(revision: Revision): StorageRecord | undefined {
     if (revision === 0 || !this.#database.isOpen) return undefined;
     const row = this.#row(revision);
     return row && row[4] === 0 ? this.#recordIfKept(row[1], revision, row[2]) : undefined;
   }
 
-  /** Throws where the file cannot be read. */
+  /** Throws if the file cannot be read. */
   check(revision: Revision): void {
     this.#row(revision);
   }
@@ -73,7 +76,7 @@ export class LogReader {
     return this.#selectRow.get(revision) as unknown as LogRow | undefined;
   }
 
-  /** Goes back along the chain of the key's rows. */
+  /** Follows the chain of the key's rows backwards. */
   #rowAt(entry: Entry, revision: Revision): LogRow | undefined {
     let at = entry.revision;
     for (;;) {
@@ -96,7 +99,7 @@ export class LogReader {
   }
 }
 
-/** An event whose previous record is read when somebody asks for it. */
+/** An event that reads the previous record on access. */
 export class LoggedEvent implements StorageEvent {
   #previous: StorageRecord | (() => StorageRecord | undefined) | undefined;
 
@@ -116,7 +119,7 @@ export class LoggedEvent implements StorageEvent {
   }
 }
 
-/** The first key that is after all keys under the prefix: `0` follows `/`. */
+/** Returns the first key after all keys under the prefix: `0` follows `/`. */
 function afterPrefix(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }

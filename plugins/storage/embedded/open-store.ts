@@ -13,20 +13,20 @@ export interface OpenStore<Pending> {
   readonly compacted: Revision;
   readonly tombstones: readonly { readonly entry: IndexEntry<Pending>; readonly revision: Revision }[];
   readonly expiries: readonly Expiry[];
-  /** Lets another process open the file. */
+  /** Releases the file's lock. */
   release(): void;
 }
 
 const busyCode = 5;
 
 /**
- * Locks, checks and reads a store, and makes it if there is none; undefined: in memory. Throws LockedStoreError and
+ * Locks, checks and reads a store, creating it if it does not exist; undefined: in memory. Throws LockedStoreError and
  * CorruptStoreError.
  */
 export function openStore<Pending>(file: string | undefined): OpenStore<Pending> {
   const release = file === undefined ? () => {} : lock(file);
   try {
-    // Nobody else may read what is in it; SQLite gives the files beside it the same mode.
+    // Makes the file readable only by its owner; SQLite creates its auxiliary files with the same mode.
     if (file !== undefined && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
     if (file !== undefined) syncLog(`${file}-wal`);
     const database = connect(file ?? ':memory:');
@@ -41,11 +41,11 @@ export function openStore<Pending>(file: string | undefined): OpenStore<Pending>
   } catch (error) {
     release();
     if (error instanceof CorruptStoreError || (error as { code?: unknown }).code !== 'ERR_SQLITE_ERROR') throw error;
-    throw new CorruptStoreError(`storage: ${file} is damaged or no store of ours: ${(error as Error).message}`, { cause: error });
+    throw new CorruptStoreError(`storage: ${file} is damaged or not a kubenest store: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** An exclusive lock of a database beside the file: the system frees it when the process dies, however it dies. */
+/** Locks a database beside the file exclusively. The operating system releases the lock whenever the process ends. */
 function lock(file: string): () => void {
   const database = new DatabaseSync(`${file}-lock`, { timeout: 0 });
   try {
@@ -59,8 +59,8 @@ function lock(file: string): () => void {
 }
 
 /**
- * A process that was killed may have written a transaction and not synced it. SQLite reads that as committed: clients would see what a power
- * failure may yet undo, and its revisions would be given again.
+ * Syncs the log at start. A killed process may have written a transaction without syncing it; SQLite reads it as committed,
+ * and a later power failure could undo it and lead to reused revisions.
  */
 function syncLog(file: string): void {
   if (!existsSync(file)) return;
@@ -72,16 +72,16 @@ function syncLog(file: string): void {
   }
 }
 
-/** Whether nothing was ever in it: whoever made it may have died when it had a header (SQLite writes one to begin the write-ahead log) and no tables. */
+/** True if the file has no tables: its creator may have died after SQLite had written a header. */
 function isEmpty(database: DatabaseSync): boolean {
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { tables: number };
   return tables === 0 && pragma(database, 'application_id') === 0 && pragma(database, 'user_version') === 0;
 }
 
-/** Throws CorruptStoreError for a file of somebody else, or of another format. */
+/** Throws CorruptStoreError for a foreign file or another format. */
 export function checkFile(database: DatabaseSync, file: string): void {
   const id = pragma(database, 'application_id');
-  if (id !== applicationId) throw new CorruptStoreError(`storage: ${file} is no store of ours: its application id is ${id}`);
+  if (id !== applicationId) throw new CorruptStoreError(`storage: ${file} is not a kubenest store: its application id is ${id}`);
   const version = pragma(database, 'user_version');
   if (version !== schemaVersion) {
     throw new CorruptStoreError(`storage: ${file} has the format ${version}; this version of the server reads ${schemaVersion}`);
@@ -94,7 +94,7 @@ function pragma(database: DatabaseSync, name: string): number {
 
 type LoadedRow = [revision: number, key: string, createRevision: number, deleted: number, expires: number];
 
-/** Builds the index from the log's small rows; values are not read. */
+/** Builds the index from the log's small rows without reading values. */
 function load<Pending>(database: DatabaseSync): Omit<OpenStore<Pending>, 'database' | 'release'> {
   const meta = new Map<string, number>();
   for (const { name, value } of database.prepare('SELECT name, value FROM meta').all() as { name: string; value: number }[])

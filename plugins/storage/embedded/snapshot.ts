@@ -5,24 +5,24 @@ import { CorruptRecordError, CorruptStoreError, type Revision, type StorageRecor
 import { checksum } from './log-file.ts';
 import { checkFile } from './open-store.ts';
 
-/** The state of an embedded store at one moment. */
+/** The state of an embedded store at one revision. */
 export interface EmbeddedSnapshot {
   readonly revision: Revision;
-  /** In the order of their keys' UTF-8 bytes. */
+  /** Sorted by the UTF-8 bytes of the keys. */
   readonly records: readonly StorageRecord[];
 }
 
 type Row = [key: string, revision: number, createRevision: number, crc: number, value: Uint8Array];
 
 /**
- * Reads what is in a file at this moment, also while a server has it open: it is not held up. Throws CorruptStoreError and CorruptRecordError, and
- * for a file that is not there.
+ * Reads the current content of a file, even while a server has it open, without blocking it. Throws CorruptStoreError and
+ * CorruptRecordError, and if the file does not exist.
  */
 export function readSnapshot(file: string): EmbeddedSnapshot {
-  if (!existsSync(file)) throw new CorruptStoreError(`storage: there is no ${file}`);
+  if (!existsSync(file)) throw new CorruptStoreError(`storage: ${file} does not exist`);
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
-    // All that is read in one transaction is of one moment.
+    // A transaction reads a consistent state.
     database.exec('BEGIN');
     checkFile(database, file);
     const compacted = database.prepare("SELECT value FROM meta WHERE name = 'compact_revision'").get() as { value: number };

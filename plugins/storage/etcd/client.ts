@@ -18,23 +18,24 @@ import {
 } from './messages.ts';
 
 export interface EtcdEndpoints {
-  /** `http://host:port`, `https://host:port` or `unix://path`; the others are used when one fails. */
+  /** Addresses `http://host:port`, `https://host:port` or `unix://path`; the client fails over between them. */
   readonly servers: readonly string[];
-  /** PEM. Without `ca`, the system's authorities. */
+  /** PEM. Default of `ca`: the system's authorities. */
   readonly ca?: Buffer | undefined;
   readonly certificate?: Buffer | undefined;
   readonly key?: Buffer | undefined;
-  /** How the servers are reached; undefined: straight. */
+  /** Dialer of the servers; undefined: direct connections. */
   readonly dial?: Dial | undefined;
 }
 
 /**
- * Upstream: apiserver/pkg/storage/storagebackend/factory/etcd3.go, with 30 and 10 s. Etcd ends connections that ping more often than every 5 s.
+ * gRPC options. Upstream: apiserver/pkg/storage/storagebackend/factory/etcd3.go, with 30 and 10 s. etcd closes connections
+ * that ping more often than every 5 s.
  */
 const channelOptions = {
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
-  // A new connection is one, also while others in this process have the old.
+  // Prevents grpc-js from reusing connections of other clients in this process.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
@@ -45,9 +46,9 @@ const channelOptions = {
 const deadlineMs = 30_000;
 
 /**
- * Calls of etcd's API at one of several servers: the first that answers is kept, a failure moves on to the next. What reads, or
- * has certainly not happened, is tried at each; a write that may have happened is not repeated. One deadline is for all attempts: a server
- * that is silent is left long before.
+ * Calls etcd's API on one of several servers: it stays with the first that answers and moves on to the next after a failure.
+ * Reads, and writes that certainly did not happen, are retried on each server; a write that may have happened is not. All
+ * attempts share one deadline; a silent server is abandoned long before.
  */
 export class EtcdClient {
   readonly #endpoints: readonly Endpoint[];
@@ -56,7 +57,7 @@ export class EtcdClient {
   #present = 0;
   #isClosed = false;
 
-  /** Throws for an address that is none. */
+  /** Throws for an invalid address. */
   constructor({ servers, ca, certificate, key, dial }: EtcdEndpoints) {
     if (servers.length === 0) throw new Error('storage: etcd: there is no server to connect to');
     this.#endpoints = servers.map((server) => new Endpoint(this.#connector(server, { ca, certificate, key, dial }), servers.length > 1));
@@ -66,7 +67,7 @@ export class EtcdClient {
     return this.#call('/etcdserverpb.KV/Range', rangeRequest, rangeResponse, request, false, timeoutMs);
   }
 
-  /** Rejects with UnknownOutcomeError where it may have happened. */
+  /** Rejects with UnknownOutcomeError if the transaction may have happened. */
   txn(request: Parameters<typeof txnRequest.encode>[0]): Promise<ReturnType<typeof txnResponse.decode>> {
     return this.#call('/etcdserverpb.KV/Txn', txnRequest, txnResponse, request, true);
   }
@@ -75,7 +76,10 @@ export class EtcdClient {
     await this.#call('/etcdserverpb.KV/Compact', compactionRequest, compactionResponse, { revision }, false);
   }
 
-  /** `dbSize`: the bytes of the server's database; `errors`: what is wrong, with the alarms of all servers. */
+  /**
+   * Returns the status of a server: `dbSize` is its database size in bytes, `errors` lists faults and the alarms of all
+   * servers.
+   */
   status(timeoutMs?: number): Promise<ReturnType<typeof statusResponse.decode>> {
     return this.#call('/etcdserverpb.Maintenance/Status', statusRequest, statusResponse, {}, false, timeoutMs);
   }
@@ -84,7 +88,7 @@ export class EtcdClient {
     return (await this.#call('/etcdserverpb.Lease/LeaseGrant', leaseGrantRequest, leaseGrantResponse, { ttl }, false)).id;
   }
 
-  /** A stream for one watch; its errors are to be given to `watchFailed`. */
+  /** Opens a stream for one watch. Pass its errors to `watchFailed`. */
   watch(): WatchStream {
     const endpoint = this.#endpoint;
     const stream = endpoint.watch(watchResponse);
@@ -92,7 +96,7 @@ export class EtcdClient {
     return stream;
   }
 
-  /** The error of the contract; the next call goes to another server. */
+  /** Returns the contract's error; the next call uses another server. */
   watchFailed(stream: WatchStream, error: ServiceError): Error {
     this.#leave(this.#watchedAt.get(stream), error);
     return translated(error, false);
@@ -108,7 +112,7 @@ export class EtcdClient {
     return this.#endpoints[this.#present] as Endpoint;
   }
 
-  /** What connects to a server. Throws for an address that is none. */
+  /** Returns the function that connects to a server. Throws for an invalid address. */
   #connector(server: string, { ca, certificate, key, dial }: Omit<EtcdEndpoints, 'servers'>): () => Client {
     const url = new URL(server);
     if (url.protocol === 'unix:') return () => new Client(`unix:${url.host}${url.pathname}`, credentials.createInsecure(), channelOptions);
@@ -154,7 +158,7 @@ export class EtcdClient {
     }
   }
 
-  /** Others may have moved on already. */
+  /** Moves on to the next server unless another call has done so. */
   #leave(endpoint: Endpoint | undefined, error: ServiceError): void {
     if (endpoint === this.#endpoint && isServerFailure(error)) this.#present = (this.#present + 1) % this.#endpoints.length;
   }

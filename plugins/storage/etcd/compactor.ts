@@ -4,11 +4,11 @@ import type { EtcdClient } from './client.ts';
 const compactRevKey = 'compact_rev_key';
 
 /**
- * Compacts regularly what was overwritten an interval ago. Several servers agree by a key whose version counts the rounds: who raises
- * it compacts, the others wait for the next. kube-apiserver takes part in it as well.
+ * Periodically compacts what was overwritten an interval ago. Several servers coordinate by a key whose version counts the
+ * rounds: the server that increments it compacts, the others wait for the next round. kube-apiserver takes part, too.
  *
- * A and B with the key at version 7: both know 7; A raises it to 8 and compacts; B's comparison with 7 fails, it learns 8.
- * Upstream: apiserver/pkg/storage/etcd3/compact.go.
+ * A and B read version 7; A increments it to 8 and compacts; B's comparison with 7 fails, and B learns 8. Upstream:
+ * apiserver/pkg/storage/etcd3/compact.go.
  */
 export class Compactor {
   #version = 0;
@@ -16,7 +16,7 @@ export class Compactor {
 
   constructor(private readonly client: EtcdClient) {}
 
-  /** One round. Rejects where etcd cannot be reached; the next goes on from there. */
+  /** Runs a round. Rejects if etcd is unreachable; the next round continues from there. */
   async round(): Promise<void> {
     const answer = await this.client.txn({
       compare: [{ result: 0, target: 0, key: compactRevKey, version: this.#version, modRevision: undefined }],

@@ -2,7 +2,7 @@ import type { Revision } from 'kubenest/sdk';
 
 const maxKeys = 16_384;
 
-/** When the keys that were lately seen were created: a write's answer does not tell. The longest unseen are forgotten. */
+/** LRU cache of the keys' create revisions, which responses to writes do not contain. */
 export class CreateRevisions {
   readonly #known = new Map<string, { readonly revision: Revision; readonly createRevision: Revision }>();
 
@@ -10,13 +10,13 @@ export class CreateRevisions {
     return this.#known.has(key);
   }
 
-  /** Undefined if the key is not known at that revision. */
+  /** Returns the create revision; undefined if the key is unknown at that revision. */
   of(key: string, revision: Revision): Revision | undefined {
     const known = this.#known.get(key);
     return known?.revision === revision ? known.createRevision : undefined;
   }
 
-  /** Older news than what is known is passed over. */
+  /** Adds an entry unless a newer one exists. */
   set(key: string, revision: Revision, createRevision: Revision): void {
     const known = this.#known.get(key);
     if (known && known.revision > revision) return;

@@ -15,26 +15,25 @@ const leaders = new Metadata();
 leaders.set('hasleader', 'true');
 
 const tickMs = 1_000;
-/** A probe that is not answered for so many ticks. Ticks, not time: while this process itself does nothing, there is but one. */
+/** Number of ticks without a response after which a probe fails. Ticks, not time, because a blocked event loop misses ticks. */
 const silentTicks = 3;
 
 /**
- * One server. Where others are there to ask instead, it is watched: while anything is under way at it, a probe (its status, which it knows
- * without the others) goes every second, and if one is not answered for three, all that is under way fails at once, and the next call makes a new
- * connection. So an answer that takes long is waited for, and a server that is gone without a word (a host that lost its power, a path
- * that drops all packets) is not.
+ * One server. If alternatives exist, the server is monitored while calls are pending: a probe (its local status) is sent
+ * every second, and if one is not answered for three ticks, all pending calls fail and the next call reconnects. A slow
+ * response is thus awaited, while a server that vanished silently (power loss, dropped packets) is not.
  *
- *     s 0 call, probe; 0.1 no word any more; 1 probe; 2, 3, 4 silent: the call fails
+ *     s 0 call, probe; 0.1 server vanishes; 1 probe; 2, 3, 4 silent: the call fails
  */
 export class Endpoint implements Disposable {
   #client: Client;
-  /** What is under way: each is failed by its function. */
+  /** Functions that fail the pending calls. */
   readonly #open = new Set<(error: ServiceError) => void>();
   #probe: ClientUnaryCall | undefined;
   #silent = 0;
   readonly #timer: NodeJS.Timeout | undefined;
 
-  /** `connect` is called again for each new connection. */
+  /** `connect` is called for each new connection. */
   constructor(
     private readonly connect: () => Client,
     isWatched: boolean,
@@ -43,7 +42,7 @@ export class Endpoint implements Disposable {
     if (isWatched) this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
-  /** Rejects with a ServiceError. `deadline`: milliseconds since the epoch. */
+  /** Rejects with a ServiceError. `deadline` is in milliseconds since the epoch. */
   call<Q, R>(path: string, encoder: Coder<Q>, decoder: Decoder<R>, request: Q, deadline: number): Promise<R> {
     return new Promise((resolve, reject) => {
       const call = this.#send(path, encoder, decoder, request, deadline, (error, answer) => {
@@ -67,7 +66,7 @@ export class Endpoint implements Disposable {
       stream.cancel();
     };
     this.#open.add(fail);
-    // Who reads it learns of errors by reading.
+    // The reader of the stream handles its errors.
     stream.on('error', () => this.#open.delete(fail)).on('end', () => this.#open.delete(fail));
     return stream;
   }
@@ -87,7 +86,8 @@ export class Endpoint implements Disposable {
   ): ClientUnaryCall {
     const encode = (values: Q): Buffer => encoder.encode(values);
     const decode = (message: Buffer): R => decoder.decode(message);
-    // grpc-js takes the stack of each call for the error that there may be: a fifth of what a call costs, and this file is all that it shows.
+    // grpc-js captures a stack for each call in case it fails, which takes a fifth of the call's time and shows only this
+    // file.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     try {
@@ -102,7 +102,7 @@ export class Endpoint implements Disposable {
       if (++this.#silent >= silentTicks) this.#fail();
     } else if (this.#open.size > 0) {
       this.#silent = 0;
-      // Whatever it answers, it is there; what fails at once, fails the calls as well.
+      // Any answer proves that the server is alive; an immediate failure also fails the calls.
       this.#probe = this.#send('/etcdserverpb.Maintenance/Status', statusRequest, statusResponse, {}, Infinity, () => {
         this.#probe = undefined;
       });

@@ -1,16 +1,19 @@
 import { status, type ServiceError } from '@grpc/grpc-js';
 import { NoSpaceError, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
 
-/** What etcd answers where a revision cannot be read. Upstream: etcd/api/v3rpc/rpctypes/error.go. */
+/** etcd's error for unreadable revisions. Upstream: etcd/api/v3rpc/rpctypes/error.go. */
 export const compacted = 'etcdserver: mvcc: required revision has been compacted';
 export const futureRevision = 'etcdserver: mvcc: required revision is a future revision';
 
-/** What etcd answers to writes but deletions while it has no room. */
+/** etcd's error for writes (except deletions) without space. */
 export const noSpace = 'etcdserver: mvcc: database space exceeded';
-/** The same in its status, until an administrator takes the alarm back. Upstream: etcd/server/etcdserver/api/v3rpc/maintenance.go, Status. */
+/**
+ * The corresponding alarm in its status, until an administrator disarms it. Upstream:
+ * etcd/server/etcdserver/api/v3rpc/maintenance.go, Status.
+ */
 export const noSpaceAlarm = /\balarm:\s*NOSPACE\b/;
 
-/** What means that nothing was sent, or that etcd refused before it asked the others. */
+/** Errors that mean that nothing was sent, or that etcd rejected it before proposing it to its peers. */
 const notDone = [
   'No connection established',
   'Name resolution failed',
@@ -20,17 +23,20 @@ const notDone = [
   'etcdserver: too many requests',
 ];
 
-/** Whether the server was not reached, or cannot serve: another may. */
+/** True if the server was unreachable or cannot serve, so that another may. */
 export function isServerFailure({ code, details }: ServiceError): boolean {
   return code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED || notDone.some((start) => details.startsWith(start));
 }
 
-/** Whether what was asked for has certainly not happened, though the server failed. */
+/** True if a failed call certainly had no effect. */
 export function isNotDone({ details }: ServiceError): boolean {
   return notDone.some((start) => details.startsWith(start));
 }
 
-/** The errors of the contract. `changes`: whether the call may have written something. Others stay as they are, with etcd's words. */
+/**
+ * Translates to the errors of the contract. `changes` is true if the call may have written. Other errors keep etcd's
+ * message.
+ */
 export function translated(error: ServiceError, changes: boolean): Error {
   const message = `storage: etcd: ${error.details || error.message}`;
   if (error.details.startsWith(noSpace)) return new NoSpaceError(message, { cause: error });

@@ -14,7 +14,7 @@ import { reopenableStore, storageConformance } from '#apiserver/storage/conforma
 import type { EtcdStorage } from './etcd-storage.ts';
 import { openEtcdStorage } from './open-etcd-storage.ts';
 
-if (etcd === undefined) it('needs an etcd', ({ skip }) => skip(noEtcd));
+if (etcd === undefined) it('requires etcd', ({ skip }) => skip(noEtcd));
 else {
   describe('etcd', () => {
     let server: EtcdServer;
@@ -30,7 +30,7 @@ else {
     });
   });
 
-  it('goes on with another server where the first is not there', async () => {
+  it('fails over if the first server does not exist', async () => {
     await using server = await startEtcd();
     const storage = await openEtcdStorage({ servers: ['http://127.0.0.1:1', server.url] });
     const { revision } = await storage.create('/pods/a', () => Buffer.from('1'));
@@ -38,8 +38,8 @@ else {
     await storage.close();
   });
 
-  describe('a server that falls silent while another is there', { timeout: 30_000 }, () => {
-    /** Time for a probe and what comes after, and less than any deadline. */
+  describe('a server that becomes silent while another is available', { timeout: 30_000 }, () => {
+    /** Enough time for a probe and its consequences, and less than any deadline. */
     const soonMs = 6_000;
     const world = async () => {
       const server = await startEtcd();
@@ -62,7 +62,7 @@ else {
       return result;
     }
 
-    it('has its reads tried there, and does not hold up those that follow', async () => {
+    it('has its reads retried on the other server and does not delay later ones', async () => {
       await using servers = await world();
       const storage = await servers.open();
       const { revision } = await storage.create('/pods/a', () => Buffer.from('1'));
@@ -71,7 +71,7 @@ else {
       const began = performance.now();
       await storage.update('/pods/a', revision, () => Buffer.from('2'));
       expect(performance.now() - began).toBeLessThan(500);
-      // A new connection, since what the old one had to say is lost.
+      // Opens a new connection, because responses on the old one are lost.
       servers.first.heal();
       servers.second.hold();
       expect((await within(storage.get('/pods/a')))?.value.toString()).toBe('2');
@@ -88,7 +88,7 @@ else {
       await storage.close();
     });
 
-    it('ends its watches, which go on there', async () => {
+    it('ends its watches, which continue on the other server', async () => {
       await using servers = await world();
       const storage = await servers.open();
       const from = await storage.currentRevision();
@@ -100,7 +100,7 @@ else {
       const first = watch();
       await storage.create('/pods/a', () => Buffer.from('1'));
       await vi.waitFor(() => expect(seen).toEqual(['/pods/a']));
-      // Nobody asks for anything.
+      // No call is pending except the watch.
       servers.first.hold();
       await within(expect(first).rejects.toThrow(/silent for 3 s/));
       const second = watch();
@@ -111,14 +111,14 @@ else {
       await storage.close();
     });
 
-    it('is not waited for at the start', async () => {
+    it('does not delay the start', async () => {
       await using servers = await world();
       servers.first.hold();
       const storage = await within(servers.open());
       await storage.close();
     });
 
-    it('is no server that is slow', async () => {
+    it('does not include a slow server', async () => {
       await using servers = await world();
       const storage = await servers.open();
       servers.first.delayMs = 1_000;
@@ -129,7 +129,7 @@ else {
     });
   });
 
-  it('speaks TLS with servers of its authority, and with no others', async () => {
+  it('uses TLS with trusted servers only', async () => {
     const { cert, key, certificateAuthority } = await issueServingCertificate();
     const folder = mkdtempSync(join(tmpdir(), 'etcd-tls-'));
     writeFileSync(join(folder, 'cert'), cert);
@@ -144,9 +144,9 @@ else {
   });
 
   it.each([
-    ['where etcd says so by itself', ['--experimental-watch-progress-notify-interval=300ms'], false],
-    ['where it is asked', [], true],
-  ] as const)('tells who watches how far it is, %s', async (_, flags, asks) => {
+    ["by etcd's own notifications", ['--experimental-watch-progress-notify-interval=300ms'], false],
+    ['on request', [], true],
+  ] as const)('reports progress to watches %s', async (_, flags, asks) => {
     await using server = await startEtcd(flags);
     const storage = await openEtcdStorage({ servers: [server.url], compactionIntervalMs: 0 });
     const ended = new AbortController();
@@ -169,7 +169,7 @@ else {
     await storage.close();
   });
 
-  it('does not know what became of a write that the server took and did not answer', async () => {
+  it('reports an unknown outcome if the server received a write and did not respond', async () => {
     await using server = await startEtcd();
     const storage = await openEtcdStorage({ servers: [server.url] });
     server.child.kill('SIGSTOP');
@@ -184,7 +184,7 @@ else {
     await storage.close();
   });
 
-  it('is compacted by one of several at a time, an interval behind', async () => {
+  it('is compacted by one of several servers at a time, an interval behind', async () => {
     await using server = await startEtcd();
     const open = (): Promise<EtcdStorage> => openEtcdStorage({ servers: [server.url], compactionIntervalMs: 200 });
     const storages = [await open(), await open()] as const;
@@ -197,12 +197,12 @@ else {
     for (const one of storages) await one.close();
   });
 
-  it('a server that is not there is refused', async () => {
+  it('rejects an unreachable server', async () => {
     await expect(openEtcdStorage({ servers: ['http://127.0.0.1:1'] })).rejects.toThrow(/etcd: No connection established/);
   });
 }
 
-/** A signal reaches each thread in its time: one that has not stopped yet still answers. */
+/** Waits until the process has stopped; a signal reaches each thread separately, and a running one may still respond. */
 async function hasStopped({ pid }: ChildProcess): Promise<void> {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return sleep(500);

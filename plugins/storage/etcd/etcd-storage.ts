@@ -35,39 +35,39 @@ import { deleteEvent, type EtcdEvent, type KeyValue, modTarget, type TxnResponse
 export type EtcdOperation = 'get' | 'list' | 'create' | 'update' | 'delete';
 
 export interface EtcdStorageOptions extends EtcdEndpoints {
-  /** Before all keys. Default: `/registry`. */
+  /** Prefix of all keys. Default: `/registry`. */
   readonly prefix?: string | undefined;
   /** Default: 5 minutes; 0: never. */
   readonly compactionIntervalMs?: number | undefined;
-  /** Called with each operation on keys, its key or prefix, and its milliseconds. */
+  /** Called after each operation with its key or prefix and its duration in milliseconds. */
   readonly onOperation?: ((operation: EtcdOperation, key: string, milliseconds: number, error: boolean) => void) | undefined;
-  /** Keys live at most so much longer than was asked for, to share leases. Default: a minute. */
+  /** Maximum additional lifetime of keys, so that they can share leases. Default: a minute. */
   readonly leaseReuseSeconds?: number | undefined;
 }
 
 const defaultCompactionMs = 300_000;
 const defaultHealthMs = 2_000;
-/** Records that one call asks for: messages stay small, and the server is not held up. */
+/** Maximum number of records in one call, which bounds message sizes and the load of the server. */
 const pageKeys = 500;
-/** An hour of etcd's time, about. */
+/** Takes etcd about an hour. */
 const raiseAtMost = 30_000_000;
 const raiseWriters = 128;
-/** What raising has written is compacted away as often: a gigabyte would be left of ten million revisions. */
+/** Number of raising writes between compactions; ten million revisions would otherwise leave a gigabyte. */
 const raisedBetweenCompactions = 100_000;
 
 export type RangeRequest = Parameters<EtcdClient['range']>[0] & { readonly revision: Revision };
 export type RangeResponse = Awaited<ReturnType<EtcdClient['range']>>;
 
-/** What all keys begin with, without the `/` behind it. */
+/** Returns the prefix of all keys, without the trailing `/`. */
 export function rootOf({ prefix = '/registry' }: EtcdStorageOptions): string {
   return `/${prefix.replace(/^\/+|\/+$/g, '')}`;
 }
 
 /**
- * The store in an etcd, in the keys and with the transactions of kube-apiserver, so that both can work on one etcd at the same time and
- * what speaks etcd's protocol for Kubernetes alone serves as well (kine-storage.ts). The value is what `encode` gives. etcd tells the revision
- * of a write when it is done: `encode` is called with the one that is likely, and what is returned is made anew if another came.
- * See docs/etcd.md.
+ * Storage in etcd with the keys and transactions of kube-apiserver, so that both can use the same etcd at the same time;
+ * kine, which implements only this subset, is supported as well (kine-storage.ts). Values are the results of `encode`. etcd
+ * reports the revision only after a write, so `encode` is called with the expected revision and the returned value is
+ * re-encoded if the actual one differs. See docs/etcd.md.
  */
 export class EtcdStorage implements Storage {
   protected readonly client: EtcdClient;
@@ -79,12 +79,12 @@ export class EtcdStorage implements Storage {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #streams = new Set<WatchStream>();
   #compactionTimer: NodeJS.Timeout | undefined;
-  /** The highest revision that was seen. */
+  /** The highest revision seen. */
   #seen: Revision;
-  /** The store is compacted up to it at least. */
+  /** Lower bound of the compact revision. */
   #compacted: Revision = 0;
 
-  /** `client` has answered with the revision `seen`, and is closed with the store. */
+  /** `client` has answered with the revision `seen`; closing the store closes it. */
   constructor(client: EtcdClient, options: EtcdStorageOptions, seen: Revision) {
     this.client = client;
     this.root = rootOf(options);
@@ -187,17 +187,17 @@ export class EtcdStorage implements Storage {
   }
 
   /**
-   * etcd counts its revision by writes only: so many are made, of keys beside the prefix that are gone afterwards. In the shape of all writes,
-   * as kine takes no other.
+   * Raises the revision by writes of temporary keys outside of the prefix, because only writes increment etcd's revision.
+   * They have the form of normal writes, as kine requires.
    */
   async raiseRevision(revision: Revision): Promise<void> {
     const missing = revision - (await this.currentRevision());
     if (missing <= 0) return;
     if (missing > raiseAtMost) {
       throw new UnavailableError(
-        `storage: etcd is ${missing} revisions behind, and only writes raise them, of which at most ${raiseAtMost} are made; ` +
-          'raise them before by etcdutl snapshot restore --bump-revision (docs/backup.md), ' +
-          'or let revisions begin anew by --revisions=restart, after which all clients must be started again',
+        `storage: etcd is ${missing} revisions behind; at most ${raiseAtMost} can be raised by writes;` +
+          'raise them first with etcdutl snapshot restore --bump-revision (docs/backup.md),' +
+          'or restart the revisions with --revisions=restart and then restart all clients',
       );
     }
     const keys = Array.from({ length: raiseWriters }, (_, index) => `-revision/${index}`);
@@ -216,10 +216,13 @@ export class EtcdStorage implements Storage {
     await this.#track(Promise.all(keys.map(remove)));
   }
 
-  /** etcd does not tell it: the first revision that can be read is looked for. One call where nothing has changed since the last time. */
+  /**
+   * Finds the compact revision, which etcd does not report, as the first readable one. A single call suffices if it has not
+   * changed.
+   */
   async compactRevision(): Promise<Revision> {
     this.refuseClosed();
-    // What is before `low` cannot be read, what is after `high` can.
+    // Revisions before `low` cannot be read, those after `high` can.
     let low = Math.max(1, this.#compacted);
     let high = await this.currentRevision();
     if (await this.#isReadable(low)) return this.#compacted;
@@ -239,7 +242,7 @@ export class EtcdStorage implements Storage {
 
   async healthy(timeoutMs = defaultHealthMs): Promise<void> {
     this.refuseClosed();
-    // A read needs most of the servers, and tells of no alarm; the status is the other way round.
+    // A read needs a quorum but reports no alarms; the status reports alarms but needs no quorum.
     const read = this.client.range({ key: `${this.root}/health` }, timeoutMs);
     const [hasRoom] = await this.#track(Promise.all([this.hasRoom(timeoutMs), read]));
     if (!hasRoom) throw new NoSpaceError(`storage: etcd: ${noSpace}`);
@@ -252,7 +255,7 @@ export class EtcdStorage implements Storage {
     this.client.close();
   }
 
-  /** Also where etcd does not tell. */
+  /** Resolves to false if the NOSPACE alarm is active; true if the status is unavailable. */
   protected async hasRoom(timeoutMs: number): Promise<boolean> {
     return this.client.status(timeoutMs).then(
       ({ errors }) => !errors.some((error) => noSpaceAlarm.test(error)),
@@ -260,12 +263,12 @@ export class EtcdStorage implements Storage {
     );
   }
 
-  /** Where it does not matter what is read. */
+  /** Key for reads whose content is irrelevant. */
   protected get anyKey(): string {
     return `${this.root}/`;
   }
 
-  /** The revision is that of the answer's header, whatever is read. */
+  /** Returns the revision in the header of any read. */
   protected async headRevision(): Promise<Revision> {
     const { header } = await this.client.range({ key: this.anyKey, limit: 1 });
     return this.#note(header?.revision ?? 0);
@@ -296,7 +299,7 @@ export class EtcdStorage implements Storage {
     }
   }
 
-  /** Rejects with what the contract has for a revision that cannot be read. */
+  /** Rejects with the contract's error for an unreadable revision. */
   protected async range(request: RangeRequest): Promise<RangeResponse> {
     try {
       const answer = await this.client.range(request);
@@ -308,7 +311,7 @@ export class EtcdStorage implements Storage {
   }
 
   async #create(key: string, encode: Encode, ttlSeconds: number): Promise<StorageRecord> {
-    // Where it is known to be there, nothing is encoded and sent in vain.
+    // A key known to exist need not be encoded and sent.
     if (this.#created.has(key) && (await this.read(key, undefined))) throw new KeyExistsError(key);
     const { answer, value } = await this.#put(key, 0, encode, ttlSeconds);
     if (!answer.succeeded) throw new KeyExistsError(key);
@@ -342,17 +345,17 @@ export class EtcdStorage implements Storage {
     return { record, revision: this.#note(revisionOf(answer)) };
   }
 
-  /** What a deletion that was refused has for what is there. */
+  /** Returns the conflict of a rejected deletion. */
   protected async deletionConflict(key: string, answer: TxnResponse): Promise<ConflictError> {
     return this.#conflict(key, answer);
   }
 
-  /** Whether a deletion that was accepted found something. */
+  /** True if an accepted deletion found the key. */
   protected hasDeleted({ responses }: TxnResponse, _expected: Revision): boolean {
     return (responses[0]?.deleteRange?.deleted ?? 0) > 0;
   }
 
-  /** `value`: what encode gives for the revision that the write got. A creation does not ask what is there, as upstream. */
+  /** Writes a value; `encode` is called for the actual revision. Like upstream, a create does not read the existing value. */
   async #put(key: string, expected: Revision, encode: Encode, ttlSeconds: number): Promise<{ answer: TxnResponse; value: Buffer }> {
     const likely = this.#seen + 1;
     const value = encode(likely);
@@ -367,7 +370,7 @@ export class EtcdStorage implements Storage {
     return { answer, value: answer.succeeded && revision !== likely ? encode(revision) : value };
   }
 
-  /** 0 for a key that is not there. */
+  /** Returns 0 for a missing key. */
   async #revisionOf(key: string): Promise<Revision> {
     return (await this.read(key, undefined))?.revision ?? 0;
   }
@@ -389,7 +392,7 @@ export class EtcdStorage implements Storage {
     return new ConflictError(key, present && this.#recordOf(present, true));
   }
 
-  /** `isPresent`: the record is the newest of its key. */
+  /** `isPresent` is true if the record is the newest of its key. */
   #recordOf({ key: name, createRevision, modRevision, value }: KeyValue, isPresent: boolean): StorageRecord {
     const key = name.slice(this.root.length);
     if (isPresent) this.#created.set(key, modRevision, createRevision);
@@ -421,7 +424,10 @@ export class EtcdStorage implements Storage {
     return { type: 'PUT', key, revision, record: this.#recordOf(kv as KeyValue, true), previous };
   }
 
-  /** A watch of etcd does not miss what is compacted at the very revision that it begins with: a deletion would be lost. */
+  /**
+   * Rejects if the revision is compacted. A watch of etcd that starts exactly at the compact revision is accepted and would
+   * miss a deletion.
+   */
   async #refuseCompacted(revision: Revision): Promise<void> {
     if (!(await this.#isReadable(revision))) throw new CompactedError(revision, await this.compactRevision());
   }
@@ -444,7 +450,7 @@ export class EtcdStorage implements Storage {
     return error;
   }
 
-  /** What fails is tried again the next time. */
+  /** Failures are retried at the next interval. */
   #compactEvery(milliseconds: number): void {
     const compactor = new Compactor(this.client);
     this.#compactionTimer = setInterval(() => void this.#track(compactor.round()).catch(() => {}), milliseconds).unref();
@@ -455,7 +461,7 @@ export class EtcdStorage implements Storage {
     return revision;
   }
 
-  /** Closing waits for it. */
+  /** Registers work that closing waits for. */
   #track<T>(work: Promise<T>): Promise<T> {
     this.#underWay.add(work);
     const done = (): void => void this.#underWay.delete(work);
@@ -468,7 +474,7 @@ export class EtcdStorage implements Storage {
   }
 }
 
-/** The first key behind all that begin with a prefix, which ends with `/`. */
+/** Returns the first key after all keys with a prefix, which ends with `/`. */
 function endOf(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }

@@ -3,40 +3,41 @@ import { ConflictError, FutureRevisionError, type ListOptions, type ListResult, 
 import { EtcdStorage, type RangeRequest, type RangeResponse } from './etcd-storage.ts';
 import type { TxnResponse } from './messages.ts';
 
-/** What each kine makes when it starts: logstructured.go, Start. */
+/** Key that kine creates at start: logstructured.go, Start. */
 const startKey = '/registry/health';
-/** How long it may take to come to a revision that it has given, and how often it is asked. */
+/** Maximum lag of kine's reads behind an assigned revision, and the polling interval. */
 const lagMs = 10_000;
 const retryMs = 5;
 
 /**
- * The store in a kine (github.com/k3s-io/kine), which speaks etcd's protocol on a database of SQL. It answers otherwise than etcd in some
- * places (of 0.13.14):
+ * Storage in kine (github.com/k3s-io/kine), which implements etcd's protocol on an SQL database. Its differences from etcd
+ * (as of 0.13.14):
  *
- * - a read that finds nothing has the revision that kine's watches have come to, which a write has before them (sqllog/sql.go,
- *   CurrentRevision), and a list is that of this revision then (logstructured.go, List);
- * - a read at a revision that finds nothing is refused as one of the future until they come to it;
- * - a range begins behind its first key (`name > startKey`, generic.go);
- * - a deletion of what is gone succeeds, and one that loses a race has the deletion for what is there (logstructured.go, Delete);
- * - compaction takes what was overwritten, and keeps no mark of it (sqllog/sql.go, Compact): what was asked of the past would be
- *   answered by what is left.
+ * - a read without a result has the revision that kine's watches have reached, which may be older than a completed write
+ *   (sqllog/sql.go, CurrentRevision), and a list reads that revision (logstructured.go, List);
+ * - a read without a result at a newer revision is rejected as a future one until the watches reach it;
+ * - a range excludes its first key (`name > startKey`, generic.go);
+ * - the deletion of a missing key succeeds, and one that loses a race returns the deletion as the existing record
+ *   (logstructured.go, Delete);
+ * - compaction removes overwritten rows without a marker (sqllog/sql.go, Compact), so reads of compacted revisions would
+ *   return what remains.
  */
 export class KineStorage extends EtcdStorage {
   protected override get anyKey(): string {
     return startKey;
   }
 
-  /** It is not asked: it compacts by itself. */
+  /** Does nothing, because kine compacts by itself. */
   override async compact(_revision: Revision): Promise<void> {
     this.refuseClosed();
   }
 
-  /** It has no alarms, and goes through all of its database for its status. */
+  /** Skips the check, because kine has no alarms and its status scans the whole database. */
   protected override hasRoom(): Promise<boolean> {
     return Promise.resolve(true);
   }
 
-  /** At one revision, and with the key that it begins with. */
+  /** Reads pages at one revision, including the first key. */
   protected override async readAll(prefix: string, { revision, limit = 0, from = prefix }: ListOptions): Promise<ListResult> {
     const at = revision ?? (await this.headRevision());
     if (from === prefix || !from.startsWith(prefix) || from.endsWith('\0')) return super.readAll(prefix, { revision: at, limit, from });
@@ -49,7 +50,7 @@ export class KineStorage extends EtcdStorage {
     return { records, revision: at, more: rest.more || isCut, count: rest.count + 1 };
   }
 
-  /** Asks again until it has come to the revision. */
+  /** Repeats a read until kine has reached the revision. */
   protected override async range(request: RangeRequest): Promise<RangeResponse> {
     for (const end = performance.now() + lagMs; ; await sleep(retryMs)) {
       try {
@@ -65,7 +66,7 @@ export class KineStorage extends EtcdStorage {
     return new ConflictError(key, await this.read(key, undefined));
   }
 
-  /** It counts none, and shows what it deleted. */
+  /** Derives the result from the returned record, because kine returns no count. */
   protected override hasDeleted({ responses }: TxnResponse, expected: Revision): boolean {
     return responses[0]?.deleteRange?.prevKvs?.[0]?.modRevision === expected;
   }

@@ -6,18 +6,18 @@ import { kine, noKine, startKine } from '../../../test/servers/kine-server.ts';
 import type { EtcdStorage } from './etcd-storage.ts';
 import { openEtcdStorage } from './open-etcd-storage.ts';
 
-const compaction = 'kine compacts by itself, and keeps no mark of what somebody else compacts (sqllog/sql.go, Compact)';
-/** What kine does otherwise than etcd, by the names of the cases. */
+const compaction = 'kine compacts by itself and does not record the compactions of others (sqllog/sql.go, Compact)';
+/** Known differences of kine from etcd by test case. */
 const limits: Readonly<Record<string, string>> = {
-  'forgets the past and keeps the present': compaction,
-  'of the newest revision leaves the present': compaction,
-  'does nothing the second time, and is refused for the future': compaction,
-  'keeps the compaction over a restart, and gives no revision again': compaction,
+  'removes past states and keeps the current one': compaction,
+  'of the newest revision keeps the current state': compaction,
+  'has no effect when repeated and rejects a future revision': compaction,
+  'keeps the compact revision across a restart and reuses no revision': compaction,
 };
 
-if (kine === undefined) it('needs kine', ({ skip }) => skip(noKine));
+if (kine === undefined) it('requires kine', ({ skip }) => skip(noKine));
 else {
-  describe('etcd, on kine', () => {
+  describe('etcd storage on kine', () => {
     beforeEach(({ task, skip }) => {
       const reason = limits[task.name];
       if (reason !== undefined) skip(reason);
@@ -31,7 +31,7 @@ else {
     });
   });
 
-  it('one server sees at once what another has deleted last', async () => {
+  it('sees the latest deletion of another server immediately', async () => {
     await using server = await startKine();
     const open = (): Promise<EtcdStorage> => openEtcdStorage({ servers: [server.url], prefix: '/store', compactionIntervalMs: 0 });
     const [one, other] = [await open(), await open()];
@@ -47,7 +47,7 @@ else {
     for (const storage of [one, other]) await storage.close();
   });
 
-  it('a record of another key that SQL takes for the one that was asked for is none', async () => {
+  it('ignores a record of another key that SQL matches by its pattern', async () => {
     await using server = await startKine();
     const storage = await openEtcdStorage({ servers: [server.url], compactionIntervalMs: 0 });
     const text = (): Buffer => Buffer.from('1');
@@ -56,7 +56,7 @@ else {
       expect(await storage.get(key)).toBeUndefined();
       await expect(storage.update(key, revision, text)).rejects.toThrow(ConflictError);
       await expect(storage.delete(key, revision)).rejects.toThrow(ConflictError);
-      // As long as the other is there.
+      // While the other key exists.
       await expect(storage.create(key, text)).rejects.toThrow(KeyExistsError);
     }
     expect((await storage.get('/clusterroles/axb'))?.revision).toBe(revision);

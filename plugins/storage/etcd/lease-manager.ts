@@ -1,21 +1,21 @@
 import type { EtcdClient } from './client.ts';
 
-/** Upstream: apiserver/pkg/storage/etcd3/lease_manager.go. */
+/** Default of `reuseSeconds`. Upstream: apiserver/pkg/storage/etcd3/lease_manager.go. */
 const defaultReuseSeconds = 60;
 const reusePart = 0.05;
 const maxObjects = 1_000;
 
 /**
- * Leases for keys that expire: one is reused for keys whose time is nearly the same, since each costs a write. Keys live up to `reuseSeconds`
- * or 5 % longer than was asked for, never shorter.
+ * Grants leases for expiring keys. A lease is reused for keys with nearly the same expiry, because each grant is a write.
+ * Keys live up to `reuseSeconds` or 5 % longer than requested, never shorter.
  */
 export class LeaseManager {
   #lease: { readonly id: number | bigint; readonly expires: number } | undefined;
   #objects = 0;
-  /** Of the lease that is being granted. */
+  /** The pending grant. */
   #granting: Promise<unknown> = Promise.resolve();
 
-  /** `reuseSeconds`: the time that a key may live longer so that it shares a lease. */
+  /** `reuseSeconds` is the additional lifetime accepted for sharing a lease. */
   constructor(
     private readonly client: EtcdClient,
     private readonly reuseSeconds = defaultReuseSeconds,

@@ -1,4 +1,4 @@
-/** The messages of etcd's API that kube-apiserver's store uses. Upstream: etcd/api/etcdserverpb/rpc.proto, mvccpb/kv.proto. */
+/** Messages of etcd's API that kube-apiserver's store uses. Upstream: etcd/api/etcdserverpb/rpc.proto, mvccpb/kv.proto. */
 import { protobufMessage } from 'kubenest/sdk';
 
 const { bool, bytes, exactInt64, int64, Message, nested, oneofInt64, repeated, string, strings } = protobufMessage;

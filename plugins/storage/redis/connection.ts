@@ -4,30 +4,31 @@ import { Redis } from 'ioredis';
 import { NoSpaceError, StorageError, trustOptions, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
 
 const connectTimeoutMs = 3_000;
-/** What is left behind when the other side does not close its end keeps a process that ends. */
+/** Timeout of a disconnect, so that an unresponsive peer does not keep the process alive. */
 const disconnectTimeoutMs = 100;
 const reconnectAtMostMs = 2_000;
 /**
- * A connection on which something waits for an answer is looked at so often, and given up when not a byte has come from one look to
- * the next so many times: 3 to 3.5 seconds. Looks are counted, and not the time: this process may have been stopped itself.
+ * Interval at which connections with pending commands are checked. A connection without received bytes over `silentLooks`
+ * checks is dropped, after 3 to 3.5 seconds. Checks are counted instead of time, because this process may have been stopped
+ * itself.
  */
 const lookMs = 500;
 const silentLooks = 7;
-/** What waits in redis itself, for events or for the logs of replicas, is answered after it: well before the connection is given up. */
+/** Timeout of blocking commands (for events and replica logs), well below that of the connection. */
 export const blockMs = 2_000;
 
 type Argument = string | Buffer | number;
 
-/** What may be asked of a server that has just been connected to. */
+/** The commands available while a new connection is being checked. */
 export interface Checking {
   run(script: string, ...args: Argument[]): Promise<Reply>;
   call(command: string, ...args: Argument[]): Promise<Reply>;
 }
 
-/** The answer of a script: texts as bytes, numbers, and lists of them. */
+/** Reply of a script: bytes, numbers and lists of them. */
 export type Reply = Buffer | number | null | readonly Reply[];
 
-/** PEM, for `rediss:`. Without `ca`, the system's authorities. */
+/** PEM for `rediss:`. Default of `ca`: the system's authorities. */
 export interface RedisTls {
   readonly ca?: Buffer | undefined;
   readonly certificate?: Buffer | undefined;
@@ -40,24 +41,24 @@ export interface ConnectionOptions extends RedisTls {
 }
 
 /**
- * A connection that says what became of a command: nothing is queued while it is down, and nothing is sent twice. One that gives no
- * answer, or whose server is none to read from and write to any more (it follows another, it loads its log), is given up. It comes
- * back by itself, at most every two seconds; then nobody else's command is sent before `onConnected` has resolved: who is there may
- * be another server, with another past.
+ * A connection that reports the outcome of each command: nothing is queued while it is down, and nothing is sent twice. It
+ * is dropped if it is silent or its server became unusable (a replica, or loading its log). It reconnects at most every two
+ * seconds; commands are sent only after `onConnected` has resolved, because the address may lead to another server with a
+ * different history.
  */
 export class Connection {
   readonly #redis: Redis;
   readonly #hashes = new Map<string, string>();
-  /** What stands in the way of commands. */
+  /** The reason why commands are rejected; undefined if they are sent. */
   #refusal: StorageError | undefined = new UnavailableError('storage: redis cannot be reached');
   #onConnected: (() => Promise<void>) | undefined;
-  /** Counts the connections that have ended: what was found out about one says nothing of the next. */
+  /** Number of ended connections; results of checks on an earlier one are ignored. */
   #life = 0;
-  /** Connects since the last one whose server was the right one. */
+  /** Connection attempts since the last accepted server. */
   #attempts = 0;
-  /** Commands that wait for an answer. */
+  /** Number of commands waiting for a reply. */
   #waiting = 0;
-  /** The bytes that had come at the last look, and how many looks ago that was so already. */
+  /** Bytes received at the last check, and the number of checks with the same value. */
   #heard = 0;
   #silence = 0;
   readonly #looks: NodeJS.Timeout;
@@ -68,11 +69,11 @@ export class Connection {
     };
     this.#redis = new Redis(url, {
       ...tls,
-      // Answers have one shape, whatever the server can.
+      // Gives replies the same form on all servers.
       protocol: 2,
       lazyConnect: true,
       enableOfflineQueue: false,
-      // The server is asked by `onConnected`.
+      // `onConnected` performs the check.
       enableReadyCheck: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -80,7 +81,7 @@ export class Connection {
       disconnectTimeout: disconnectTimeoutMs,
       retryStrategy: () => Math.min(50 * 2 ** ++this.#attempts, reconnectAtMostMs),
     });
-    // Also of a connection that would go on: one whose database could not be selected would use another.
+    // Also drops connections that could continue: after a failed SELECT, one would use another database.
     this.#redis.on('error', (error: Error) => this.#drop(unreachable(error)));
     this.#redis.on('ready', () => void this.#admit());
     this.#redis.on('close', () => {
@@ -90,7 +91,10 @@ export class Connection {
     this.#looks = setInterval(() => this.#look(), lookMs).unref();
   }
 
-  /** Connects for the first time. Rejects if that fails, or with what `onConnected` rejects. It is called after each connect; what it calls is sent. */
+  /**
+   * Connects for the first time. Rejects if that fails, or with the error of `onConnected`, which is called after each
+   * connect and may send commands.
+   */
   async open(onConnected?: (checking: Checking) => Promise<void>): Promise<void> {
     const checking: Checking = {
       run: (script, ...args) => this.#run(script, args),
@@ -102,7 +106,7 @@ export class Connection {
     } catch (error) {
       const isConnected = this.#redis.status === 'ready' && this.#redis.stream.writable;
       this.close();
-      // That there is no connection says less than why.
+      // The reason of the failure is more specific than the missing connection.
       throw isConnected ? error : this.#refusal;
     }
     this.#onConnected = () => onConnected?.(checking) ?? Promise.resolve();
@@ -110,7 +114,7 @@ export class Connection {
     this.#refusal = undefined;
   }
 
-  /** Lets commands through once the server is known to be the right one. */
+  /** Admits commands once `onConnected` has accepted the server. */
   async #admit(): Promise<void> {
     if (!this.#onConnected) return;
     const life = this.#life;
@@ -120,12 +124,12 @@ export class Connection {
       this.#attempts = 0;
       this.#refusal = undefined;
     } catch (error) {
-      // The address may lead to another server the next time.
+      // The address may lead to another server after reconnecting.
       if (life === this.#life) this.#drop(error instanceof StorageError ? error : unreachable(error as Error));
     }
   }
 
-  /** Gives the connection up, and all that waits for an answer; it comes back by itself. */
+  /** Drops the connection and rejects pending commands; it reconnects by itself. */
   #drop(why: StorageError): void {
     this.#refusal = why;
     this.#redis.stream?.destroy();
@@ -138,32 +142,32 @@ export class Connection {
     this.#heard = heard;
     if (this.#silence < silentLooks) return;
     this.#silence = 0;
-    this.#drop(new UnavailableError(`storage: redis has given no answer for ${((silentLooks - 1) * lookMs) / 1_000} s`));
+    this.#drop(new UnavailableError(`storage: redis did not respond for ${((silentLooks - 1) * lookMs) / 1_000} s`));
   }
 
-  /** Asks again whether the server is the right one; until it has answered, commands are sent. */
+  /** Checks the server again; commands are sent meanwhile. */
   async check(): Promise<void> {
     if (this.#redis.status === 'ready') await this.#admit();
   }
 
-  /** Throws what stands in the way of commands. */
+  /** Throws the reason if commands are not admitted. */
   #assertAdmitted(): void {
     if (this.#refusal) throw this.#refusal;
   }
 
-  /** Runs a script. Rejects with a StorageError: UnknownOutcomeError where it was sent and no answer came. */
+  /** Runs a script. Rejects with a StorageError: UnknownOutcomeError if it was sent without a reply. */
   async run(script: string, ...args: Argument[]): Promise<readonly Reply[] | Reply> {
     this.#assertAdmitted();
     return this.#run(script, args);
   }
 
-  /** The same for one that writes: resolves when its writes are in the log of the server, and of so many replicas. */
+  /** Runs a writing script. Resolves when its writes are in the log of the server and of `replicas` replicas. */
   async runSynced(script: string, replicas: number, ...args: Argument[]): Promise<readonly Reply[] | Reply> {
     this.#assertAdmitted();
     return this.#run(script, args, replicas);
   }
 
-  /** A command. Rejects with a StorageError. */
+  /** Sends a command. Rejects with a StorageError. */
   async call(command: string, ...args: Argument[]): Promise<Reply> {
     this.#assertAdmitted();
     return this.#call(command, args);
@@ -181,7 +185,7 @@ export class Connection {
     return this.#send('EVAL', [script, 0, ...args], replicas);
   }
 
-  /** `WAITAOF` goes with the command, not after its answer. */
+  /** Sends `WAITAOF` together with the command, without waiting for its reply. */
   async #send(command: string, args: readonly Argument[], replicas: number | undefined): Promise<Reply> {
     const answer = this.#call(command, args);
     if (replicas === undefined) return answer;
@@ -191,7 +195,7 @@ export class Connection {
     const [local, remote] = counts instanceof Error ? [0, 0] : (counts as readonly number[]).map(Number);
     if ((local ?? 0) < 1 || (remote ?? 0) < replicas) {
       const why = counts instanceof Error ? counts.message : `the log of ${remote} replicas of ${replicas} has it`;
-      throw new UnknownOutcomeError(`storage: redis has taken the write, and it may be lost: ${why}`);
+      throw new UnknownOutcomeError(`storage: redis accepted the write, but it may be lost: ${why}`);
     }
     return result;
   }
@@ -209,14 +213,14 @@ export class Connection {
     }
   }
 
-  /** At once, whatever is under way. */
+  /** Closes the connection immediately, with pending commands. */
   close(): void {
     clearInterval(this.#looks);
     this.#redis.disconnect();
   }
 }
 
-/** The answers of redis that mean that the command was refused, by their first word. */
+/** Errors of redis that mean that a command was rejected, by their first word. */
 const refusals: Readonly<Record<string, new (message: string, options: ErrorOptions) => StorageError>> = {
   OOM: NoSpaceError,
   MISCONF: NoSpaceError,
@@ -230,7 +234,7 @@ const refusals: Readonly<Record<string, new (message: string, options: ErrorOpti
   NOPERM: UnavailableError,
 };
 
-/** Those after which a server is none to read from and write to any more. */
+/** Errors after which the server must not be used. */
 const endings: ReadonlySet<string> = new Set(['READONLY', 'LOADING', 'MASTERDOWN']);
 
 function codeOf(error: Error): string {
@@ -241,7 +245,7 @@ function isUnknownScript({ cause }: Error): boolean {
   return cause instanceof Error && codeOf(cause) === 'NOSCRIPT';
 }
 
-/** Why there is no connection. Without the error as its cause: that of AUTH has the password. */
+/** Returns the error of a failed connection, without its cause: that of AUTH contains the password. */
 function unreachable(error: Error): UnavailableError {
   const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : [];
   const what = codeOf(error) === '' ? 'redis cannot be reached' : 'redis';
@@ -255,5 +259,5 @@ function translated(error: Error): Error {
   if (Refusal) return new Refusal(message, { cause: error });
   if (code !== '') return new Error(message, { cause: error });
   if (/Stream isn't writeable/.test(error.message)) return new UnavailableError('storage: redis is not connected', { cause: error });
-  return new UnknownOutcomeError('storage: the connection to redis broke before its answer', { cause: error });
+  return new UnknownOutcomeError('storage: the connection to redis broke before the reply', { cause: error });
 }

@@ -25,7 +25,7 @@ import type { Storage } from '#apiserver/storage/storage';
 import { RedisStorage } from './redis-storage.ts';
 
 const encode = (): Buffer => Buffer.from('1');
-/** What a user of redis needs besides the keys. */
+/** Permissions of a redis user in addition to the keys. */
 const rights = ['-@all', '+@read', '+@write', '+@scripting', '+@connection', '+info', '+config|get', '+time', '+waitaof'].filter(
   (right) => right !== '+waitaof' || (redisServer !== undefined && hasWaitAof(redisServer)),
 );
@@ -38,13 +38,13 @@ async function cutConnections(server: RedisServer): Promise<void> {
   server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
 }
 
-/** The part of the log that is appended to. */
+/** Returns the log file being appended to. */
 function newestLog(folder: string): string {
   const files = readdirSync(join(folder, 'appendonlydir')).filter((name) => name.endsWith('.incr.aof'));
   return join(folder, 'appendonlydir', files.sort().at(-1)!);
 }
 
-if (redisServer === undefined) it('needs a redis-server', ({ skip }) => skip(noRedis));
+if (redisServer === undefined) it('requires redis-server', ({ skip }) => skip(noRedis));
 else {
   describe.each([...redisVersions])('%s', (version, binary) => {
     let server: RedisServer;
@@ -62,19 +62,19 @@ else {
 
   it.each([
     { name: 'no log', settings: ['--appendonly', 'no'], says: /appendonly no, and acknowledged writes last only with appendonly yes/ },
-    { name: 'a log that is synced each second', settings: ['--appendonly', 'yes'], says: /appendfsync everysec/ },
+    { name: 'a log synced each second', settings: ['--appendonly', 'yes'], says: /appendfsync everysec/ },
     {
-      name: 'a policy that evicts',
+      name: 'an eviction policy',
       settings: ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'allkeys-lru'],
       says: /maxmemory-policy allkeys-lru/,
     },
-    { name: 'a cluster', settings: ['--cluster-enabled', 'yes'], says: /a Redis Cluster cannot hold the store/ },
-  ])('a server with $name is refused', async ({ settings, says }) => {
+    { name: 'a cluster', settings: ['--cluster-enabled', 'yes'], says: /Redis Cluster is not supported/ },
+  ])('rejects a server with $name', async ({ settings, says }) => {
     await using server = await startRedis(settings);
     await expect(RedisStorage.open({ url: server.url })).rejects.toThrow(says);
   });
 
-  it('a server that is not there is refused', async () => {
+  it('rejects an unreachable server', async () => {
     await expect(RedisStorage.open({ url: 'redis://127.0.0.1:1' })).rejects.toThrow(/redis cannot be reached/);
   });
 
@@ -86,7 +86,7 @@ else {
     };
     const commands = (server: RedisServer): number => Number(/total_commands_processed:(\d+)/.exec(server.command('INFO', 'stats'))?.[1]);
 
-    it('values have the revision that they got, whoever was faster', async () => {
+    it('encode values with their actual revision, whichever server was faster', async () => {
       const { server, one, other } = await both();
       await using stack = new AsyncDisposableStack();
       for (const part of [server, one, other]) stack.use(part);
@@ -98,7 +98,7 @@ else {
       for (const { key, revision } of records) expect(String((await one.get(key))?.value)).toBe(String(revision));
     });
 
-    it('a write that is refused leaves those beside it with their revisions', async () => {
+    it('keep the revisions of concurrent writes beside a rejected one', async () => {
       const { server, one, other } = await both();
       await using stack = new AsyncDisposableStack();
       for (const part of [server, one, other]) stack.use(part);
@@ -118,7 +118,7 @@ else {
       }
     });
 
-    it('what expires is deleted once, and each of them tells of it once', async () => {
+    it('delete an expired key once, with one event each', async () => {
       const { server, one, other } = await both();
       await using stack = new AsyncDisposableStack();
       for (const part of [server, one, other]) stack.use(part);
@@ -128,7 +128,7 @@ else {
       const end = new AbortController();
       const deletions = stores.map(async (storage) => {
         const keys: string[] = [];
-        // The last one has a longer life than the others: what comes twice has come by then.
+        // The last key lives longest, so duplicate events would have arrived before its own.
         for await (const { type, key } of storage.watch('/events/', from, end.signal)) {
           if (type === 'DELETE') keys.push(key);
           if (type === 'DELETE' && key === '/events/last') break;
@@ -144,7 +144,7 @@ else {
       expect((await other.list('/events/')).count).toBe(0);
     });
 
-    it('who asks for the revision is told of all that was written before, and redis is asked once for all of a turn', async () => {
+    it('share one read of the revision in each turn, which includes all earlier writes', async () => {
       const { server, one, other } = await both();
       await using stack = new AsyncDisposableStack();
       for (const part of [server, one, other]) stack.use(part);
@@ -158,13 +158,13 @@ else {
     });
   });
 
-  it('a replica is refused', async () => {
+  it('rejects a replica', async () => {
     await using master = await startRedis();
     await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]);
     await expect(RedisStorage.open({ url: replica.url })).rejects.toThrow(/this redis is a replica/);
   });
 
-  it('a server that loses its settings is written to no more, until it has them again', async () => {
+  it('writes nothing to a server that loses its settings until they are restored', async () => {
     await using server = await startRedis();
     await using storage = disposable(await RedisStorage.open({ url: server.url }));
     expect(storage.durability()).toEqual({
@@ -181,14 +181,14 @@ else {
     await vi.waitFor(() => storage.create('/pods/b', encode), 5_000);
   });
 
-  it('data may be lost where that is accepted, and is told', async () => {
+  it('accepts possible data loss if configured, and reports it', async () => {
     await using server = await startRedis(['--appendonly', 'no']);
     await using storage = disposable(await RedisStorage.open({ url: server.url, acceptDataLoss: true }));
     await storage.create('/pods/a', encode);
     expect(storage.durability()).toEqual({ isDurable: false, detail: expect.stringContaining('appendonly no'), losses: 0 });
   });
 
-  it('a user with the rights that docs/redis.md names is enough', async () => {
+  it('works for a user with the permissions listed in docs/redis.md', async () => {
     await using server = await startRedis();
     server.command('ACL', 'SETUSER', 'store', 'on', '>secret', '~kubenest:*', ...rights);
     await using storage = disposable(await RedisStorage.open({ url: server.url.replace('//', '//store:secret@') }));
@@ -200,7 +200,7 @@ else {
     await expect(RedisStorage.open({ url: server.url.replace('//', '//store:secret@'), prefix: 'other' })).rejects.toThrow(/key/);
   });
 
-  it('TLS, with a certificate for each side', async () => {
+  it('supports TLS with certificates on both sides', async () => {
     const authority = await Authority.create('redis-test');
     const own = await authority.issue({ commonName: 'redis', names: ['127.0.0.1'], usages: ['server'] });
     const client = await authority.issue({ commonName: 'kubenest', usages: ['client'] });
@@ -222,8 +222,8 @@ else {
     rmSync(folder, { recursive: true });
   });
 
-  describe('a past that was lost', () => {
-    /** Opens, has seen `writes` writes, and finds another past when the server is back. */
+  describe('lost history', () => {
+    /** Opens a storage, lets it see `writes` writes, and makes the server return with another history. */
     async function loses(writes: number, lose: (server: RedisServer) => Promise<RedisServer>): Promise<{ before: number; after: number }> {
       let server = await startRedis();
       const storage = await RedisStorage.open({ url: server.url });
@@ -243,12 +243,12 @@ else {
       }
     }
 
-    it('is none where everything is there again', async () => {
+    it('is not detected if all data is restored', async () => {
       const { before, after } = await loses(5, (server) => server.restart());
       expect(after).toBe(before);
     });
 
-    it('raises the revision where the log has lost its end', async () => {
+    it('raises the revision if the end of the log is lost', async () => {
       const { before, after } = await loses(5, async (server) => {
         await server.kill();
         const log = newestLog(server.folder);
@@ -258,12 +258,12 @@ else {
       expect(after).toBeGreaterThan(before + 1_000);
     });
 
-    it('raises the revision where others have given the same revisions to other writes meanwhile', async () => {
+    it('raises the revision if other servers reused revisions meanwhile', async () => {
       const { before, after } = await loses(5, async (server) => {
         await server.kill();
         rmSync(join(server.folder, 'appendonlydir'), { recursive: true });
         const back = await server.restart();
-        // As another server would, that had not seen the writes that are lost; ours cannot connect until it is done.
+        // Simulates another server that had not seen the lost writes; the tested storage cannot connect meanwhile.
         const other = await RedisStorage.open({ url: back.url });
         for (let i = 0; i < 50; i++) await other.create(`/pods/other-${i}`, encode);
         await other.close();
@@ -273,14 +273,14 @@ else {
     });
   });
 
-  it('a replica that becomes the master begins with higher revisions, whatever each server has seen', async () => {
+  it('makes a promoted replica continue at higher revisions, whatever each server has seen', async () => {
     await using master = await startRedis();
     await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]);
     await using proxy = await startProxy(master.port);
     await using one = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
     await one.create('/pods/a', encode);
     await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe('2'), 15_000);
-    // The replica is behind from here on.
+    // The replica lags behind from here on.
     replica.child.kill('SIGSTOP');
     await using other = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
     const lost = [];
@@ -293,12 +293,12 @@ else {
     expect(revision).toBeGreaterThan(Math.max(...lost) + 1_000);
     await vi.waitFor(async () => expect((await other.get('/pods/b'))?.revision).toBe(revision), 10_000);
     await expect(other.get('/pods/a', { revision: lost[0]! })).rejects.toThrow(CompactedError);
-    // Only the first of them finds it out by itself.
+    // Only the first of them detects the loss by itself.
     expect([one.durability().losses, other.durability().losses]).toEqual([1, 1]);
   });
 
-  describe('a master that is made a replica, as redis leaves its connections', () => {
-    /** Opened at a master, of which another server has taken the place since; the other has written `/pods/a` anew. */
+  describe('a master demoted to a replica with open connections', () => {
+    /** Opens a storage on a master that another server has since replaced; that server has rewritten `/pods/a`. */
     const demoted = async () => {
       const stack = new AsyncDisposableStack();
       const master = stack.use(await startRedis());
@@ -322,13 +322,13 @@ else {
       'a watch': (storage, before) => storage.watch('/pods/', before - 1, new AbortController().signal).next(),
     };
 
-    it.each(Object.keys(reads))('%s is refused', async (name) => {
+    it.each(Object.keys(reads))('%s is rejected', async (name) => {
       const { stack, storage, before } = await demoted();
       await using _stack = stack;
       await expect(reads[name]!(storage, before)).rejects.toThrow(UnavailableError);
     });
 
-    it('reads, writes and watches go on where the address leads to the new one', async () => {
+    it('reads, writes and watches continue when the address leads to the new master', async () => {
       const { stack, proxy, replica, storage, other, written } = await demoted();
       await using _stack = stack;
       await expect(storage.get('/pods/a')).rejects.toThrow(UnavailableError);
@@ -344,7 +344,7 @@ else {
     });
   });
 
-  it('a master that has lost the replicas that it must have is not read from', async () => {
+  it('does not read from a master without its required replicas', async () => {
     await using master = await startRedis([...durable, '--min-replicas-to-write', '1', '--min-replicas-max-lag', '1']);
     await using replica = await startRedis([...durable, '--replicaof', '127.0.0.1', String(master.port)]);
     const open = (): Promise<RedisStorage> => RedisStorage.open({ url: master.url });
@@ -357,14 +357,14 @@ else {
     for (const read of reads) await vi.waitFor(read, { timeout: 10_000, interval: 100 });
   });
 
-  describe('a connection that gives no answer', () => {
-    it('is given up: what was asked is answered within 5 s, and what comes then goes by a new one', async () => {
+  describe('an unresponsive connection', () => {
+    it('is dropped: pending commands fail within 5 s, and later ones use a new connection', async () => {
       await using server = await startRedis();
       await using proxy = await startProxy(server.port);
       await using storage = disposable(await RedisStorage.open({ url: `redis://127.0.0.1:${proxy.port}` }));
       const { revision } = await storage.create('/pods/a', encode);
       const event = storage.watch('/pods/', revision, new AbortController().signal).next();
-      // It waits for events, over the other connection.
+      // The other connection waits for events.
       await sleep(50);
       const from = performance.now();
       proxy.strand();
@@ -378,11 +378,11 @@ else {
         next,
       ]);
       expect(performance.now() - from).toBeLessThan(5_000);
-      // Nothing is sent twice.
+      // Nothing was sent twice.
       expect((await storage.get('/pods/a'))?.revision).toBe(revision);
     });
 
-    it('is none where redis stands still for two seconds, or nothing is written for five', async () => {
+    it('is not assumed if redis pauses for two seconds or nothing is written for five', async () => {
       await using server = await startRedis();
       await using storage = disposable(await RedisStorage.open({ url: server.url }));
       const { revision } = await storage.create('/pods/a', encode);
@@ -394,11 +394,11 @@ else {
       server.child.kill('SIGCONT');
       expect((await write).revision).toBe(revision + 1);
       await sleep(5_000);
-      // The one that asks.
+      // The extra connection is the one that queries.
       expect(Number(connections())).toBe(before + 1);
     });
 
-    it('is one where redis stands still for five: what was written, or not, is what is there', async () => {
+    it('is assumed if redis pauses for five seconds; the outcome of writes then matches the data', async () => {
       await using server = await startRedis();
       await using storage = disposable(await RedisStorage.open({ url: server.url }));
       await storage.create('/pods/a', encode);
@@ -415,7 +415,7 @@ else {
     });
   });
 
-  it('a write that is to be in the logs of replicas is of unknown outcome where they do not answer', async ({ skip }) => {
+  it('makes a write that requires replica logs have an unknown outcome if they do not respond', async ({ skip }) => {
     const binary = syncingServer;
     if (!binary) return skip(noSyncingServer);
     await using master = await startRedis(durable, undefined, binary);
@@ -431,7 +431,7 @@ else {
     await replica[Symbol.asyncDispose]();
   });
 
-  it('no acknowledged write is lost where the master is killed under load and its replica becomes the master', async ({ skip }) => {
+  it('loses no acknowledged write when the master is killed under load and its replica is promoted', async ({ skip }) => {
     const binary = syncingServer;
     if (!binary) return skip(noSyncingServer);
     await using master = await startRedis(durable, undefined, binary);
@@ -455,9 +455,9 @@ else {
         );
       }
     });
-    // Replicas tell once a second how far their logs are.
+    // Replicas report the position of their logs once a second.
     await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(150), { timeout: 20_000, interval: 20 });
-    // The replica falls behind before the master dies.
+    // The replica lags behind before the master dies.
     link.hold();
     await sleep(500);
     await master.kill();
@@ -473,7 +473,7 @@ else {
     for (const error of failures) expect([UnavailableError, UnknownOutcomeError]).toContain((error as Error).constructor);
   }, 60_000);
 
-  it('a server that cannot wait for the logs of replicas is refused where that is wanted', async ({ skip }) => {
+  it('rejects a server without replica log support if it is required', async ({ skip }) => {
     const binary = redisServers.find((one) => !hasWaitAof(one));
     if (!binary) return skip('no redis-server here is older than 7.2');
     await using server = await startRedis(durable, undefined, binary);

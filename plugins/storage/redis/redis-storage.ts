@@ -33,13 +33,13 @@ import { type Write, WriteQueue, type Written } from './write-queue.ts';
 export interface RedisStorageOptions extends RedisTls {
   /** `redis://user:password@host:port/database`, or `rediss:` for TLS. */
   readonly url: string;
-  /** Of all keys in redis; several stores may share a server. Default: `kubenest`. */
+  /** Prefix of all keys in redis, so that several stores can share a server. Default: `kubenest`. */
   readonly prefix?: string | undefined;
-  /** Open a server that may lose acknowledged writes. Default: false. */
+  /** Accepts a server that may lose acknowledged writes. Default: false. */
   readonly acceptDataLoss?: boolean | undefined;
-  /** A write is acknowledged when the logs of so many replicas have it, too; needs redis 7.2. Default: 0. */
+  /** Number of replicas whose logs must contain a write before it is acknowledged; requires redis 7.2. Default: 0. */
   readonly syncedReplicas?: number | undefined;
-  /** Every so often what was overwritten before the last time is forgotten. Default: 5 minutes; 0: never. */
+  /** Interval at which data overwritten before the previous run is removed. Default: 5 minutes; 0: never. */
   readonly compactionIntervalMs?: number | undefined;
 }
 
@@ -48,15 +48,16 @@ const expiryMs = 500;
 const expiryBatch = 100;
 const compactionBatch = 200;
 const eventBatch = 200;
-/** Keys that one call looks at: a call holds up all clients of the server. */
+/** Maximum number of keys that a script examines, because it blocks all clients of the server. */
 const pageKeys = 500;
 const healthMs = 2_000;
 const durabilityMs = 30_000;
 
 /**
- * The store in one redis server (7.0 or newer), which several API servers may share. Each write is one step of a Lua script that
- * compares, counts the revision up, keeps the version and adds the event to a stream; acknowledged writes last because the
- * server is asked at the start whether it syncs its log with each write (`appendfsync always`). See docs/redis.md.
+ * Storage in a redis server (7.0 or newer), which several API servers can share. Each write is an atomic Lua script that
+ * compares, increments the revision, stores the version and appends the event to a stream. Acknowledged writes are durable,
+ * because the storage verifies at start that the server syncs its log with each write (`appendfsync always`). See
+ * docs/redis.md.
  */
 export class RedisStorage implements Storage {
   readonly #connection: Connection;
@@ -68,18 +69,18 @@ export class RedisStorage implements Storage {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #acceptsDataLoss: boolean;
   readonly #syncedReplicas: number;
-  /** What tells this store's writes from others. */
+  /** Distinguishes this storage's writes from others. */
   readonly #mark = randomBytes(6).toString('base64url');
-  /** The highest revision that was seen: the store must never be behind it. */
+  /** The highest revision seen; a server with a lower one has lost writes. */
   #seen: Revision = 1;
-  /** What those who ask for the revision in this turn are told. */
+  /** The pending read of the revision, shared by all callers in this turn. */
   #asked: Promise<Revision> | undefined;
   readonly sharesRevision = true;
-  #durability: Durability = { isDurable: false, detail: 'redis was not asked yet', losses: 0 };
+  #durability: Durability = { isDurable: false, detail: 'redis has not been checked yet', losses: 0 };
   readonly #durabilityListeners = new Set<() => void>();
-  /** How often the past was given up, as far as this server knows; undefined before the first connect. */
+  /** Epoch of the history as last seen; undefined before the first connect. */
   #epoch: number | undefined;
-  /** Settles when both connections know what they have found. */
+  /** Settles when both connections have recorded the results of their checks. */
   #adopted: Promise<void> = Promise.resolve();
   #isExpiring = false;
 
@@ -103,8 +104,8 @@ export class RedisStorage implements Storage {
   }
 
   /**
-   * Rejects with UnavailableError for a server that cannot be reached, is too old, or is a cluster, and, unless
-   * `acceptDataLoss`, for one whose settings let acknowledged writes be lost.
+   * Rejects with UnavailableError if the server is unreachable, too old or a cluster, and, unless `acceptDataLoss`, if its
+   * settings allow the loss of acknowledged writes.
    */
   static async open(options: RedisStorageOptions): Promise<RedisStorage> {
     const storage = new RedisStorage(options);
@@ -118,10 +119,10 @@ export class RedisStorage implements Storage {
   }
 
   async #open({ compactionIntervalMs = defaultCompactionMs }: RedisStorageOptions): Promise<void> {
-    // Each of them may be the first to meet another server, and must not take its events for the next ones.
+    // Either connection may be the first to reach another server, whose events must not continue the old stream.
     await this.#connection.open(async (checking) => {
       await this.#adopt(checking);
-      // What waits for events may still be at the server that was left; it is not told that it follows another now.
+      // The blocking connection may still be at the old server, which does not report that it became a replica.
       void this.#tailConnection.check();
     });
     await this.#tailConnection.open((checking) => this.#adopt(checking));
@@ -138,7 +139,7 @@ export class RedisStorage implements Storage {
     }
   }
 
-  /** Asked when all of a turn have come, so that what it says is of a time after each of them. */
+  /** Reads at the end of the turn, so that the result is later than each call in it. */
   currentRevision(): Promise<Revision> {
     if (!this.#asked) {
       const { promise, resolve } = Promise.withResolvers<Revision>();
@@ -233,7 +234,7 @@ export class RedisStorage implements Storage {
     if (revision <= (before as Revision)) return;
     this.#tail.wake();
     while (Number(await this.#readScript(compactSome, this.#prefix, revision, compactionBatch)) === compactionBatch) {
-      // Others have their turn between the batches.
+      // Other commands run between the batches.
     }
   }
 
@@ -250,7 +251,7 @@ export class RedisStorage implements Storage {
   async healthy(timeoutMs = healthMs): Promise<void> {
     this.#refuseClosed();
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new UnavailableError(`storage: redis gives no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => reject(new UnavailableError(`storage: redis did not respond within ${timeoutMs} ms`)), timeoutMs);
     const written = this.#readCommand('SET', `${this.#prefix}:health`, Date.now());
     await Promise.race([written, promise]).finally(() => clearTimeout(timer));
   }
@@ -279,7 +280,7 @@ export class RedisStorage implements Storage {
     return promise;
   }
 
-  /** What a write whose key is at another revision is told. */
+  /** Returns the error of a write whose key is at another revision. */
   async #conflictOf({ key, expected, operation }: Write): Promise<Error> {
     const answer = (await this.#readScript(read, this.#prefix, key, '')) as readonly [Buffer, Buffer, Buffer];
     const current = parseVersion(key, answer[2])?.record;
@@ -287,8 +288,8 @@ export class RedisStorage implements Storage {
   }
 
   /**
-   * Before anything else is asked of a server that was connected to, or connected to again: whether it is one that the store can work
-   * on, whether its writes last, and whether it has what was written. Rejects with what is wrong.
+   * Checks the server after each connect, before any other command: its suitability, the durability of its writes, and the
+   * presence of all writes seen. Rejects with the reason.
    */
   async #adopt(connection: Checking): Promise<void> {
     const { version, hasWaitAof, promotion } = await checkServer(connection);
@@ -300,18 +301,18 @@ export class RedisStorage implements Storage {
     if (!isDurable && !this.#acceptsDataLoss)
       throw new UnavailableError(`storage: ${problems.join('; ')} (--redis-accept-data-loss opens it nevertheless)`);
     this.#queue.syncs = hasWaitAof && isDurable ? this.#syncedReplicas : undefined;
-    // One after the other: what the other connection has found out is known, or it would be counted as what another server has.
+    // Sequential: results of the other connection must be recorded, or they would count as found by another server.
     const compared = this.#adopted.then(() => this.#compare(connection, promotion));
     this.#adopted = compared.catch(() => {});
     return compared;
   }
 
-  /** Whether the server has all that was seen of it, and how often the past was given up. */
+  /** Compares the server's history with the one seen, and updates the epoch. */
   async #compare(connection: Checking, promotion: string): Promise<void> {
     const { revision, mark } = this.#tail.last;
     const answer = (await connection.run(adopt, this.#prefix, this.#seen, revision, mark, promotion)) as readonly Reply[];
     const [current, before, epoch] = answer.map(Number) as [Revision, number, number];
-    // What another server has found out counts, too. The epoch may itself be one of what was lost.
+    // Losses detected by other servers count, too. The epoch itself may be among the lost data.
     this.#tell({ losses: this.#durability.losses + epoch - Math.min(before, this.#epoch ?? before) });
     this.#epoch = epoch;
     this.#note(current);
@@ -325,7 +326,7 @@ export class RedisStorage implements Storage {
     for (const listener of this.#durabilityListeners) listener();
   }
 
-  /** As the server last said. */
+  /** Returns the durability as last determined. */
   durability(): Durability {
     return this.#durability;
   }
@@ -345,7 +346,7 @@ export class RedisStorage implements Storage {
     }
   }
 
-  /** What fails is tried again the next time: the connection may be down. */
+  /** Failures are retried at the next interval, because the connection may be down. */
   #every(milliseconds: number, work: () => Promise<void>): void {
     this.#timers.push(setInterval(() => void work().catch(() => {}), milliseconds).unref());
   }
@@ -373,7 +374,7 @@ function durableDetail(version: string, hasWaitAof: boolean, replicas: number): 
   return `redis ${version} syncs its log with each write (appendfsync always${waits})`;
 }
 
-/** Of a read nothing is unknown: it can be asked again. */
+/** Converts an unknown outcome of a read, which can be repeated, to UnavailableError. */
 function asRead(error: unknown): never {
   throw error instanceof UnknownOutcomeError ? new UnavailableError(error.message, { cause: error }) : error;
 }
@@ -387,7 +388,7 @@ function recordOf(key: string, { revision, createRevision, value }: Written): St
   return { key, revision, createRevision, value };
 }
 
-/** The event whose five texts begin at `i`. */
+/** Returns the event whose five values start at index `i`. */
 function eventOf(batch: readonly Buffer[], i: number): StorageEvent {
   const [revision, key, operation, version, before] = batch.slice(i, i + 5).map((bytes) => bytes as Buffer);
   const name = String(key);
@@ -395,7 +396,7 @@ function eventOf(batch: readonly Buffer[], i: number): StorageEvent {
   const previous = parseVersion(name, before as Buffer)?.record;
   if (String(operation) === 'D') return { type: 'DELETE', key: name, revision: at, record: undefined, previous };
   const record = parseVersion(name, version as Buffer)?.record;
-  // Compaction has taken what the event is about since the stream was read.
+  // The record was compacted after the stream was read.
   if (!record) throw new CompactedError(at - 1, at);
   return { type: 'PUT', key: name, revision: at, record, previous };
 }

@@ -1,25 +1,25 @@
 /**
- * The Lua scripts: each is one atomic step of the store. Under a prefix `p` there are
+ * The Lua scripts, each an atomic operation of the store. Under a prefix `p` there are
  *
  *     p:rev      the revision of the last write (1 in an empty store)
  *     p:compact  the revision of the last compaction
- *     p:cur      hash: key -> `revision:createRevision` of what is there now
- *     p:keys     sorted set, all scores 0: the keys that have versions, in the order of their bytes
+ *     p:cur      hash: key -> `revision:createRevision` of the current record
+ *     p:keys     sorted set, all scores 0: the keys that have versions, in byte order
  *     p:h:KEY    sorted set, score = revision: the versions of a key, `revision:createRevision:P` + value, or `…:D` for a deletion
- *     p:events   stream, id = `revision-0`: k = key, o = P or D, r = the revision before (0: none), w = what tells this write from
- *                another that got the same revision in a past that was lost
- *     p:ttl      sorted set, score = milliseconds since the epoch: keys that expire
- *     p:epoch    counts how often the past was given up (see `adopt`): each server tells it, whichever of them found it out
- *     p:failover the last promotion of a replica to the master that is known
+ *     p:events   stream, id = `revision-0`: k = key, o = P or D, r = the previous revision (0: none), w = a mark that distinguishes
+ *                this write from another one with the same revision in a lost history
+ *     p:ttl      sorted set, score = milliseconds since the epoch: expiring keys
+ *     p:epoch    the number of lost histories (see `adopt`), shared by all servers
+ *     p:failover the last known promotion of a replica to master
  *
- * Values stand in the versions alone; who reads the stream gets them from there.
+ * Values are stored only in the versions; readers of the stream look them up there.
  *
- * Redis with no memory left (`maxmemory`) refuses what may need more, except in scripts that begin with `evenIfFull`: those by which memory
- * is given back, and what has to be settled before the store can be read.
+ * Without memory (`maxmemory`), redis rejects scripts that may need more, except those that start with `evenIfFull`: scripts
+ * that release memory, and those required before the store can be read.
  *
- * Scripts that read begin with `GETEX`. Without options it is `GET`, but one of the writes: a server that has been made a replica refuses
- * it, and so does a master that has lost its replicas (`min-replicas-to-write`). `GET` would answer what was true once. Scripts
- * that are to be refused without memory begin with `GET`: after the first of the writes redis refuses a script nothing more.
+ * Reading scripts start with `GETEX`, which without options equals `GET` but counts as a write: a demoted master rejects it,
+ * and so does a master without its required replicas (`min-replicas-to-write`), whereas `GET` would return stale data.
+ * Scripts that must be rejected without memory start with `GET`, because redis rejects nothing after a script's first write.
  */
 
 const evenIfFull = '#!lua flags=allow-oom\n';
@@ -47,9 +47,10 @@ end
 `;
 
 /**
- * ARGV: prefix, the revision that the values were made for to follow, the mark of the writes, then for each write: P or D, key, expected revision (0:
- * none), revision, milliseconds to live (0: for ever), value. Answers ['base', revision] if the revision is another: nothing
- * has happened. Else ['done', result…], a result being the createRevision, or 0 if the key is at another revision than expected.
+ * ARGV: prefix, the revision before those that the values were encoded for, the mark of the writes, then for each write: P
+ * or D, key, expected revision (0: none), revision, milliseconds to live (0: unlimited), value. Returns ['base', revision]
+ * without effects if the current revision differs; otherwise ['done', result…], where each result is the createRevision, or
+ * 0 if the key is not at the expected revision.
  */
 export const commit = `${apply}
 local p = ARGV[1]
@@ -72,10 +73,13 @@ end
 redis.call('SET', p .. ':rev', text(last))
 return out`;
 
-/** The same for batches of nothing but deletions. */
+/** The same for batches of only deletions. */
 export const commitDeletions = `${evenIfFull}${commit}`;
 
-/** ARGV: prefix, most, the mark of the writes. Deletes what has expired; answers how many. Several servers may call it: each key goes once. */
+/**
+ * ARGV: prefix, limit, the mark of the writes. Deletes expired keys and returns their number. Safe for concurrent calls by
+ * several servers.
+ */
 export const expire = `${evenIfFull}${apply}
 local p = ARGV[1]
 local due = redis.call('ZRANGEBYSCORE', p .. ':ttl', '-inf', text(milliseconds()), 'LIMIT', 0, ARGV[2])
@@ -91,7 +95,7 @@ end
 if #due > 0 then redis.call('SET', p .. ':rev', text(last)) end
 return #due`;
 
-/** ARGV: prefix, key, revision or ''. Answers [current revision, compacted revision, version or '']. */
+/** ARGV: prefix, key, revision or ''. Returns [current revision, compact revision, version or '']. */
 export const read = `
 local p = ARGV[1]
 local current = redis.call('GETEX', p .. ':rev') or '1'
@@ -100,8 +104,8 @@ local found = redis.call('ZREVRANGEBYSCORE', p .. ':h:' .. ARGV[2], at, '-inf', 
 return { current, redis.call('GET', p .. ':compact') or '0', found[1] or '' }`;
 
 /**
- * ARGV: prefix, first and last bound of keys (as ZRANGEBYLEX has them), revision, how many versions to send, how many keys to
- * look at. Answers [compacted revision, last key looked at or '', how many are there, key, version, key, version…].
+ * ARGV: prefix, first and last bound of keys (as in ZRANGEBYLEX), revision, maximum number of versions to return and of keys
+ * to examine. Returns [compact revision, last examined key or '', number of records, key, version, key, version…].
  */
 export const page = `
 local p = ARGV[1]
@@ -123,8 +127,8 @@ out[1], out[2], out[3] = compacted, keys[#keys] or '', tostring(count)
 return out`;
 
 /**
- * ARGV: prefix, revision, most. Answers [compacted revision, then for each event after the revision: revision, key, P or D, its
- * version, the version before or '']. A version that compaction has taken meanwhile is ''.
+ * ARGV: prefix, revision, limit. Returns [compact revision, then for each later event: revision, key, P or D, its version,
+ * the previous version or '']. A version that was compacted meanwhile is ''.
  */
 export const events = `
 local p = ARGV[1]
@@ -144,7 +148,7 @@ for _, entry in ipairs(redis.call('XRANGE', p .. ':events', '(' .. ARGV[2] .. '-
 end
 return out`;
 
-/** ARGV: prefix, revision. Answers [current revision, compacted revision before]; compacts only what is between them. */
+/** ARGV: prefix, revision. Returns [current revision, previous compact revision]; accepts only a revision between them. */
 export const startCompaction = `${evenIfFull}
 local p = ARGV[1]
 local current, before = redis.call('GETEX', p .. ':rev') or '1', redis.call('GETEX', p .. ':compact') or '0'
@@ -152,7 +156,10 @@ local wanted = tonumber(ARGV[2])
 if wanted > tonumber(before) and wanted <= tonumber(current) then redis.call('SET', p .. ':compact', ARGV[2]) end
 return { current, before }`;
 
-/** ARGV: prefix, revision, most. Forgets what is older than the keys' versions at the revision; answers how many events it went through. */
+/**
+ * ARGV: prefix, revision, limit. Removes data older than the keys' versions at the revision; returns the number of processed
+ * events.
+ */
 export const compactSome = `${evenIfFull}
 local p = ARGV[1]
 local entries = redis.call('XRANGE', p .. ':events', '-', ARGV[2] .. '-0', 'COUNT', ARGV[3])
@@ -169,15 +176,15 @@ for _, entry in ipairs(entries) do
 end
 return #entries`;
 
-/** Revisions that are passed over where some of them may have been given and lost: more than a replica can be behind. */
+/** Number of revisions skipped because they may have been assigned and lost; more than a replica can lag behind. */
 const passedOver = 1_000_000;
 
 /**
- * Whether the store is the one that a server knew before its connection broke. ARGV: prefix, the highest revision that it has seen, the
- * revision and the mark of the last event that it has seen, and what names the promotion of this master ('' where it was
- * never a replica). Where the revision has gone back, where the event is another or gone, or where a promotion is news, writes
- * may have been lost: the revision is raised above all that were given, and the past is forgotten, so that every watch ends
- * and begins anew and no revision means two states. Answers [revision, the epoch before, the epoch now]: it counts how often that was so.
+ * Verifies after a reconnect that the store has the history seen before. ARGV: prefix, the highest revision seen, the
+ * revision and the mark of the last event seen, and the id of this master's promotion ('' if it was never a replica). If the
+ * revision is lower, the event differs or is missing, or the promotion is new, writes may have been lost: the script raises
+ * the revision above all that were assigned and removes the past, so that every watch restarts and no revision has two
+ * states. Returns [revision, the epoch before, the epoch now]; the epoch counts such losses.
  */
 export const adopt = `${evenIfFull}
 local p = ARGV[1]
@@ -199,7 +206,10 @@ redis.call('SET', p .. ':rev', raised)
 redis.call('SET', p .. ':compact', raised)
 return { raised, epoch, redis.call('INCR', p .. ':epoch') }`;
 
-/** ARGV: prefix, revision. Raises the revision to it, and forgets the past, unless it is there already. Answers the revision. */
+/**
+ * ARGV: prefix, revision. Raises the revision and removes the past, unless the revision is reached already. Returns the
+ * revision.
+ */
 export const raise = `
 local p = ARGV[1]
 local current = redis.call('GET', p .. ':rev') or '1'

@@ -4,13 +4,13 @@ import { blockMs, type Connection, type Reply } from './connection.ts';
 
 const retryMs = 200;
 
-/** An event of the stream: its revision, and the mark that tells it from another of that revision in a past that was lost. */
+/** Position in the event stream: a revision, and a mark that distinguishes events of the same revision in a lost history. */
 export interface Mark {
   readonly revision: Revision;
   readonly mark: string;
 }
 
-/** Tells how far the stream of events is, over a connection of its own, which waits for the next. */
+/** Follows the end of the event stream over its own connection, which blocks for the next event. */
 export class Tail {
   #revision: Revision = 0;
   #waiting = new Set<() => void>();
@@ -22,28 +22,28 @@ export class Tail {
     private readonly stream: string,
   ) {}
 
-  /** Everything up to it is in the stream. */
+  /** Revision up to which the stream is complete. */
   get revision(): Revision {
     return this.#revision;
   }
 
-  /** The last event that has come. */
+  /** The last received event. */
   get last(): Mark {
     return this.#last;
   }
 
-  /** This server has written an event itself, which the stream need not tell. */
+  /** Records an event that this server has written itself. */
   noteWritten(written: Mark): void {
     if (written.revision > this.#last.revision) this.#last = written;
   }
 
-  /** Follows the stream from a revision on. */
+  /** Follows the stream from a revision. */
   start(from: Revision): void {
     this.#revision = from;
     void this.#follow();
   }
 
-  /** Resolves when there is something after the revision, when the signal aborts, when it is closed, or when watches are to look again. */
+  /** Resolves when events after the revision exist, when the signal aborts, when it is closed, or after `wake`. */
   async after(revision: Revision, signal: AbortSignal): Promise<void> {
     if (this.#revision > revision || signal.aborted || this.#isClosed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ export class Tail {
     this.#waiting.delete(resolve);
   }
 
-  /** Something was written, or lost: those who wait look. */
+  /** Wakes the waiting watches after a write or a loss. */
   wake(revision: Revision = this.#revision): void {
     this.#revision = Math.max(this.#revision, revision);
     for (const resolve of [...this.#waiting]) resolve();
@@ -80,7 +80,7 @@ export class Tail {
         const newest = answer?.[0][1].at(-1);
         if (newest) this.#note(...newest);
       } catch {
-        // The connection comes back by itself; what came meanwhile is in the stream.
+        // The connection reconnects by itself, and the stream contains what was written meanwhile.
         if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }

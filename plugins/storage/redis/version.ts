@@ -4,13 +4,13 @@ import type { Revision, StorageRecord } from 'kubenest/sdk';
 const colon = 0x3a;
 const deletion = 0x44;
 
-/** A version of a key as it is stored; `record` is undefined for a deletion. */
+/** A stored version of a key; `record` is undefined for a deletion. */
 export interface Version {
   readonly revision: Revision;
   readonly record: StorageRecord | undefined;
 }
 
-/** Of `revision:createRevision:P` + value, or `revision:createRevision:D`; undefined for no bytes. */
+/** Parses `revision:createRevision:P` + value, or `revision:createRevision:D`; undefined for empty bytes. */
 export function parseVersion(key: string, bytes: Buffer): Version | undefined {
   if (bytes.length === 0) return undefined;
   const first = bytes.indexOf(colon);

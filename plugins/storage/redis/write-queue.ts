@@ -9,9 +9,9 @@ const maxBatchBytes = 4 * 1024 * 1024;
 export interface Write {
   readonly operation: 'P' | 'D';
   readonly key: string;
-  /** 0: there must be none. */
+  /** Expected revision; 0: the key must not exist. */
   readonly expected: Revision;
-  /** Of deletions undefined. */
+  /** undefined for deletions. */
   readonly encode: Encode | undefined;
   readonly ttlSeconds: number;
   readonly resolve: (written: Written) => void;
@@ -24,33 +24,36 @@ export interface Written {
   readonly value: Buffer;
 }
 
-/** A write that may happen, with the bytes that were made for a revision. */
+/** A write with its value encoded for a revision. */
 interface Encoded {
   readonly write: Write;
   readonly revision: Revision;
   readonly value: Buffer;
 }
 
-/** What became of a batch. */
+/** Result of a batch. */
 interface Outcome {
-  /** The writes that are to be tried again. */
+  /** The writes to retry. */
   readonly again: readonly Write[];
-  /** What the revision is now. */
+  /** The current revision. */
   readonly revision: Revision;
 }
 
 /**
- * Group commit: while one batch is under way, the writes that come are the next. A value knows its revision, which only the
- * store can give; so a batch is made for the revisions that follow the newest that this server knows, and made anew for those that the
- * store tells if another server was faster. What is refused leaves a gap between revisions.
+ * Group commit: writes that arrive during a batch form the next one. A value contains its revision, which only the store
+ * assigns; a batch is therefore encoded for the revisions after the newest known one, and encoded again if another server
+ * was faster. Rejected writes leave gaps between revisions.
  */
 export class WriteQueue {
-  /** Of how many replicas the logs must have a write before it is acknowledged; undefined: the answer of the script is enough. */
+  /** Number of replicas whose logs must contain a write before it is acknowledged; undefined: the script's reply suffices. */
   syncs: number | undefined;
   readonly #waiting: Write[] = [];
   #running: Promise<void> | undefined;
 
-  /** `newest`: the newest revision that is known. `conflict`: the error of a write whose key is at another revision. `onRevision`: told each revision that was written. */
+  /**
+   * `newest` is the newest known revision. `conflict` returns the error of a write whose key is at another revision.
+   * `onRevision` is called with each written revision.
+   */
   constructor(
     private readonly connection: Connection,
     private readonly store: { readonly prefix: string; readonly mark: string },
@@ -64,13 +67,13 @@ export class WriteQueue {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no batch is pending. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }
 
   async #run(): Promise<void> {
-    // What comes in the same turn goes in the same batch.
+    // Writes of the same turn share a batch.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, maxBatchWrites);
@@ -93,14 +96,14 @@ export class WriteQueue {
     }
   }
 
-  /** Makes the bytes. `later`: what has no room in this round. */
+  /** Encodes writes. `later` contains those that do not fit into this batch. */
   #encode(writes: readonly Write[], base: Revision): { encoded: Encoded[]; later: Write[] } {
     const encoded: Encoded[] = [];
     const later: Write[] = [];
     const keys = new Set<string>();
     let bytes = 0;
     for (const write of writes) {
-      // The second write of a key is decided when the first is.
+      // A second write of the same key is decided after the first.
       if (keys.has(write.key) || bytes > maxBatchBytes) {
         later.push(write);
         continue;
@@ -118,7 +121,7 @@ export class WriteQueue {
     return { encoded, later };
   }
 
-  /** Deletions are tried again by themselves where there is no room for the others. */
+  /** Commits a batch. Without memory, deletions are retried separately. */
   async #commit(base: Revision, encoded: readonly Encoded[]): Promise<Outcome> {
     if (encoded.length === 0) return { again: [], revision: base };
     const args = encoded.flatMap(({ write: { operation, key, expected, ttlSeconds }, revision, value }) => [

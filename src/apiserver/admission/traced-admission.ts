@@ -6,7 +6,7 @@ import type { Attributes } from './attributes.ts';
 import type { Operation } from '#apiserver/request/admission-context';
 import { isSecret, type RequestTrace, rounded } from '#apiserver/request/request-trace';
 
-/** The steps of an admission chain, whose verdicts and changes are told to the trace of one request. */
+/** An admission chain that records its verdicts and changes in the trace of a request. */
 export class TracedAdmission implements AdmissionSteps {
   constructor(
     readonly steps: AdmissionSteps,
@@ -46,7 +46,7 @@ export class TracedAdmission implements AdmissionSteps {
   }
 }
 
-/** A copy: the object may be changed again. */
+/** Returns the changes as a deep copy, because the object may change again. */
 function changes({ object, resource }: Attributes, before: Attributes['object']): readonly JsonPatchOperation[] {
   const patch = deepCopy(createJsonPatch(before, object));
   return isSecret(resource.group, resource.resource) ? patch.map(withoutSecret) : patch;

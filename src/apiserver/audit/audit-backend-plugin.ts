@@ -1,8 +1,8 @@
 import { type ContributionOptions, describes } from '#apiserver/base/contribution';
 
 /**
- * Marks a class as an AuditBackend of a package. It gets the events that `--audit-policy-file` asks for, in batches, off the
- * way of the requests; the events of a batch that it does not take are lost, and counted.
+ * Declares a class as an AuditBackend of a package. It receives the events selected by `--audit-policy-file` in batches,
+ * asynchronously to requests. Events of a batch that it does not accept are lost and counted.
  */
 export function AuditBackendPlugin(options: ContributionOptions): ClassDecorator {
   return describes('AuditBackendPlugin', options);

@@ -2,10 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { AuditBackend, AuditEvent, AuditLevel } from './event.ts';
 import type { AuditDecision } from './policy.ts';
 
-/**
- * What became of requests and events, under upstream's names; plain numbers until somebody asks for /metrics.
- * Upstream: apiserver/pkg/audit/metrics.go.
- */
+/** Audit counters under upstream's names; plain numbers until /metrics is read. Upstream: apiserver/pkg/audit/metrics.go. */
 export class AuditMetrics {
   #events = 0;
   #refused = 0;
@@ -40,28 +37,28 @@ export class AuditMetrics {
     );
   }
 
-  /** The policy has decided on a request. */
+  /** Counts the policy's decision about a request. */
   decided({ level }: AuditDecision): void {
     this.#levels[level] += 1;
   }
 
-  /** A request was refused because its event could not be stored. */
+  /** Counts a request that was rejected because its event could not be stored. */
   refused(): void {
     this.#refused += 1;
   }
 
-  /** Events were made. */
+  /** Counts created events. */
   made(count: number): void {
     this.#events += count;
   }
 
-  /** A backend lost events. */
+  /** Counts events lost by a backend. */
   lost(plugin: string, count: number): void {
     this.#errors.inc({ plugin }, count);
   }
 }
 
-/** A backend whose losses are counted under the name of its plugin. */
+/** A backend whose lost events are counted under its plugin's name. */
 export class CountedBackend implements AuditBackend {
   readonly name: string;
 

@@ -26,7 +26,7 @@ const event = (auditID: string, more: Partial<AuditEvent> = {}): AuditEvent => (
   ...more,
 });
 
-/** Keeps what it was given, batch by batch. */
+/** A backend that keeps the batches that it receives. */
 class Kept implements AuditBackend {
   readonly name = 'kept';
   readonly batches: (readonly AuditEvent[])[] = [];
@@ -46,12 +46,12 @@ class Kept implements AuditBackend {
 
 it.each<{ name: string; more: Partial<AuditEvent>; says: string }>([
   {
-    name: 'escapes as Go does',
+    name: 'escapes like Go',
     more: { auditID: 'a&b<c', requestURI: '/api?limit=5&continue=x', userAgent: 'a<b>&é"\u2028\ud800' },
     says: '"auditID":"a\\u0026b\\u003cc","stage":"ResponseComplete","requestURI":"/api?limit=5\\u0026continue=x","verb":"get","user":{},"userAgent":"a\\u003cb\\u003e\\u0026é\\"\\u2028\\ufffd"',
   },
   {
-    name: 'sorts maps, and keeps the order of structs',
+    name: 'sorts map keys and keeps the order of struct fields',
     more: {
       user: { username: 'jane', uid: 'u', groups: ['g'], extra: { z: ['1'], a: ['<'] } },
       sourceIPs: ['::1'],
@@ -60,12 +60,12 @@ it.each<{ name: string; more: Partial<AuditEvent>; says: string }>([
     says: '"user":{"username":"jane","uid":"u","groups":["g"],"extra":{"a":["\\u003c"],"z":["1"]}},"sourceIPs":["::1"]',
   },
   {
-    name: 'leaves out what is empty',
+    name: 'omits empty fields',
     more: { sourceIPs: [], userAgent: '' },
     says: '"requestURI":"/","verb":"get","user":{},"requestReceivedTimestamp"',
   },
   {
-    name: 'has objects as they are, in one line',
+    name: 'contains objects unchanged in one line',
     more: { requestObject: '{\n"a":1}', responseStatus: { metadata: {}, code: 200 } },
     says: '"user":{},"responseStatus":{"metadata":{},"code":200},"requestObject":{"a":1},"requestReceivedTimestamp"',
   },
@@ -79,7 +79,7 @@ describe('BatchingBackend', () => {
     return { kept, backend: new BatchingBackend(kept, { bufferSize: 10, maxBatchSize: 3, maxWaitMs: 0, throttle: undefined, ...options }) };
   };
 
-  it('hands on full batches, and the rest at the end', async () => {
+  it('forwards full batches, and the rest on shutdown', async () => {
     const { kept, backend } = batching({});
     for (const id of 'abcdefg') expect(backend.process([event(id)])).toBe(true);
     await backend.shutDown();
@@ -87,21 +87,21 @@ describe('BatchingBackend', () => {
     expect(backend.process([event('h')])).toBe(false);
   });
 
-  it('does not wait longer than it may', async () => {
+  it('forwards a partial batch after the maximum wait', async () => {
     const { kept, backend } = batching({ maxWaitMs: 10 });
     backend.process([event('a')]);
     await expect.poll(() => kept.ids).toEqual(['a']);
     await backend.shutDown();
   });
 
-  it('loses what finds no room, and says so', async () => {
+  it('drops and counts events beyond the buffer', async () => {
     const { kept, backend } = batching({ bufferSize: 2 });
     expect([...'abc'].map((id) => backend.process([event(id)]))).toEqual([true, true, false]);
     await backend.shutDown();
     expect(kept.ids).toEqual(['ab']);
   });
 
-  it('hands on no faster than it may', async () => {
+  it('does not exceed the throttle', async () => {
     const { kept, backend } = batching({ maxBatchSize: 1, throttle: { qps: 20, burst: 1 } });
     const begin = performance.now();
     for (const id of 'abc') backend.process([event(id)]);
@@ -115,7 +115,7 @@ describe('TruncatingBackend', () => {
   const small = Buffer.byteLength(eventJson(event('a')));
   const large = { requestObject: JSON.stringify('x'.repeat(1_000)), responseObject: JSON.stringify('y'.repeat(1_000)) };
 
-  it('takes the objects out of what is too large, and marks it', async () => {
+  it('removes the objects from events that are too large and annotates them', async () => {
     const kept = new Kept();
     const backend = new TruncatingBackend(kept, { maxEventSize: small + 200, maxBatchSize: 10_000 });
     expect(await backend.process([event('a', large), event('b', { annotations: { k: 'v' }, ...large }), event('c')])).toBe(true);
@@ -128,14 +128,14 @@ describe('TruncatingBackend', () => {
     ]);
   });
 
-  it('loses what is too large without its objects, and says so', async () => {
+  it('drops and counts events that are too large without their objects', async () => {
     const kept = new Kept();
     const backend = new TruncatingBackend(kept, { maxEventSize: small, maxBatchSize: 10_000 });
     expect(await backend.process([event('a', { userAgent: 'u'.repeat(500) }), event('b')])).toBe(false);
     expect(kept.ids).toEqual(['b']);
   });
 
-  it('hands on batches that are not too large', async () => {
+  it('splits batches that are too large', async () => {
     const kept = new Kept();
     const backend = new TruncatingBackend(kept, { maxEventSize: small, maxBatchSize: 2 * small });
     await backend.process([...'abcde'].map((id) => event(id)));
@@ -143,14 +143,14 @@ describe('TruncatingBackend', () => {
   });
 });
 
-describe('the events of a turn', () => {
+describe('EventsOfTurn', () => {
   const turnOf = (onError: (error: unknown) => void = () => {}) => {
     const kept = new Kept();
     return { kept, ofTurn: new EventsOfTurn(kept, onError) };
   };
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('are handed over together, and their answers sent after that', async () => {
+  it('forwards the events of a turn together, then sends their responses', async () => {
     const { kept, ofTurn } = turnOf();
     const sent: string[] = [];
     const answer = (id: string) => () => void sent.push(`${id} after ${kept.ids.join()}`);
@@ -165,7 +165,7 @@ describe('the events of a turn', () => {
     expect(sent).toEqual(['b after d,abc', 'c after d,abc', 'e after d,abc,e']);
   });
 
-  it('tells of an answer that fails, and sends the others', async () => {
+  it('reports a response that fails and sends the others', async () => {
     const errors: unknown[] = [];
     const { ofTurn } = turnOf((error) => errors.push(error));
     const sent: string[] = [];
@@ -177,7 +177,7 @@ describe('the events of a turn', () => {
     expect({ errors, sent }).toEqual({ errors: [new Error('gone')], sent: ['b'] });
   });
 
-  it('are handed over before the backend ends', async () => {
+  it('forwards pending events before the backend shuts down', async () => {
     const { kept, ofTurn } = turnOf();
     ofTurn.processBefore([event('a')], () => {});
     await ofTurn.shutDown();

@@ -1,17 +1,20 @@
 import type { AuditBackend, AuditEvent } from './event.ts';
 
-/** Upstream: apiserver/plugin/pkg/audit/buffered/buffered.go. Times are milliseconds; 0 for `maxWaitMs` waits for a full batch. */
+/**
+ * Options of a batching backend. Upstream: apiserver/plugin/pkg/audit/buffered/buffered.go. Times are in milliseconds;
+ * `maxWaitMs` 0 waits for full batches.
+ */
 export interface BatchOptions {
   readonly bufferSize: number;
   readonly maxBatchSize: number;
   readonly maxWaitMs: number;
-  /** Batches a second, and how many at once; undefined: as many as come. */
+  /** Batches per second and burst; undefined: unlimited. */
   readonly throttle: { readonly qps: number; readonly burst: number } | undefined;
 }
 
 /**
- * Hands events on in batches, off the way of the request: as many as fit, or those of a while. Beyond the buffer events are
- * dropped, and told as lost. Batches are handed on one after the other, no faster than the throttle allows.
+ * Forwards events in batches, asynchronously to requests: a batch is sent when it is full or after the maximum wait. Events
+ * beyond the buffer are dropped and counted as lost. Batches are forwarded sequentially, within the throttle.
  */
 export class BatchingBackend implements AuditBackend {
   readonly name: string;
@@ -63,7 +66,7 @@ export class BatchingBackend implements AuditBackend {
     }
   }
 
-  /** Takes a token; milliseconds until it is there. */
+  /** Takes a token. Returns the milliseconds until it is available. */
   #throttled(): number {
     const { throttle } = this.options;
     if (!throttle) return 0;

@@ -1,6 +1,6 @@
 import { encodeJson, encodeRawJson, encodeString } from '#apimachinery/runtime/json/json';
 
-/** audit.k8s.io/v1, as far as an event says. Upstream: apiserver/pkg/apis/audit/v1/types.go. */
+/** Types of audit.k8s.io/v1 used by events. Upstream: apiserver/pkg/apis/audit/v1/types.go. */
 export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 
@@ -25,7 +25,7 @@ export interface AuditedObject {
   subresource?: string;
 }
 
-/** One stage of one request. Its members are in the order in which upstream writes them. */
+/** One stage of a request. Members are in upstream's order. */
 export interface AuditEvent {
   level: AuditLevel;
   auditID: string;
@@ -39,7 +39,7 @@ export interface AuditEvent {
   userAgent: string | undefined;
   objectRef: AuditedObject | undefined;
   responseStatus: Readonly<Record<string, unknown>> | undefined;
-  /** JSON as it is. */
+  /** Unmodified JSON. */
   requestObject: string | undefined;
   responseObject: string | undefined;
   requestReceivedTimestamp: string;
@@ -47,16 +47,19 @@ export interface AuditEvent {
   annotations: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where events go. */
+/** A receiver of audit events. */
 export interface AuditBackend {
   readonly name: string;
-  /** Takes events over; false where they are lost. Never throws. */
+  /** Accepts events; returns false if they are lost. Never throws. */
   process(events: readonly AuditEvent[]): boolean | Promise<boolean>;
-  /** Resolves when all that was taken over is written. */
+  /** Resolves when all accepted events are written. */
   shutDown(): Promise<void>;
 }
 
-/** What the events of one request say alike, so that it is made and encoded once. A request that changes (is impersonated, say) is described anew. */
+/**
+ * The members that the events of a request share, created and encoded once. When they change (for example by impersonation),
+ * a new instance is created.
+ */
 export class AuditedRequest {
   #json: string | undefined;
 
@@ -71,13 +74,13 @@ export class AuditedRequest {
     readonly objectRef: AuditedObject | undefined,
   ) {}
 
-  /** These members, in the middle of an event. */
+  /** The encoded members, which are in the middle of an event. */
   get json(): string {
     return (this.#json ??= requestJson(this));
   }
 }
 
-/** An event of a request that other events may share the description of. */
+/** An event that refers to the shared members of its request. */
 export class StageEvent implements AuditEvent {
   readonly requestURI: string;
   readonly verb: string;
@@ -117,13 +120,13 @@ export class StageEvent implements AuditEvent {
   }
 }
 
-/** An event as JSON, without a line end: the bytes that Go's json.Marshal makes of upstream's. */
+/** Encodes an event as JSON without a newline, byte-identical to Go's json.Marshal of upstream's type. */
 export function eventJson(event: AuditEvent): string {
   const { responseStatus, requestObject, responseObject, annotations } = event;
   let json = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${event.level}","auditID":${encodeString(event.auditID)},"stage":"${event.stage}",`;
   json += event instanceof StageEvent ? event.requestJson : requestJson(event);
   if (responseStatus) json += `,"responseStatus":${encodeRawJson(responseStatus)}`;
-  // Line ends inside objects would end the line of the log.
+  // A newline inside an object would end the log line.
   if (requestObject !== undefined) json += `,"requestObject":${requestObject.replaceAll('\n', '')}`;
   if (responseObject !== undefined) json += `,"responseObject":${responseObject.replaceAll('\n', '')}`;
   json += `,"requestReceivedTimestamp":"${event.requestReceivedTimestamp}","stageTimestamp":"${event.stageTimestamp}"`;

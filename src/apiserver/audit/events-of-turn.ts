@@ -1,8 +1,9 @@
 import type { AuditBackend, AuditEvent } from './event.ts';
 
 /**
- * Hands over what the answers of one turn of the event loop wait for all at once: a log writes the events of requests that came
- * together by one system call, which costs as much as the rest of a GET. Events that no answer waits for are handed over as they come.
+ * Forwards the events that responses of the current turn of the event loop wait for together: a log then writes the events
+ * of concurrent requests with a single system call, which costs as much as the rest of a GET. Events without a waiting
+ * response are forwarded immediately.
  */
 export class EventsOfTurn implements AuditBackend {
   readonly name: string;
@@ -11,7 +12,7 @@ export class EventsOfTurn implements AuditBackend {
 
   constructor(
     private readonly backend: AuditBackend,
-    /** Told of an answer that could not be sent: it harms no other. */
+    /** Called if a response fails to be sent; other responses are unaffected. */
     private readonly onError: (error: unknown) => void,
   ) {
     this.name = backend.name;
@@ -21,7 +22,7 @@ export class EventsOfTurn implements AuditBackend {
     return this.backend.process(events);
   }
 
-  /** `answer` is called when the turn ends, after the events were handed over. */
+  /** Calls `answer` at the end of the turn, after the events were forwarded. */
   processBefore(events: readonly AuditEvent[], answer: () => void): void {
     if (this.#answers.length === 0) setImmediate(() => this.#handOver());
     this.#events.push(...events);

@@ -39,19 +39,19 @@ it.each<{ name: string; rule: Partial<AuditPolicyRule>; request?: Partial<Author
   { name: 'the resource', rule: of('pods'), fits: true },
   { name: 'a subresource is not its resource', rule: of('pods'), request: { subresource: 'log' }, fits: false },
   { name: 'the subresource', rule: of('pods/log'), request: { subresource: 'log' }, fits: true },
-  { name: 'a subresource of all', rule: of('*/log'), request: { subresource: 'log' }, fits: true },
-  { name: 'all subresources', rule: of('pods/*'), request: { subresource: 'log' }, fits: true },
-  { name: 'all of another group', rule: { resources: [{ group: 'apps', resources: [], resourceNames: [] }] }, fits: false },
+  { name: 'one subresource of all resources', rule: of('*/log'), request: { subresource: 'log' }, fits: true },
+  { name: 'all subresources of a resource', rule: of('pods/*'), request: { subresource: 'log' }, fits: true },
+  { name: 'all resources of another group', rule: { resources: [{ group: 'apps', resources: [], resourceNames: [] }] }, fits: false },
   { name: 'another object', rule: { resources: [{ group: '', resources: ['pods'], resourceNames: ['q'] }] }, fits: false },
   { name: 'another namespace', rule: { namespaces: ['other'] }, fits: false },
   { name: 'a URL', rule: { nonResourceURLs: ['/healthz*'] }, request: healthz, fits: true },
   { name: 'a URL of a resource', rule: { nonResourceURLs: ['*'] }, fits: false },
-])('a rule fits or not: $name', ({ rule: conditions, request, fits }) => {
+])('matches rules: $name', ({ rule: conditions, request, fits }) => {
   const policy = new PolicyEvaluator({ rules: [rule(conditions)], omitStages: ['Panic'], omitManagedFields: false });
   expect(policy.evaluate({ ...pod, ...request }).level).toBe(fits ? 'Metadata' : 'None');
 });
 
-it('takes the first rule that fits, with the stages of the policy besides its own', () => {
+it('takes the first matching rule and adds the omitted stages of the policy to its own', () => {
   const policy = new PolicyEvaluator({
     rules: [rule({ verbs: ['list'] }), rule({ level: 'Request', omitStages: ['RequestReceived'], omitManagedFields: false }), rule({})],
     omitStages: ['Panic'],

@@ -18,21 +18,24 @@ export interface AuditPolicyRule {
   readonly omitManagedFields: boolean | undefined;
 }
 
-/** audit.k8s.io/v1 Policy, checked. */
+/** A validated audit.k8s.io/v1 Policy. */
 export interface AuditPolicy {
   readonly rules: readonly AuditPolicyRule[];
   readonly omitStages: readonly AuditStage[];
   readonly omitManagedFields: boolean;
 }
 
-/** What of a request is audited. */
+/** The audit level and omitted stages of a request. */
 export interface AuditDecision {
   readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<AuditStage>;
   readonly omitManagedFields: boolean;
 }
 
-/** The rules of a policy, made ready. The first that fits a request decides; none: it is not audited. Upstream: apiserver/pkg/audit/policy/checker.go. */
+/**
+ * Compiled rules of a policy. The first matching rule decides; requests without a match are not audited. Upstream:
+ * apiserver/pkg/audit/policy/checker.go.
+ */
 export class PolicyEvaluator {
   #rules: readonly { readonly rule: AuditPolicyRule; readonly decision: AuditDecision }[] = [];
   #none: AuditDecision = { level: 'None', omitStages: new Set(), omitManagedFields: false };
@@ -41,7 +44,7 @@ export class PolicyEvaluator {
     this.replace(policy);
   }
 
-  /** Of requests that come from now on. */
+  /** Replaces the policy for future requests. */
   replace({ rules, omitStages, omitManagedFields }: AuditPolicy): void {
     this.#none = { level: 'None', omitStages: new Set(omitStages), omitManagedFields };
     this.#rules = rules.map((rule) => ({
@@ -60,7 +63,7 @@ export class PolicyEvaluator {
   }
 }
 
-/** The request that a rule is matched with. `user` is undefined if authentication failed. */
+/** The request attributes that rules match. `user` is undefined if authentication failed. */
 export type AuditedRequest = Omit<AuthorizationAttributes, 'user' | 'fieldSelector' | 'labelSelector'> & {
   readonly user: AuthorizationAttributes['user'] | undefined;
 };

@@ -25,33 +25,36 @@ import type { AuditDecision } from './policy.ts';
 
 /** Upstream: apiserver/pkg/audit/request.go. */
 const maxUserAgentLength = 1024;
-/** From here on the time that a request took is worth a note. */
+/** Duration from which a request's latency is annotated. */
 const slowMs = 500;
 
-/** Where the events of requests go. */
+/** Destination of the events of requests. */
 export interface AuditOutlet {
   readonly backend: AuditBackend;
-  /** The backend where answers may wait for the end of a turn, so that their events are handed over together. */
+  /** Set if responses may wait until the end of the turn, so that their events are forwarded together. */
   readonly ofTurn: EventsOfTurn | undefined;
   readonly metrics: AuditMetrics;
-  /** Whether a request may not go on before its first event was taken over. Else that of one that changes nothing is handed over with what comes next. */
+  /**
+   * True if a request must wait until its first event was accepted. Otherwise the first event of a read is held and
+   * forwarded with the next.
+   */
   readonly awaitsFirst: boolean;
 }
 
-/** What reads and changes nothing. */
+/** Methods that do not modify anything. */
 const readingMethods = new Set(['GET', 'HEAD']);
 
 /**
- * What is noted of one audited request, and the events that are made of it. No answer is sent before the events that precede it
- * were handed over: that of a whole body with its `ResponseComplete`, so that both events of a GET, and of all requests that are
- * answered in one turn, are one piece of work for the backend. Upstream: apiserver/pkg/audit/{context,request}.go.
+ * Collects the audit data of a request and creates its events. No response is sent before the preceding events were
+ * forwarded. A complete response waits for its `ResponseComplete` event, so that both events of a GET, and those of all
+ * requests answered in the same turn, reach the backend in one call. Upstream: apiserver/pkg/audit/{context,request}.go.
  */
 export class RequestAudit implements AuditContext {
   readonly #receivedAt: string;
   #objectRef: AuditedObject | undefined;
-  /** As the last event described it. */
+  /** The shared members of the last event. */
   #described: AuditedRequest | undefined;
-  /** The first event, as long as it waits for the next. */
+  /** The first event while it is held for the next one. */
   #held: StageEvent | undefined;
   #responseStatus: Record<string, unknown> | undefined;
   #requestObject: string | undefined;
@@ -68,7 +71,7 @@ export class RequestAudit implements AuditContext {
     this.#objectRef = context.info.isResourceRequest ? objectRefOf(context) : undefined;
   }
 
-  /** Whether the objects of requests are wanted. */
+  /** True if the policy requires request objects. */
   get recordsRequest(): boolean {
     return auditLevels.indexOf(this.decision.level) >= auditLevels.indexOf('Request');
   }
@@ -77,7 +80,7 @@ export class RequestAudit implements AuditContext {
     return this.decision.level === 'RequestResponse';
   }
 
-  /** The decoded object of a request, in the version that was sent; what it says of itself completes the reference. */
+  /** Records the decoded object of a request in the sent version and completes the object reference from it. */
   requestObject(object: KubeObject, type: StructType): void {
     const { namespace, name, uid, resourceVersion } = object.metadata ?? {};
     const ref = this.#objectRef;
@@ -94,7 +97,7 @@ export class RequestAudit implements AuditContext {
     if (this.recordsRequest) this.#requestObject = this.#withoutManagedFields(encode(type, object));
   }
 
-  /** A patch as it was sent, parsed; called only where it is wanted. */
+  /** Records a patch as sent and parsed; called only if required by the policy. */
   requestPatch(patch: unknown): void {
     this.#requestObject = encodeJson(patch);
   }
@@ -103,7 +106,7 @@ export class RequestAudit implements AuditContext {
     this.#responseStatus = { metadata: {}, ...defined({ status, message, reason, details, code }) };
   }
 
-  /** An object of an answer as JSON; called only where it is wanted. */
+  /** Records a response object as JSON; called only if required by the policy. */
   responseObject(json: Buffer): void {
     this.#responseObject = this.#withoutManagedFields(json.toString('utf8').trimEnd());
   }
@@ -115,19 +118,19 @@ export class RequestAudit implements AuditContext {
     return true;
   }
 
-  /** Whoever serves the request has let go of it, for now or for good: what happened until here is not kept any longer. */
+  /** Forwards the held event; called when the handler has returned or started to wait. */
   handOver(): void {
     if (this.#held) void this.#process([]);
   }
 
-  /** The head of the answer is about to be sent. Of long-running requests that is a stage. */
+  /** Called before the response head is sent, which is a stage of long-running requests. */
   started(code: number): void {
     this.#responseStatus ??= { metadata: {} };
     this.#responseStatus['code'] = code;
     if (this.context.longRunning) void this.#emit('ResponseStarted');
   }
 
-  /** An answer waits for its events to be written. It is the one that the client gets. */
+  /** True while a response waits for its events. The client will receive that response. */
   get holdsAnswer(): boolean {
     return this.#holdsAnswer;
   }
@@ -136,7 +139,7 @@ export class RequestAudit implements AuditContext {
     return this.#done;
   }
 
-  /** The whole answer is about to be sent: `send` does that, once the events were handed over. */
+  /** Called when the complete response is ready: forwards the events, then calls `send`. */
   completedBy(send: () => void): void {
     if (this.#done) return send();
     const events = this.#taken(this.#lastEvent());
@@ -150,12 +153,12 @@ export class RequestAudit implements AuditContext {
     send();
   }
 
-  /** The whole answer was sent, or there will be none. */
+  /** Called when the complete response was sent or will not be sent. */
   completed(): void {
     if (!this.#done) void this.#process(this.#lastEvent());
   }
 
-  /** None where it is not wanted. */
+  /** Returns the last event; empty if the policy omits it. */
   #lastEvent(): readonly StageEvent[] {
     this.#done = true;
     this.#responseStatus ??= { metadata: {}, status: 'Success', message: 'Connection closed early', code: 200 };
@@ -173,7 +176,7 @@ export class RequestAudit implements AuditContext {
     void this.#emit('Panic');
   }
 
-  /** A request of somebody whom nobody knows: one event. */
+  /** Records an unauthenticated request as a single event. */
   refused(): void {
     this.#done = true;
     const { status } = newUnauthorized('Unauthorized');
@@ -193,7 +196,7 @@ export class RequestAudit implements AuditContext {
     return all.length === 0 || this.to.backend.process(all);
   }
 
-  /** With the one that waited; counted. */
+  /** Returns the events with the held one first, and counts them. */
   #taken(events: readonly StageEvent[]): readonly StageEvent[] {
     const all = this.#held ? [this.#held, ...events] : events;
     this.#held = undefined;
@@ -248,7 +251,7 @@ export class RequestAudit implements AuditContext {
   }
 }
 
-/** Only what has a value. */
+/** Returns the fields that have a value. */
 function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
 }
@@ -276,7 +279,10 @@ function userOf(user: UserInfo | undefined): AuditedUser {
   };
 }
 
-/** What proxies say of the client, and the other end of the connection. Upstream: apimachinery/pkg/util/net/http.go (SourceIPs). */
+/**
+ * Returns the client addresses from proxy headers and the peer address of the connection. Upstream:
+ * apimachinery/pkg/util/net/http.go (SourceIPs).
+ */
 function sourceIPsOf(context: RequestContext): string[] {
   const forwarded = context.header('x-forwarded-for');
   const said = forwarded === undefined ? context.header('x-real-ip') : forwarded;
@@ -289,7 +295,7 @@ function sourceIPsOf(context: RequestContext): string[] {
   return remote === '' || addresses.at(-1) === remote ? addresses : [...addresses, remote];
 }
 
-/** A time of the monotonic clock as RFC 3339 in microseconds. */
+/** Formats a monotonic time as RFC 3339 with microseconds. */
 function wallTime(monotonic: number): string {
   const micros = Math.round((Date.now() - (performance.now() - monotonic)) * 1000);
   return formatMicroTime(Math.floor(micros / 1000), micros % 1000);

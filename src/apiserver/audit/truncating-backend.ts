@@ -9,8 +9,8 @@ export interface TruncateOptions {
 const truncated = 'audit.k8s.io/truncated';
 
 /**
- * Takes the objects out of events that are too large, and leaves out those that are too large without them; batches that are
- * too large are handed on in parts. Sizes are bytes of JSON. Upstream: apiserver/plugin/pkg/audit/truncate/truncate.go.
+ * Removes the objects of events that are too large, drops events that are too large without them, and splits batches that
+ * are too large. Sizes are bytes of JSON. Upstream: apiserver/plugin/pkg/audit/truncate/truncate.go.
  */
 export class TruncatingBackend implements AuditBackend {
   readonly name: string;

@@ -1,6 +1,9 @@
 import type { AuditBackend, AuditEvent } from './event.ts';
 
-/** Hands events to all backends; they count as stored if all have stored them. Upstream: apiserver/pkg/audit/union.go. */
+/**
+ * Forwards events to all backends. They count as accepted if all backends accepted them. Upstream:
+ * apiserver/pkg/audit/union.go.
+ */
 export class UnionBackend implements AuditBackend {
   readonly name = 'union';
 

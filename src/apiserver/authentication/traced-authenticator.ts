@@ -3,7 +3,7 @@ import { traced, type Verdict } from '#apiserver/request/traced-answer';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { Authenticator } from './authenticator.ts';
 
-/** Returns an authenticator that adds each answer of `authenticator` to a trace. */
+/** Returns an authenticator that records its results in a trace. */
 export function tracedAuthenticator(authenticator: Authenticator, trace: RequestTrace): Authenticator {
   const { name } = authenticator;
   return {

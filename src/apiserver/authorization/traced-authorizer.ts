@@ -2,7 +2,7 @@ import type { RequestTrace } from '#apiserver/request/request-trace';
 import { traced, type Verdict } from '#apiserver/request/traced-answer';
 import type { AuthorizationResult, Authorizer } from './authorizer.ts';
 
-/** Returns an authorizer that adds each answer of `authorizer` to a trace. */
+/** Returns an authorizer that records its decisions in a trace. */
 export function tracedAuthorizer(authorizer: Authorizer, trace: RequestTrace): Authorizer {
   const { name } = authorizer;
   return {

@@ -1,10 +1,10 @@
-/** Time as the server sees it; tests bring their own. */
+/** Source of time and timers; tests inject their own. */
 export interface Clock {
   /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** Calls once, unless the function that it returns is called before. Does not keep the process alive. */
+  /** Calls back once, unless the returned function is called first. The timer is unref'ed. */
   after(ms: number, callback: () => void): () => void;
-  /** Calls again and again until the function that it returns is called. Does not keep the process alive. */
+  /** Calls back periodically until the returned function is called. The timer is unref'ed. */
   every(ms: number, callback: () => void): () => void;
 }
 

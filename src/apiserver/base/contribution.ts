@@ -1,7 +1,7 @@
 /** A class whose constructor takes what its `@inject` decorators ask for. */
 export type PluginClass<T> = new (...dependencies: never[]) => T;
 
-/** What a class may be decorated as, and what else there is. */
+/** The kinds of contributions. */
 export type ContributionKind =
   | 'AdmissionPlugin'
   | 'AuthenticatorPlugin'
@@ -12,11 +12,11 @@ export type ContributionKind =
   | 'StorageBackend'
   | 'Pages';
 
-/** What every decorator of a contribution takes. */
+/** Options of every contribution's decorator. */
 export interface ContributionOptions {
-  /** Unique among those of its kind. */
+  /** Unique among contributions of the same kind. */
   readonly name: string;
-  /** The class of its configuration, which it gets by `@inject(Configuration)`: a new one where nothing is configured. */
+  /** Class of the configuration, injected by `@inject(Configuration)`. Default: a new instance. */
   readonly configuration?: new () => object;
 }
 
@@ -25,27 +25,27 @@ export interface Described<Options extends ContributionOptions = ContributionOpt
   readonly options: Options;
 }
 
-/** On the class or value itself, under a name that all copies of the SDK share. */
+/** Key of a contribution's description on the class or value, shared by all copies of the SDK. */
 const description = Symbol.for('kubenest.contribution');
 
-/** A contribution of which no instance is made. */
+/** A contribution that is not instantiated. */
 export interface ContributedValue {
   readonly [description]: Described;
 }
 
-/** A value that is contributed as it is. */
+/** Creates a contribution of a value. */
 export function contributedValue(kind: ContributionKind, options: ContributionOptions): ContributedValue {
   return { [description]: { kind, options } };
 }
 
-/** Decorates a class as a contribution. A class is one thing: the decorator that is applied last wins. */
+/** Declares a class as a contribution. A class has one kind; the decorator applied last takes precedence. */
 export function describes(kind: ContributionKind, options: ContributionOptions): ClassDecorator {
   return (target) => {
     Object.defineProperty(target, description, { value: { kind, options } satisfies Described, configurable: true });
   };
 }
 
-/** What a class was decorated as, or a value is; undefined for others. */
+/** Returns the description of a contribution; undefined if a class or value is not one. */
 export function describe(type: object): Described | undefined {
   return Object.hasOwn(type, description) ? (type as ContributedValue)[description] : undefined;
 }

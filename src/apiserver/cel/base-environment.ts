@@ -1,4 +1,6 @@
-/** The environment that all expressions of Kubernetes share, by version. Upstream: apiserver/pkg/cel/environment/base.go. */
+/**
+ * The CEL environments shared by all expressions of Kubernetes, by version. Upstream: apiserver/pkg/cel/environment/base.go.
+ */
 import { Environment, type Library } from './environment.ts';
 import { authzLibrary, authzSelectorsLibrary } from './library/authz.ts';
 import { twoVariableLibrary } from './library/comprehensions.ts';
@@ -14,7 +16,7 @@ import { setsLibrary } from './library/sets.ts';
 import { stringsLibrary } from './library/strings.ts';
 import { urlsLibrary } from './library/urls.ts';
 
-/** Libraries with the minor version of Kubernetes 1.x that they came with. */
+/** Libraries with the Kubernetes minor version (1.x) that introduced them. */
 const libraries: readonly (readonly [minor: number, library: Library])[] = [
   [0, urlsLibrary],
   [0, regexLibrary],
@@ -32,15 +34,15 @@ const libraries: readonly (readonly [minor: number, library: Library])[] = [
   [34, listsLibrary],
 ];
 
-/** New expressions may use what the version before this one knows, so that a rollback can still read them. */
+/** New expressions may use only features of the previous version, so that they stay readable after a rollback. */
 const newExpressionsMinor = 35;
 
 function environmentOf(minor: number): Environment {
   return Environment.standard().extend(...libraries.filter(([introduced]) => introduced <= minor).map(([, library]) => library));
 }
 
-/** What expressions that a client sends may use. Upstream: NewExpressionsEnv. */
+/** The environment for expressions that clients send. Upstream: NewExpressionsEnv. */
 export const newExpressionsEnvironment = environmentOf(newExpressionsMinor);
 
-/** What expressions that are stored already may use: everything. Upstream: StoredExpressionsEnv. */
+/** The environment for stored expressions, with all libraries. Upstream: StoredExpressionsEnv. */
 export const storedExpressionsEnvironment = environmentOf(Number.POSITIVE_INFINITY);

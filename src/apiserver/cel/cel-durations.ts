@@ -1,12 +1,12 @@
 import type { Registry } from 'prom-client';
 import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
-/** Prometheus' own. */
+/** Prometheus' default buckets. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
-/** Of the whole process, as upstream's are. */
+/** Process-wide series, as in upstream. */
 const all = { compilation: newSeries(buckets, {}), evaluation: newSeries(buckets, {}) };
 
-/** Does the work and counts how long it takes. Upstream: apiserver/pkg/cel/metrics/metrics.go. */
+/** Runs the function and records its duration. Upstream: apiserver/pkg/cel/metrics/metrics.go. */
 export function timed<T>(what: keyof typeof all, work: () => T): T {
   const began = performance.now();
   try {
@@ -16,7 +16,7 @@ export function timed<T>(what: keyof typeof all, work: () => T): T {
   }
 }
 
-/** What the rules of custom resources take. */
+/** Registers the durations of custom resource validation rules. */
 export function registerCelDurations(registry: Registry): void {
   const register = (name: string, help: string, series: Series): void =>
     registry.registerMetric(new SeriesHistogram(name, help, [], buckets, () => [series]));

@@ -1,4 +1,4 @@
-/** The conformance tests of the CEL specification, as far as Kubernetes has what they are about. */
+/** The conformance tests of the CEL specification for the features that Kubernetes supports. */
 import { tests as suites } from '@bufbuild/cel-spec/testdata/conformance.js';
 import { expect, test } from 'vitest';
 import { newExpressionsEnvironment } from './base-environment.ts';
@@ -42,7 +42,7 @@ interface Suite {
   readonly tests?: readonly { readonly original: SpecTest }[];
 }
 
-/** What Kubernetes has not: protocol buffers and some of the extensions. */
+/** Suites for features that Kubernetes lacks: protocol buffers and some extensions. */
 const foreignSuites = new Set([
   'block_ext',
   'encoders_ext',
@@ -61,7 +61,7 @@ function* testsIn(suite: Suite, path: string): Generator<readonly [name: string,
   for (const inner of suite.suites ?? []) if (!foreignSuites.has(inner.name)) yield* testsIn(inner, `${path}/${inner.name}`);
 }
 
-/** undefined for values that Kubernetes has not. */
+/** Converts a value; undefined if Kubernetes does not support its type. */
 function valueOf(value: SpecValue): Value | undefined {
   if ('nullValue' in value) return null;
   if (value.boolValue !== undefined) return value.boolValue;
@@ -101,21 +101,21 @@ function outcome({ expr, bindings = {} }: SpecTest): Value {
   }
 }
 
-/** What Kubernetes has in its own way. */
+/** Intentional differences of Kubernetes' dialect. */
 const dialect: readonly (readonly [why: string, RegExp])[] = [
   [
-    'the items of a literal are of one type',
+    'elements of a literal have one type',
     /mixed|list_elem_type|map_key_type|map_key_u?int64|value_mix_type|vs_types|(list|map|elem|value)_null$|optional_chaining_13$/,
   ],
-  ['names in backquotes are not known', /quoted_map_fields/],
-  ['a key of a literal may be repeated', /map_value_repeat_key$/],
-  ['what a value has not is none, behind a question mark', /map_null_entry_no_such_key$|map_present_key_invalid_field$/],
-  ['the second version of the string extension', /\/format\/.*(scientific|infinity|NaN|(list|map|lists|maps)\b)|indexof_out_of_range/],
+  ['backquoted names are not supported', /quoted_map_fields/],
+  ['a literal may repeat a key', /map_value_repeat_key$/],
+  ['optional selection of a missing field is none', /map_null_entry_no_such_key$|map_present_key_invalid_field$/],
+  ['the string extension has version 2', /\/format\/.*(scientific|infinity|NaN|(list|map|lists|maps)\b)|indexof_out_of_range/],
 ];
 
 const ours = [...testsIn(suites as Suite, '')].filter(isOurs);
 
-/** Whether an expression comes to what the specification says. */
+/** Returns 'as specified' if the result of an expression matches the specification, or else the difference. */
 function conforms(spec: SpecTest): string {
   const value = outcome(spec);
   if (spec.evalError) return value instanceof CelError ? 'as specified' : `${display(value)}, not an error`;
@@ -128,7 +128,7 @@ function conforms(spec: SpecTest): string {
   return isSame && typeOf(value).name === typeOf(expected).name ? 'as specified' : `${display(value)}, not ${display(expected)}`;
 }
 
-test('most of the specification is asked', () => {
+test('runs most tests of the specification', () => {
   expect(ours.length).toBeGreaterThan(1_200);
 });
 
@@ -138,6 +138,6 @@ test.each(ours)('%s', (name, spec) => {
   if (!isDialect) expect(result).toBe('as specified');
 });
 
-test.each(dialect)('there is more than one way: %s', (_why, names) => {
+test.each(dialect)('the dialect differs: %s', (_why, names) => {
   expect(ours.some(([name, spec]) => names.test(name) && conforms(spec) !== 'as specified')).toBe(true);
 });

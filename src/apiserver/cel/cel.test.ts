@@ -13,7 +13,7 @@ const object = fromJson({
   spec: { replicas: 3, containers: [{ name: 'c', image: 'docker.io/x' }], none: null },
 });
 
-/** What an expression comes to, with its cost: `value (cost)`, or the errors. */
+/** Returns an expression's value and cost (`value (cost)`), or its errors. */
 function outcome(text: string): string {
   const expression = environment.compile(text);
   if (expression instanceof Issues) return String(expression);
@@ -59,7 +59,7 @@ describe('evaluation', () => {
   });
 });
 
-describe('errors of compilation', () => {
+describe('compile errors', () => {
   const table: readonly (readonly [expression: string, expected: string])[] = [
     [
       '"%d".format(["a"])',

@@ -1,4 +1,4 @@
-/** Types that are declared by a schema, with what bounds their size. Upstream: apiserver/pkg/cel/types.go. */
+/** Types declared by a schema, with size bounds. Upstream: apiserver/pkg/cel/types.go. */
 import {
   boolType,
   type CelType,
@@ -12,22 +12,22 @@ import {
   timestampType,
 } from './check/types.ts';
 
-/** A bound that is none. */
+/** Stands for "unbounded". */
 export const noMaxLength = Number.MAX_SAFE_INTEGER;
 
-/** A type with the structure below it. Objects have names, under which the checker finds their fields. */
+/** A type with its nested types. Objects have names, by which the checker finds their fields. */
 export interface DeclType {
   readonly name: string;
   readonly celType: CelType;
-  /** Of objects: fields by the name that expressions use (see `escape`). */
+  /** Fields of an object, by their escaped name (see `escape`). */
   readonly fields?: ReadonlyMap<string, DeclField>;
-  /** Of maps. */
+  /** Key type of a map. */
   readonly keyType?: DeclType;
-  /** Of lists and maps. */
+  /** Element type of a list or map. */
   readonly elemType?: DeclType;
-  /** The most elements of a list, entries of a map, code points of a text. */
+  /** Maximum number of elements of a list, entries of a map or code points of a string. */
   readonly maxElements: number;
-  /** The fewest bytes that a value takes as JSON; it bounds how many fit into a request. */
+  /** Minimum size of a serialized value in bytes; it bounds how many fit into a request. */
   readonly minSerializedSize: number;
 }
 
@@ -62,17 +62,20 @@ export function mapDecl(keyType: DeclType, elemType: DeclType, maxElements = noM
   return { name: 'map', celType: mapType(keyType.celType, elemType.celType), keyType, elemType, maxElements, minSerializedSize: 2 };
 }
 
-/** An object type. Objects called `object` have no name of their own yet: `assignTypeName` gives them one. */
+/** Declares an object type. The name `object` is a placeholder that `assignTypeName` replaces. */
 export function objectDecl(name: string, fields: ReadonlyMap<string, DeclField>, minSerializedSize = 2): DeclType {
   return { name, celType: structType(name), fields, maxElements: 0, minSerializedSize };
 }
 
-/** Short form of an object type whose fields are all optional. */
+/** Declares an object type whose fields are all optional. */
 export function objectOf(name: string, fields: Readonly<Record<string, DeclType>>): DeclType {
   return objectDecl(name, new Map(Object.entries(fields).map(([field, type]) => [field, { name: field, type, required: false }])));
 }
 
-/** Names the nameless objects in a type by their place in it: `name.field`, `name.@idx`, `name.@elem`. Upstream: MaybeAssignTypeName. */
+/**
+ * Names the unnamed objects in a type by their position in it: `name.field`, `name.@idx`, `name.@elem`. Upstream:
+ * MaybeAssignTypeName.
+ */
 export function assignTypeName(type: DeclType, name: string): DeclType {
   if (type.fields) return assignObjectName(type, type.fields, name);
   if (!type.elemType) return type;
@@ -93,7 +96,7 @@ function assignObjectName(type: DeclType, known: ReadonlyMap<string, DeclField>,
   return changed ? objectDecl(own, fields, type.minSerializedSize) : type;
 }
 
-/** The object types in a type, itself included, by name. */
+/** Returns the object types in a type, including itself, by name. */
 export function collectObjects(type: DeclType, into = new Map<string, DeclType>()): Map<string, DeclType> {
   if (type.fields && !into.has(type.name)) {
     into.set(type.name, type);

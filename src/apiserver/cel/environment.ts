@@ -1,4 +1,7 @@
-/** What expressions may use, and how they are compiled. Upstream: cel-go cel/env.go, apiserver/pkg/cel/environment, pkg/cel/types.go (DeclTypeProvider). */
+/**
+ * Environments and compilation of expressions. Upstream: cel-go cel/env.go, apiserver/pkg/cel/environment, pkg/cel/types.go
+ * (DeclTypeProvider).
+ */
 import { validateAst } from './check/ast-validators.ts';
 import { check, type CheckedAst, type CheckerScope } from './check/checker.ts';
 import { type FunctionDeclaration, mergeFunctions } from './check/declarations.ts';
@@ -29,17 +32,17 @@ import { type Macro, standardMacros } from './syntax/macros.ts';
 import { parse } from './syntax/parser.ts';
 import { type Issues, Source } from './syntax/source.ts';
 
-/** A set of functions that belong together. */
+/** A set of related functions, macros and types. */
 export interface Library {
   readonly functions?: readonly FunctionDeclaration[];
   readonly macros?: readonly Macro[];
-  /** Types that expressions may name. */
+  /** Named types that the library adds. */
   readonly types?: readonly CelType[];
 }
 
-/** How values of a struct type are made by `Type{…}`, and what fields it has. */
+/** Fields and construction (`Type{…}`) of struct types. */
 export interface StructProvider {
-  /** Undefined if the type is none of this provider. */
+  /** Returns the type of a field; undefined if the type or field is unknown to this provider. */
   findField(typeName: string, field: string): CelType | undefined;
   has(typeName: string): boolean;
   create(typeName: string, fields: ReadonlyMap<string, Value>): Value;
@@ -47,7 +50,7 @@ export interface StructProvider {
 
 export interface Extension extends Library {
   readonly variables?: Readonly<Record<string, CelType>>;
-  /** Object types, with all below them. */
+  /** Object types to add, with all nested ones. */
   readonly declTypes?: readonly DeclType[];
   readonly structs?: StructProvider;
 }
@@ -69,7 +72,7 @@ export class Environment implements CheckerScope, PlannerScope {
     this.#content = content;
   }
 
-  /** The language without any library of Kubernetes. */
+  /** Returns the environment of the language without the Kubernetes libraries. */
   static standard(): Environment {
     const types = [boolType, bytesType, doubleType, durationType, intType, nullType, stringType, timestampType, typeType, uintType];
     const named = new Map([...types, anyListType, anyMapType].map((type) => [type.name, type]));
@@ -123,7 +126,7 @@ export class Environment implements CheckerScope, PlannerScope {
     return provider ? provider.create(typeName, fields) : new CelError(`unknown type '${typeName}'`);
   }
 
-  /** Parses and checks an expression; what is wrong with it otherwise. */
+  /** Parses and checks an expression. Returns its issues if it is invalid. */
   compile(text: string): Expression | Issues {
     const source = new Source(text);
     const { ast, issues } = parse(source, { macros: this.#content.macros, optionalSyntax: true });
@@ -165,25 +168,25 @@ export class Expression {
     return this.ast.types.get(this.ast.expr.id)!;
   }
 
-  /** The range of what an evaluation can cost, where `sizes` knows the bounds of the data. */
+  /** Estimates the cost of an evaluation from the size bounds that `sizes` returns. */
   estimateCost(sizes: SizeEstimator): Interval {
     return estimateCost(this.ast, sizes);
   }
 
-  /** Compiles it. Throws PlanError, whose message is for the user. */
+  /** Compiles the expression. Throws PlanError, whose message is meant for the user. */
   program(): Program {
     return new Program(plan(this.ast, this.environment));
   }
 }
 
-/** What came of an evaluation. */
+/** Result of an evaluation. */
 export interface Outcome {
-  /** The value; a CelError if there is none. */
+  /** The value; a CelError if the evaluation failed. */
   readonly value: Value;
   readonly cost: number;
 }
 
-/** A compiled expression; it may be evaluated any number of times. */
+/** A compiled expression, reusable for any number of evaluations. */
 export class Program {
   readonly #evaluate: Evaluate;
 
@@ -192,27 +195,31 @@ export class Program {
   }
 
   /**
-   * Evaluates an expression that may ask an authorizer which takes its time: the answer is a promise only then. Never throws for anything that an
-   * expression or its data can do.
+   * Evaluates an expression whose authorizer may be asynchronous. Returns a promise only if the authorizer did not answer
+   * synchronously. Never throws because of an expression or its data.
    */
   run(activation: Activation, limit = perCallLimit): Outcome | Promise<Outcome> {
     return settled(() => this.evaluate(activation, limit));
   }
 
-  /** Evaluates an expression at once; throws Suspended if an authorizer has to think. Costs beyond `limit` end the evaluation with an error. */
+  /**
+   * Evaluates an expression synchronously; throws Suspended if an authorizer answers asynchronously. An evaluation that
+   * costs more than `limit` returns an error.
+   */
   evaluate(activation: Activation, limit = perCallLimit): Outcome {
     const frame = new Frame(activation, limit);
     try {
       return { value: this.#evaluate(frame), cost: frame.cost };
     } catch (error) {
-      // A RangeError is of JavaScript: a text that grew too long or data that is too deep, which no cost was told of before.
+      // JavaScript throws a RangeError for a string that is too long or data that is nested too deeply, which costs do not
+      // cover.
       if (!(error instanceof CostLimitExceeded || error instanceof RangeError)) throw error;
       return { value: new CelError(new CostLimitExceeded().message), cost: frame.cost };
     }
   }
 }
 
-/** Variables that are all known before. */
+/** Creates an activation with known variables. */
 export function activationOf(variables: Readonly<Record<string, Value>>): Activation {
   return { resolve: (name) => (Object.hasOwn(variables, name) ? variables[name] : undefined) };
 }

@@ -1,10 +1,10 @@
-/** Names of properties as expressions can write them. Upstream: apiserver/pkg/cel/escaping.go. */
+/** Escaping of property names as CEL identifiers. Upstream: apiserver/pkg/cel/escaping.go. */
 
 const reserved: ReadonlySet<string> = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 );
 
-/** Whether a word cannot be an identifier. */
+/** True if the word cannot be an identifier. */
 export function isReserved(word: string): boolean {
   return reserved.has(word);
 }
@@ -12,14 +12,14 @@ export function isReserved(word: string): boolean {
 const escapes: Readonly<Record<string, string>> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' };
 const unescapes: Readonly<Record<string, string>> = { underscores: '__', dot: '.', dash: '-', slash: '/' };
 
-/** A property's name as an identifier; undefined for names that cannot be one. */
+/** Escapes a property name to an identifier; undefined if that is impossible. */
 export function escape(name: string): string | undefined {
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined;
   if (reserved.has(name)) return `__${name}__`;
   return name.replace(/__|[./-]/g, (part) => escapes[part]!);
 }
 
-/** The property's name of an identifier; undefined if it is no escaped name. */
+/** Returns the property name of an escaped identifier; undefined if it is not one. */
 export function unescape(identifier: string): string | undefined {
   if (!identifier.includes('__')) return identifier;
   let valid = true;

@@ -61,7 +61,7 @@ it.each([
   'm[?"k"].?v.orValue({"a": [1, ?n]})',
   'T{a: b"\\x00\\xff", b: null}.f(1, "two\\n")',
   'a - (b - c)',
-])('%s is written as it was read', (text) => {
+])('%s is printed as it was parsed', (text) => {
   const read = (source: string): string => unparse(parse(new Source(source), { macros: [], optionalSyntax: true }).ast!.expr);
   expect(read(text)).toBe(text);
 });

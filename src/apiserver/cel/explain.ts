@@ -8,16 +8,16 @@ import { Issues, Source } from './syntax/source.ts';
 import { unparse } from './syntax/unparse.ts';
 import { NotJsonError, toJson } from './to-json.ts';
 
-/** Part of an expression with what it came to, as JSON or, where JSON has no form for it, as text. */
+/** A part of an expression with its value, as JSON or, if JSON cannot represent it, as text. */
 export interface PartValue {
   readonly expression: string;
   readonly value: unknown;
 }
 
-/** What nobody would read. */
+/** Limit of parts to keep an explanation readable. */
 const maxParts = 40;
 
-/** Macros whose arguments know the variable of a loop: what is in them has no value of its own. */
+/** Macros that bind a loop variable; parts of their arguments have no value outside of the loop. */
 const loops = new Set([
   'all',
   'exists',
@@ -33,12 +33,12 @@ const loops = new Set([
 ]);
 
 /**
- * The parts of an expression that made it what it is, from the outside in. Of `a && b` that is false, the side that is; of
- * `a || b` that is false, both; of a comparison or a call, what it was given:
+ * Returns the parts that determine the value of an expression, outermost first. For a false `a && b` that is the false side;
+ * for a false `a || b` both sides; for a comparison or a call its arguments:
  *
  *     object.spec.replicas <= 5 && has(object.spec.selector)    ->    object.spec.replicas <= 5 = false, object.spec.replicas = 7
  *
- * Of `all` that is false, the items that it failed for. Each part is compiled and evaluated anew: not for the hot path.
+ * For a false `all` it is the items that failed. Each part is compiled and evaluated again, so this is not for the hot path.
  */
 export function explainExpression(environment: Environment, text: string, activation: Activation): PartValue[] {
   const { ast } = parse(new Source(text), { macros: [], optionalSyntax: true });
@@ -80,7 +80,7 @@ class Explainer {
     }
   }
 
-  /** If one of the sides decides alone, it is that one; else both. */
+  /** Explains the side that alone decides the result, or both sides if none does. */
   #explainEither(sides: readonly Expr[], decisive: boolean, whole: Expr): void {
     const value = this.#value(unparse(whole));
     const deciding = value === decisive ? sides.filter((side) => this.#value(unparse(side)) === decisive) : sides;
@@ -107,7 +107,7 @@ class Explainer {
     if (value !== undefined) this.parts.set(text, shown(value));
   }
 
-  /** undefined for what means nothing by itself (a namespace of functions), and for what an authorizer would have to think about. */
+  /** Evaluates a part; undefined if it has no value (a namespace of functions) or needs an asynchronous authorizer. */
   #value(text: string): Value | undefined {
     const compiled: Expression | Issues = this.environment.compile(text);
     if (compiled instanceof Issues) return undefined;

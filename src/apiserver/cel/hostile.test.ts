@@ -20,7 +20,7 @@ const nested = (depth: number): string =>
 const doubled = (times: number): string =>
   Array.from({ length: times }).reduce<string>((inner) => `[${inner}].map(s, s + s)[0]`, 'object.long');
 
-/** The error of an expression: of its compilation or evaluation; empty if it has none. */
+/** Returns the compile or evaluation error of an expression; empty if there is none. */
 function errorOf(text: string): string {
   const expression = environment.compile(text);
   if (expression instanceof Issues) return String(expression);
@@ -30,20 +30,20 @@ function errorOf(text: string): string {
 
 const tooMuch = /actual cost limit exceeded/;
 const table: readonly (readonly [name: string, expression: string, error: RegExp])[] = [
-  ['loops in loops', nested(9), tooMuch],
-  ['a list with itself', 'object.list.all(a, object.list.all(b, a != b + 1000000))', tooMuch],
-  ['texts that double', doubled(30), tooMuch],
-  ['lists that grow', 'object.list.map(a, object.list).map(b, b + b).map(c, c + c + c)', /^$/],
-  ['a pattern that backtracks', 'object.long.matches("^(a+)+$b")', /^$|cost limit/],
-  ['a pattern of hundreds of states', '(object.long + object.long + object.long).matches("(?i)a{900}b")', /^$/],
-  ['a pattern that is large', '"a".matches("((a{100}){100}){100}")', /./],
+  ['nested loops', nested(9), tooMuch],
+  ['a list joined with itself', 'object.list.all(a, object.list.all(b, a != b + 1000000))', tooMuch],
+  ['strings that double', doubled(30), tooMuch],
+  ['growing lists', 'object.list.map(a, object.list).map(b, b + b).map(c, c + c + c)', /^$/],
+  ['a backtracking pattern', 'object.long.matches("^(a+)+$b")', /^$|cost limit/],
+  ['a pattern with hundreds of states', '(object.long + object.long + object.long).matches("(?i)a{900}b")', /^$/],
+  ['a large pattern', '"a".matches("((a{100}){100}){100}")', /./],
   ['deep parentheses', `${'('.repeat(10_000)}1${')'.repeat(10_000)}`, /recursion|limit/],
-  ['deep lists', `${'['.repeat(10_000)}1${']'.repeat(10_000)}`, /recursion|limit/],
+  ['deeply nested lists', `${'['.repeat(10_000)}1${']'.repeat(10_000)}`, /recursion|limit/],
   ['a long chain of calls', `"a"${'.lowerAscii()'.repeat(20_000)}`, /./],
   ['a long sum', `1${' + 1'.repeat(50_000)}`, /./],
-  ['an object that is deep', 'object.deep == object.deep.inner', /./],
-  ['a key that objects of JavaScript have', 'has(object.constructor) || has(object.toString) ? object.constructor : 1', /^$/],
-  ['a format of many digits', '"%.999999999f".format([1.0]) + "%999999999d".format([1])', /./],
+  ['a deeply nested object', 'object.deep == object.deep.inner', /./],
+  ['a key from Object.prototype', 'has(object.constructor) || has(object.toString) ? object.constructor : 1', /^$/],
+  ['a format with many digits', '"%.999999999f".format([1.0]) + "%999999999d".format([1])', /./],
 ];
 
 test.each(table)('%s', (_name, expression, error) => {

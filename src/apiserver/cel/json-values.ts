@@ -1,9 +1,12 @@
-/** JSON data as values, without a schema: what upstream makes of unstructured objects. Nothing is copied. Upstream: cel-go common/types/provider.go (NativeToValue). */
+/**
+ * JSON data as values without a schema, like upstream's unstructured objects. Data is not copied. Upstream: cel-go
+ * common/types/provider.go (NativeToValue).
+ */
 import { Float64 } from '#apimachinery/runtime/numbers';
 import { CelError, CelList, CelMap, Double, type Value } from './runtime/values.ts';
 import type { JsonObject } from '#apimachinery/patch/own-property';
 
-/** A value for plain JSON. Integers are ints, all other numbers doubles; undefined is null. */
+/** Wraps plain JSON as a value. Integers become ints, other numbers doubles; undefined becomes null. */
 export function fromJson(data: unknown): Value {
   switch (typeof data) {
     case 'string':
@@ -38,7 +41,7 @@ export class JsonList extends CelList {
   }
 }
 
-/** A JSON object as a map with text keys. A property that is undefined is absent. */
+/** A JSON object as a map with string keys. Undefined properties are absent. */
 export class JsonMap extends CelMap {
   constructor(readonly data: JsonObject) {
     super();

@@ -1,4 +1,4 @@
-/** JSON data as values of a schema's types. Nothing is copied. Upstream: apiserver/pkg/cel/common/valuesunstructured.go. */
+/** JSON data as values of a schema's types. Data is not copied. Upstream: apiserver/pkg/cel/common/valuesunstructured.go. */
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { isInt64, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
@@ -25,7 +25,7 @@ type Convert = (data: unknown) => Value;
 
 const converters = new WeakMap<CelSchema, Convert>();
 
-/** What makes values of a schema; compiled once for each schema. */
+/** Returns the conversion of data to values of a schema; compiled once for each schema. */
 export function valuesOf(schema: CelSchema): Convert {
   let convert = converters.get(schema);
   if (!convert) {
@@ -132,7 +132,7 @@ function compileText({ format }: CelSchema): Convert {
 
 const unknownType = opaqueType('unknown');
 
-/** Data that no schema describes: it can be compared and nothing else. */
+/** Data without a schema; it supports only comparison. */
 class UnknownPreserved implements CelObject {
   readonly celType = unknownType;
 
@@ -143,12 +143,12 @@ class UnknownPreserved implements CelObject {
   }
 }
 
-/** An object: fields of a schema, or entries of a map. */
+/** An object: fields of a schema or entries of a map. */
 class SchemaMap extends CelMap {
   constructor(
     readonly data: JsonObject,
     readonly schemaOf: (name: string) => CelSchema | undefined,
-    /** It has fields: their names are escaped, and one that is null is absent. */
+    /** True for fields of a schema, whose names are escaped and whose null fields are absent. */
     readonly isObject: boolean,
   ) {
     super();
@@ -172,7 +172,7 @@ class SchemaMap extends CelMap {
     for (const name of Object.keys(this.data)) if (this.schemaOf(name)) yield (this.isObject && escape(name)) || name;
   }
 
-  /** Fields that the schema does not name have to be equal too, as far as both have them. */
+  /** Fields outside of the schema must be equal too if both objects have them. */
   override equals(other: Value): Value {
     if (!(other instanceof CelMap)) return noSuchOverload();
     if (this.size !== other.size) return false;
@@ -195,7 +195,7 @@ class SchemaMap extends CelMap {
   }
 }
 
-/** A list; the items are converted when they are asked for. */
+/** A list whose items are converted on access. */
 class SchemaList extends CelList {
   constructor(
     readonly data: readonly unknown[],
@@ -223,7 +223,7 @@ class SchemaList extends CelList {
   }
 }
 
-/** A list whose order does not count. */
+/** A list whose order is insignificant. */
 abstract class UnorderedList extends CelList {
   constructor(readonly list: CelList) {
     super();
@@ -238,7 +238,7 @@ abstract class UnorderedList extends CelList {
   }
 }
 
-/** A list without duplicates: equal in any order, added without duplicates. */
+/** A set: equal in any order; concatenation drops duplicates. */
 class SetList extends UnorderedList {
   #keys: Set<unknown> | undefined;
 
@@ -261,7 +261,7 @@ class SetList extends UnorderedList {
   }
 }
 
-/** A list of objects with keys: equal in any order, added by key. */
+/** A list of keyed objects: equal in any order; concatenation merges by key. */
 class MapList extends UnorderedList {
   #byKey: Map<string, number> | undefined;
 
@@ -277,7 +277,7 @@ class MapList extends UnorderedList {
     return JSON.stringify(parts, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part));
   }
 
-  /** Places of the items by key. */
+  /** Returns the positions of the items by key. */
   #places(): ReadonlyMap<string, number> {
     return (this.#byKey ??= new Map([...this.list].map((item, index) => [this.#keyOf(item), index])));
   }

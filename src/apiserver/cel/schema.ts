@@ -1,4 +1,7 @@
-/** Schemas as expressions see them: of custom resources and of built-in types alike. Upstream: apiserver/pkg/cel/common/{adaptor,schemas}.go. */
+/**
+ * Schemas of custom resources and built-in types in the form that expressions need. Upstream:
+ * apiserver/pkg/cel/common/{adaptor,schemas}.go.
+ */
 import { type JsonObject, isJsonObject } from '#apimachinery/patch/own-property';
 import { bytesType, durationType, dynType, stringType, timestampType } from './check/types.ts';
 import { maxRequestSizeBytes } from './cost/limits.ts';
@@ -20,14 +23,14 @@ import {
 } from './decl-type.ts';
 import { escape } from './escaping.ts';
 
-/** The keywords of a JSON schema that matter to expressions. */
+/** The keywords of a JSON schema that affect expressions. */
 export interface JsonSchema {
   readonly type?: string | undefined;
   readonly format?: string | undefined;
-  /** A schema; anything else is none. */
+  /** A schema; other values are ignored. */
   readonly items?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>> | undefined;
-  /** A schema; anything else is none. */
+  /** A schema; other values are ignored. */
   readonly additionalProperties?: unknown;
   readonly required?: readonly string[] | undefined;
   readonly default?: unknown;
@@ -43,14 +46,14 @@ export interface JsonSchema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[] | undefined;
 }
 
-/** A bound beyond 2^53 is parsed as a bigint; costs are estimated in numbers. */
+/** A bound beyond 2^53 is parsed as a bigint, but costs are estimated with numbers. */
 const numberOf = (bound: number | bigint | undefined): number | undefined => (bound === undefined ? undefined : Number(bound));
 
-/** A JSON schema with its parts ready for use. */
+/** A JSON schema with its nested schemas wrapped. */
 export class CelSchema {
   readonly #json: JsonSchema;
   readonly items: CelSchema | undefined;
-  /** Undefined if the schema names no properties at all. */
+  /** Undefined if the schema declares no properties. */
   readonly properties: ReadonlyMap<string, CelSchema> | undefined;
   readonly additionalProperties: CelSchema | undefined;
 
@@ -118,7 +121,7 @@ export class CelSchema {
     return this.#json['x-kubernetes-list-map-keys'] ?? [];
   }
 
-  /** The schema with kind, apiVersion and the name in the metadata, as every object has them. */
+  /** Returns the schema with kind, apiVersion and metadata.name, which every object has. */
   asResourceRoot(): CelSchema {
     const known = this.properties;
     const metadata = known?.get('metadata');
@@ -135,11 +138,11 @@ function partOf(value: unknown): CelSchema | undefined {
   return isJsonObject(value) ? new CelSchema(value as JsonObject & JsonSchema) : undefined;
 }
 
-/** What fits into a request between two quotes. */
+/** Maximum length of a quoted string in a request. */
 const maxText = maxRequestSizeBytes - 2;
 const formatSizes: Readonly<Record<string, number>> = { duration: 32, date: jsonDateSize, 'date-time': 32 };
 
-/** The most code points of a text; a maximum counts code points that each may take four bytes. */
+/** Returns the maximum number of code points of a text; maxLength counts code points of up to four bytes each. */
 function maxTextLength(schema: CelSchema): number {
   if (schema.maxLength !== undefined) return Math.max(schema.maxLength, 0) * 4;
   if (schema.intOrString) return maxText;
@@ -150,8 +153,8 @@ function maxTextLength(schema: CelSchema): number {
 }
 
 /**
- * The type that a schema declares; undefined if expressions cannot reach values of it. `isResourceRoot`: the schema is that of a whole object.
- * Upstream: SchemaDeclType.
+ * Returns the type that a schema declares; undefined if expressions cannot access its values. `isResourceRoot` is true for
+ * the schema of a whole object. Upstream: SchemaDeclType.
  */
 export function schemaDeclType(schema: CelSchema, isResourceRoot: boolean): DeclType | undefined {
   if (schema.intOrString) return simpleDecl('dyn', dynType, 1, maxTextLength(schema));
@@ -187,7 +190,7 @@ function arrayDecl({ items, maxItems }: CelSchema): DeclType | undefined {
 function mapOfDecl({ maxProperties }: CelSchema, values: CelSchema): DeclType | undefined {
   const elemType = partDecl(values);
   if (!elemType) return undefined;
-  // An entry has two quotes and a character for its key, a colon and a comma.
+  // Each entry has two quotes and a character for its key, a colon and a comma.
   const most = maxProperties === undefined ? Math.trunc(maxText / (elemType.minSerializedSize + 6)) : Math.max(maxProperties, 0);
   return mapDecl(stringDecl, elemType, most);
 }

@@ -1,26 +1,26 @@
-/** Values as JSON data: what an expression made, to be stored or sent. Upstream: the ConvertToNative methods of cel-go common/types. */
+/** Conversion of values to JSON data for storage or transport. Upstream: the ConvertToNative methods of cel-go common/types. */
 import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { CelType } from './check/types.ts';
 import { toText } from './runtime/format.ts';
 import { CelError, CelList, CelMap, Double, Duration, isCelObject, Optional, Timestamp, Uint, type Value } from './runtime/values.ts';
 
-/** More than a request can hold: a short expression makes values of any size, whose parts are the same. */
+/** Maximum number of items, more than a request can hold. Short expressions can create values of any size by sharing parts. */
 const maxItems = 1_500_000;
 
-/** A value that JSON has no form for. */
+/** A value that JSON cannot represent. */
 export class NotJsonError extends Error {
   override readonly name = 'NotJsonError';
 }
 
-/** An object that knows its own JSON form. */
+/** An object with its own JSON form. */
 interface JsonSource {
   toJson(form: BytesForm): unknown;
 }
 
-/** What becomes of bytes: text in base64, or the bytes themselves, for those who hold them against a schema. */
+/** Representation of bytes: base64 text, or the bytes themselves for validation against a schema. */
 export type BytesForm = 'base64' | 'bytes';
 
-/** Plain data for a value. Bytes are base64, times and durations text. Throws NotJsonError. */
+/** Converts a value to plain data. Bytes become base64, times and durations text. Throws NotJsonError. */
 export function toJson(value: Value, budget = { items: maxItems }, form: BytesForm = 'base64'): unknown {
   if (value === null || typeof value !== 'object') return value;
   if (value instanceof CelList || value instanceof CelMap) spend(budget, value.size);
@@ -40,7 +40,7 @@ export function toJson(value: Value, budget = { items: maxItems }, form: BytesFo
   ) {
     return (value as JsonSource).toJson(form);
   }
-  throw new NotJsonError('value has no JSON form');
+  throw new NotJsonError('value cannot be represented as JSON');
 }
 
 function spend(budget: { items: number }, size: number): void {

@@ -1,4 +1,4 @@
-/** What a priority level wants, and between what it may get. */
+/** Target and bounds of a priority level's allocation. */
 export interface AllocationItem {
   readonly target: number;
   readonly lowerBound: number;
@@ -9,8 +9,8 @@ const minTarget = 0.001;
 const epsilon = 1e-7;
 
 /**
- * Shares out seats: each gets the same proportion of its target, as far as its bounds allow it. Throws where the bounds
- * leave no way to share out exactly that many. Upstream: apiserver/pkg/util/flowcontrol/conc_alloc.go.
+ * Allocates seats so that each item gets the same proportion of its target, within its bounds. Throws if the bounds do not
+ * allow exactly `sum` seats. Upstream: apiserver/pkg/util/flowcontrol/conc_alloc.go.
  */
 export function allocateConcurrency(
   sum: number,
@@ -26,7 +26,7 @@ export function allocateConcurrency(
   if (sum - highest > epsilon) throw new Error(`upper bounds sum to ${highest}, which is lower than the required sum of ${sum}`);
   if (sum === 0) return { seats: items.map(() => 0), fairFraction: 0 };
 
-  // The sum grows with the proportion, and is linear between the proportions at which a bound begins or ends to count.
+  // The sum increases with the proportion, and is linear between the proportions at which an item reaches one of its bounds.
   const bounds = bounded.flatMap(({ target, lowerBound, upperBound }) => [lowerBound / target, upperBound / target]).sort((a, b) => a - b);
   let from = bounds[0] as number;
   for (const to of bounds) {

@@ -1,8 +1,9 @@
 const maxRetryAfter = 32;
 
 /**
- * After how many seconds a rejected client should come again: twice as many each time that more than three a second were
- * rejected in as many seconds, one fewer when it gets better. Upstream: apiserver/pkg/util/flowcontrol/dropped_requests_tracker.go.
+ * Computes the Retry-After seconds of rejected clients: doubled each time that more than three requests a second were
+ * rejected within that period, decremented when rejections cease. Upstream:
+ * apiserver/pkg/util/flowcontrol/dropped_requests_tracker.go.
  */
 export class DroppedRequests {
   #retryAfter = 1;
@@ -15,7 +16,7 @@ export class DroppedRequests {
     return this.#retryAfter;
   }
 
-  /** `second`: seconds since 1970. */
+  /** `second` is the Unix time. */
   record(second: number): void {
     if (second === this.#second) {
       this.#count += 1;

@@ -68,14 +68,14 @@ describe('FlowController', () => {
     { name: 'all namespaces without clusterScope', user: jane, request: 'GET /api/v1/pods', want: 'pods' },
     { name: 'a service account', user: account, request: 'GET /api/v1/namespaces/ns/pods/p', want: 'accounts' },
     { name: 'a path', user: jane, request: 'GET /healthz', want: 'probes' },
-    { name: 'a path below', user: jane, request: 'GET /livez/ping', want: 'probes' },
+    { name: 'a subpath', user: jane, request: 'GET /livez/ping', want: 'probes' },
     { name: 'another path', user: jane, request: 'GET /metrics', want: 'catch-all' },
-  ])('finds the schema of $name', ({ user, request, want }) => {
+  ])('matches the schema of $name', ({ user, request, want }) => {
     const [method = '', path = ''] = request.split(' ');
     expect(controller().classify(user, parseRequestInfo(method, path, noParameters))?.flowSchema).toBe(want);
   });
 
-  it('shares the seats out by shares, and moves idle ones', () => {
+  it('allocates seats by shares and lends idle ones', () => {
     const control = controller();
     const { low, high } = Object.fromEntries(control.levels);
     expect([low?.nominal, low?.min, high?.nominal, high?.min]).toEqual([25, 25, 75, 37]);
@@ -95,22 +95,22 @@ describe('FlowController', () => {
 describe('allocateConcurrency', () => {
   const item = (target: number, lowerBound: number, upperBound: number) => ({ target, lowerBound, upperBound });
   it.each([
-    { name: 'by targets', sum: 30, items: [item(10, 0, 100), item(20, 0, 100)], want: [10, 20] },
-    { name: 'not below a lower bound', sum: 30, items: [item(25, 25, 100), item(20, 0, 100)], want: [25, 5] },
-    { name: 'not above an upper bound', sum: 30, items: [item(10, 0, 5), item(10, 0, 100)], want: [5, 25] },
-    { name: 'all at their lower bounds', sum: 10, items: [item(9, 5, 9), item(9, 5, 9)], want: [5, 5] },
-  ])('shares out $name', ({ sum, items, want }) => {
+    { name: 'in proportion to targets', sum: 30, items: [item(10, 0, 100), item(20, 0, 100)], want: [10, 20] },
+    { name: 'no less than a lower bound', sum: 30, items: [item(25, 25, 100), item(20, 0, 100)], want: [25, 5] },
+    { name: 'no more than an upper bound', sum: 30, items: [item(10, 0, 5), item(10, 0, 100)], want: [5, 25] },
+    { name: 'all lower bounds', sum: 10, items: [item(9, 5, 9), item(9, 5, 9)], want: [5, 5] },
+  ])('allocates $name', ({ sum, items, want }) => {
     const { seats } = allocateConcurrency(sum, items);
     expect(seats.map((one) => Math.round(one * 1000) / 1000)).toEqual(want);
   });
 
-  it('refuses what cannot be', () => {
+  it('throws if the bounds are unsatisfiable', () => {
     expect(() => allocateConcurrency(10, [item(20, 20, 30)])).toThrow(/lower bounds sum to 20/);
     expect(() => allocateConcurrency(10, [item(1, 0, 5)])).toThrow(/upper bounds sum to 5/);
   });
 });
 
-it('asks rejected clients to wait longer the more are rejected, and shorter again', () => {
+it('raises Retry-After while many requests are rejected, and lowers it again', () => {
   const dropped = new DroppedRequests();
   const second = (at: number, count: number): void => {
     for (let i = 0; i < count; i += 1) dropped.record(at);

@@ -10,11 +10,11 @@ import { dealHand } from './shuffle-sharding.ts';
 /** Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
 const smoothing = 0.977;
 const maxSeatsShare = 0.15;
-/** How many kinds of requests of one user are remembered with the flow that they belong to. */
+/** Maximum number of cached classifications per user. */
 const maxRemembered = 512;
 const serverName = 'exempt';
 
-/** A priority level as it is at work. */
+/** The runtime state of a priority level. */
 export interface PriorityLevel {
   readonly name: string;
   readonly uid: string;
@@ -22,19 +22,19 @@ export interface PriorityLevel {
   readonly queues: QueueSet;
   readonly deckSize: number;
   readonly handSize: number;
-  /** The most seats that one request may take; 0: no limit of the level's own. */
+  /** Maximum seats of one request; 0: no limit specific to the level. */
   readonly maxSeats: number;
   readonly nominal: number;
   readonly min: number;
   readonly max: number;
   readonly dropped: DroppedRequests;
-  /** What queues were made of: others are made where it changes. */
+  /** Parameters that the queues were created with; when they change, the queues are replaced. */
   readonly shape: string;
   smoothedDemand: number;
   current: number;
 }
 
-/** What a level wanted, in seats. */
+/** The seat demand of a level. */
 export interface LevelDemand {
   readonly average: number;
   readonly deviation: number;
@@ -42,35 +42,35 @@ export interface LevelDemand {
   readonly target: number;
 }
 
-/** To which flow a request belongs. */
+/** The flow of a request. */
 export interface Classification {
   readonly flowSchema: string;
   readonly flowSchemaUid: string;
   readonly level: PriorityLevel;
-  /** The queues that its flow may use. */
+  /** Indices of the queues available to the flow. */
   readonly hand: readonly number[];
-  /** What makes a flow of the schema's requests: a user, a namespace, or nothing. */
+  /** Distinguisher of flows within the schema: a user, a namespace, or empty. */
   readonly distinguisher: string;
 }
 
 /**
- * Turns flow schemas and priority levels into queues, says to which of them a request belongs, and moves seats every while
- * from levels that do not need theirs to those that do. What belongs to no schema belongs to `catch-all`.
- * Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go.
+ * Creates queues from flow schemas and priority levels, classifies requests, and periodically moves seats from idle levels
+ * to those that need them. Requests that match no schema belong to `catch-all`. Upstream:
+ * apiserver/pkg/util/flowcontrol/apf_controller.go.
  */
 export class FlowController {
   #schemas: readonly FlowSchema[] = [];
   #levels: ReadonlyMap<string, PriorityLevel> = new Map();
-  /** By user, then by what is asked for. */
+  /** Cached classifications by user and request attributes. */
   #classified = new WeakMap<UserInfo, Map<string, Classification>>();
-  /** What the levels wanted between the last two adjustments. */
+  /** Demands of the levels between the last two adjustments. */
   #demands: ReadonlyMap<string, LevelDemand> = new Map();
   #fairFraction = 0;
   readonly #pressure = new LoopPressure(() => {
     for (const { queues } of this.#levels.values()) queues.dispatch();
   });
 
-  /** `concurrency`: the seats of the whole server. */
+  /** `concurrency` is the number of seats of the whole server. */
   constructor(
     readonly concurrency: number,
     private readonly now: () => number = () => performance.now(),
@@ -84,7 +84,7 @@ export class FlowController {
     return this.#demands;
   }
 
-  /** The share of their wishes that all levels with wishes get. */
+  /** The fraction of its demand that each level with demand receives. */
   get fairFraction(): number {
     return this.#fairFraction;
   }
@@ -93,7 +93,7 @@ export class FlowController {
     return this.#schemas;
   }
 
-  /** Takes over what is configured. Levels whose queues stay as they are keep their requests. */
+  /** Applies a configuration. Levels with unchanged queue parameters keep their requests. */
   configure(schemas: readonly FlowSchema[], levels: readonly PriorityLevelConfiguration[]): void {
     const shares = levels.reduce((sum, level) => sum + sharesOf(level), 0);
     const next = new Map<string, PriorityLevel>();
@@ -109,7 +109,10 @@ export class FlowController {
     this.adjust();
   }
 
-  /** undefined before anything is configured, and where not even the catch-all is there. */
+  /**
+   * Returns the flow of a request; undefined before the first configuration, or if no schema matches and `catch-all` is
+   * missing.
+   */
   classify(user: UserInfo, info: RequestInfo): Classification | undefined {
     let known = this.#classified.get(user);
     if (!known) {
@@ -184,7 +187,7 @@ export class FlowController {
     };
   }
 
-  /** Gives each level the seats that it needs by what it wanted since the last time; to be called every 10 seconds. */
+  /** Allocates seats to levels by their demand since the last call; called every 10 seconds. */
   adjust(): void {
     const levels = [...this.#levels.values()];
     let remaining = levels.reduce((sum, { nominal }) => sum + nominal, 0);
@@ -239,7 +242,7 @@ function shareOut(
     const { seats, fairFraction } = allocateConcurrency(total, items);
     return { seats: seats.map(Math.round), fairFraction };
   } catch {
-    // The levels cannot take as many as there are: each keeps what it has.
+    // The bounds exclude an exact allocation, so each level keeps its seats.
     return { seats: limited.map(({ level }) => level.current), fairFraction: 0 };
   }
 }

@@ -30,18 +30,18 @@ function newKinds(): Readonly<Record<'readOnly' | 'mutating', TimingRatioHistogr
   };
 }
 
-/** What is counted of the requests of one flow schema. */
+/** Counters of the requests of a flow schema. */
 export class FlowSeries {
   readonly seats: Series;
   readonly regular: Series;
   readonly watch: Series;
   dispatches = 0;
-  /** Of those that waited, by whether they were executed in the end. */
+  /** Durations of waiting requests, by whether they were executed. */
   readonly waits: Readonly<Record<'true' | 'false', Series>>;
 
   constructor(
     readonly labels: FlowLabels,
-    /** Nobody waits. */
+    /** True for the exempt level, whose requests never wait. */
     readonly isExempt: boolean,
   ) {
     this.waits = {
@@ -57,7 +57,7 @@ export class FlowSeries {
     observe(this.seats, seatBuckets, seats);
   }
 
-  /** Those that were executed, the ones that had not to wait among them. */
+  /** Waits of executed requests, including those that did not wait. */
   get executedWaits(): Series {
     const { buckets, ...waits } = this.waits.true;
     const atOnce = this.isExempt ? 0 : Math.max(0, this.dispatches - waits.count);
@@ -68,22 +68,22 @@ export class FlowSeries {
     this.dispatches += 1;
   }
 
-  /** How long the seats were held; of watches that is until they have begun. */
+  /** Records the time for which a request held its seats; for watches, until they started. */
   executed(type: 'regular' | 'watch', milliseconds: number): void {
     observe(this[type], durationBuckets, milliseconds / 1000);
   }
 }
 
 /**
- * Metrics under upstream's names. The way of a request adds to plain numbers; they become prom-client's when somebody asks for
- * /metrics. Flow schemas and priority levels are the administrator's, so the series are bounded.
+ * Flow control metrics under upstream's names. Requests update plain numbers, which are converted for prom-client when
+ * /metrics is read. The number of series is bounded, because only administrators create flow schemas and priority levels.
  */
 export class FlowMetrics {
   readonly #series = new WeakMap<Classification, FlowSeries>();
   readonly #all = new Map<string, FlowSeries>();
   readonly #refusals = new Map<string, Refusals>();
   readonly #rejected: Counter;
-  /** Of the whole server, by what requests do. */
+  /** Totals of the server by request kind. */
   readonly readVersusWrite = { executing: newKinds(), waiting: newKinds() };
 
   constructor(registry: Registry, controller: FlowController) {
@@ -216,7 +216,7 @@ export class FlowMetrics {
     });
   }
 
-  /** Fractions over time. */
+  /** Registers the usage ratios over time. */
   #registerUsage(registry: Registry, controller: FlowController): void {
     const histogram = (
       name: string,
@@ -282,7 +282,7 @@ export class FlowMetrics {
     return series;
   }
 
-  /** What became of a level's requests since the start. */
+  /** Returns the totals of a level since the start. */
   totalsOf(level: string): { readonly dispatched: number } & Refusals {
     let dispatched = 0;
     for (const series of this.#all.values()) if (series.labels.priority_level === level) dispatched += series.dispatches;

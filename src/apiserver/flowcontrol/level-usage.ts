@@ -7,14 +7,14 @@ export const usageBuckets = {
   demand: [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6],
 } as const;
 
-/** How much of what a priority level has was in use, over time. */
+/** Usage of a priority level's seats and queues over time. */
 export class LevelUsage {
   readonly waiting: TimingRatioHistogram;
   readonly executing: TimingRatioHistogram;
   readonly seats: TimingRatioHistogram;
   readonly demand: TimingRatioHistogram;
 
-  /** `room`: how many requests may wait. `now`: milliseconds of a monotonic clock. */
+  /** `room` is the maximum number of waiting requests. `now` is a monotonic time in milliseconds. */
   constructor(room: number, now: number) {
     this.waiting = new TimingRatioHistogram(usageBuckets.requests, now);
     this.executing = new TimingRatioHistogram(usageBuckets.requests, now);
@@ -23,7 +23,7 @@ export class LevelUsage {
     this.waiting.setDenominator(Math.max(1, room), now);
   }
 
-  /** How many seats the level has, and is meant to have. */
+  /** Sets the current and nominal number of seats. */
   measureBy(current: number, nominal: number, now: number): void {
     this.executing.setDenominator(Math.max(1, current), now);
     this.seats.setDenominator(Math.max(1, current), now);

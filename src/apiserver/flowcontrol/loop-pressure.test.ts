@@ -17,14 +17,14 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-/** The next look at the event loop, which is so late. */
+/** Runs the next check of the event loop, with the given delay. */
 function look(late: number): void {
   time += 10 + late;
   vi.advanceTimersByTime(10);
 }
 
 describe('LoopPressure', () => {
-  it('does not look while levels have few requests that execute', () => {
+  it('does not check while levels have few executing requests', () => {
     pressure.executing(16);
     expect(vi.getTimerCount()).toBe(0);
     pressure.executing(17);
@@ -34,7 +34,7 @@ describe('LoopPressure', () => {
     expect([vi.getTimerCount(), pressure.most]).toEqual([0, Number.POSITIVE_INFINITY]);
   });
 
-  it('lets fewer in while the event loop is late, down to as many as keep it busy', () => {
+  it('lowers the bound while the event loop is delayed, down to a minimum that keeps it busy', () => {
     pressure.executing(200);
     look(26);
     expect(pressure.most).toBe(150);
@@ -45,7 +45,7 @@ describe('LoopPressure', () => {
     expect([pressure.most, reliefs]).toEqual([16, 0]);
   });
 
-  it('lets one more in each time that it is not, until there is no bound, and looks no more', () => {
+  it('raises the bound by one at each check without delay until there is none, then stops checking', () => {
     pressure.executing(40);
     look(26);
     look(15);
@@ -64,7 +64,7 @@ describe('a level under pressure', () => {
     return typeof started === 'string' ? started : started.executes;
   };
 
-  it('holds requests back in its queues, and lets them in when more may execute', () => {
+  it('queues requests and dispatches them when the bound rises', () => {
     const level = new QueueSet({ queuing: { queues: 1, queueLengthLimit: 50 } }, 100, () => time, pressure);
     for (let i = 0; i < 40; i += 1) expect(start(level, [0])).toBe(true);
     look(26);
@@ -76,7 +76,7 @@ describe('a level under pressure', () => {
     expect(isIn).toBe(true);
   });
 
-  it('rejects no more than before where it has no queues', () => {
+  it('rejects no more requests than before if it has no queues', () => {
     const level = new QueueSet({ queuing: undefined }, 100, () => time, pressure);
     for (let i = 0; i < 40; i += 1) expect(start(level, [])).toBe(true);
     look(26);

@@ -1,35 +1,35 @@
 const periodMs = 10;
-/** By how much the event loop is late when fewer requests are let in, and when more are. */
+/** Event loop delay above which the bound is lowered; below it, the bound is raised. */
 const lateMs = 25;
 const punctualMs = 10;
-/** They keep a thread busy that waits a few milliseconds for its store. */
+/** Minimum bound; enough to keep a thread busy that waits a few milliseconds for its store. */
 const fewest = 16;
 const manyAsEver = 1_000;
 
-/** How many requests of one priority level may execute, as far as the event loop goes. */
+/** A bound on the executing requests of a priority level, derived from the event loop delay. */
 export interface Pressure {
   readonly most: number;
-  /** So many of a level execute. */
+  /** Reports the number of executing requests of the level. */
   executing(count: number): void;
 }
 
 export const noPressure: Pressure = { most: Number.POSITIVE_INFINITY, executing: () => {} };
 
 /**
- * All requests that execute share one thread. Where the answers of hundreds come from a store at once, what is more urgent waits for each of
- * them; a few keep the thread as busy, and the rest waits where it is told apart by priority and fairness: in the queues. So the seats of
- * each level are bounded while the event loop is late: by three quarters as many each time, and by one more each time that it is not.
- * It is looked at only while a level has many that execute.
+ * Bounds the seats of each level while the event loop is delayed. All executing requests share one thread: if hundreds of
+ * them receive responses from a store at once, an urgent request waits for all of them. Fewer requests keep the thread as
+ * busy, while the rest waits in the queues, where priority and fairness apply. Each check with a delay lowers the bound to
+ * three quarters; each check without one raises it by one. Checks run only while a level has many executing requests.
  */
 export class LoopPressure implements Pressure {
   readonly #now: () => number;
   readonly #relieved: () => void;
   #most = Number.POSITIVE_INFINITY;
-  /** The most that a level had since it was looked at. */
+  /** Maximum number of executing requests since the last check. */
   #busiest = 0;
   #isLooking = false;
 
-  /** `relieved`: called when more may execute. */
+  /** `relieved` is called when the bound rises. */
   constructor(relieved: () => void, now: () => number = () => performance.now()) {
     this.#relieved = relieved;
     this.#now = now;

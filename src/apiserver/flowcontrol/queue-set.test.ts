@@ -4,7 +4,7 @@ import { dealHand } from './shuffle-sharding.ts';
 
 const one: WorkEstimate = { initialSeats: 1, finalSeats: 0, additionalMs: 0 };
 
-/** A priority level with a clock of its own; requests run until they are finished by name. */
+/** A priority level with an injected clock. Requests have names and run until the test finishes them. */
 class Fixture {
   time = 0;
   readonly log: string[] = [];
@@ -29,7 +29,7 @@ class Fixture {
 }
 
 describe('QueueSet', () => {
-  it('lets requests in while there are seats, then lets them wait, and dispatches when seats are free', () => {
+  it('executes requests while seats are free, queues others, and dispatches them when seats become free', () => {
     const fixture = new Fixture(2);
     expect(['a', 'b', 'c', 'd'].map((name) => fixture.start(name))).toEqual(['executes', 'executes', 'waits', 'waits']);
     fixture.finish('a');
@@ -37,17 +37,17 @@ describe('QueueSet', () => {
     expect(fixture.queues.stats).toEqual({ waiting: 1, executing: 2, seatsInUse: 2, seatsWaiting: 1, limit: 2 });
   });
 
-  it('rejects what finds its queue full', () => {
+  it('rejects a request whose queue is full', () => {
     const fixture = new Fixture(1, 4, 1);
     expect(['a', 'b', 'c'].map((name) => fixture.start(name))).toEqual(['executes', 'waits', 'queue-full']);
   });
 
-  it('rejects at once without queues', () => {
+  it('rejects immediately without queues', () => {
     const fixture = new Fixture(1, 0);
     expect([fixture.start('a', -1), fixture.start('b', -1)]).toEqual(['executes', 'concurrency-limit']);
   });
 
-  it('serves a quiet flow before the backlog of a greedy one', () => {
+  it('dispatches a quiet flow before the backlog of a greedy one', () => {
     const fixture = new Fixture(1, 2, 100);
     for (let i = 0; i < 20; i += 1) fixture.start(`greedy${i}`, 0);
     fixture.start('quiet', 1);
@@ -59,7 +59,7 @@ describe('QueueSet', () => {
     expect(fixture.log.slice(0, 2)).toContain('quiet executes');
   });
 
-  it('takes a cancelled request out of its queue', () => {
+  it('removes a cancelled request from its queue', () => {
     const fixture = new Fixture(1);
     fixture.start('a');
     fixture.start('b');
@@ -68,7 +68,7 @@ describe('QueueSet', () => {
     expect([fixture.log, fixture.queues.stats.waiting, fixture.queues.stats.executing]).toEqual([['b time-out'], 0, 0]);
   });
 
-  it('lets in a request that asks for more seats than there are when it is alone', () => {
+  it('executes a request that needs more seats than exist when no other executes', () => {
     const fixture = new Fixture(2);
     const wide = { ...one, initialSeats: 5 };
     expect(fixture.start('wide', 0, wide)).toBe('executes');
@@ -77,7 +77,7 @@ describe('QueueSet', () => {
     expect(fixture.log).toEqual(['other executes']);
   });
 
-  it('dispatches when it is given more seats', () => {
+  it('dispatches when its limit is raised', () => {
     const fixture = new Fixture(1);
     fixture.start('a');
     fixture.start('b');
@@ -86,7 +86,7 @@ describe('QueueSet', () => {
   });
 });
 
-it('deals different queues to a flow, always the same', () => {
+it('deals each flow its own, stable hand of queues', () => {
   const hand = dealHand('flow', 64, 6);
   expect(hand).toEqual(dealHand('flow', 64, 6));
   expect(new Set(hand).size).toBe(6);

@@ -2,22 +2,22 @@ import { LevelUsage } from './level-usage.ts';
 import { noPressure, type Pressure } from './loop-pressure.ts';
 import { Integrator } from './seat-demand.ts';
 
-/** How much of the server a request takes. */
+/** Estimated seats of a request. */
 export interface WorkEstimate {
   readonly initialSeats: number;
-  /** Kept for `additionalMs` after the request is done, by its watchers. */
+  /** Seats held for `additionalMs` after the request is done, for its watchers. */
   readonly finalSeats: number;
   readonly additionalMs: number;
 }
 
-/** undefined for `queuing`: what finds no seat is rejected. */
+/** undefined for `queuing`: requests without a free seat are rejected. */
 export interface QueuingConfig {
   readonly queuing: { readonly queues: number; readonly queueLengthLimit: number } | undefined;
 }
 
 export type Rejection = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled';
 
-/** How many of the requests of a flow schema there are, and the seats that are theirs: those that execute may go before their seats do. */
+/** Requests and seats of a flow schema. An executing request may end before its seats are released. */
 export interface FlowOccupancy {
   executing: number;
   seatsInUse: number;
@@ -25,7 +25,7 @@ export interface FlowOccupancy {
   seatsWaiting: number;
 }
 
-/** A request that has, or waits for, seats. */
+/** A request that holds seats or waits for them. */
 export interface SeatedRequest {
   readonly work: WorkEstimate;
   readonly totalWork: number;
@@ -35,13 +35,13 @@ export interface SeatedRequest {
   readonly queue: Queue | undefined;
   readonly arrivalR: number;
   startedAt: number;
-  /** Set while it waits. */
+  /** Set while the request waits. */
   decide: ((rejection: Rejection | undefined) => void) | undefined;
 }
 
 /**
- * One of the queues of a priority level. `nextDispatchR` is the virtual time at which its next request would begin if each
- * queue had its fair share: the queue whose next request would be finished first is served first.
+ * A queue of a priority level. `nextDispatchR` is the virtual time at which its next request would start under fair sharing;
+ * the queue whose next request would finish first is served first.
  */
 interface Queue {
   readonly waiting: SeatedRequest[];
@@ -51,7 +51,7 @@ interface Queue {
   nextDispatchR: number;
 }
 
-/** A queue, for people to look at. */
+/** A queue's state for debugging. */
 export interface QueueDump {
   readonly pending: readonly SeatedRequest[];
   readonly executing: number;
@@ -59,14 +59,14 @@ export interface QueueDump {
   readonly nextDispatchR: number;
 }
 
-/** Upstream: fairqueuing/queueset (estimatedServiceDuration); in seconds. */
+/** Service time assumed for a request, in seconds. Upstream: fairqueuing/queueset (estimatedServiceDuration). */
 const estimatedServiceSeconds = 0.003;
 
 /**
- * Fair queuing of one priority level. As long as there are seats a request only takes some; else it waits in the shortest
- * queue of its flow's hand. Virtual time (`R`, seat-seconds for each active queue) runs as fast as seats are in use by as few
- * queues as are active, so a queue that gets more than its share falls behind. No method calls back into it synchronously
- * except through `decide`. Upstream: apiserver/pkg/util/flowcontrol/fairqueuing/queueset/queueset.go.
+ * Fair queuing of a priority level. A request executes immediately if seats are free; otherwise it waits in the shortest
+ * queue of its flow's hand. Virtual time (`R`, in seat-seconds per active queue) advances in proportion to the used seats
+ * and in inverse proportion to the active queues, so a queue that received more than its share falls behind. Only `decide`
+ * may call back synchronously. Upstream: apiserver/pkg/util/flowcontrol/fairqueuing/queueset/queueset.go.
  */
 export class QueueSet {
   readonly demand: Integrator;
@@ -121,7 +121,7 @@ export class QueueSet {
     };
   }
 
-  /** By the names of the flow schemas whose requests have come here. */
+  /** Occupancy by flow schema, for the schemas seen so far. */
   get flows(): ReadonlyMap<string, Readonly<FlowOccupancy>> {
     return this.#flows;
   }
@@ -132,12 +132,12 @@ export class QueueSet {
     return flow;
   }
 
-  /** The virtual time. */
+  /** Current virtual time. */
   get currentR(): number {
     return this.#currentR;
   }
 
-  /** The queues as they are now; none where nothing waits at this level. */
+  /** Returns the state of the queues; empty for a level without queues. */
   dump(): readonly QueueDump[] {
     return this.#queues.map(({ waiting, executing, seatsInUse, nextDispatchR }) => ({
       pending: [...waiting],
@@ -147,26 +147,29 @@ export class QueueSet {
     }));
   }
 
-  /** In which queue a request is, and where it waits there; -1 for none. */
+  /** Returns the queue of a request and its position there; -1 for none. */
   placeOf(request: SeatedRequest): { readonly queue: number; readonly index: number } {
     const { queue } = request;
     return queue ? { queue: this.#queues.indexOf(queue), index: queue.waiting.indexOf(request) } : { queue: -1, index: -1 };
   }
 
-  /** Allows as many seats from now on. */
+  /** Sets the number of seats. */
   set limit(seats: number) {
     this.#limit = seats;
     this.dispatch();
   }
 
-  /** What there is to be had now: while the event loop is late, less of it. What has no queue would be rejected, and is not held back. */
+  /**
+   * Seats available now: fewer while the event loop is delayed. A level without queues ignores the delay, because it would
+   * have to reject.
+   */
   get #seats(): number {
     return this.#queues.length > 0 ? Math.min(this.#limit, this.pressure.most) : this.#limit;
   }
 
   /**
-   * A request that executes (`executes`), waits, or is rejected. `hand`: the queues of its flow. `decide` is called once for a
-   * request that waits: without a rejection it executes now.
+   * Starts a request, which executes (`executes`), waits, or is rejected. `hand` lists the queues of its flow. `decide` is
+   * called once for a waiting request; without a rejection it then executes.
    */
   start(
     hand: readonly number[],
@@ -210,7 +213,7 @@ export class QueueSet {
     return { request, executes: request.decide === undefined };
   }
 
-  /** Takes a request that waits out of its queue. */
+  /** Removes a waiting request from its queue. */
   cancel(request: SeatedRequest, rejection: Rejection): void {
     const { queue, decide } = request;
     const index = queue?.waiting.indexOf(request) ?? -1;
@@ -224,7 +227,10 @@ export class QueueSet {
     decide(rejection);
   }
 
-  /** The request is done. Its seats are free at once, or after the time that its watchers take. Returns how many milliseconds it executed. */
+  /**
+   * Ends a request. Its seats are released immediately, or after the additional time for its watchers. Returns its execution
+   * time in milliseconds.
+   */
   finish(request: SeatedRequest): number {
     const now = this.#syncTime();
     const { queue, work } = request;
@@ -273,7 +279,7 @@ export class QueueSet {
     this.#note(now);
   }
 
-  /** The queue of the hand with the least work waiting; of equals the first one, from another place each time. */
+  /** Returns the queue of the hand with the least waiting work. Ties go to the first one from a rotating start. */
   #queueOf(hand: readonly number[]): Queue | undefined {
     let best: Queue | undefined;
     const offset = this.#enqueues++;
@@ -284,7 +290,7 @@ export class QueueSet {
     return best;
   }
 
-  /** Lets in what waits, as far as there are seats. */
+  /** Dispatches waiting requests while seats are free. */
   dispatch(): void {
     while (this.#waiting > 0 && this.#seatsInUse < this.#seats) {
       const queue = this.#nextQueue();
@@ -299,7 +305,7 @@ export class QueueSet {
     }
   }
 
-  /** The queue whose next request would be finished first; of equals the one after the last that was taken. */
+  /** Returns the queue whose next request would finish first. Ties go to the one after the last queue served. */
   #nextQueue(): Queue | undefined {
     let best: Queue | undefined;
     let bestFinish = Number.POSITIVE_INFINITY;
@@ -319,7 +325,7 @@ export class QueueSet {
     return best;
   }
 
-  /** A request that asks for more seats than there are gets in when nobody else is there. */
+  /** True if the seats are free. A request for more seats than exist fits if no other executes. */
   #accommodates(seats: number): boolean {
     const most = this.#seats;
     return seats > most ? this.#executing === 0 && most > 0 : this.#seatsInUse + seats <= most;
@@ -335,7 +341,7 @@ export class QueueSet {
     request.flow.seatsWaiting -= request.seats;
   }
 
-  /** No request begins before it came. */
+  /** Ensures that no request starts before it arrived. */
   #bound(queue: Queue): void {
     const [oldest] = queue.waiting;
     if (oldest && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;

@@ -2,7 +2,7 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import type { RequestInfo } from '#apiserver/request/request-info';
 import type { KubeObject } from '#apimachinery/meta/types';
 
-/** flowcontrol.apiserver.k8s.io/v1, as far as requests are matched and limited by it. */
+/** The fields of flowcontrol.apiserver.k8s.io/v1 that match and limit requests. */
 export interface FlowSchema extends KubeObject {
   readonly spec?: {
     readonly matchingPrecedence?: number;
@@ -49,7 +49,7 @@ interface Subject {
 
 const serviceAccountPrefix = 'system:serviceaccount:';
 
-/** Whether a request belongs to a flow schema. Upstream: apiserver/pkg/util/flowcontrol/rule.go. */
+/** True if a flow schema matches a request. Upstream: apiserver/pkg/util/flowcontrol/rule.go. */
 export function matchesFlowSchema({ spec }: FlowSchema, user: UserInfo, info: RequestInfo): boolean {
   return (spec?.rules ?? []).some(
     ({ subjects = [], resourceRules = [], nonResourceRules = [] }) =>
@@ -68,7 +68,7 @@ export function matchesFlowSchema({ spec }: FlowSchema, user: UserInfo, info: Re
   );
 }
 
-/** A star stands alone. */
+/** True if the list contains the value or `*`. */
 function holds(list: readonly string[] = [], value: string): boolean {
   return (list.length === 1 && list[0] === '*') || list.includes(value);
 }

@@ -1,13 +1,13 @@
-/** How many seats were wanted in a period. */
+/** Statistics of the seat demand in a period. */
 export interface DemandStats {
   readonly average: number;
   readonly deviation: number;
   readonly max: number;
-  /** Seconds. */
+  /** Duration of the period in seconds. */
   readonly duration: number;
 }
 
-/** Follows a value over time. Upstream: apiserver/pkg/util/flowcontrol/fairqueuing/integrator.go. */
+/** Integrates a value over time. Upstream: apiserver/pkg/util/flowcontrol/fairqueuing/integrator.go. */
 export class Integrator {
   #value = 0;
   #max = 0;
@@ -16,7 +16,7 @@ export class Integrator {
   #integral = 0;
   #squares = 0;
 
-  /** `now`: milliseconds of a monotonic clock. */
+  /** `now` is a monotonic time in milliseconds. */
   constructor(now: number) {
     this.#since = now;
     this.#changedAt = now;
@@ -28,7 +28,7 @@ export class Integrator {
     if (value > this.#max) this.#max = value;
   }
 
-  /** What was since the last call. */
+  /** Returns the statistics since the last call and starts a new period. */
   reset(now: number): DemandStats {
     this.#advance(now);
     const duration = (now - this.#since) / 1000;

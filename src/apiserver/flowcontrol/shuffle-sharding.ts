@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Deals a hand of queues to a flow, always the same one: two flows rarely have the same hand, so a flow that fills its queues
- * leaves others some of theirs. All different, from 0 to `deckSize` - 1. Upstream: apiserver/pkg/util/shufflesharding/dealer.go.
+ * Returns the hand of queues of a flow: distinct indices from 0 to `deckSize` - 1, always the same for the flow. Two flows
+ * rarely have the same hand, so a flow that fills its queues leaves other flows some of theirs. Upstream:
+ * apiserver/pkg/util/shufflesharding/dealer.go.
  */
 export function dealHand(flow: string, deckSize: number, handSize: number): number[] {
   let hash = createHash('sha256').update(flow).digest().readBigUInt64LE();
@@ -12,7 +13,7 @@ export function dealHand(flow: string, deckSize: number, handSize: number): numb
     remainders.push(Number(hash % cards));
     hash /= cards;
   }
-  // A remainder counts the cards that are left: it is shifted beyond those that were dealt before.
+  // Each remainder is an index among the remaining cards; it is shifted past those dealt before.
   return remainders.map((remainder, i) => {
     let card = remainder;
     for (let j = i; j > 0; j -= 1) if (card >= (remainders[j - 1] as number)) card += 1;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TimingRatioHistogram } from './timing-ratio-histogram.ts';
 
-test('each nanosecond counts for the value that it has', () => {
+test('counts each nanosecond for its value', () => {
   const histogram = new TimingRatioHistogram([0, 0.5, 1], 100);
   histogram.setDenominator(4, 100);
   histogram.set(1, 101);

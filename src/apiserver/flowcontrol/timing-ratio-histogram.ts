@@ -1,15 +1,16 @@
 import type { Series } from '#apiserver/base/metrics/series-histogram';
 
 /**
- * How long a fraction had which value: each nanosecond counts as one observation. It only adds numbers when its numerator changes.
- * Upstream: apiserver/pkg/util/flowcontrol/metrics/timing_ratio_histogram.go, component-base/metrics/prometheusextension.
+ * Histogram of a ratio over time, in which each nanosecond counts as one observation. Changes of the numerator cost only
+ * additions. Upstream: apiserver/pkg/util/flowcontrol/metrics/timing_ratio_histogram.go,
+ * component-base/metrics/prometheusextension.
  *
- * A numerator of 1 for 2 ms and of 3 for 1 ms, of a denominator of 4, with bounds 0.5 and 1: buckets 2e6, 1e6 and 0 (beyond all),
- * a sum of 0.25 * 2e6 + 0.75 * 1e6.
+ * Example: a numerator of 1 for 2 ms and of 3 for 1 ms, a denominator of 4 and bounds 0.5 and 1 give buckets 2e6, 1e6 and 0
+ * (above all bounds), and the sum 0.25 * 2e6 + 0.75 * 1e6.
  */
 export class TimingRatioHistogram {
   readonly #bounds: readonly number[];
-  /** Milliseconds. */
+  /** Time in each bucket in milliseconds. */
   readonly #buckets: number[];
   #sum = 0;
   #since: number;
@@ -18,7 +19,7 @@ export class TimingRatioHistogram {
   #denominator = 1;
   #bucket = 0;
 
-  /** `now`: milliseconds of a monotonic clock. */
+  /** `now` is a monotonic time in milliseconds. */
   constructor(bounds: readonly number[], now: number) {
     this.#bounds = bounds;
     this.#buckets = new Array<number>(bounds.length + 1).fill(0);
@@ -37,7 +38,7 @@ export class TimingRatioHistogram {
     this.#bucket = this.#bucketOf(numerator / this.#denominator);
   }
 
-  /** Above 0. */
+  /** Sets the denominator, which must be positive. */
   setDenominator(denominator: number, now: number): void {
     if (denominator === this.#denominator) return;
     this.#advance(now);

@@ -1,10 +1,13 @@
 import type { RequestInfo } from '#apiserver/request/request-info';
 
-/** Counts the watches that a write will wake, by resource, namespace and name. Upstream: apiserver/pkg/util/flowcontrol/watch_tracker.go. */
+/**
+ * Counts the watches that a write notifies, by resource, namespace and name. Upstream:
+ * apiserver/pkg/util/flowcontrol/watch_tracker.go.
+ */
 export class WatchTracker {
   readonly #watches = new Map<string, number>();
 
-  /** Returns the end of it. */
+  /** Counts a watch. Returns the function that removes it. */
   register({ apiGroup, resource, namespace, name }: RequestInfo): () => void {
     const key = `${apiGroup}/${resource}/${namespace}/${name}`;
     this.#watches.set(key, (this.#watches.get(key) ?? 0) + 1);
@@ -15,7 +18,7 @@ export class WatchTracker {
     };
   }
 
-  /** Those of all, of the namespace, and of the object. */
+  /** Returns the number of watches of all objects, of the namespace, and of the object. */
   interested({ apiGroup, resource, namespace, name }: RequestInfo): number {
     if (this.#watches.size === 0) return 0;
     const base = `${apiGroup}/${resource}`;

@@ -3,14 +3,14 @@ import type { RequestContext } from '#apiserver/request/request-context';
 import type { WorkEstimate } from './queue-set.ts';
 import type { WatchTracker } from './watch-tracker.ts';
 
-/** How many objects are stored of a resource, and how large they are. */
+/** Returns the number of stored objects of a resource and their average size. */
 export type ObjectStats = (
   resource: GroupResource,
 ) => { readonly objectCount: number; readonly estimatedAverageObjectSizeBytes: number } | undefined;
 
 /** Upstream: apiserver/pkg/util/flowcontrol/request/config.go, list_work_estimator.go. */
 const bytesPerSeat = 100_000;
-/** A list from the cache is sent as it is read: it never holds more. */
+/** Maximum memory of a list from the cache, which is sent while it is read. */
 const maxCachedBytes = 1_000_000;
 const maxListSeats = 100;
 const maxMutatingSeats = 10;
@@ -19,14 +19,17 @@ const eventMs = 5;
 
 const oneSeat: WorkEstimate = { initialSeats: 1, finalSeats: 0, additionalMs: 0 };
 
-/** How many seats a request takes: lists by what they read, writes by the watches that they wake. Upstream: apiserver/pkg/util/flowcontrol/request. */
+/**
+ * Estimates the seats of a request: lists by the objects read, writes by the watches notified. Upstream:
+ * apiserver/pkg/util/flowcontrol/request.
+ */
 export class WorkEstimator {
   constructor(
     private readonly stats: ObjectStats,
     private readonly watches: WatchTracker,
   ) {}
 
-  /** `maxSeats`: the most that the priority level gives one request; 0: no limit of its own. */
+  /** `maxSeats` is the maximum for one request at the priority level; 0: no limit specific to the level. */
   estimate({ info, query }: RequestContext, maxSeats: number): WorkEstimate {
     if (!info.isResourceRequest) return oneSeat;
     switch (info.verb) {
@@ -71,7 +74,7 @@ export class WorkEstimator {
   }
 }
 
-/** Of watches that begin with what there is. */
+/** True for watches that start with the current objects. */
 function startsWithEvents(query: string): boolean {
   const parameters = new URLSearchParams(query);
   const version = parameters.get('resourceVersion') ?? '';

@@ -6,30 +6,31 @@ import { nodeOfServiceAccount, serviceAccountOf } from '#apiserver/authenticatio
 import { forbiddenError } from '#apiserver/authorization/authorization.guard';
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
 
-/** Somebody who may be impersonated, and the verb that says so; none where the plain right to `impersonate` does. */
+/** An impersonated user and the verb that permitted it; undefined for the legacy verb `impersonate`. */
 export interface Impersonated {
   readonly user: UserInfo;
   readonly constraint: string;
 }
 
-/** Tries to impersonate: undefined where the mode is not about such users. Rejects with Forbidden. */
+/** Tries to impersonate a user. Resolves to undefined if the mode does not apply to the user. Rejects with Forbidden. */
 type Mode = (wanted: UserInfo, request: AuthorizationAttributes) => Promise<Impersonated | undefined>;
 
 const nodePrefix = 'system:node:';
 const nodeKeysKey = 'authentication.kubernetes.io/associated-node-keys';
 const authenticationGroup = 'authentication.k8s.io';
-/** From so many checks on, one for all of them is tried first. */
+/** Number of checks from which a single check for all of them is tried first. */
 const manyChecks = 4;
 const maxRemembered = 10_000;
 
 /**
- * Whom somebody may impersonate. The constrained modes ask for two rights each, `impersonate-on:MODE:VERB` on what is
- * requested and `impersonate:MODE` on the user; the last one for the plain `impersonate` alone. The first mode that allows
- * it is taken, and tried first the next time; of refusals the first one is told.
+ * Decides whom a user may impersonate. The constrained modes require two permissions, `impersonate-on:MODE:VERB` on the
+ * requested resource and `impersonate:MODE` on the user; the last mode requires only the legacy verb `impersonate`. The
+ * first mode that permits the request is used, and is tried first for the next request of the impersonator. If all modes
+ * deny it, the first denial is returned.
  *
- * | mode | whom |
+ * | mode | impersonated user |
  * |---|---|
- * | associated-node | the node that the asking service account's pod runs on |
+ * | associated-node | the node of the pod that the impersonating service account belongs to |
  * | arbitrary-node | a node |
  * | serviceaccount | a service account |
  * | user-info | other users, with groups, uid and extra |
@@ -38,7 +39,7 @@ const maxRemembered = 10_000;
  */
 export class ImpersonationModes {
   readonly #modes: readonly Mode[];
-  /** By the name of who asks: the mode that allowed it last. */
+  /** The mode that last permitted a request, by the impersonator's name. */
   readonly #last = new Map<string, number>();
 
   constructor(authorizer: Authorizer) {
@@ -51,7 +52,7 @@ export class ImpersonationModes {
     ];
   }
 
-  /** `request`: what is asked for, by who really asks. Rejects with Forbidden. */
+  /** `request` has the attributes of the request with the impersonator as user. Rejects with Forbidden. */
   async impersonate(wanted: UserInfo, request: AuthorizationAttributes): Promise<Impersonated> {
     const last = this.#last.get(request.user.name);
     const order = last === undefined ? this.#modes.keys() : [last, ...[...this.#modes.keys()].filter((index) => index !== last)];
@@ -84,7 +85,10 @@ function constrained(authorizer: Authorizer, mode: string, fits: (wanted: UserIn
   };
 }
 
-/** The right is to the nodes of one's pods, so who asks is told with the keys of their extra alone, and every node is meant. */
+/**
+ * Checks the permission for the nodes of a service account's pods. It covers every node, and only the keys of the
+ * impersonator's extra are passed to the authorizer.
+ */
 function associatedNode(authorizer: Authorizer): Mode {
   const anonymized: Authorizer = {
     name: authorizer.name,
@@ -101,7 +105,10 @@ function associatedNode(authorizer: Authorizer): Mode {
   });
 }
 
-/** Checks the rights to the name, the uid, the groups and the extra. `verb` of a constrained mode; empty: `impersonate`. */
+/**
+ * Checks the permissions for the name, uid, groups and extra of a user. `verb` is the verb of a constrained mode; empty
+ * stands for `impersonate`.
+ */
 async function impersonate(authorizer: Authorizer, verb: string, wanted: UserInfo, by: UserInfo): Promise<Impersonated> {
   const isConstrained = verb !== '';
   const attributes = (apiGroup: string, resource: string, name: string): AuthorizationAttributes => ({
@@ -178,7 +185,7 @@ function extraProblem(extra: NonNullable<UserInfo['extra']>): string | undefined
   return undefined;
 }
 
-/** Everybody is either authenticated or anonymous. */
+/** Adds `system:authenticated` or `system:unauthenticated`. */
 function withCommonGroup(name: string, groups: readonly string[]): readonly string[] {
   if (name !== userNames.anonymous && groups.includes(groupNames.unauthenticated)) return groups;
   const common = name === userNames.anonymous ? groupNames.unauthenticated : groupNames.authenticated;

@@ -12,12 +12,12 @@ const allows: Authorizer = { name: 'Allows', authorize: () => ({ decision: 'Allo
 const hangingAuthenticator = guardAuthenticator('Hanging', { name: '', authenticate: hangs }, 10);
 const hangingAuthorizer = guardAuthorizer('Hanging', { name: '', authorize: hangs }, 10);
 
-it('an authenticator that hangs keeps nobody else from being known', async () => {
+it('a hanging authenticator does not prevent authentication by others', async () => {
   expect(await new UnionAuthenticator([hangingAuthenticator, knows]).authenticate({} as never)).toBe(jane);
   await expect(new UnionAuthenticator([hangingAuthenticator]).authenticate({} as never)).rejects.toThrow(AuthenticationFailedError);
 });
 
-it('an authorizer that hangs has no opinion', async () => {
+it('a hanging authorizer has no opinion', async () => {
   expect(await new UnionAuthorizer([hangingAuthorizer, allows]).authorize({} as never)).toMatchObject({ decision: 'Allow' });
   expect(await new UnionAuthorizer([hangingAuthorizer]).authorize({} as never)).toEqual({
     decision: 'NoOpinion',
@@ -25,7 +25,7 @@ it('an authorizer that hangs has no opinion', async () => {
   });
 });
 
-it('answers that are there at once come at once', () => {
+it('synchronous answers stay synchronous', () => {
   expect(guardAuthenticator('Knows', knows, 10).authenticate({} as never)).toBe(jane);
   expect(guardAuthorizer('Allows', allows, 10).authorize({} as never)).toEqual({ decision: 'Allow', reason: '' });
 });

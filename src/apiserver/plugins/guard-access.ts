@@ -3,8 +3,8 @@ import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { within } from './within.ts';
 
 /**
- * An authenticator of a package that does not hold requests up for ever: who takes longer than it may has not known the
- * user, and the credentials count as wrong unless another one knows them.
+ * Limits the duration of a package's authenticator: after the timeout it counts as an authentication failure, unless another
+ * authenticator accepts the credentials.
  */
 export function guardAuthenticator(name: string, authenticator: Authenticator, timeoutMs: number): Authenticator {
   return {
@@ -16,7 +16,9 @@ export function guardAuthenticator(name: string, authenticator: Authenticator, t
   };
 }
 
-/** The same of an authorizer: who takes longer has no opinion, and the reason of a refusal says so. */
+/**
+ * Limits the duration of a package's authorizer: after the timeout it has no opinion, and the reason of a denial reports it.
+ */
 export function guardAuthorizer(name: string, authorizer: Authorizer, timeoutMs: number): Authorizer {
   return {
     name,

@@ -10,10 +10,10 @@ const conflict = newConflict({ group: '', resource: 'orders' }, 'a', 'sold out')
 const late = { message: 'Timeout: plugin Shop gave no answer within 20 ms', status: { code: 504, reason: 'Timeout' } };
 
 it.each<{ name: string; create: () => KubeObject | Promise<KubeObject>; want: object; rejects: boolean }>([
-  { name: 'an answer at once', create: () => object, want: object, rejects: false },
-  { name: 'an answer in time', create: async () => object, want: object, rejects: false },
+  { name: 'a synchronous response', create: () => object, want: object, rejects: false },
+  { name: 'a response in time', create: async () => object, want: object, rejects: false },
   { name: 'a refusal', create: () => Promise.reject(conflict), want: { message: conflict.message }, rejects: true },
-  { name: 'no answer', create: () => new Promise<never>(() => {}), want: late, rejects: true },
+  { name: 'no response', create: () => new Promise<never>(() => {}), want: late, rejects: true },
 ])('guardActions: $name of a virtual resource and of an action', async ({ create, want, rejects }) => {
   const group: ContributedGroupOptions = {
     name: 'Shop',

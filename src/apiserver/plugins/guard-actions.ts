@@ -8,8 +8,8 @@ import type {
 import { TimeoutError, within } from './within.ts';
 
 /**
- * An API group of a package whose answers to what is POSTed do not hold requests up for ever: of an action that takes longer than it may,
- * the client learns that nobody knows what became of it.
+ * Limits the duration of a package's POST handlers: after the timeout the client gets an error that states the unknown
+ * outcome.
  */
 export function guardActions(options: ContributedGroupOptions, timeoutMs: number): ContributedGroupOptions {
   const guarded =

@@ -19,7 +19,7 @@ class Unsteady {
   }
 }
 
-/** Resolves to the labels of the object, or to the message of the denial. */
+/** Resolves to the labels of the object or to the message of the denial. */
 async function admit(behave: (request: Attributes) => void | Promise<void>, guard: PluginGuard): Promise<unknown> {
   const { logger, metrics } = fakeServices();
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } as KubeObject;
@@ -49,10 +49,10 @@ const late = 'Internal error occurred: admission plugin "Unsteady" gave no answe
 
 it.each<{ name: string; behave: (request: Attributes) => void | Promise<void>; fail: unknown; ignore: unknown }>([
   { name: 'admits', behave: () => {}, fail: touched, ignore: touched },
-  { name: 'admits later', behave: async () => {}, fail: touched, ignore: touched },
+  { name: 'admits asynchronously', behave: async () => {}, fail: touched, ignore: touched },
   { name: 'denies', behave: denies, fail: 'configmaps "a" is forbidden: no', ignore: 'configmaps "a" is forbidden: no' },
   {
-    name: 'denies later',
+    name: 'denies asynchronously',
     behave: async (request) => denies(request),
     fail: 'configmaps "a" is forbidden: no',
     ignore: 'configmaps "a" is forbidden: no',

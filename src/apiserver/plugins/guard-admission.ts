@@ -8,10 +8,10 @@ import type { Logger } from '#apiserver/base/logger';
 import type { Metrics } from '#apiserver/base/metrics/metrics';
 import { TimeoutError, within } from './within.ts';
 
-/** What becomes of a request when a plugin cannot say: it throws something that is no StatusError, or takes too long. */
+/** Handling of requests for which a plugin fails: it throws anything but a StatusError, or times out. */
 export interface PluginGuard {
   readonly timeoutMs: number;
-  /** Fail: the client gets an InternalError. Ignore: as if the plugin had not been asked. */
+  /** Fail: the client gets an InternalError. Ignore: the plugin is skipped. */
   readonly failurePolicy: 'Fail' | 'Ignore';
 }
 
@@ -20,8 +20,8 @@ export const defaultGuard: PluginGuard = { timeoutMs: 10_000, failurePolicy: 'Fa
 type Phase = (request: Attributes) => void | Promise<void>;
 
 /**
- * A plugin of a package, so that what is wrong with it harms only the request. One that is ignored when it fails works on a
- * copy of the object, which replaces the object if it succeeds: nothing half done is stored.
+ * Isolates a plugin of a package, so that its failures affect only the request. With `Ignore`, the plugin works on a copy of
+ * the object, which replaces the object only on success.
  */
 export function guardAdmission(
   plugin: AdmissionHandler,
@@ -31,7 +31,7 @@ export function guardAdmission(
   const { name } = admissionPluginOptions(plugin);
   const failures = metrics.counter({
     name: 'kubenest_admission_plugin_failures_total',
-    help: 'Requests for which a plugin of a package gave no verdict, by plugin and reason (error, timeout).',
+    help: "Number of requests for which a package's plugin failed, by plugin and reason (error, timeout).",
     labels: ['plugin', 'reason'],
   });
 
@@ -58,7 +58,7 @@ export function guardAdmission(
       }
     };
   };
-  // The prototype keeps what the class was decorated with.
+  // The prototype carries the metadata of the class's decorators.
   return Object.assign(Object.create(plugin) as AdmissionHandler, {
     ...(plugin.admit && { admit: guarded((request) => plugin.admit?.(request), true) }),
     ...(plugin.validate && { validate: guarded((request) => plugin.validate?.(request), false) }),

@@ -2,7 +2,7 @@ import type { AuditBackend, AuditEvent } from '#apiserver/audit/event';
 import type { Logger } from '#apiserver/base/logger';
 import { within } from './within.ts';
 
-/** An audit backend of a package, so that what is wrong with it harms no more than its own events: what it throws, or is not done with in time, is lost. */
+/** Isolates an audit backend of a package: events are lost and counted if it throws or times out. */
 export class GuardedAuditBackend implements AuditBackend {
   constructor(
     readonly name: string,

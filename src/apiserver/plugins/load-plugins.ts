@@ -7,20 +7,20 @@ import { type LoadedContribution, makeContribution } from './loaded-contribution
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
 import { ConfigurationError, readConfiguration } from './read-configuration.ts';
 
-/** A package to load, as a ServerConfiguration names it. */
+/** A plugin package in a ServerConfiguration. */
 export interface PluginRequest {
-  /** Its name, or the path of its folder (`./plugins/labels`). */
+  /** Package name, or the path of its folder (`./plugins/labels`). */
   readonly package: string;
   readonly integrity?: string | undefined;
-  /** Names of those of its contributions that are wanted; undefined: all. */
+  /** Names of the contributions to load; undefined: all. */
   readonly contributions?: readonly string[] | undefined;
-  /** By the name of the contribution. */
+  /** Configurations by contribution name. */
   readonly configuration?: Readonly<Record<string, unknown>> | undefined;
-  /** What holds for its admission plugins when they give no verdict; what is left out is as in `defaultGuard`. */
+  /** Failure handling of its admission plugins; `defaultGuard` applies to omitted members. */
   readonly guard?: Partial<PluginGuard> | undefined;
 }
 
-/** Everything that stopped packages from being loaded, one sentence each. */
+/** All problems that prevented packages from loading, one sentence each. */
 export class PluginLoadError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
@@ -29,8 +29,8 @@ export class PluginLoadError extends Error {
 }
 
 /**
- * Loads packages that are found from a folder. Throws a PluginLoadError with all that is wrong with all of them: a security
- * plugin is never silently absent.
+ * Resolves packages from a folder and loads them. Throws a PluginLoadError with all problems of all packages, because a
+ * security plugin must never be silently absent.
  */
 export async function loadPlugins(requests: readonly PluginRequest[], folder: string): Promise<LoadedContribution[]> {
   const loaded: LoadedContribution[] = [];
@@ -52,13 +52,13 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
   const modules = await Promise.all(found.modules.map((file) => importModule(found, file)));
   const described = contributedBy(modules).map((contribution) => {
     const description = describe(contribution);
-    if (!description) throw new Error(`it contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
+    if (!description) throw new Error(`contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
     return { contribution, description };
   });
   const names = described.map(({ description }) => description.options.name);
   const { configuration = {}, contributions = names } = request;
-  const strangers = [...contributions, ...Object.keys(configuration)].filter((name) => !names.includes(name));
-  if (strangers.length > 0) throw new Error(`it has no ${strangers.join(', ')}; it has ${names.join(', ')}`);
+  const unknown = [...contributions, ...Object.keys(configuration)].filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new Error(`unknown contributions: ${unknown.join(', ')} (available: ${names.join(', ')})`);
   const container = shared(modules);
   const guard = { ...defaultGuard, ...request.guard };
   return described
@@ -85,7 +85,7 @@ function configurationOf({ options: { name, configuration: Type } }: Described, 
   return undefined;
 }
 
-/** The container of a package: one for all that it contributes, so that its classes share what it binds. */
+/** Returns the container of a package, shared by all of its contributions and their dependencies. */
 function shared(modules: readonly ContainerModule[]): (services: Container) => Container {
   let container: Container | undefined;
   return (services) => {
@@ -108,6 +108,6 @@ function contributedBy(modules: readonly ContainerModule[]): Contribution[] {
 async function importModule({ folder }: PluginPackage, file: string): Promise<ContainerModule> {
   const { default: module } = (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
   const { load } = (module ?? {}) as { readonly load?: unknown };
-  if (typeof load !== 'function') throw new Error(`the default export of ${file.slice(folder.length + 1)} is no ContainerModule`);
+  if (typeof load !== 'function') throw new Error(`the default export of ${file.slice(folder.length + 1)} is not a ContainerModule`);
   return module as ContainerModule;
 }

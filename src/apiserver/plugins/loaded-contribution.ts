@@ -4,24 +4,27 @@ import type { Contribution } from './contribute.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
 import { newPlugin } from './new-plugin.ts';
 
-/** One thing that is added to the server, ready to be made. */
+/** A contribution that is ready to be instantiated. */
 export interface LoadedContribution {
   readonly described: Described;
   readonly guard: PluginGuard;
-  /** Validated; undefined for one that takes none. */
+  /** Validated configuration; undefined if the contribution takes none. */
   readonly configuration: object | undefined;
-  /** Makes the instance of a class, in the container of its package under that of the services. Throws an error that names the plugin. */
+  /**
+   * Instantiates the class in its package's container, a child of the services' container. Throws an error that names the
+   * plugin.
+   */
   make(services: Container): object;
 }
 
-/** The instance of a class; a value is what it is. */
+/** Instantiates a class; returns a value unchanged. */
 export function makeContribution(services: Container, contribution: Contribution, name: string, configuration?: object): object {
   return typeof contribution === 'function' ? newPlugin(services, name, contribution, configuration) : contribution;
 }
 
 /**
- * A contribution that is at hand, such as the one that a test is about; `configuration`: an instance of the class that its
- * decorator names, by default a new one. Throws for a class that is not decorated.
+ * Wraps a contribution without a package, for example for tests. `configuration` is an instance of the class that its
+ * decorator names; default: a new one. Throws if the class is not decorated.
  */
 export function contributionOf(contribution: Contribution, configuration?: object): LoadedContribution {
   const described = describe(contribution);
@@ -36,7 +39,7 @@ export function contributionOf(contribution: Contribution, configuration?: objec
   };
 }
 
-/** Those that were decorated as the kind. */
+/** Returns the contributions of a kind. */
 export function contributionsOf(contributions: readonly LoadedContribution[], kind: ContributionKind): LoadedContribution[] {
   return contributions.filter(({ described }) => described.kind === kind);
 }

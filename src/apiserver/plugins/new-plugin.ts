@@ -4,8 +4,8 @@ import { Configuration } from './configuration.ts';
 import { ConfigurationError } from './read-configuration.ts';
 
 /**
- * The one instance of a plugin, in a container of its own, so that no plugin sees another's bindings. Throws an error that
- * names the plugin where something that it asks for is not to be had, a ConfigurationError where it is its configuration.
+ * Instantiates a plugin in its own container, so that plugins do not see each other's bindings. Throws an error that names
+ * the plugin if a dependency is missing, a ConfigurationError if its configuration is invalid.
  */
 export function newPlugin<T extends object>(services: Container, name: string, Plugin: PluginClass<T>, configuration?: object): T {
   const container = new Container({ parent: services });

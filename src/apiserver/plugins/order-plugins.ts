@@ -1,4 +1,4 @@
-/** A plugin and where it wants to stand. */
+/** A plugin with its ordering constraints. */
 export interface Placed {
   readonly name: string;
   readonly before?: readonly string[] | undefined;
@@ -6,13 +6,14 @@ export interface Placed {
 }
 
 /**
- * Puts plugins into the fixed order of the built-in ones. One that says nothing stands before `anchor` (or last, if there is
- * none), so that policies, webhooks and quotas see what it did; those that say nothing keep their own order.
+ * Inserts plugins into the fixed order of the built-in ones. A plugin without constraints comes before `anchor` (or last
+ * without an anchor), so that policies, webhooks and quotas see its changes; plugins without constraints keep their own
+ * order.
  *
  *     built-in A B C, anchor C; X {}, Y { before: [A] }, Z { after: [C] }   ->   Y A B X C Z
  *
- * `known`: all names that could be there; one that is not on puts no one in a place. Throws for names that nobody has, for
- * names that two have, and for wishes that contradict each other, with the names.
+ * `known` lists all existing names; constraints on a disabled plugin have no effect. Throws for unknown names, duplicate
+ * names and contradictory constraints, and names the plugins.
  */
 export function orderPlugins(
   builtin: readonly string[],
@@ -22,7 +23,7 @@ export function orderPlugins(
 ): string[] {
   const names = new Set(builtin);
   for (const { name } of added) {
-    if (names.has(name) || known.has(name)) throw new Error(`there are two plugins named ${name}`);
+    if (names.has(name) || known.has(name)) throw new Error(`duplicate plugin name ${name}`);
     names.add(name);
   }
   const follows = new Map<string, Set<string>>([...names].map((name) => [name, new Set()]));
@@ -33,7 +34,7 @@ export function orderPlugins(
   const unplaced = added.filter(({ before = [], after = [] }) => before.length === 0 && after.length === 0);
   for (const { name, before = [], after = [] } of added) {
     for (const other of [...before, ...after])
-      if (!names.has(other) && !known.has(other)) throw new Error(`plugin ${name} is to stand beside ${other}, and no plugin is named so`);
+      if (!names.has(other) && !known.has(other)) throw new Error(`plugin ${name}: \`before\`/\`after\` names unknown plugin ${other}`);
     for (const other of before) place(name, other);
     for (const other of after) place(other, name);
   }
@@ -45,13 +46,13 @@ export function orderPlugins(
   return sorted([...added.map(({ name }) => name), ...builtin], follows);
 }
 
-/** Each after all that it follows, and else the first of the names first. */
+/** Sorts topologically; among unconstrained names the given order is kept. */
 function sorted(names: readonly string[], follows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const order: string[] = [];
   const left = new Set(names);
   while (left.size > 0) {
     const next = [...left].find((name) => [...(follows.get(name) ?? [])].every((other) => !left.has(other)));
-    if (next === undefined) throw new Error(`the order of the plugins ${[...left].sort().join(', ')} contradicts itself`);
+    if (next === undefined) throw new Error(`plugins ${[...left].sort().join(', ')}: \`before\` and \`after\` form a cycle`);
     left.delete(next);
     order.push(next);
   }

@@ -1,15 +1,16 @@
 import type { Type } from '@nestjs/common';
 import { type ContributedValue, type ContributionOptions, contributedValue } from '#apiserver/base/contribution';
 
-/** Pages that a package adds. */
+/** HTTP pages that a package adds. */
 export interface PagesOptions extends Omit<ContributionOptions, 'configuration'> {
-  /** A Nest module with controllers. They may inject what plugins may, by the same tokens. */
+  /** A Nest module with controllers, which can inject the same tokens as plugins. */
   readonly module: Type;
 }
 
 /**
- * Pages for people, or anything else that is no resource. The handler chain knows who asks and whether they may `get` (`post`,
- * …) the path before a controller is called: RBAC says so by nonResourceURLs. Paths of the server's own win.
+ * Contributes web pages or other non-resource endpoints. Before a controller is called, the handler chain authenticates the
+ * user and authorizes `get` (`post`, …) on the path, which RBAC grants by nonResourceURLs. Paths of the server take
+ * precedence.
  */
 export function pages(options: PagesOptions): ContributedValue {
   return contributedValue('Pages', options);

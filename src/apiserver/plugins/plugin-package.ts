@@ -4,15 +4,15 @@ import { findPackageJSON } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The version of what `kubenest/sdk` promises; packages say which they need by its major number. */
+/** Version of the `kubenest/sdk` API. Packages declare the major version that they need. */
 export const sdkVersion = '1.0.0';
 
-/** A package of plugins as it was found. */
+/** A resolved plugin package. */
 export interface PluginPackage {
   readonly name: string;
   readonly version: string;
   readonly folder: string;
-  /** What to import, absolute. */
+  /** Absolute paths of the modules to import. */
   readonly modules: readonly string[];
 }
 
@@ -23,11 +23,11 @@ interface Manifest {
 }
 
 /**
- * Finds a package as `import` would from a folder, and checks what its package.json says of it:
+ * Resolves a package like `import` does from a folder, and validates its package.json:
  *
  *     "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }
  *
- * `integrity`: what `integrityOf` must give. Throws an Error that names the package and says what is wrong.
+ * `integrity` is the expected result of `integrityOf`. Throws an Error that names the package and the problem.
  */
 export function findPluginPackage(name: string, folder: string, integrity?: string): PluginPackage {
   const file = manifestOf(name, folder);
@@ -35,20 +35,20 @@ export function findPluginPackage(name: string, folder: string, integrity?: stri
   const { sdk, plugins } = manifest.kubenest ?? {};
   if (typeof sdk !== 'string' || !isStrings(plugins) || plugins.length === 0)
     throw new Error(`its package.json has no "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }`);
-  if (!/^\^?\d+(\.\d+){0,2}$/.test(sdk)) throw new Error(`"kubenest.sdk" is ${JSON.stringify(sdk)}, and must be like "^1"`);
-  if (!satisfies(sdkVersion, sdk)) throw new Error(`it is made for version ${sdk} of kubenest/sdk, and this server has ${sdkVersion}`);
+  if (!/^\^?\d+(\.\d+){0,2}$/.test(sdk)) throw new Error(`"kubenest.sdk" is ${JSON.stringify(sdk)}, expected a range such as "^1"`);
+  if (!satisfies(sdkVersion, sdk)) throw new Error(`requires version ${sdk} of kubenest/sdk, but this server provides ${sdkVersion}`);
   const root = dirname(file);
   const modules = plugins.map((path) => join(root, path));
   const missing = modules.find((path) => !path.startsWith(root + sep) || !existsSync(path));
-  if (missing !== undefined) throw new Error(`it has no file ${relative(root, missing)}: is it built?`);
+  if (missing !== undefined) throw new Error(`missing file ${relative(root, missing)}: build the package first`);
   if (integrity !== undefined && integrityOf(root) !== integrity)
-    throw new Error(`its files are not those that were asked for: the integrity is ${integrityOf(root)}`);
+    throw new Error(`integrity mismatch: the files have ${integrityOf(root)}`);
   return { name, version: typeof manifest.version === 'string' ? manifest.version : '', folder: root, modules };
 }
 
 /**
- * `sha512-` and the digest of a package's files: of the paths, with slashes and in the order of their UTF-16 code units, and
- * of what is in them, each ended by a zero byte; packages inside it (`node_modules`) are not its own.
+ * Returns `sha512-` and a digest of the package's files: for each file, in the UTF-16 order of the paths, the path (with
+ * slashes) and the content, each followed by a zero byte. Nested packages (`node_modules`) are excluded.
  */
 export function integrityOf(folder: string): string {
   const hash = createHash('sha512');
@@ -73,12 +73,15 @@ function manifestOf(name: string, folder: string): string {
         : findPackageJSON(name, pathToFileURL(`${folder}/`));
     if (file !== undefined && existsSync(file)) return file;
   } catch {
-    // Told below.
+    // The error below reports the failure.
   }
-  throw new Error(`it is not installed in ${folder}, nor above it`);
+  throw new Error(`not installed in ${folder} or its parents`);
 }
 
-/** `^1.2` is 1.2 and what follows below 2; `1`, `1.2` and `1.2.3` are all that begin so. */
+/**
+ * Tests a version against a range: `^1.2` accepts 1.2 up to, but not including, 2; `1`, `1.2` and `1.2.3` accept versions
+ * with that prefix.
+ */
 function satisfies(version: string, range: string): boolean {
   const have = version.split('.').map(Number);
   const want = range.replace('^', '').split('.').map(Number);

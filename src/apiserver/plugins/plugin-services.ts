@@ -12,7 +12,7 @@ import { RestMapper } from '#apiserver/server/rest-mapper';
 import { ServiceResolver } from '#apiserver/network/service-resolver';
 import { Clock } from '#apiserver/base/clock';
 
-/** What the server offers to plugins. A plugin asks for a member by the token of its type: `@inject(Informers) informers: Informers`. */
+/** Services for plugins. A plugin injects a member by the token of its type: `@inject(Informers) informers: Informers`. */
 export interface PluginServices {
   readonly informers: Informers;
   readonly client: Client;
@@ -28,10 +28,10 @@ export interface PluginServices {
   readonly shutdownSignal: ShutdownSignal;
 }
 
-/** All of them at once, for plugins that hand them on. */
+/** Injection token of all services, for plugins that pass them on. */
 export const PluginServices = Symbol.for('kubenest.PluginServices');
 
-/** By the member that each token is of. */
+/** Injection tokens by member. */
 export const serviceTokens: Readonly<Record<keyof PluginServices, symbol>> = {
   informers: Informers,
   client: Client,
@@ -47,7 +47,7 @@ export const serviceTokens: Readonly<Record<keyof PluginServices, symbol>> = {
   shutdownSignal: ShutdownSignal,
 };
 
-/** The container that the containers of plugins are children of. */
+/** Creates the parent of the plugins' containers. */
 export function newServiceContainer(services: PluginServices): Container {
   const container = new Container();
   container.bind(PluginServices).toConstantValue(services);

@@ -18,7 +18,7 @@ class Limits {
   limits: Limit[] = [];
 }
 
-it('fills in what is left out, and makes instances at any depth', () => {
+it('applies defaults and instantiates nested classes', () => {
   const { limits } = readConfiguration(Limits, { limits: [{ name: 'a' }] }, 'configuration');
   expect(limits).toEqual([{ name: 'a', most: 10 }]);
   expect(limits[0]).toBeInstanceOf(Limit);
@@ -26,10 +26,10 @@ it('fills in what is left out, and makes instances at any depth', () => {
 });
 
 it.each([
-  { name: 'no object', data: [], problems: ['configuration must be an object'] },
+  { name: 'a non-object', data: [], problems: ['configuration must be an object'] },
   { name: 'unknown members', data: { limit: [] }, problems: ['configuration.limit is unknown'] },
   {
-    name: 'all that is wrong, with its place',
+    name: 'all problems with their paths',
     data: { limits: [{ name: 1 }, { name: 'b', most: 0, least: 1 }] },
     problems: [
       'configuration.limits[0].name: name must be a string',
@@ -37,7 +37,7 @@ it.each([
       'configuration.limits[1].least is unknown',
     ],
   },
-])('tells $name', ({ data, problems }) => {
+])('reports $name', ({ data, problems }) => {
   const read = (): unknown => readConfiguration(Limits, data, 'configuration');
   expect(read).toThrow(ConfigurationError);
   try {

@@ -1,7 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
 
-/** All that is wrong with a configuration, one sentence each. */
+/** All problems of a configuration, one sentence each. */
 export class ConfigurationError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
@@ -10,9 +10,9 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * An instance of a class with class-validator's decorators from plain data, as YAML has it; what the data leaves out has the
- * class's defaults. Members that the class does not know are refused. Throws a ConfigurationError whose problems begin with
- * the place, under `place`.
+ * Creates an instance of a class with class-validator's decorators from plain data such as parsed YAML; omitted members keep
+ * the class's defaults. Unknown members are rejected. Throws a ConfigurationError whose problems start with the path,
+ * prefixed by `place`.
  */
 export function readConfiguration<T extends object>(Type: new () => T, data: unknown, place: string): T {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw new ConfigurationError([`${place} must be an object`]);

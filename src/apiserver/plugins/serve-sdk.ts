@@ -6,8 +6,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 let isServed = false;
 
 /**
- * From now on, whoever imports `kubenest/sdk` (or another of our entries) gets this server's own, wherever it stands and
- * whether or not it has one installed: a denial of a plugin is a denial to the server, because both mean the same class.
+ * Makes imports of `kubenest/sdk` (and the other exports) resolve to this server's copy, wherever the importing package is
+ * and whatever it has installed, so that plugin and server share the same classes; a plugin's StatusError is then recognized
+ * by the server.
  */
 export function serveSdk(): void {
   if (isServed) return;
@@ -19,12 +20,12 @@ export function serveSdk(): void {
   });
 }
 
-/** The folder of the package that this file belongs to; built files have a package.json without a name of their own. */
+/** Returns the root folder of this package. Built files have a package.json without a name beside them. */
 function ownFolder(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); folder !== dirname(folder); folder = dirname(folder)) {
     if (nameIn(join(folder, 'package.json')) === 'kubenest') return folder;
   }
-  throw new Error('the server stands outside of its package');
+  throw new Error('the server is not inside its package');
 }
 
 function nameIn(file: string): unknown {

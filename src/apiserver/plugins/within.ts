@@ -1,7 +1,7 @@
-/** What was not done in time. */
+/** An operation that did not complete in time. */
 export class TimeoutError extends Error {}
 
-/** What work comes to; rejects with a TimeoutError if that takes longer. What comes after the time is told to nobody. */
+/** Returns the result of the work, or rejects with a TimeoutError if it takes longer. A later result is discarded. */
 export async function within<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new TimeoutError(`no answer within ${milliseconds} ms`)), milliseconds);

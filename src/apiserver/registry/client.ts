@@ -2,19 +2,20 @@ import type { GroupVersionResource, KubeObject } from '#apimachinery/meta/types'
 import type { UserInfo } from '#apiserver/request/user-info';
 
 export interface ClientTarget extends GroupVersionResource {
-  /** Of the resource itself unless named. */
+  /** Subresource. Default: the resource itself. */
   readonly subresource?: string;
 }
 
-/** Reads and writes objects in process, without a connection. What it gives is the caller's own. */
+/** Reads and writes objects in process. Returned objects belong to the caller. */
 export interface ObjectClient {
-  /** undefined if there is none. Reads the newest state. */
+  /** Returns the newest state; undefined if the object does not exist. */
   get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined>;
-  /** Returns what is stored. Rejects with AlreadyExists. */
+  /** Creates an object and returns it as stored. Rejects with AlreadyExists. */
   create(target: ClientTarget, object: KubeObject): Promise<KubeObject>;
   /**
-   * Changes an object by what `change` makes of it; undefined leaves it. `change` is called again with the newer object where
-   * another writer was faster; what it throws ends the update. Returns what is stored; undefined if it was left or is not there.
+   * Updates an object to the result of `change`; undefined leaves it unchanged. After a conflict, `change` is called again
+   * with the newer object; an exception from it ends the update. Returns the stored object; undefined if it was unchanged or
+   * does not exist.
    */
   update(
     target: ClientTarget,
@@ -22,13 +23,19 @@ export interface ObjectClient {
     name: string,
     change: (object: KubeObject) => KubeObject | undefined,
   ): Promise<KubeObject | undefined>;
-  /** One that is gone already is fine. */
+  /** Deletes an object. Succeeds if it does not exist. */
   delete(target: ClientTarget, namespace: string, name: string): Promise<void>;
 }
 
-/** As the server itself: through the same stores, strategies and validation as requests, without authorization and admission. */
+/**
+ * Acts as the server itself: uses the same stores, strategies and validation as requests, without authorization and
+ * admission.
+ */
 export interface Client extends ObjectClient {
-  /** As somebody else: through authorization, admission and audit, as if the user had asked. Rejects with what the user would be told. */
+  /**
+   * Returns a client that acts as the user: with authorization, admission and audit, as for the user's own requests. Rejects
+   * with the Status that the user would get.
+   */
   asUser(user: UserInfo): ObjectClient;
 }
 

@@ -3,103 +3,106 @@ import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props
 import { type ContributionOptions, type ContributedValue, contributedValue } from '#apiserver/base/contribution';
 import type { Column, ComputedRequest, Strategy } from './resource-definition.ts';
 
-/** One version of a resource that a package adds. */
+/** A version of a resource that a package adds. */
 export interface ContributedVersion {
   readonly name: string;
-  /** Of the whole object, as a CustomResourceDefinition has it: structural, with defaults and rules in CEL. */
+  /** Schema of the whole object, structural as in a CustomResourceDefinition, with defaults and CEL rules. */
   readonly schema: JsonSchemaProps;
-  /** Clients that use the version are warned: it is deprecated, and what to use instead. */
+  /** Warning sent to clients of a deprecated version, naming its replacement. */
   readonly deprecationWarning?: string;
 }
 
-/** Where a Scale finds its parts: simple JSON paths such as `.spec.replicas`. */
+/** Simple JSON paths of the fields of a Scale, such as `.spec.replicas`. */
 export interface ContributedScale {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
   readonly labelSelectorPath?: string;
 }
 
-/** A subresource of some of an object's fields: clients change them there and nowhere else, as they do with a status. */
+/** A subresource of some fields of an object, which clients can change only there, like a status. */
 export interface ContributedFields<T extends KubeObject = KubeObject> {
-  /** Top-level ones, besides `metadata`. */
+  /** Names of top-level fields other than `metadata`. */
   readonly fields: readonly string[];
   readonly strategy?: Strategy<T>;
 }
 
-/** A subresource that does something with an object when it is POSTed to, as `eviction` and `token` do. */
+/** A subresource that acts on an object when it is POSTed to, like `eviction` and `token`. */
 export interface ContributedAction<T extends KubeObject = KubeObject, B extends KubeObject = KubeObject> {
-  /** Of what is sent and answered, in the version of the resource. */
+  /** Kind of the request and the response, in the version of the resource. */
   readonly kind: string;
   readonly schema: JsonSchemaProps;
-  /** Makes the answer of what was sent; `parent` is the object as it is stored, which changes by a `Client` only. */
+  /** Returns the response to the request body `sent`. `parent` is the stored object; change it only through a `Client`. */
   create: { create(sent: B, parent: T, request: ComputedRequest): B | Promise<B> }['create'];
 }
 
 /**
- * A resource that a package adds. It behaves as the schemas of its versions say; what they cannot say, its strategy does.
- * Objects are stored in the storage version, at the same place as custom resources of the same group and name: what began
- * as a CustomResourceDefinition may become a plugin, and keeps its objects.
+ * A resource that a package adds. The schemas of its versions define its behaviour, and its strategy adds what schemas
+ * cannot express. Objects are stored in the storage version under the key of a custom resource with the same group and name,
+ * so a plugin can replace a CustomResourceDefinition and keep its objects.
  */
 export interface ContributedResource<T extends KubeObject = KubeObject> {
   readonly kind: string;
-  /** The plural of the URL. */
+  /** Plural name in the URL. */
   readonly resource: string;
-  /** The kind in small letters unless named. */
+  /** Singular name. Default: the kind in lower case. */
   readonly singular?: string;
-  /** The kind and `List` unless named. */
+  /** Kind of lists. Default: the kind followed by `List`. */
   readonly listKind?: string;
-  /** Objects are in namespaces (the default). */
+  /** True if objects are namespaced. Default: true. */
   readonly namespaced?: boolean;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** The preferred one first. */
+  /** Versions, the preferred one first. */
   readonly versions: readonly ContributedVersion[];
-  /** The first unless named. */
+  /** Version in which objects are stored. Default: the first. */
   readonly storageVersion?: string;
   /**
-   * Turns an object of one version into another, whose `apiVersion` is given; without it, versions differ by name only. The
-   * object is a copy that may be changed; its metadata stay what they were.
+   * Converts an object to the version `apiVersion`. Default: versions differ only in name. The object is a copy that may be
+   * modified; changes of its metadata are discarded.
    */
   convert?(object: T, apiVersion: string): T;
   /**
-   * What happens to objects that are written, after defaults and before validation, and what is wrong with those that the
-   * schema finds right. Objects are in the version of the request; on update `prepareForUpdate` runs before the generation
-   * is counted. Upstream's rules for metadata, generation and status hold in any case.
+   * Preparation of written objects, after defaulting and before validation, and validation beyond the schema. Objects are in
+   * the version of the request; `prepareForUpdate` runs before the generation is incremented. Upstream's rules for metadata,
+   * generation and status always apply.
    */
   readonly strategy?: Strategy<T>;
-  /** Gives the resource a subresource `status`: clients change it there and nowhere else. */
+  /** Adds a `status` subresource, the only endpoint at which clients can change the status. */
   readonly status?: boolean | Strategy<T>;
-  /** Subresources besides, by their names. */
+  /** Additional subresources by name. */
   readonly subresources?: Readonly<Record<string, ContributedFields<T> | ContributedAction<T>>>;
   /**
-   * Makes the resource a virtual one, as SubjectAccessReview is: nothing is stored, and all that can be done is to POST; this
-   * makes the answer of what was sent. It has neither strategy, subresources, nor other verbs.
+   * Makes the resource virtual, like SubjectAccessReview: it is not stored and supports only POST, which this function
+   * answers. A virtual resource has no strategy, no subresources and no other verbs.
    */
   create?(sent: T, request: ComputedRequest): T | Promise<T>;
-  /** Gives the resource a subresource `scale`. */
+  /** Adds a `scale` subresource. */
   readonly scale?: ContributedScale;
-  /** What `kubectl get` shows; name and age unless named. */
+  /** Columns of `kubectl get`. Default: name and age. */
   readonly columns?: readonly Column<T>[];
-  /** What `fieldSelector` can ask for besides name and namespace: JSON paths such as `.spec.color`. */
+  /** JSON paths that `fieldSelector` accepts in addition to name and namespace, such as `.spec.color`. */
   readonly selectableFields?: readonly string[];
 }
 
 /** An API group that a package adds. */
 export interface ContributedGroupOptions extends Omit<ContributionOptions, 'configuration'> {
-  /** Such as `shop.example.com`; that of no built-in group. */
+  /** Group name such as `shop.example.com`; must not be a built-in group. */
   readonly group: string;
   readonly resources: readonly ContributedResource[];
-  /** The group's rank in discovery: higher comes first. 1000, as custom resources have it, unless named. */
+  /** Rank of the group in discovery; higher ranks come first. Default: 1000, the rank of custom resources. */
   readonly groupPriorityMinimum?: number;
 }
 
-/** Completes the types of a resource that a package adds. */
+/** Infers the types of a resource that a package adds. */
 export function contributedResource<T extends KubeObject = KubeObject>(resource: ContributedResource<T>): ContributedResource {
-  // What its functions are given is what its own schema let in.
+  // Its functions receive only objects that its own schema accepted.
   return resource as unknown as ContributedResource;
 }
 
-/** An API group as a package contributes it: `contribute(apiGroup({ name: 'Shop', group: 'shop.example.com', resources: [shops] }))`. */
+/**
+ * Creates the contribution of an API group: `contribute(apiGroup({ name: 'Shop', group: 'shop.example.com', resources:
+ * [shops] }))`.
+ */
 export function apiGroup(options: ContributedGroupOptions): ContributedValue {
   return contributedValue('ApiGroup', options);
 }

@@ -8,7 +8,7 @@ const key = '/r/a';
 const at = (revision: number) => ({ key, revision, createRevision: 1, value: Buffer.from(String(revision)) });
 const cached = (revision: number) => ({ revision, bytes: Buffer.from(String(revision)) }) as CachedObject;
 
-/** A cache that is behind its store. */
+/** A cache that lags behind its store. */
 class Behind implements RecordCache {
   reads = 0;
   isImmediate = false;
@@ -26,7 +26,7 @@ class Behind implements RecordCache {
 }
 
 describe('CurrentRecords', () => {
-  it('begin with what the cache has, and ask the store only where nothing was compared', async () => {
+  it('start with the cached record and read the store only if the write compared nothing', async () => {
     const cache = new Behind(5, 5);
     const current = await new CurrentRecords(cache).of(key, true);
     expect([current.record?.revision, current.isCurrent, cache.reads]).toEqual([5, false, 0]);
@@ -42,7 +42,7 @@ describe('CurrentRecords', () => {
     expect([await current.isOutdated(), current.record?.revision]).toEqual([true, stored]);
   });
 
-  it('leave it to the store once a write compares', async () => {
+  it('do not read the store after a write that compares', async () => {
     const cache = new Behind(5, 7);
     const current = await new CurrentRecords(cache).of(key, true);
     current.compared();
@@ -53,7 +53,7 @@ describe('CurrentRecords', () => {
     expect(current.record).toBe(undefined);
   });
 
-  it('ask the store where nothing may be old, and where the cache has nothing', async () => {
+  it('read the store if a stale record is not allowed or the cache has none', async () => {
     for (const [cache, mayBeOld] of [
       [new Behind(5, 7), false],
       [new Behind(undefined, 7), true],
@@ -63,21 +63,21 @@ describe('CurrentRecords', () => {
     }
   });
 
-  it('know what was written here before the cache does, and as long as it does not', async () => {
+  it('prefer a record written here until the cache has received it', async () => {
     const cache = new Behind(5, 6);
     const records = new CurrentRecords(cache);
     records.written(at(6));
     const known = async () => (await records.of(key, true)).record?.revision;
     expect([await known(), cache.reads]).toEqual([6, 0]);
-    // Another server's write came by the watch.
+    // The watch delivers a write of another server.
     cache.known = 8;
     expect(await known()).toBe(8);
-    // And then it was deleted.
+    // Then the object is deleted.
     [cache.known, cache.stored, cache.seen] = [undefined, undefined, 9];
     expect([await known(), cache.reads]).toEqual([undefined, 1]);
   });
 
-  it('know of a new object, but not of one that the cache has been told of already', async () => {
+  it('know a new object, unless the cache has already received it', async () => {
     const cache = new Behind(undefined, undefined);
     const records = new CurrentRecords(cache);
     records.written(at(6));
@@ -89,7 +89,7 @@ describe('CurrentRecords', () => {
     expect((await records.of(key, true)).record).toBe(undefined);
   });
 
-  it('need no question where the cache has each write first', async () => {
+  it('need no read of the store if the cache receives writes first', async () => {
     const cache = new Behind(5, 7);
     cache.isImmediate = true;
     const current = await new CurrentRecords(cache).of(key, true);

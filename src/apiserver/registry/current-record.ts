@@ -3,30 +3,36 @@ import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import type { ConflictError } from '#apiserver/storage/errors';
 import type { Revision, StorageRecord } from '#apiserver/storage/storage';
 
-/** What is asked of the cache of a resource. */
+/** The methods of a resource's cache that are used here. */
 export type RecordCache = Pick<Cacher, 'get' | 'peek' | 'currentRevision' | 'isImmediate'>;
 
-/** An object as it was stored. */
+/** A stored object. */
 export interface StoredBytes {
   readonly revision: Revision;
   readonly bytes: Buffer;
 }
 
 /**
- * Where the records that are to be changed come from. A write begins with what is known here, though another server may have changed it
- * since: the write itself compares revisions, and the store is asked only where nothing is written, which is one question less of most
- * writes. Upstream: apiserver/pkg/storage/etcd3/store.go (GuaranteedUpdate: origStateIsCurrent).
+ * Provides the records that writes start from. A write starts with the newest record known to this process, although another
+ * server may have changed it since: the write compares revisions, and the store is read only if nothing is written. This
+ * saves most writes a read. Upstream: apiserver/pkg/storage/etcd3/store.go (GuaranteedUpdate: origStateIsCurrent).
  */
 export class CurrentRecords {
   readonly #cache: RecordCache;
-  /** What was written here and has not come to the cache, in the order of the writes: a client that goes on at once would begin with what was before. */
+  /**
+   * Records written by this process that the cache has not received, in the order of the writes. Without them, a client's
+   * next write would start from the previous record.
+   */
   readonly #written = new Map<string, StoredBytes>();
 
   constructor(cache: RecordCache) {
     this.#cache = cache;
   }
 
-  /** `mayBeOld`: what nobody writes, as in a dry run, is not compared by anybody. Rejects as `Cacher.get` does. */
+  /**
+   * Returns the record of a key. `mayBeOld` must be false for requests without a write, such as a dry run, because no write
+   * then compares revisions. Rejects like `Cacher.get`.
+   */
   of(key: string, mayBeOld: boolean): CurrentRecord | Promise<CurrentRecord> {
     const known = mayBeOld ? this.#newest(key) : undefined;
     if (known) return new CurrentRecord(this.#cache, key, known, this.#cache.isImmediate);
@@ -53,7 +59,7 @@ export class CurrentRecords {
   }
 }
 
-/** The record that a write changes. */
+/** The record that a write starts from. */
 export class CurrentRecord {
   readonly #cache: RecordCache;
   readonly #key: string;
@@ -67,35 +73,35 @@ export class CurrentRecord {
     this.#isCurrent = isCurrent;
   }
 
-  /** undefined where there is none. */
+  /** The record; undefined if there is none. */
   get record(): StoredBytes | undefined {
     return this.#record;
   }
 
-  /** false: what comes of the record is only right if `isOutdated` says so. */
+  /** False if the record may be stale: results derived from it are valid only if `isOutdated` then returns false. */
   get isCurrent(): boolean {
     return this.#isCurrent;
   }
 
-  /** To be called before a write, which compares: what goes wrong from there on is not the record's fault. */
+  /** Called before a write, which compares revisions; later failures are not caused by a stale record. */
   compared(): void {
     this.#isCurrent = true;
   }
 
-  /** A write found another record in its place, or none. */
+  /** Called when a write found another record or none. */
   lost({ current }: ConflictError): void {
     this.#record = current && { revision: current.revision, bytes: current.value };
     this.#isCurrent = true;
   }
 
-  /** Whether the store has another record, which `record` is then. */
+  /** Returns true if the store has another record, and updates `record`. */
   async isOutdated(): Promise<boolean> {
     if (this.#isCurrent) return false;
     const before = this.#record?.revision;
     return (await this.readAgain())?.revision !== before;
   }
 
-  /** What the store has now. */
+  /** Reads the record from the store. */
   async readAgain(): Promise<StoredBytes | undefined> {
     this.#record = await this.#cache.get(this.#key);
     this.#isCurrent = true;

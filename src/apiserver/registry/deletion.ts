@@ -27,11 +27,14 @@ export function validateDeleteOptions(options: DeleteOptions): FieldError[] {
   return errors;
 }
 
-/** `immediate`: nothing to wait for; `graceful`: the object was given its deletion time; `pending`: its deletion is on its way already. */
+/**
+ * `immediate`: the object can be removed now; `graceful`: its deletion time has been set; `pending`: its deletion has
+ * already begun.
+ */
 export type Grace = 'immediate' | 'graceful' | 'pending';
 
 /**
- * Checks options and preconditions, and gives an object that stops gracefully its deletion time. Changes `object`.
+ * Checks options and preconditions, and sets the deletion time of an object with a grace period. Modifies `object`.
  * Upstream: apiserver/pkg/registry/rest/delete.go (BeforeDelete).
  */
 export function beforeDelete(definition: ResourceDefinition, object: KubeObject, options: DeleteOptions, now: string): Grace {
@@ -52,7 +55,7 @@ export function beforeDelete(definition: ResourceDefinition, object: KubeObject,
   return 'graceful';
 }
 
-/** A deletion that is under way can only be hastened. */
+/** Shortens the grace period of a pending deletion; it cannot be extended. */
 function shorten(metadata: ObjectMeta, requested: number | undefined, now: string): Grace {
   const present = metadata.deletionGracePeriodSeconds;
   if (!present) return 'immediate';
@@ -88,7 +91,7 @@ function checkPreconditions(definition: ResourceDefinition, metadata: ObjectMeta
   }
 }
 
-/** Of a kind without grace: its deletion begins now and waits for its finalizers only. */
+/** Checks the preconditions of a namespace. Upstream: pkg/registry/core/namespace/storage. */
 export function markAsDeleting(strategy: Strategy, object: KubeObject, now: string): void {
   const { metadata } = object;
   if (metadata.generation && metadata.deletionTimestamp === undefined) metadata.generation = nextGeneration(metadata.generation);
@@ -98,8 +101,8 @@ export function markAsDeleting(strategy: Strategy, object: KubeObject, now: stri
 }
 
 /**
- * The finalizers that tell the garbage collector what to do with dependents; undefined if they stay as they are.
- * Upstream: registry/generic/registry/store.go (deletionFinalizersForGarbageCollection).
+ * Returns the finalizers that instruct the garbage collector about dependents; undefined if they do not change. Upstream:
+ * registry/generic/registry/store.go (deletionFinalizersForGarbageCollection).
  */
 export function collectionFinalizers(strategy: Strategy, metadata: ObjectMeta, options: DeleteOptions): string[] | undefined {
   const present = metadata.finalizers ?? [];

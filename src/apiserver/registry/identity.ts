@@ -2,7 +2,7 @@ import { newInternalError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { quote } from '#apimachinery/runtime/quote';
 
-/** The object that a record holds. `uid`: undefined where the stored object has none. */
+/** Identity of the object in a record. `uid` is undefined if the stored object has none. */
 export interface Identity {
   readonly apiVersion: string;
   readonly kind: string;
@@ -12,8 +12,9 @@ export interface Identity {
 }
 
 /**
- * Throws InternalError for an object that is not the one that is to be stored: a plugin, a webhook, a policy or a hook made another of it, or
- * the server itself did. Readers take what a record is from the place where it stands, so it is refused whoever changed it.
+ * Throws InternalError if an object differs from the identity that it is to be stored under, because a plugin, webhook,
+ * policy or hook, or the server itself, has changed it. Readers derive an object's identity from its key, so such a change
+ * is always rejected.
  */
 export function checkIdentity({ apiVersion, kind, metadata }: KubeObject, identity: Identity): void {
   if (

@@ -2,7 +2,7 @@ import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { ResourceDefinition, VersionConversion } from './resource-definition.ts';
 
-/** Between versions that have the same fields. */
+/** Returns the conversion between versions with the same fields. */
 export function sameFields(version: GroupVersion, stored: GroupVersion): VersionConversion {
   const own = groupVersionString(version);
   const other = groupVersionString(stored);
@@ -12,17 +12,17 @@ export function sameFields(version: GroupVersion, stored: GroupVersion): Version
   };
 }
 
-/** What is of a version alone. */
+/** Properties specific to a version. */
 export interface VersionTraits<T extends KubeObject> {
-  /** Of versions whose fields are others than those of the stored one. */
+  /** Conversion for versions whose fields differ from the stored version's. */
   readonly conversion?: VersionConversion;
   defaults?(object: T): void;
   unsupportedField?(label: string): string;
 }
 
 /**
- * The resource of a definition in another version of its group: stored where and as the definition's objects are, with the
- * type of the same name in the tables of the version, and with the same strategy, which sees the stored version.
+ * Returns the definition of a resource in another version of its group: stored under the same keys in the same version, with
+ * the type of the same name in the version's tables, and with the same strategy, which receives the stored version.
  */
 export function inVersion<T extends KubeObject>(
   definition: ResourceDefinition<T>,

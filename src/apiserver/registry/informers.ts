@@ -1,17 +1,20 @@
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 
-/** The present objects of a resource, read from the server's own cache: no request, no waiting. What it gives is shared and must not be changed. */
+/**
+ * The current objects of a resource, read synchronously from the server's own cache. Returned objects are shared and must
+ * not be modified.
+ */
 export interface Informer<T extends KubeObject = KubeObject> {
   get(namespace: string, name: string): T | undefined;
-  /** All objects, or those of a namespace. */
+  /** Returns all objects, or those of a namespace. */
   list(namespace?: string): T[];
-  /** Calls after each change, and once with what there is (as ADDED). Returns the end of it. */
+  /** Calls the listener for each current object (as ADDED) and after each change. Dispose of the result to unsubscribe. */
   subscribe(listener: (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T) => void): Disposable;
 }
 
 export interface Informers {
-  /** Throws for a resource that the server does not store. */
+  /** Returns the informer of a resource. Throws if the server does not store it. */
   for<T extends KubeObject = KubeObject>(resource: GroupResource): Informer<T>;
 }
 
@@ -19,7 +22,7 @@ export const Informers = Symbol.for('kubenest.Informers');
 
 const retryMs = 1_000;
 
-/** An informer over a watch cache. `keyOf` makes the storage key. */
+/** An informer over a watch cache. `keyOf` returns the storage key of an object. */
 export class CacherInformer<T extends KubeObject> implements Informer<T> {
   constructor(
     readonly cacher: Cacher,
@@ -58,7 +61,8 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
       );
       handle = { [Symbol.dispose]: () => watch.close() };
     };
-    // The cache may be making itself anew, as after a failover of its store. It rejects once it is closed.
+    // The cache may be reinitializing, for example after a failover of its store. The promise rejects once the cache is
+    // closed.
     const startWhenReady = (): void => void this.cacher.whenReady().then(start, () => {});
     startWhenReady();
     return {

@@ -1,37 +1,46 @@
 import { type GroupVersionKind, groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
 
-/** What upstream's scheme says of a kind that it does not have. */
+/** Returns the message of upstream's scheme for an unregistered kind. */
 export function noKindRegistered(kind: string, apiVersion: string): string {
   return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
-/** What is known of kinds beyond an endpoint's own: upstream's runtime.Scheme as far as documents ask for it. */
+/** Lookup of kinds beyond those of one endpoint: the part of upstream's runtime.Scheme that decoding needs. */
 export interface KindLookup {
-  /** Whether any API of the server has this kind. */
+  /** True if any API of the server has the kind. */
   has(kind: GroupVersionKind): boolean;
-  /** As Go names the internal type: `core.ConfigMap`. */
+  /** Returns the Go name of the internal type: `core.ConfigMap`. */
   internalName(kind: GroupVersionKind): string;
 }
 
-/** Why an object of one kind is none of another. */
+/** Returns the reason why an object of one kind cannot be converted to another. */
 export function kindProblem(kinds: KindLookup, said: GroupVersionKind, wanted: GroupVersionKind): string {
   if (!kinds.has(said)) return noKindRegistered(said.kind, groupVersionString(said));
   return `converting (${said.version}.${said.kind}) to (${kinds.internalName(wanted)}): unknown conversion`;
 }
 
-/** Upstream: apimachinery/pkg/runtime/schema/group_version.go (ParseGroupVersion). */
+/**
+ * True if the text has the form of a group version. Upstream: apimachinery/pkg/runtime/schema/group_version.go
+ * (ParseGroupVersion).
+ */
 export function isGroupVersion(text: string): boolean {
   return text.split('/', 3).length < 3;
 }
 
-/** What a document leaves out is taken from what is expected, and a version that is none is none. Upstream: serializer/json (gvkWithDefaults). */
+/**
+ * Completes a document's kind with the expected one; an invalid apiVersion counts as missing. Upstream:
+ * serializer/json (gvkWithDefaults).
+ */
 export function completeKind(apiVersion: string, kind: string, expected: GroupVersionKind): GroupVersionKind {
   if (apiVersion === '' || !isGroupVersion(apiVersion))
     return { group: expected.group, version: expected.version, kind: kind || expected.kind };
   return { ...parseGroupVersion(apiVersion), kind: kind || expected.kind };
 }
 
-/** What Go's JSON package says of a document whose version and kind cannot be told; undefined where they can, or are missing. */
+/**
+ * Returns the message of Go's JSON package for an apiVersion or kind of the wrong type; undefined if they are valid or
+ * missing.
+ */
 export function typeMetaProblem(raw: unknown): string | undefined {
   if (raw === null) return undefined;
   if (typeof raw !== 'object' || Array.isArray(raw))

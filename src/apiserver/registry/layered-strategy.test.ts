@@ -7,7 +7,7 @@ import type { Strategy, StrategyContext } from './resource-definition.ts';
 const object = { apiVersion: 'v1', kind: 'A', metadata: {} } as KubeObject;
 const context = {} as StrategyContext;
 
-/** A strategy that writes down what it was asked, and finds wrong what it is told to. */
+/** A strategy that records its calls and, if `isWrong`, returns errors. */
 function recording(name: string, calls: string[], isWrong = false): Strategy {
   const asked = (method: string): void => void calls.push(`${name}.${method}`);
   const judge = (method: string) => () => {
@@ -28,7 +28,7 @@ function recording(name: string, calls: string[], isWrong = false): Strategy {
 it.each([
   { name: 'right', isWrong: false, validated: ['base.validate', 'own.validate'] },
   { name: 'wrong', isWrong: true, validated: ['base.validate'] },
-])('asks both in their order, for what the base finds $name', ({ isWrong, validated }) => {
+])('calls both in order if the base finds the object $name', ({ isWrong, validated }) => {
   const calls: string[] = [];
   const strategy = layeredStrategy(recording('base', calls, isWrong), recording('own', calls));
   strategy.prepareForCreate?.(object, context);
@@ -41,7 +41,7 @@ it.each([
   expect(strategy.resetFields).toEqual([['base'], ['own']]);
 });
 
-it('leaves to the base what it does not have itself', () => {
+it('falls back to the base for methods that it lacks', () => {
   const base: Strategy = { allowCreateOnUpdate: true, allowUnconditionalUpdate: false };
   expect(layeredStrategy(base, { allowUnconditionalUpdate: true })).toMatchObject({
     allowCreateOnUpdate: true,

@@ -2,15 +2,15 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import type { Strategy } from './resource-definition.ts';
 
 /**
- * A strategy on top of another, whose rules hold in any case:
+ * Layers a strategy over a base whose rules always apply:
  *
  * | method           | order                                                                    |
  * | ---------------- | ------------------------------------------------------------------------ |
- * | prepareForCreate | base, own: what the base clears, the own may set                         |
- * | prepareForUpdate | own, base: the base keeps what clients may not change, and counts        |
- * | validate…        | base; own only for objects that the base finds right                     |
+ * | prepareForCreate | base, own: the own strategy may set what the base clears                 |
+ * | prepareForUpdate | own, base: the base restores immutable fields and increments generation  |
+ * | validate…        | base; own only for objects that are valid for the base                   |
  * | warnings…        | base, own                                                                |
- * | the rest         | own, or else base                                                        |
+ * | others           | own, or else base                                                        |
  */
 export function layeredStrategy<T extends KubeObject>(base: Strategy<T>, own: Strategy<T>): Strategy<T> {
   return {

@@ -3,8 +3,8 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import type { ResourceDefinition } from './resource-definition.ts';
 
 /**
- * Holds an object to the namespace of its URL: an empty one is filled in, another one refused; cluster-scoped objects have
- * none. Upstream: registry/rest/meta.go.
+ * Checks an object's namespace against the namespace of the URL: fills in an empty one and rejects a different one;
+ * cluster-scoped objects have none. Upstream: registry/rest/meta.go.
  */
 export function ensureNamespaceMatches(
   { namespaced }: Pick<ResourceDefinition, 'namespaced'>,

@@ -11,26 +11,32 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Encode, Revision } from '#apiserver/storage/storage';
 
-/** Stands for the revision in the encoding of a large object. No client can know it. */
+/** Placeholder for the revision in the encoding of a large object, unguessable for clients. */
 const placeholder = `revision ${randomUUID()}`;
 
-/** What etcd takes (--max-request-bytes), and what its client sends to it. A store that takes more would hide what fails on a real cluster. */
+/**
+ * etcd's limit for a request (--max-request-bytes) and its client's limit for a message. A store with a higher limit would
+ * accept objects that fail on a real cluster.
+ */
 const maxRequestBytes = 1.5 * 1024 * 1024;
 const maxMessageBytes = 2 * 1024 * 1024;
-/** A large object, encoded but for its revision. */
+/** A large object encoded without its revision. */
 export interface EncodedObject {
   readonly at: Encode;
   readonly bytes: number;
 }
 
-/** The stored form of the objects of one resource: JSON in the order of its type, with an ending newline and the revision in it. */
+/**
+ * The stored encoding of a resource's objects: JSON in the field order of its type, with the revision and a trailing
+ * newline.
+ */
 export class ObjectEncoding {
   readonly #type: StructType;
-  /** Where the kind's fields have no order of their own, an object's metadata may be anywhere in its encoding. */
+  /** False if the kind's fields have no defined order, so that metadata may be anywhere in the encoding. */
   readonly #isOrdered: boolean;
   readonly #isCustom: boolean;
 
-  /** `custom`: of a CustomResourceDefinition. */
+  /** `custom` is true for kinds of a CustomResourceDefinition. */
   constructor(type: StructType, custom: boolean) {
     this.#type = type;
     this.#isOrdered = !custom;
@@ -38,8 +44,8 @@ export class ObjectEncoding {
   }
 
   /**
-   * Why no store should hold an object, as kube-apiserver has it from etcd; undefined where it may. `bytes`: of its JSON. Upstream stores
-   * kinds of its own as protobuf, which is no longer. The object must not change meanwhile.
+   * Returns the error with which etcd would reject an object; undefined if it is storable. `bytes` is the size of its JSON;
+   * upstream stores built-in kinds as protobuf, which is no larger. The object must not change during the steps.
    */
   *refusalSteps(object: KubeObject, bytes: number): Steps<Error | undefined> {
     if (bytes <= maxRequestBytes) return undefined;
@@ -51,7 +57,7 @@ export class ObjectEncoding {
     return size > maxRequestBytes ? new Error('etcdserver: request is too large') : undefined;
   }
 
-  /** The same at once, of an object that was small when it came. */
+  /** A synchronous variant for objects whose request was small. */
   refusal(object: KubeObject, bytes: number): Error | undefined {
     return bytes <= maxRequestBytes ? undefined : atOnce(this.refusalSteps(object, bytes));
   }
@@ -65,7 +71,7 @@ export class ObjectEncoding {
     return object;
   }
 
-  /** The same of a large object, between whose parts others run. */
+  /** Parses a large object, yielding to the event loop between chunks. */
   async parseInSteps(bytes: Buffer): Promise<KubeObject> {
     return this.#decoded((await inSteps(parseJsonSteps(bytes))).value as KubeObject, bytes);
   }
@@ -74,19 +80,22 @@ export class ObjectEncoding {
     return encodeLine(this.#type, object);
   }
 
-  /** `encode` of a large object in steps. It must not change meanwhile. */
+  /** Encodes a large object, yielding to the event loop between chunks. The object must not change meanwhile. */
   encodeWholeInSteps(object: KubeObject): Promise<Buffer> {
     return inSteps(encodeLineSteps(this.#type, object));
   }
 
-  /** Encodes a large object in steps, but for its revision, which is put in later. The object must not change meanwhile. */
+  /**
+   * Encodes a large object without its revision, yielding to the event loop between chunks. The object must not change
+   * meanwhile.
+   */
   async encodeInSteps(object: KubeObject): Promise<EncodedObject> {
     object.metadata.resourceVersion = placeholder;
     const encoded = await this.encodeWholeInSteps(object);
     return { at: withRevision(object, encoded, encoded.indexOf(placeholder), placeholder.length), bytes: encoded.length };
   }
 
-  /** Encodes at another revision what was encoded at this one. */
+  /** Replaces the revision in an encoding. */
   encodeAgain(object: KubeObject, encoded: Buffer, revision: Revision): Encode {
     const field = '"resourceVersion":"';
     const at = this.#isOrdered ? encoded.indexOf(`${field}${revision}"`) : -1;
@@ -98,8 +107,8 @@ export class ObjectEncoding {
   }
 
   /**
-   * A write that would only move managedFields' times is none. `encoded` is the object as it would be stored, `bytes` what is;
-   * times are all of one length. Upstream: endpoints/handlers/fieldmanager/equality.go.
+   * True if a write would change only the times in managedFields, so that it can be skipped. `encoded` is the new encoding,
+   * `bytes` the stored one; all times have the same length. Upstream: endpoints/handlers/fieldmanager/equality.go.
    */
   onlyTimesDiffer(object: KubeObject, existing: KubeObject, encoded: Buffer, bytes: Buffer): boolean {
     if (encoded.length !== bytes.length) return false;
@@ -112,13 +121,13 @@ export class ObjectEncoding {
   }
 }
 
-/** What upstream stores: the revision is that of the key in etcd. */
+/** Returns the object without its revision, as upstream stores it; etcd keeps the revision with the key. */
 function withoutRevision(object: KubeObject): KubeObject {
   const { resourceVersion: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-/** Puts revisions in the place of what is at `at` of an encoding, and in the object. */
+/** Returns an encoder that writes the revision at position `at` of an encoding and into the object. */
 function withRevision(object: KubeObject, encoded: Buffer, at: number, length: number): Encode {
   const head = encoded.subarray(0, at);
   const tail = encoded.subarray(at + length);
@@ -128,7 +137,7 @@ function withRevision(object: KubeObject, encoded: Buffer, at: number, length: n
   };
 }
 
-/** Whether the first and the last byte in which two encoded objects of one length differ may be ones of a time of managedFields. */
+/** True if the first and the last differing byte of two encodings of the same length can be part of a managedFields time. */
 function isWithinTimes(encoded: Buffer, bytes: Buffer): boolean {
   let first = 0;
   while (first < encoded.length && encoded[first] === bytes[first]) first += 1;

@@ -5,26 +5,26 @@ const version = { group: 'apps', version: 'v1' };
 const whole = '{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a"}}\n';
 
 describe('recordForm', () => {
-  it.each([true, false])('accepts what the server encodes (verified: %s)', (isVerified) => {
+  it.each([true, false])("accepts the server's own encoding (verified: %s)", (isVerified) => {
     expect(() => recordForm('Deployment', version, isVerified)(Buffer.from(whole))).not.toThrow();
   });
 
   const refused: readonly (readonly [name: string, text: string | Buffer, message: RegExp])[] = [
-    ['nothing', '', /is no object \(0 bytes\), not a apps\/v1 Deployment/],
-    ['another kind', whole.replace('Deployment', 'DaemonSet'), /is a apps\/v1 DaemonSet, not a apps\/v1 Deployment/],
+    ['nothing', '', /is not an object \(0 bytes\); expected apps\/v1 Deployment/],
+    ['another kind', whole.replace('Deployment', 'DaemonSet'), /is a apps\/v1 DaemonSet; expected apps\/v1 Deployment/],
     ['another version', whole.replace('v1', 'v1beta2'), /is a apps\/v1beta2 Deployment/],
-    ['another order of members', '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}\n', /not a apps\/v1 Deployment/],
-    ['a text that was cut off', whole.slice(0, -3), /is no object/],
-    ['a head alone', '{"kind":"Deployment","apiVersion":"apps/v1",}\n', /is no object/],
+    ['members in another order', '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}\n', /expected apps\/v1 Deployment/],
+    ['truncated JSON', whole.slice(0, -3), /is not an object/],
+    ['only the first members', '{"kind":"Deployment","apiVersion":"apps/v1",}\n', /is not an object/],
   ];
-  it.each(refused)('refuses %s', (_, text, message) => {
+  it.each(refused)('rejects %s', (_, text, message) => {
     expect(() => recordForm('Deployment', version, true)(Buffer.from(text))).toThrow(message);
   });
 
   it.each([
-    ['a text that is no JSON between its ends', Buffer.from(whole.replace('"a"', '"a'))],
-    ['bytes that are no UTF-8', Buffer.from(whole.replace('"a"', '"\u00ff"'), 'latin1')],
-  ])('refuses %s where the store does not verify values', (_, bytes) => {
+    ['invalid JSON with a valid start and end', Buffer.from(whole.replace('"a"', '"a'))],
+    ['invalid UTF-8', Buffer.from(whole.replace('"a"', '"\u00ff"'), 'latin1')],
+  ])('rejects %s if the store does not verify values', (_, bytes) => {
     expect(() => recordForm('Deployment', version, false)(bytes)).toThrow();
   });
 });
@@ -39,6 +39,6 @@ describe('checkKind', () => {
   ])('%s %s: %s', (apiVersion, kind, isAccepted) => {
     const check = (): void => checkKind({ apiVersion, kind, metadata: {} }, { group: 'example.com', kind: 'Widget' });
     if (isAccepted) expect(check).not.toThrow();
-    else expect(check).toThrow(`it is a ${apiVersion} ${kind}, not a Widget of example.com`);
+    else expect(check).toThrow(`it is a ${apiVersion} ${kind}; expected Widget of example.com`);
   });
 });

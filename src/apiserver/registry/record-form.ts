@@ -3,14 +3,14 @@ import { groupVersionString, type GroupVersion, type KubeObject } from '#apimach
 
 const end = Buffer.from('}\n');
 
-/** The members before all others in the stored JSON of a built-in kind; lists leave them out of their items. */
+/** Returns the first members of the stored JSON of a built-in kind; items of lists omit them. */
 export function recordHead(kind: string, version: GroupVersion): Buffer {
   return Buffer.from(`{"kind":"${kind}","apiVersion":"${groupVersionString(version)}",`);
 }
 
 /**
- * Makes what throws for bytes that are not the stored JSON of an object of this kind. Of a store that verifies its values, the beginning and the end
- * of the text show that: the rest is what this server encoded. The JSON of other stores is parsed.
+ * Returns a function that throws for bytes that are not the stored JSON of this kind. If the store verifies values, checking
+ * the start and the end suffices, because this server encoded the rest; otherwise the JSON is parsed.
  */
 export function recordForm(kind: string, version: GroupVersion, isVerified: boolean): (bytes: Buffer) => void {
   const head = recordHead(kind, version);
@@ -21,7 +21,7 @@ export function recordForm(kind: string, version: GroupVersion, isVerified: bool
       head.compare(bytes, 0, head.length) === 0 &&
       bytes[length - 2] === end[0] &&
       bytes[length - 1] === end[1];
-    if (!isWhole) throw new Error(`it ${describe(bytes)}, not a ${groupVersionString(version)} ${kind}`);
+    if (!isWhole) throw new Error(`it ${describe(bytes)}; expected ${groupVersionString(version)} ${kind}`);
     if (!isVerified) checkJson(bytes);
   };
 }
@@ -31,10 +31,11 @@ function checkJson(bytes: Buffer): void {
   JSON.parse(bytes.toString('latin1'));
 }
 
-/** Throws for an object of another kind or group. Objects of custom resources may be stored in any version of their group. */
+/** Throws if an object has another kind or group. Custom resources may be stored in any version of their group. */
 export function checkKind({ apiVersion, kind }: KubeObject, expected: { readonly group: string; readonly kind: string }): void {
   const isOfGroup = typeof apiVersion === 'string' && apiVersion.startsWith(`${expected.group}/`);
-  if (kind !== expected.kind || !isOfGroup) throw new Error(`it is a ${apiVersion} ${kind}, not a ${expected.kind} of ${expected.group}`);
+  if (kind !== expected.kind || !isOfGroup)
+    throw new Error(`it is a ${apiVersion} ${kind}; expected ${expected.kind} of ${expected.group}`);
 }
 
 function describe(bytes: Buffer): string {
@@ -44,5 +45,5 @@ function describe(bytes: Buffer): string {
   } catch {
     // Not JSON.
   }
-  return `is no object (${bytes.length} bytes)`;
+  return `is not an object (${bytes.length} bytes)`;
 }

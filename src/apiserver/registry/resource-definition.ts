@@ -6,14 +6,14 @@ import type { FieldError } from '#apimachinery/validation/field';
 import type { ValidateNameFunc } from '#apimachinery/validation/names';
 import type { UserInfo } from '#apiserver/request/user-info';
 
-/** What a strategy may know of the request besides the objects. */
+/** Properties of the request available to a strategy. */
 export interface StrategyContext {
   readonly namespace: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
-  /** The time of the request, RFC 3339 in whole seconds. */
+  /** Time of the request, RFC 3339 in whole seconds. */
   readonly now: string;
-  /** Whether a feature gate is on; without it, all are at their defaults. */
+  /** Returns true if a feature gate is enabled. If undefined, all gates have their defaults. */
   readonly isEnabled?: ((feature: string) => boolean) | undefined;
   /** Sends a warning to the client. */
   readonly warn?: (text: string) => void;
@@ -22,52 +22,57 @@ export interface StrategyContext {
 }
 
 export interface GracefulDeletion {
-  /** Seconds that the object stays with a deletionTimestamp; 0 deletes it at once. */
+  /** Seconds between the deletion request and the removal; 0 deletes immediately. */
   readonly gracePeriodSeconds: number;
 }
 
 /**
- * What differs from the generic behaviour when objects of a resource are written. Every method is optional; objects are in
- * the storage version, decoded and defaulted, and may be changed in place by the `prepare…` methods only.
- * Upstream: apiserver/pkg/registry/rest/{create,update,delete}.go.
+ * Resource-specific behaviour of writes. All methods are optional. Objects are in the storage version, decoded and
+ * defaulted; only the `prepare…` methods may modify them. Upstream: apiserver/pkg/registry/rest/{create,update,delete}.go.
  */
 export interface Strategy<T extends KubeObject = KubeObject> {
   prepareForCreate?(object: T, context: StrategyContext): void;
   prepareForUpdate?(object: T, old: T, context: StrategyContext): void;
-  /** Brings an object that passed validation into its canonical form, in place; on create and update. */
+  /** Converts a valid object to its canonical form, in place; called on create and update. */
   canonicalize?(object: T, context: StrategyContext): void;
-  /** Of a large object it is called more than once, until its loops have had their time (validation/pausing.ts): it finds the same each time. */
+  /**
+   * Validates a new object. For large objects it is called repeatedly until its loops complete (validation/pausing.ts), so
+   * it must be deterministic.
+   */
   validate?(object: T, context: StrategyContext): FieldError[];
-  /** As `validate`. */
+  /** Validates a changed object. Called repeatedly, like `validate`. */
   validateUpdate?(object: T, old: T, context: StrategyContext): FieldError[];
-  /** What of the validation may take long: others run between its steps. `old`: the object before, undefined on create. */
+  /**
+   * Validation that may take long and yields to the event loop between steps. `old` is the previous object, undefined on
+   * create.
+   */
   validateSteps?(object: T, old: T | undefined, context: StrategyContext): Steps<FieldError[]>;
   warningsOnCreate?(object: T, context: StrategyContext): string[];
   warningsOnUpdate?(object: T, old: T, context: StrategyContext): string[];
-  /** Warnings about the options of a DELETE, of one object or of a collection. */
+  /** Returns warnings about the options of a DELETE of an object or a collection. */
   warningsOnDelete?(options: DeleteOptions): string[];
-  /** Messages of what is wrong with a name, empty if nothing; `prefix` for a generateName. Without it: a DNS-1123 subdomain. */
+  /** Returns the errors of a name; `prefix` is true for a generateName. Default: a DNS-1123 subdomain. */
   validateName?(name: string, prefix: boolean): readonly string[];
-  /** `validateName` where the name of a new object follows from its spec (APIServices). */
+  /** Returns `validateName` for kinds whose name depends on the spec (APIServices). */
   nameRules?(object: T): ValidateNameFunc;
   /**
-   * How much of the metadata is left to the generic registry, where the kind's own validation does not look at it again: `all` (nothing is said of the
-   * metadata of a new object before all else is right), or what may change on `update`.
+   * Metadata checks that only the generic registry performs because the kind's validation omits them: `all` (metadata errors
+   * of a new object are reported only if everything else is valid), or immutability on `update`.
    */
   readonly genericMeta?: 'all' | 'update';
-  /** Finalizers may have names without a domain; of kinds that are validated as those of the core group are, only the server's own have. */
+  /** True if finalizers may have names without a domain. Kinds validated like the core group allow only the server's own. */
   readonly anyFinalizers?: boolean;
-  /** PUT of a missing object creates it. */
+  /** True if PUT of a missing object creates it. */
   readonly allowCreateOnUpdate?: boolean;
-  /** PUT and PATCH without a resourceVersion are allowed (the default). */
+  /** True if PUT and PATCH without a resourceVersion are allowed. Default: true. */
   readonly allowUnconditionalUpdate?: boolean;
-  /** Of kinds that stop gracefully (pods): how long this deletion takes. Without it, deletion is immediate. */
+  /** Returns the grace period of a deletion, for kinds with graceful deletion (pods). Default: immediate deletion. */
   gracefulDeletion?(object: T, requestedSeconds: number | undefined): GracefulDeletion;
-  /** What happens to dependents when a DELETE says nothing; without it, `background`. */
+  /** Propagation of a DELETE that specifies none. Default: `background`. */
   readonly defaultGarbageCollectionPolicy?: 'orphan' | 'background' | 'unsupported';
   /**
-   * Begins a deletion in its own way: marks the object, in place, and gives it the finalizers that hold it. Called once, when
-   * its deletion is asked for the first time.
+   * Begins a deletion in a kind-specific way: marks the object, in place, and adds the finalizers that delay its removal.
+   * Called once, at the first deletion request.
    */
   beginDeletion?(object: T, now: string): void;
   /**
@@ -84,25 +89,25 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   /** True: a DELETE that removes the object returns the object, not a Status; `undocumented`: OpenAPI says Status all the same. */
   readonly returnsDeletedObject?: boolean | 'undocumented';
   /**
-   * `spec`: metadata.generation is 1 at first and raised by every change of the spec. `none` (the default): the generic store
-   * leaves it as it is; what kinds have a generation of their own set it in `prepareForCreate` and `prepareForUpdate`.
+   * `spec`: metadata.generation starts at 1 and increases with every change of the spec. `none` (the default): the generic
+   * store does not modify it; kinds with other rules set it in `prepareForCreate` and `prepareForUpdate`.
    */
   readonly generation?: 'spec' | 'none';
-  /** Fields that this endpoint does not take from clients (`['status']`): managed fields never own them here. */
+  /** Fields that this endpoint ignores in requests (`['status']`); managed fields never own them here. */
   readonly resetFields?: readonly (readonly string[])[];
 }
 
-/** Turns objects of a resource's group version into those of the storage version and back. */
+/** Conversion of a resource's objects to the storage version and back. */
 export interface VersionConversion {
   toStorage(object: KubeObject): KubeObject;
   fromStorage(object: KubeObject): KubeObject;
 }
 
 export interface ColumnContext {
-  /** Milliseconds since the epoch, for ages. */
+  /** Current time in milliseconds since the epoch, for ages. */
   readonly now: number;
 }
-/** One column of `kubectl get`. Upstream: kubernetes/pkg/printers/internalversion/printers.go. */
+/** A column of `kubectl get`. Upstream: kubernetes/pkg/printers/internalversion/printers.go. */
 export interface Column<T extends KubeObject = KubeObject> {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -110,7 +115,7 @@ export interface Column<T extends KubeObject = KubeObject> {
   readonly priority?: number;
   readonly description: string;
   value(object: T, context: ColumnContext): string | JsonNumber | boolean | null;
-  /** A cell that upstream prints without a column definition: rows have it, `columnDefinitions` do not. */
+  /** True for a cell without a column definition, as upstream prints some: rows have it, `columnDefinitions` do not. */
   readonly cellOnly?: boolean;
 }
 
@@ -121,12 +126,15 @@ export interface TableRowCondition {
   readonly message?: string;
 }
 
-/** The text of a field that `fieldSelector` can ask for. */
+/**
+ * Returns the text of a field for `fieldSelector`. Taken from a method signature, whose parameters are bivariant, so that it
+ * is assignable to `FieldText<KubeObject>`.
+ */
 export type FieldText<T extends KubeObject = KubeObject> = { text(object: T): string }['text'];
 
 /**
  * A subresource that reads and writes its parent's object (status, finalize, approval, ephemeralcontainers, resize): GET
- * answers the whole parent, PUT and PATCH keep all but what `prepareForUpdate` lets through.
+ * returns the whole parent; PUT and PATCH change only what `prepareForUpdate` permits.
  */
 export interface ParentSubresource<T extends KubeObject = KubeObject> {
   readonly kind?: undefined;
@@ -135,131 +143,134 @@ export interface ParentSubresource<T extends KubeObject = KubeObject> {
   readonly strategy: Strategy<T>;
 }
 
-/** autoscaling/v1: how many there are of something, and how many there should be. */
+/** autoscaling/v1: the actual and the desired number of replicas. */
 export interface Scale extends KubeObject {
   spec?: { replicas?: number };
   status?: { replicas?: number; selector?: string };
 }
 
-/** How objects of a resource are seen, and changed, through their Scale. */
+/** Mapping of a resource's objects to their Scale. */
 export interface ScaleBinding<T extends KubeObject = KubeObject> {
-  /** undefined where the object says nothing of it. */
+  /** Desired replicas; undefined if the object does not specify them. */
   specReplicas: { replicas(object: T): number | undefined }['replicas'];
   statusReplicas: { replicas(object: T): number }['replicas'];
-  /** A label selector as text; empty if there is none. */
+  /** The label selector as text; empty if there is none. */
   selector: { text(object: T): string }['text'];
   setReplicas: { set(object: T, replicas: number): void }['set'];
-  /** Where the versions of the resource have their replicas. */
+  /** Paths of the replicas by version of the resource. */
   readonly replicasPaths: ReplicasPaths;
-  /** The path of the replicas where an object without them has no Scale (custom resources). */
+  /** Path of the replicas for custom resources, whose objects have no Scale without them. */
   readonly requiredPath?: string;
   readonly validate?: (scale: Scale) => FieldError[];
 }
 
-/** A subresource with a kind of its own. What it does is bound to its name by the group's provider (`SubresourceHandler`). */
+/** A subresource with its own kind. The group's provider implements it under its name (`SubresourceHandler`). */
 export interface KindSubresource {
   readonly kind: string;
-  /** The kind's group version where it is another than the resource's. */
+  /** Group version of the kind, if it differs from the resource's. */
   readonly groupVersion?: GroupVersion;
   readonly schema?: string;
   readonly verbs: readonly string[];
-  /** Of kinds that can be asked for as a Table. */
+  /** Columns of the Table form, if the kind supports it. */
   readonly columns?: readonly Column[];
-  /** Of the subresource scale. */
+  /** Set for the subresource scale. */
   readonly scale?: ScaleBinding;
-  /** A connect subresource (exec, attach, portforward, proxy, log): the methods are forwarded, not decoded. */
+  /** True for a connect subresource (exec, attach, portforward, proxy, log), whose requests are forwarded undecoded. */
   readonly connect?: boolean;
 }
 
 export type Subresource<T extends KubeObject = KubeObject> = ParentSubresource<T> | KindSubresource;
 
-/** What sets custom resources apart from built-in ones: their kinds have no Go type, only a schema. */
+/** Properties specific to custom resources, whose kinds have a schema instead of a Go type. */
 export interface CustomResourceTraits {
-  /** Makes an object of a parsed document, which it uses up, and tells what the schema did not know. Throws DecodeError. */
+  /** Decodes a parsed document, which it may modify, and returns the fields that are not in the schema. Throws DecodeError. */
   decode(document: Record<string, unknown>): Steps<{ readonly object: KubeObject; readonly unknownFields: readonly string[] }>;
   /** True if a webhook converts between the versions of the resource. */
   readonly isConverted: boolean;
 }
 
-/** What a request asks for that is answered and not stored. */
+/** A request that is answered without storing an object. */
 export interface ComputedRequest {
   readonly namespace: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
 }
 
-/** Answers the POSTs of a custom resource, or of a subresource with a kind of its own, whose objects are not stored. */
+/** Handles the POSTs of a virtual resource or of a subresource with its own kind. */
 export interface Computed {
   readonly decode: CustomResourceTraits['decode'];
   defaults(object: KubeObject): void;
   validate(object: KubeObject): FieldError[];
-  /** `parent`: the stored object that a subresource is of. */
+  /** Returns the response. `parent` is the stored object of a subresource. */
   create(object: KubeObject, parent: KubeObject | undefined, request: ComputedRequest): KubeObject | Promise<KubeObject>;
 }
 
-/** Everything that the generic server needs to know of a resource, built-in or custom. */
+/** The definition of a resource, built-in or custom, for the generic server. */
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly listKind: string;
-  /** The plural of the URL. */
+  /** Plural name in the URL. */
   readonly resource: string;
   readonly singular: string;
   readonly namespaced: boolean;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
-  /** base64 of 8 bytes, published in discovery; undefined for resources that are not stored. */
+  /** base64 of 8 bytes, published in discovery; undefined for virtual resources. */
   readonly storageVersionHash?: string | undefined;
-  /** The name of the type in the schema tables: `apps_v1.Deployment`. */
+  /** Name of the type in the schema tables: `apps_v1.Deployment`. */
   readonly schema: string;
-  /** Where objects are stored, relative to the storage prefix: `pods`, `services/specs`; undefined for virtual resources. */
+  /** Storage path relative to the prefix: `pods`, `services/specs`; undefined for virtual resources. */
   readonly storagePath?: string | undefined;
-  /** The version that is stored where it is another than `version`; objects are converted on the way. */
+  /** Version in which objects are stored, with the conversion, if it differs from `version`. */
   readonly storageVersion?: { readonly version: GroupVersion; readonly schema: string; readonly conversion: VersionConversion } | undefined;
-  /** Fills in what the client left out; called on every decoded object of this version, in place. */
+  /** Sets defaults in every decoded object of this version, in place. */
   defaults?(object: T): void;
   readonly strategy: Strategy<T>;
-  /** Labels accepted in fieldSelector besides metadata.name (and metadata.namespace), with the field's text in the storage version. */
+  /**
+   * Labels accepted in fieldSelector besides metadata.name (and metadata.namespace), with the field's text in the storage
+   * version.
+   */
   readonly selectableFields: Readonly<Record<string, FieldText<T>>>;
   /** The selectable fields by which the watch cache indexes objects, so that a list by one of them reads only those that match. */
   readonly indexedFields?: readonly string[];
   /** True if each object is a namespace: admission sees the object's name as the namespace of a write. */
   readonly isNamespace?: boolean;
-  /** Of a version that has names of its own for fields: by label, the selectable field of the stored version. Others are not accepted. */
+  /** Field labels specific to this version, mapped to selectable fields of the stored version. Other labels are rejected. */
   readonly fieldLabels?: Readonly<Record<string, string>>;
   /**
-   * The message for another label, of kinds that convert their labels themselves; without it, the generic one that names metadata.name and
-   * metadata.namespace, which then is accepted of cluster-scoped kinds, too.
+   * Returns the error for an unsupported label, for kinds that convert labels themselves. Without it, the generic error
+   * names metadata.name and metadata.namespace, and metadata.namespace is accepted for cluster-scoped kinds, too.
    */
   unsupportedField?(label: string): string;
-  /** The columns of the Table form; their values are taken of the storage version. */
+  /** Columns of the Table form, computed from the storage version. */
   readonly columns: readonly Column<T>[];
-  /** Conditions of an object's row in the Table form. */
+  /** Returns the conditions of an object's row in the Table form. */
   rowConditions?(object: T): readonly TableRowCondition[];
-  /** Annotations that upstream's internal objects have as fields: rows of the Table form, which are made of those, do not show them. */
+  /** Annotations that are fields of upstream's internal objects; rows of the Table form omit them. */
   readonly internalAnnotations?: readonly string[];
-  /** The order of rows in the Table form of a list where it is another than that of the list. */
+  /** Order of the rows in the Table form of a list, if it differs from the order of the list. */
   compareRows?(a: T, b: T): number;
   readonly subresources: Readonly<Record<string, Subresource<T>>>;
-  /** Told to clients with every request of the resource: it is deprecated, and what to use. */
+  /** Warning sent with every request of a deprecated resource, naming its replacement. */
   readonly deprecationWarning?: string | undefined;
-  /** The release without it, as `1.25`. */
+  /** Release that removes the resource, such as `1.25`. */
   readonly removedRelease?: string | undefined;
-  /** The feature without which the resource is not served, even if its version is. */
+  /** Feature gate required to serve the resource in addition to its version. */
   readonly featureGate?: string | undefined;
-  /** Served though its version is not a stable one, unless `--runtime-config` says otherwise. */
+  /** True if the resource is served by default although its version is not stable. `--runtime-config` overrides it. */
   readonly servedByDefault?: boolean | undefined;
-  /** Seconds after which objects vanish (events). */
+  /** Seconds after which objects expire (events). */
   readonly ttlSeconds?: number | undefined;
-  /** False: no finalizer is set for a garbage collector, whatever clients ask. Default: true. */
+  /** False if no garbage collector runs: its finalizers are never set. Default: true. */
   readonly hasGarbageCollection?: boolean | undefined;
-  /** Of custom resources. */
+  /** Set for custom resources. */
   readonly custom?: CustomResourceTraits | undefined;
-  /** By the name of the subresource; the empty one is the resource itself. */
+  /** Handlers of POST by subresource; the empty name is the resource itself. */
   readonly computed?: Readonly<Record<string, Computed>> | undefined;
-  /** The type by which apply tells fields apart, where it is another than `schema` (custom resources). */
+  /** Type that defines the fields for apply, if it differs from `schema` (custom resources). */
   readonly applySchema?: string | undefined;
 }
 
@@ -277,7 +288,10 @@ type Optional =
 
 export const standardVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const;
 
-/** Completes a definition with what follows from the rest: a stored, namespaced resource with all eight verbs and default columns. */
+/**
+ * Completes a definition with derived values. Default: a stored, namespaced resource with all eight verbs and default
+ * columns.
+ */
 export function defineResource<T extends KubeObject = KubeObject>(
   definition: Omit<ResourceDefinition<T>, Optional> & Partial<Pick<ResourceDefinition<T>, Optional>>,
 ): ResourceDefinition<T> {

@@ -5,8 +5,8 @@ import type { ApiGroup } from './api-group.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 
 /**
- * What kinds and resources there are. Groups add themselves at start (each is a module), custom resources come and go.
- * Upstream: apimachinery/pkg/runtime/scheme.go.
+ * The known kinds and resources. Groups are added at start by their modules; custom resources come and go. Upstream:
+ * apimachinery/pkg/runtime/scheme.go.
  */
 export class Scheme implements KindLookup {
   readonly #groups = new Map<string, ApiGroup>();
@@ -16,9 +16,8 @@ export class Scheme implements KindLookup {
   readonly #schemas = new Map<string, SchemaRegistry>();
 
   /**
-   * `schemas`: the tables that the group's definitions name their types of. `served`: what of the group clients can ask for,
-   * if it is not all (null: nothing); the rest is known all the same, for what is stored and for the server's own use. Throws where the group
-   * is there already.
+   * Adds a group. `schemas` contains the types of the group's definitions. `served` restricts what clients can access (null:
+   * nothing); the rest stays known for stored objects and the server's own use. Throws if the group was added before.
    */
   addGroup(group: ApiGroup, schemas: SchemaRegistry, served: ApiGroup | null = group): void {
     if (this.#known.has(group.group)) throw new Error(`scheme: group ${JSON.stringify(group.group)} is added twice`);
@@ -38,24 +37,24 @@ export class Scheme implements KindLookup {
     }
   }
 
-  /** The groups with all that they have, served or not. */
+  /** All groups, served or not. */
   get known(): readonly ApiGroup[] {
     return [...this.#known.values()];
   }
 
-  /** What is served, in the order in which it was added. */
+  /** The served groups in the order of their addition. */
   get groups(): readonly ApiGroup[] {
     return [...this.#groups.values()];
   }
 
-  /** The tables of a group. Throws for a group that was not added. */
+  /** Returns the tables of a group. Throws if the group was not added. */
   schemasOf(group: string): SchemaRegistry {
     const schemas = this.#schemas.get(group);
     if (!schemas) throw new Error(`scheme: no group ${JSON.stringify(group)}`);
     return schemas;
   }
 
-  /** The preferred version of a resource: of the served ones, if any is. */
+  /** Returns the preferred version of a resource, a served one if there is any. */
   resource({ group, resource }: GroupResource): ResourceDefinition | undefined {
     const named = (definition: ResourceDefinition): boolean => definition.resource === resource;
     return this.#groups.get(group)?.resources.find(named) ?? this.#known.get(group)?.resources.find(named);
@@ -69,14 +68,14 @@ export class Scheme implements KindLookup {
     return this.#kinds.has(kindKey(kind));
   }
 
-  /** The package of the internal type is the group's first word; the legacy group's is `core`. */
+  /** Returns the name of the internal type. Its package is the first word of the group; for the legacy group it is `core`. */
   internalName({ group, kind }: GroupVersionKind): string {
     const first = group === '' ? 'core' : (group.split('.', 1)[0] as string);
     return `${packageNames[group] ?? first}.${kind}`;
   }
 }
 
-/** Groups whose Go package is not named by the group's first word. */
+/** Go packages of groups that are not named after the group's first word. */
 const packageNames: Readonly<Record<string, string>> = {
   'rbac.authorization.k8s.io': 'rbac',
   'flowcontrol.apiserver.k8s.io': 'flowcontrol',

@@ -1,19 +1,19 @@
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 
-/** The present objects of one kind, in its version, read from the server's own cache. What it gives must not be changed. */
+/** The current objects of a kind in its version, read from the server's own cache. They must not be modified. */
 export interface KindObjects {
   readonly namespaced: boolean;
-  /** Whether there is an answer at once; else `get` and `list` throw. */
+  /** True if the cache is ready; otherwise `get` and `list` throw. */
   readonly ready: boolean;
   whenReady(): Promise<void>;
   get(namespace: string, name: string): KubeObject | undefined;
-  /** Those of a namespace; of all of them for the empty one. */
+  /** Returns the objects of a namespace, or of all namespaces if it is empty. */
   list(namespace: string): KubeObject[];
 }
 
-/** The kinds that are served now, built-in and custom ones. */
+/** The currently served kinds, built-in and custom. */
 export interface ServedKinds {
-  /** undefined for a kind that is not served, or has no objects of its own. */
+  /** Returns the objects of a kind; undefined if it is not served or has no stored objects. */
   find(kind: GroupVersionKind): KindObjects | undefined;
 }
 

@@ -10,36 +10,39 @@ import { Store, type StoreHooks } from './store.ts';
 import { Cacher, type ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
 import type { CommitFeed, Storage, StorageRecord } from '#apiserver/storage/storage';
 
-/** How a custom resource's objects are read and written in one version. */
+/** Storage of a custom resource in one version. */
 export interface VersionedStorage {
-  /** What writes go to. */
+  /** Storage for writes. */
   readonly storage: Storage;
-  /** What the cache reads, and is fed by. */
+  /** Storage for the cache: its initial list and its events. */
   readonly source: Storage & Partial<CommitFeed>;
-  /** A stored record as this version shows it, where `source` does not. */
+  /** Converts a stored record to this version, if `source` does not. */
   readonly decode?: ((record: StorageRecord) => Buffer) | undefined;
   readonly hooks?: StoreHooks | undefined;
 }
 
-/** How objects are stored, apart from where. */
+/** Options of stored objects, independent of the storage. */
 export interface StorageFactoryOptions {
-  /** By `group/resource`. */
+  /** Hooks by `group/resource`. */
   readonly hooks?: ReadonlyMap<string, StoreHooks>;
-  /** Of those kinds whose objects vanish, where it is another than the definition's. */
+  /** Time to live of kinds that expire, if it differs from the definition's. */
   readonly ttlSeconds?: number | undefined;
-  /** The storages of single resources, by the place where their objects are stored. */
+  /** Storages of individual resources, by storage path. */
   readonly overrides?: ReadonlyMap<string, Storage & Partial<CommitFeed>> | undefined;
-  /** False: no finalizer is set for a garbage collector. Default: true. */
+  /** False if no garbage collector runs: its finalizers are never set. Default: true. */
   readonly hasGarbageCollection?: boolean | undefined;
-  /** Called with each comparison of a cache with the storage. */
+  /** Called after each comparison of a cache with the storage. */
   readonly onConsistencyCheck?: (resource: GroupResource, status: ConsistencyStatus, message: string) => void;
 }
 
-/** One storage for all resources but those of an override, and one watch cache for each place where objects are stored: versions and groups of a kind share it. */
+/**
+ * Creates stores over one storage (except for overrides), with one watch cache for each storage path, shared by all versions
+ * and groups of a kind.
+ */
 export class StorageFactory {
-  /** By the place where objects are stored. */
+  /** Built-in resources by storage path. */
   readonly #resources = new Map<string, GroupResource & { readonly cacher: Cacher }>();
-  /** Of custom resources, one for each version that was asked for. */
+  /** Custom resources, one for each opened version. */
   readonly #versions = new Set<GroupResource & { readonly cacher: Cacher }>();
 
   constructor(
@@ -47,7 +50,7 @@ export class StorageFactory {
     private readonly options: StorageFactoryOptions = {},
   ) {}
 
-  /** What reads and writes a resource's objects; of a virtual resource nothing can be read. */
+  /** Returns the store of a resource. The store of a virtual resource cannot be read. */
   storeFor(definition: ResourceDefinition, schemas: SchemaRegistry): Store {
     const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath, schemas);
     const hooks = this.options.hooks?.get(`${definition.group}/${definition.resource}`);
@@ -55,8 +58,8 @@ export class StorageFactory {
   }
 
   /**
-   * What reads and writes the objects of one version of a custom resource, with a cache of its own. To be disposed of when
-   * the definition changes: its watches end then.
+   * Opens the store of one version of a custom resource with its own cache. Dispose of it when the definition changes, which
+   * ends its watches.
    */
   openVersion(definition: ResourceDefinition, types: TypeSource, versioned: VersionedStorage): { store: Store } & Disposable {
     const { group, resource, storagePath } = definition;
@@ -116,22 +119,22 @@ export class StorageFactory {
     return found.cacher;
   }
 
-  /** What is stored, each once. */
+  /** The stored resources, each once. */
   get resources(): Iterable<GroupResource & { readonly cacher: Cacher }> {
     return [...this.#resources.values(), ...this.#versions];
   }
 
-  /** Resolves when every cache of a built-in resource has read what is stored. */
+  /** Resolves when every cache of a built-in resource is ready. */
   async whenReady(): Promise<void> {
     await Promise.all([...this.#resources.values()].map(({ cacher }) => cacher.whenReady()));
   }
 
-  /** Resolves when every cache of a built-in resource has tried to. */
+  /** Resolves when every cache of a built-in resource has tried to list its objects. */
   async whenTried(): Promise<void> {
     await Promise.all([...this.#resources.values()].map(({ cacher }) => cacher.whenTried()));
   }
 
-  /** The built-in resources whose caches have not, or have no longer, read what is stored. */
+  /** Returns the built-in resources whose caches are not ready. */
   unread(): GroupResource[] {
     return [...this.#resources.values()].filter(({ cacher }) => !cacher.ready);
   }
@@ -149,7 +152,7 @@ const parsing = {
   },
 };
 
-/** The fields that selectors may ask for, of an object in the storage version. */
+/** Returns the function that computes an object's selectable fields in the storage version. */
 export function fieldsOf(definition: ResourceDefinition): (object: KubeObject) => Record<string, string> {
   const selectable = Object.entries(definition.selectableFields);
   return (object) => {

@@ -44,79 +44,86 @@ import { ensureNamespaceMatches } from './namespace-scope.ts';
 import { checkIdentity, type Identity } from './identity.ts';
 import { wipeSystemFields } from './system-fields.ts';
 
-/** A compare-and-swap that lost against so many others in a row gives up. */
+/** Maximum number of attempts of a compare-and-swap. */
 const maxAttempts = 64;
 const generatedNameAttempts = 8;
-/** Upstream: apiserver/pkg/storage/names/generate.go: vowels and easily confused letters are left out. */
+/**
+ * Alphabet of generated names, without vowels and easily confused characters. Upstream:
+ * apiserver/pkg/storage/names/generate.go.
+ */
 const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxGeneratedBase = 58;
-/** A uint64. */
+/** Largest uint64. */
 const maxVersion = 0xffff_ffff_ffff_ffffn;
 const optimisticLock = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/** What came out of a write. */
+/** Result of a write. */
 export interface Stored {
-  /** The object as it is stored, or with dry run as it would be. */
+  /** The object as stored, or as it would be stored in a dry run. */
   readonly object: KubeObject;
-  /** Its JSON in the storage version with an ending newline. */
+  /** Its JSON in the storage version with a trailing newline. */
   readonly bytes: Buffer;
   readonly created: boolean;
 }
 
 export interface Deleted {
-  /** What is left, or what was there last. */
+  /** The remaining object, or the last state of a removed one. */
   readonly stored: Stored;
-  /** false where the object only was marked: finalizers or a grace period hold it. */
+  /** False if the object was only marked as being deleted, because of finalizers or a grace period. */
   readonly gone: boolean;
 }
 
-/** What is wrong with an object: with its metadata, as with that of any kind, and with what its kind has. */
+/** Validation errors of an object: those of its metadata, common to all kinds, and those of its kind. */
 interface Findings {
   readonly ofMeta: readonly FieldError[];
   readonly ofKind: readonly FieldError[];
 }
 
-/** What a write needs to know of its request; admission at upstream's two points among it. */
+/** Properties of a write's request, including the two admission hooks at upstream's positions. */
 export interface WriteRequest extends StrategyContext {
-  /** What was sent: a large object is handled in steps. */
+  /** Size of the request body; writes of large objects yield to the event loop. */
   readonly bodyBytes: number;
-  /** What the request was authorized for: its verb, and the version in which it came. undefined for the server's own writes. */
+  /** The authorized verb, and the version of the request. undefined for the server's own writes. */
   readonly verb?: string;
   readonly apiVersion?: string;
   readonly warn: (text: string) => void;
-  /** When nobody waits for it any more, in the time of `performance.now()`; 0 or undefined: never. */
+  /** Deadline of the request in the time of `performance.now()`; 0 or undefined: none. */
   readonly deadline?: number;
-  /** Of a request that is sampled for a collector of traces. */
+  /** Set for requests that are sampled for tracing. */
   readonly span?: RequestSpan | undefined;
-  /** `inParts`: the old object is large, if not the body. */
+  /** Runs admission. `inParts` is true if the old object is large, even if the body is not. */
   admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined, inParts?: boolean): void | Promise<void>;
   validate(operation: 'CREATE' | 'UPDATE' | 'DELETE', object: KubeObject | undefined, old: KubeObject | undefined): void | Promise<void>;
 }
 
 export interface UpdateOptions {
-  /** Of a subresource; without it, the resource's own. */
+  /** Strategy of a subresource. Default: the resource's own. */
   readonly strategy?: Strategy | undefined;
-  /** Create what is missing, though the strategy does not (apply). */
+  /** Creates a missing object even if the strategy forbids it (apply). */
   readonly forceAllowCreate?: boolean | undefined;
-  /** The uid that the stored object must have. */
+  /** Required uid of the stored object. */
   readonly uid?: string | undefined;
 }
 
-/** Called once a write is decided: `true` if it is stored, `false` if it failed or was a dry run. */
+/** Called once after the decision about a write: with `true` if it was stored, `false` if it failed or was a dry run. */
 export type Finish = (stored: boolean) => void | Promise<void>;
 
 /**
- * What else happens with a write of a resource: addresses and ports that are taken and given back. The `begin…` hooks may
- * change the object and refuse the write by throwing. Upstream: BeginCreate, BeginUpdate and AfterDelete of the generic store.
+ * Side effects of a resource's writes, such as the allocation and release of addresses and ports. The `begin…` hooks may
+ * modify the object, and reject the write by throwing. Upstream: BeginCreate, BeginUpdate and AfterDelete of the generic
+ * store.
  */
 export interface StoreHooks {
-  /** Before the strategy prepares and validates a new object. */
+  /** Called before the strategy prepares and validates a new object. */
   beginCreate?(object: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
-  /** Before the strategy prepares and validates a changed object; not for writes of subresources, which leave the spec alone. */
+  /**
+   * Called before the strategy prepares and validates a changed object; not for writes of subresources, which do not change
+   * the spec.
+   */
   beginUpdate?(object: KubeObject, old: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
   /**
-   * What is wrong with an object, where others must be asked: called once it is prepared, with what its strategy found, it
-   * gives all of it. Also for writes of subresources that are the object's own.
+   * Asynchronous validation of a prepared object. Receives the errors of its strategy and returns all errors. Also called
+   * for writes of subresources with the parent's object.
    */
   review?(
     object: KubeObject,
@@ -124,37 +131,43 @@ export interface StoreHooks {
     request: WriteRequest,
     found: readonly FieldError[],
   ): Promise<readonly FieldError[]>;
-  /** After an object is gone. */
+  /** Called after an object was removed. */
   afterDelete?(object: KubeObject, request: WriteRequest): void | Promise<void>;
-  /** Whether what is stored is another form of the object than a write would store now (custom resources): then even a write that changes nothing is done. */
+  /**
+   * Resolves to true if the stored form differs from what a write would store now (custom resources), so that even a write
+   * without changes is performed.
+   */
   isStale?(key: string, object: KubeObject): Promise<boolean>;
-  /** The object of a dry run, encoded, as it would be read back after it was stored (custom resources of several versions). */
+  /**
+   * Converts the encoded object of a dry run to its form after a round trip through the storage (custom resources with
+   * several versions).
+   */
   asStored?(bytes: Buffer): Promise<Buffer>;
 }
 
 /**
- * Makes the new object of the present one (which it must not change); undefined stands for an object that is missing. `inParts`: one of them is so large
- * that others should run meanwhile.
+ * Returns the new object for the current one, which it must not modify; undefined stands for a missing object. `inParts` is
+ * true if either is so large that the write yields to the event loop.
  */
 export type Produce = (existing: KubeObject | undefined, inParts: boolean) => KubeObject | Promise<KubeObject>;
 
 /**
- * Reads and writes the objects of one resource: metadata rules, strategy, admission, validation, compare-and-swap,
- * finalizers. Objects are in the storage version. Upstream: apiserver/pkg/registry/generic/registry/store.go.
+ * Reads and writes the objects of a resource: metadata rules, strategy, admission, validation, compare-and-swap, finalizers.
+ * Objects are in the storage version. Upstream: apiserver/pkg/registry/generic/registry/store.go.
  */
 export class Store {
   readonly type: StructType;
   readonly encoding: ObjectEncoding;
   readonly groupResource: GroupResource;
-  /** Of the stored version: errors name `Event`, not `Event.events.k8s.io`. */
+  /** Group kind of the stored version: errors name `Event`, not `Event.events.k8s.io`. */
   readonly groupKind: GroupKind;
-  /** Of each object that is stored. */
+  /** apiVersion and kind of each stored object. */
   readonly #kind: Pick<Identity, 'apiVersion' | 'kind'>;
   readonly #strategy: Strategy;
   readonly #cacher: Cacher | undefined;
   #records: CurrentRecords | undefined;
 
-  /** Without a cacher: of a virtual resource, which has a type and nothing stored. */
+  /** A virtual resource has no cacher. */
   constructor(
     readonly definition: ResourceDefinition,
     readonly storage: Storage,
@@ -172,7 +185,7 @@ export class Store {
     this.#strategy = definition.strategy;
   }
 
-  /** Throws for a virtual resource: nothing of it can be read. */
+  /** The watch cache. Throws for a virtual resource. */
   get cacher(): Cacher {
     if (!this.#cacher) throw new Error(`${this.definition.resource} are not stored`);
     return this.#cacher;
@@ -182,7 +195,10 @@ export class Store {
     return (this.#records ??= new CurrentRecords(this.cacher));
   }
 
-  /** `/pods/default/web-1`; without a name the prefix of all in the namespace, without both of all. */
+  /**
+   * Returns the storage key, such as `/pods/default/web-1`; without a name the prefix of the namespace, without a namespace
+   * that of all objects.
+   */
   key(namespace: string, name: string): string {
     const { namespaced, storagePath } = this.definition;
     if (name === '.' || name === '..' || name.includes('%') || name.includes('/')) throw newInvalidName(name);
@@ -190,7 +206,10 @@ export class Store {
     return namespaced ? `/${storagePath}/${namespace}/${name}` : `/${storagePath}/${name}`;
   }
 
-  /** The key of an object that is read or written by name. Throws BadRequest without the namespace of a namespaced resource. Upstream: generic/registry/store.go (NamespaceKeyFunc). */
+  /**
+   * Returns the key of an object accessed by name. Throws BadRequest if a namespaced resource has no namespace. Upstream:
+   * generic/registry/store.go (NamespaceKeyFunc).
+   */
   #keyOf(namespace: string, name: string): string {
     if (this.definition.namespaced && namespace === '') throw newBadRequest('Namespace parameter required.');
     return this.key(namespace, name);
@@ -205,13 +224,13 @@ export class Store {
     return this.definition.namespaced && namespace ? `/${this.definition.storagePath}/${namespace}/` : `/${this.definition.storagePath}/`;
   }
 
-  /** What `key` made the key of. */
+  /** Inverts `key`. */
   placeOf(key: string): { readonly namespace: string; readonly name: string } {
     const [name = '', namespace = ''] = key.split('/').reverse();
     return { namespace: this.definition.namespaced ? namespace : '', name };
   }
 
-  /** The object, synchronously where the cache may answer. Throws NotFound. */
+  /** Returns the object, synchronously if the cache can answer. Throws NotFound. */
   get(namespace: string, name: string, resourceVersion: string): CachedObject | Promise<CachedObject> {
     const found = this.cacher.get(this.#keyOf(namespace, name), resourceVersion);
     if (found instanceof Promise) return found.then((object) => this.#found(object, name));
@@ -231,7 +250,7 @@ export class Store {
   async #create(request: WriteRequest, object: KubeObject): Promise<Stored> {
     const admitted = request.admit('CREATE', object, undefined);
     if (admitted) await admitted;
-    // Admission may have put another object's members into this one.
+    // Admission may have replaced the object's members.
     const { metadata } = object;
     const generate = !metadata.name && metadata.generateName;
     const inParts = needsSteps(request.bodyBytes);
@@ -247,7 +266,7 @@ export class Store {
         const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object, inParts)) : undefined;
         if (prepared) await prepared;
         if (inParts) await turnOfOthers();
-        // The name may come of mutating admission; from here on nothing changes it.
+        // Mutating admission may have set the name; it does not change from here on.
         const name = metadata.name ?? '';
         const validated = request.validate('CREATE', object, undefined);
         if (validated) await validated;
@@ -287,7 +306,7 @@ export class Store {
     }
   }
 
-  /** Only kinds with a review or steps have something to wait for. */
+  /** Returns a promise only for kinds with asynchronous validation. */
   #prepareCreate(request: WriteRequest, object: KubeObject, inParts: boolean): Promise<void> | undefined {
     const strategy = this.#strategy;
     const { metadata } = object;
@@ -311,7 +330,7 @@ export class Store {
     });
   }
 
-  /** Of what is small `finish` is called now, unless the kind has steps of its own or a review; of what is large all goes in steps. */
+  /** Small objects finish synchronously unless the kind has a review or validation steps; large ones always yield. */
   #validate(
     request: WriteRequest,
     object: KubeObject,
@@ -354,7 +373,10 @@ export class Store {
     return finalizers && !isFree ? validateKubeFinalizerNames(finalizers, fieldPath('metadata').child('finalizers')) : [];
   }
 
-  /** Makes a new object of the stored one and swaps them, as often as it takes. Upstream: Store.Update over GuaranteedUpdate. */
+  /**
+   * Replaces the stored object by the result of `produce`, with retries after conflicts. Upstream: Store.Update over
+   * GuaranteedUpdate.
+   */
   update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions = {}): Promise<Stored> {
     const { span } = request;
     return span ? this.#updateWithin(span, request, name, produce, options) : this.#update(request, name, produce, options);
@@ -384,7 +406,7 @@ export class Store {
     });
   }
 
-  /** Tries a change as often as others have changed the object before it. Upstream: GuaranteedUpdate of etcd3/store.go. */
+  /** Runs a change and retries it after conflicts. Upstream: GuaranteedUpdate of etcd3/store.go. */
   async #changing<T>(request: WriteRequest, name: string, change: (current: CurrentRecord, attempt: number) => Promise<T>): Promise<T> {
     const current = await this.#current.of(this.#keyOf(request.namespace, name), !request.dryRun);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -393,25 +415,29 @@ export class Store {
         if (current.isCurrent || !(await current.isOutdated())) return changed;
       } catch (error) {
         if (error instanceof ConflictError) current.lost(error);
-        // Somebody else created it meanwhile: there is something to update now.
+        // Another client created the object meanwhile, so it can be updated now.
         else if (!current.record && isAlreadyExists(error) && (await current.readAgain())) continue;
         else if (!(await current.isOutdated())) throw error;
       }
     }
-    throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
+    throw newTimeoutError(
+      `${this.definition.resource} ${JSON.stringify(name)}: gave up after ${maxAttempts} conflicts with other writers`,
+      1,
+    );
   }
 
   async #createMissing(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions): Promise<Stored> {
     if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
     if (options.uid) throw this.#uidConflict(request, this.key(request.namespace, name), name, options.uid, '');
     const created = await produce(undefined, needsSteps(request.bodyBytes));
-    // A version that can be parsed is not looked at, and the system fields stay: only creates do otherwise. Upstream: Update of generic/registry/store.go.
+    // Only the syntax of the version is checked, and system fields are kept, unlike in a create. Upstream: Update of
+    // generic/registry/store.go.
     parseVersion(created.metadata.resourceVersion);
     if (!request.dryRun) delete created.metadata.resourceVersion;
     return this.#create(request, created);
   }
 
-  /** One try. Rejects with ConflictError where the store has another record. */
+  /** One attempt. Rejects with ConflictError if the store has another record. */
   async #replace(
     request: WriteRequest,
     name: string,
@@ -496,7 +522,7 @@ export class Store {
     }
   }
 
-  /** Of a dry run, upstream names the key as it is above its storage. */
+  /** Returns the conflict of uids. In a dry run upstream's message has the key without the storage prefix. */
   #uidConflict({ dryRun }: WriteRequest, key: string, name: string, expected: string, actual: string): Error {
     const detail = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${actual}`;
     return newConflict(
@@ -529,7 +555,8 @@ export class Store {
       ofMeta: [
         ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
         ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
-        // Upstream checks the same twice, in the generic registry and in the kind's own validation: clients see both causes.
+        // Upstream performs these checks twice, in the generic registry and in the kind's own validation, and clients see
+        // both causes.
         ...(this.#strategy.genericMeta ? [] : validateObjectMetaUpdate(metadata, old, fieldPath('metadata'))),
         ...this.#finalizerErrors(object, strategy),
       ],
@@ -542,7 +569,7 @@ export class Store {
     });
   }
 
-  /** Of custom resources all that was written counts. */
+  /** True if the spec is unchanged. For custom resources, null and empty values count as differences. */
   #isSameSpec(object: KubeObject, existing: KubeObject): boolean {
     if (this.definition.custom) return deepEqual(object['spec'], existing['spec']);
     return semanticDeepEqual(object['spec'], existing['spec'], this.type.fields.get('spec')?.type);
@@ -552,7 +579,7 @@ export class Store {
     return this.#changing(request, name, (current) => this.#remove(request, name, options, current));
   }
 
-  /** One try. Rejects with ConflictError where the store has another record. */
+  /** One attempt. Rejects with ConflictError if the store has another record. */
   async #remove(request: WriteRequest, name: string, options: DeleteOptions, current: CurrentRecord): Promise<Deleted> {
     if (!current.record) throw newNotFound(this.groupResource, name);
     const key = this.key(request.namespace, name);
@@ -560,7 +587,7 @@ export class Store {
     const inParts = needsSteps(bytes.length);
     const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
     if (inParts) await turnOfOthers();
-    // A deletion changes the metadata, and what begins it may change all.
+    // A deletion changes only the metadata, unless `beginDeletion` changes other fields.
     const changing = this.#strategy.beginDeletion ? existing : ({ metadata: existing.metadata } as KubeObject);
     const object = { ...existing, ...(inParts ? await inSteps(copyObjectSteps(changing)) : copyObject(changing)) };
     if (inParts) await turnOfOthers();
@@ -597,8 +624,8 @@ export class Store {
   }
 
   /**
-   * Deletes an object that cannot be read, without a look at it. Throws Invalid for one that can be read, or is missing.
-   * Upstream: corrupt_obj_deleter.go of the generic registry.
+   * Deletes an unreadable object without decoding it. Throws Invalid if the object is readable or missing. Upstream:
+   * corrupt_obj_deleter.go of the generic registry.
    */
   async deleteUnreadable(namespace: string, name: string): Promise<void> {
     const key = this.#keyOf(namespace, name);
@@ -612,11 +639,14 @@ export class Store {
         if (!(error instanceof ConflictError)) throw error;
       }
     }
-    throw newTimeoutError(`${this.definition.resource} ${JSON.stringify(name)}: other writers were faster ${maxAttempts} times`, 1);
+    throw newTimeoutError(
+      `${this.definition.resource} ${JSON.stringify(name)}: gave up after ${maxAttempts} conflicts with other writers`,
+      1,
+    );
   }
 
   /**
-   * How an object is written: without the managers of its fields where it is too large with them and nobody applied it. Throws where it is
+   * Returns the encoder of an object, without managedFields if they make it too large and nobody applied it. Throws if it is
    * too large without them. Upstream: endpoints/handlers/rest.go (isTooLargeError).
    */
   async #storable(request: WriteRequest, object: KubeObject, encoded: EncodedObject): Promise<Encode> {
@@ -632,7 +662,7 @@ export class Store {
     return { ...this.#kind, namespace: namespaced ? namespace : '', name, uid };
   }
 
-  /** Encodes a small object at the revision that it gets. */
+  /** Returns the encoder of a small object. */
   #encodeAt(object: KubeObject, identity: Identity): Encode {
     return (revision) => {
       checkIdentity(object, identity);
@@ -648,21 +678,21 @@ export class Store {
     return this.definition.ttlSeconds === undefined ? {} : { ttlSeconds: this.definition.ttlSeconds };
   }
 
-  /** An object with more errors than are told is refused with those that were found. */
+  /** Runs a validation; if it exceeds the maximum number of errors, rejects with those found. */
   #validating(object: KubeObject, prepare: () => Promise<void> | undefined): Promise<void> | undefined {
     const refuse = (error: unknown): never => {
       if (error instanceof TooManyErrors) this.#throwInvalid(error.errors, object);
       throw error;
     };
     try {
-      // What found so many errors had its step.
+      // Finding that many errors took a full time slice, so yield first.
       return prepare()?.catch((error: unknown) => turnOfOthers().then(() => refuse(error)));
     } catch (error) {
       return refuse(error);
     }
   }
 
-  /** Custom resources are named by the kind that they say they are of. */
+  /** Throws Invalid. Custom resources are named by the kind in the object. */
   #throwInvalid(errors: readonly FieldError[], { metadata: { name = '' }, kind, apiVersion }: KubeObject): void {
     if (errors.length === 0) return;
     const groupKind = this.definition.custom ? { group: parseGroupVersion(apiVersion).group, kind } : this.groupKind;
@@ -675,7 +705,7 @@ function assign<T extends object, K extends keyof T>(target: T, key: K, value: T
   else target[key] = value;
 }
 
-/** A resourceVersion that a client sent; none is 0. Throws as Go's strconv does. */
+/** Parses a resourceVersion sent by a client; undefined is 0. Throws strconv's errors. */
 function parseVersion(text: string | undefined): bigint {
   if (text === undefined || text === '') return 0n;
   if (!/^\d+$/.test(text)) throw new Error(`strconv.ParseUint: parsing ${quote(text)}: invalid syntax`);
@@ -684,12 +714,15 @@ function parseVersion(text: string | undefined): bigint {
   return version;
 }
 
-/** Upstream: NamespaceKeyFunc and NoNamespaceKeyFunc of the generic registry. */
+/** Returns the error of an invalid name. Upstream: NamespaceKeyFunc and NoNamespaceKeyFunc of the generic registry. */
 function newInvalidName(name: string): Error {
   return newBadRequest(`Name parameter invalid: ${quote(name)}: ${isValidPathSegmentName(name).join(';')}`);
 }
 
-/** Whether a new object has a resourceVersion, which only the storage asks: not a dry run, which answers what was sent. Upstream: Create of etcd3/store.go. */
+/**
+ * True if a new object has a resourceVersion. Only the storage checks this, so a dry run accepts it. Upstream: Create of
+ * etcd3/store.go.
+ */
 function isVersionSet(text: string | undefined): boolean {
   return text !== undefined && /^\d+$/.test(text) && BigInt(text) !== 0n && BigInt(text) <= maxVersion;
 }
@@ -704,7 +737,7 @@ function newNotUnreadable({ group, resource }: GroupResource, name: string): Err
   ]);
 }
 
-/** A name of the base and five letters. */
+/** Returns the base with five random characters appended. */
 export function generateName(base: string): string {
   let name = base.slice(0, maxGeneratedBase);
   const random = randomUUID().replaceAll('-', '');

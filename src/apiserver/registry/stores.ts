@@ -3,7 +3,7 @@ import type { Scheme } from './scheme.ts';
 import type { StorageFactory } from './storage-factory.ts';
 import type { Store } from './store.ts';
 
-/** The stores of resources, for endpoints that read or write others than their own. */
+/** Lookup of stores, for endpoints that access other resources than their own. */
 export class Stores {
   readonly #stores = new Map<string, Store>();
 
@@ -12,7 +12,7 @@ export class Stores {
     readonly storage: StorageFactory,
   ) {}
 
-  /** The store of a resource's preferred version. Throws for a resource that the server does not store. */
+  /** Returns the store of a resource's preferred version. Throws if the server does not store the resource. */
   of(resource: GroupResource): Store {
     const key = `${resource.group}/${resource.resource}`;
     let store = this.#stores.get(key);

@@ -2,7 +2,10 @@ import type { ObjectMeta } from '#apimachinery/meta/types';
 
 const systemFields = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink'] as const;
 
-/** Removes what the server alone sets from the metadata of an object that is to be created. Upstream: registry/rest/meta.go (WipeObjectMetaSystemFields). */
+/**
+ * Removes the metadata fields that only the server sets from an object that is to be created. Upstream:
+ * registry/rest/meta.go (WipeObjectMetaSystemFields).
+ */
 export function wipeSystemFields(metadata: ObjectMeta): void {
   for (const field of systemFields) if (metadata[field] !== undefined) delete metadata[field];
 }

@@ -14,7 +14,7 @@ export interface ColumnOptions {
   readonly cellOnly?: boolean;
 }
 
-/** A column whose description may be looked up when a Table is first asked for. */
+/** A column whose description can be computed lazily, when a Table is first requested. */
 export class TableColumn<T extends KubeObject = KubeObject> implements Column<T> {
   readonly format: string;
   readonly priority: number;
@@ -45,12 +45,12 @@ export class TableColumn<T extends KubeObject = KubeObject> implements Column<T>
   }
 }
 
-/** What upstream says of a field of metadata; empty for fields that there are not. */
+/** Returns upstream's description of a metadata field; empty for unknown fields. */
 export function describeMeta(field: string): () => string {
   return () => metaTables.description('meta_v1.ObjectMeta')?.[1][field] ?? '';
 }
 
-/** `since` (RFC 3339) as an age, `<unknown>` if it is absent. */
+/** Formats `since` (RFC 3339) as an age; `<unknown>` if it is undefined. */
 export function translateTimestampSince(since: string | undefined, now: number): string {
   return since ? humanDuration(now - Date.parse(since)) : '<unknown>';
 }
@@ -70,5 +70,5 @@ export const createdAtColumn: Column = new TableColumn(
   (object) => object.metadata.creationTimestamp ?? null,
 );
 
-/** The columns of kinds that have none of their own. Upstream: apiserver/pkg/registry/rest/table.go. */
+/** The columns of kinds without their own. Upstream: apiserver/pkg/registry/rest/table.go. */
 export const defaultColumns: readonly Column[] = [nameColumn, createdAtColumn];

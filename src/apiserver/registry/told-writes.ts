@@ -1,9 +1,12 @@
-/** What a trace tells of a write to the storage. */
+/** Trace events of a write to the storage. */
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Encode } from '#apiserver/storage/storage';
 import type { TellEvent } from '#apiserver/request/request-span';
 
-/** Tells when an object becomes its stored form, and what that is the end of. Upstream: apiserver/pkg/storage/etcd3/store.go. */
+/**
+ * Wraps an encoder to record the start and end of encoding, and then the event `then`. Upstream:
+ * apiserver/pkg/storage/etcd3/store.go.
+ */
 export function encodingTold(encode: Encode, tell: TellEvent, then?: string): Encode {
   return (revision) => {
     tell('About to Encode');
@@ -14,14 +17,14 @@ export function encodingTold(encode: Encode, tell: TellEvent, then?: string): En
   };
 }
 
-/** Tells that a transaction is done, or why it is not. */
+/** Records that a transaction completed or failed. */
 export async function toldOf<T>(tell: TellEvent, done: string, written: Promise<T>): Promise<T> {
   try {
     const result = await written;
     tell(done);
     return result;
   } catch (error) {
-    // Somebody else was faster: the transaction itself went well.
+    // Another client wrote first; the transaction itself succeeded.
     if (error instanceof ConflictError || error instanceof KeyExistsError) tell(done);
     else tell('Txn call failed', [['err', (error as Error).message]]);
     throw error;

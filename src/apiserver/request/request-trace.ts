@@ -4,28 +4,28 @@ import type { Exchange } from './exchange.ts';
 import type { RequestInfo } from './request-info.ts';
 import type { UserInfo } from './user-info.ts';
 
-/** What a step did besides its verdict: a webhook that it called, an expression that decided. */
+/** A detail of a step, such as a webhook call or a deciding expression. */
 export interface TraceNote {
-  /** `webhook`, `policy`, or a word of the plugin's own. */
+  /** `webhook`, `policy`, or a kind defined by the plugin. */
   readonly kind: string;
   readonly name: string;
   readonly milliseconds?: number;
-  /** In a word: `allowed`, `denied`, `false`. */
+  /** A single word such as `allowed`, `denied` or `false`. */
   readonly verdict?: string;
   readonly reason?: string;
-  /** Whatever else explains it, as JSON has it. */
+  /** Further explanations as JSON. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What a plugin may tell of a request that is traced. */
+/** The trace interface of plugins, for traced requests. */
 export interface AdmissionTrace {
-  /** Adds to the step that runs. */
+  /** Adds a note to the current step. */
   note(note: TraceNote): void;
 }
 
 export type TraceStage = 'authentication' | 'authorization' | 'admit' | 'validate';
 
-/** One authenticator, authorizer or admission plugin that was asked. */
+/** A call of an authenticator, authorizer or admission plugin. */
 export interface TraceStep {
   readonly stage: TraceStage;
   readonly name: string;
@@ -40,23 +40,23 @@ export interface TraceStep {
    */
   readonly verdict: string;
   readonly reason?: string;
-  /** What it changed of the object. */
+  /** Changes that it made to the object. */
   readonly patch?: readonly JsonPatchOperation[];
   readonly notes?: readonly TraceNote[];
 }
 
-/** A trace as it is published. */
+/** A trace in its published form. */
 export interface TraceDocument {
   /** The Audit-Id of the request. */
   readonly id: string;
-  /** RFC 3339. */
+  /** RFC 3339 time. */
   readonly receivedAt: string;
   readonly milliseconds: number;
   readonly method: string;
   readonly url: string;
   readonly user: Pick<UserInfo, 'name' | 'groups'> | null;
   readonly impersonator: Pick<UserInfo, 'name' | 'groups'> | null;
-  /** The answer's; 0 while there is none. */
+  /** HTTP status of the response; 0 before the response. */
   readonly status: number;
   readonly message: string;
   readonly warnings: readonly string[];
@@ -75,7 +75,7 @@ interface TracedRequest {
   readonly warnings: readonly string[] | undefined;
 }
 
-/** Everything that decided about one request, in the order in which it was asked. */
+/** The decisions about a request in the order of their evaluation. */
 export class RequestTrace implements AdmissionTrace {
   readonly #steps: TraceStep[] = [];
   readonly #receivedAt = new Date();
@@ -85,7 +85,7 @@ export class RequestTrace implements AdmissionTrace {
   #context: TracedRequest | undefined;
   #closed: TraceDocument | undefined;
 
-  /** `isKept`: it is kept whoever asks; without that only for those who may read traces. */
+  /** `isKept` is true if the trace is kept whoever the user is; otherwise it is kept only for users who may read traces. */
   constructor(
     context: TracedRequest,
     public isKept: boolean,
@@ -102,23 +102,23 @@ export class RequestTrace implements AdmissionTrace {
   note(note: TraceNote): void {
     const { details: _, ...withoutDetails } = note;
     const told = this.#context && isSecret(this.#context.info.apiGroup, this.#context.info.resource) ? withoutDetails : note;
-    // An evaluation that had to wait was begun anew, and tells the same again.
+    // An evaluation that was suspended restarts and repeats its notes.
     if (!this.#notes.some((known) => deepEqual(known, told))) this.#notes.push(told);
   }
 
-  /** Adds a step with the notes that were taken since the last one. */
+  /** Adds a step with the notes since the previous one. */
   add(step: TraceStep): void {
     const notes = this.#notes;
     this.#notes = [];
     this.#steps.push(notes.length > 0 ? { ...step, notes } : step);
   }
 
-  /** What the client is told of a request that fails. */
+  /** Records the error message that the client gets. */
   failed(message: string): void {
     this.#message = message;
   }
 
-  /** As far as it has come. */
+  /** Returns the trace so far. */
   document(): TraceDocument {
     if (this.#closed) return this.#closed;
     const context = this.#context as TracedRequest;
@@ -138,12 +138,12 @@ export class RequestTrace implements AdmissionTrace {
   }
 }
 
-/** Whether objects of a resource are secrets: who may read traces may not read them by that. */
+/** True if the resource's objects are secrets, whose content traces must not reveal. */
 export function isSecret(group: string, resource: string): boolean {
   return group === '' && resource === 'secrets';
 }
 
-/** Milliseconds with three digits: what took less is nobody's concern. */
+/** Rounds milliseconds to three digits. */
 export function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 1_000) / 1_000;
 }

@@ -18,26 +18,26 @@ const apiServer = { name: userNames.apiServer, groups: [groupNames.privileged] }
 
 export type LoopbackTarget = ClientTarget;
 
-/** Finds the installed endpoint of a resource. Throws if there is none. */
+/** Returns the installed endpoint of a resource. Throws if there is none. */
 export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
 
 /**
- * How the server reads and writes its own objects: through the same stores, strategies and validation as requests, as
- * system:apiserver, without a connection and without admission.
+ * Reads and writes the server's own objects in process as system:apiserver, with the same stores, strategies and validation
+ * as requests, without admission.
  */
 export class LoopbackClient implements ObjectClient {
-  /** `manager`: the field manager of what it writes. */
+  /** `manager` is the field manager of its writes. */
   constructor(
     readonly lookup: EndpointLookup,
     readonly manager = 'kube-apiserver',
   ) {}
 
-  /** The same client, writing under another field manager. */
+  /** Returns a client with another field manager. */
   as(manager: string): LoopbackClient {
     return new LoopbackClient(this.lookup, manager);
   }
 
-  /** The same client as plugins have it: they may act as users, too. */
+  /** Returns the client given to plugins, which can also act as users. */
   withUsers(serve: ServeAs): Client {
     return {
       get: (...asked) => this.get(...asked),
@@ -48,7 +48,7 @@ export class LoopbackClient implements ObjectClient {
     };
   }
 
-  /** What the cache has of it, shared: it must not be changed. undefined also while the cache is not ready. */
+  /** Returns the cached object, shared and not to be modified; undefined if it does not exist or the cache is not ready. */
   peek(target: LoopbackTarget, namespace: string, name: string): KubeObject | undefined {
     const { store } = this.lookup(target);
     return store.cacher.peek(store.key(namespace, name))?.object;
@@ -63,7 +63,7 @@ export class LoopbackClient implements ObjectClient {
     );
   }
 
-  /** undefined if there is none. */
+  /** Returns the newest state; undefined if the object does not exist. */
   async get(target: LoopbackTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
     const endpoint = this.lookup(target);
     if (endpoint.definition.namespaced && namespace === '') return undefined;
@@ -75,7 +75,7 @@ export class LoopbackClient implements ObjectClient {
     }
   }
 
-  /** What the cache has, shared: it must not be changed. */
+  /** Returns the cached objects, shared and not to be modified. */
   list(target: LoopbackTarget, namespace = ''): KubeObject[] {
     const { store } = this.lookup(target);
     const list = store.cacher.list({ scope: store.prefix(namespace), resourceVersion: '0' });
@@ -83,7 +83,10 @@ export class LoopbackClient implements ObjectClient {
     return list.chunks.flatMap(({ items }) => items.map(({ object }) => object));
   }
 
-  /** What the cache has at one moment, a page a turn of the event loop; shared: it must not be changed. */
+  /**
+   * Yields the objects of one cache snapshot, one page in each turn of the event loop. They are shared and must not be
+   * modified.
+   */
   async *scan(target: LoopbackTarget): AsyncIterable<KubeObject> {
     const { store } = this.lookup(target);
     const { chunks } = await store.cacher.list({ scope: store.prefix(''), resourceVersion: '0' });
@@ -97,7 +100,7 @@ export class LoopbackClient implements ObjectClient {
     }
   }
 
-  /** Rejects with AlreadyExists. */
+  /** Creates an object. Rejects with AlreadyExists. */
   async create(target: LoopbackTarget, object: KubeObject): Promise<KubeObject> {
     const endpoint = this.lookup(target);
     const { object: decoded } = decode<KubeObject>(endpoint.type, deepCopy(object));
@@ -107,15 +110,15 @@ export class LoopbackClient implements ObjectClient {
   }
 
   /**
-   * `create` for objects that come by the thousand: `object` is as decoding and defaulting would leave it, brings its
-   * managedFields, and is changed into what is stored. Rejects with AlreadyExists.
+   * A variant of `create` for thousands of objects: `object` must be decoded and defaulted and have its managedFields; it is
+   * modified to the stored state. Rejects with AlreadyExists.
    */
   async createPrepared(target: LoopbackTarget, object: KubeObject): Promise<void> {
     const endpoint = this.lookup(target);
     await endpoint.store.create({ ...this.#request(endpoint, object.metadata.namespace ?? ''), admit: () => {} }, object);
   }
 
-  /** Creates what is missing; what is there stays as it is. */
+  /** Creates an object unless it exists. */
   async ensure(target: LoopbackTarget, object: KubeObject): Promise<void> {
     const { namespace = '', name = '' } = object.metadata;
     if (this.peek(target, namespace, name)) return;
@@ -126,7 +129,10 @@ export class LoopbackClient implements ObjectClient {
     }
   }
 
-  /** Changes an object by what `change` makes of it; undefined leaves it. Tries again when others were faster. Returns what is stored. */
+  /**
+   * Updates an object to the result of `change`; undefined leaves it unchanged. Retries after conflicts. Returns the stored
+   * object.
+   */
   async update(
     target: LoopbackTarget,
     namespace: string,
@@ -156,7 +162,7 @@ export class LoopbackClient implements ObjectClient {
     }
   }
 
-  /** Server-side apply of an object that is there, forced: what others own is taken over. */
+  /** Applies to an existing object with force, taking over the fields of other managers. */
   async apply(target: LoopbackTarget, applied: KubeObject): Promise<void> {
     const endpoint = this.lookup(target);
     const { namespace = '', name = '' } = applied.metadata;
@@ -176,7 +182,7 @@ export class LoopbackClient implements ObjectClient {
     );
   }
 
-  /** Deletes an object; one that is gone already is fine. */
+  /** Deletes an object. Succeeds if it does not exist. */
   async delete(target: LoopbackTarget, namespace: string, name: string): Promise<void> {
     const endpoint = this.lookup(target);
     try {

@@ -9,10 +9,10 @@ import type { ClientTarget, ObjectClient } from '#apiserver/registry/client';
 
 const attempts = 8;
 
-/** Serves a request whose user is known: through the whole chain but for authentication. */
+/** Serves a request of a known user: the whole chain except authentication. */
 export type ServeAs = (exchange: Exchange, user: UserInfo) => void;
 
-/** Reads and writes objects as a user, by requests without a connection. */
+/** Reads and writes objects as a user, by in-process requests. */
 export class UserClient implements ObjectClient {
   constructor(
     readonly serve: ServeAs,
@@ -61,7 +61,7 @@ export class UserClient implements ObjectClient {
     const response = await exchange.response;
     const bytes = Buffer.from(await response.arrayBuffer());
     if (response.ok) return parseJson(bytes).value as KubeObject;
-    throw statusOf(bytes) ?? newInternalError(new Error(`the server answered ${response.status}`));
+    throw statusOf(bytes) ?? newInternalError(new Error(`the server answered with HTTP status ${response.status}`));
   }
 
   async #unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
@@ -74,7 +74,7 @@ export class UserClient implements ObjectClient {
   }
 }
 
-/** undefined for what is no Status, such as a page. */
+/** Returns the error of a Status; undefined if the body is not a Status, for example a page. */
 function statusOf(bytes: Buffer): StatusError | undefined {
   if (bytes[0] !== '{'.charCodeAt(0)) return undefined;
   return new StatusError(parseJson(bytes).value as unknown as Status);

@@ -6,14 +6,17 @@ import { compareKeys } from './key.ts';
 import type { CommitFeed, Encode, Revision, Storage, StorageEvent, StorageRecord } from './storage.ts';
 
 export interface ConformanceStore {
-  /** Empty. */
+  /** The store under test, without records. */
   readonly storage: Storage & Partial<CommitFeed>;
-  /** Closes the storage and opens what it kept; missing for a storage that keeps nothing. */
+  /** Closes the storage and opens it again with its persisted data; undefined for a storage that persists nothing. */
   readonly reopen?: (() => Promise<Storage & Partial<CommitFeed>>) | undefined;
   readonly cleanup: () => Promise<void>;
 }
 
-/** A store that is opened anew at each `reopen`. `open` opens what was kept; `end` ends what keeps it. */
+/**
+ * Builds a store with `reopen`. `open` opens the persisted data; `end` releases the resources behind it (a directory, a
+ * process).
+ */
 export async function reopenableStore(
   open: () => Promise<Storage & Partial<CommitFeed>>,
   end: () => PromiseLike<void> = async () => {},
@@ -34,8 +37,8 @@ export async function reopenableStore(
 }
 
 /**
- * The cases that every backend passes: those of upstream's apiserver/pkg/storage/testing (store_tests.go, watcher_tests.go)
- * that concern the storage and not the cache. To be called at the top of a test file.
+ * Registers the cases that every backend must pass: the cases of upstream's apiserver/pkg/storage/testing (store_tests.go,
+ * watcher_tests.go) that concern the storage, not the cache. Call it at the top level of a test file.
  */
 export function storageConformance(name: string, open: () => Promise<ConformanceStore>): void {
   describe(`${name}: storage contract`, () => {
@@ -52,7 +55,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       await store.cleanup();
     });
 
-    /** A watch that the test need not end. */
+    /** Starts a watch that `afterEach` ends. */
     function watch(prefix: string, from: Revision): AsyncIterator<StorageEvent> {
       const end = new AbortController();
       ends.push(end);
@@ -60,7 +63,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     }
 
     describe('create', () => {
-      it('gives the record, whose revision the encoded bytes know', async () => {
+      it('returns the record and passes its revision to the encoder', async () => {
         const before = await storage.currentRevision();
         const record = await storage.create('/pods/default/a', (revision) => Buffer.from(`v${revision}`));
         expect(plain(record)).toEqual({
@@ -80,7 +83,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(plain(await storage.get('/pods/a'))).toEqual(plain(first));
       });
 
-      it('lets one of many creators of a key win', async () => {
+      it('lets exactly one of many concurrent creators of a key succeed', async () => {
         const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => storage.create('/pods/a', text(String(i)))));
         const won = results.filter((result) => result.status === 'fulfilled');
         expect(won).toHaveLength(1);
@@ -88,7 +91,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(plain(await storage.get('/pods/a'))).toEqual(plain(won[0]!.value));
       });
 
-      it('makes a new object after a deletion', async () => {
+      it('gives a recreated key a new createRevision', async () => {
         const first = await storage.create('/pods/a', text('1'));
         await storage.delete('/pods/a', first.revision);
         const second = await storage.create('/pods/a', text('2'));
@@ -96,7 +99,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(second.revision).toBeGreaterThan(first.revision);
       });
 
-      it('stores nothing if the encoding fails, and goes on', async () => {
+      it('stores nothing if the encoder throws, and accepts later writes', async () => {
         await expect(
           storage.create('/pods/a', () => {
             throw new Error('cannot encode');
@@ -108,10 +111,10 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       });
 
       it.each([
-        ['no bytes', Buffer.alloc(0)],
-        ['all bytes', Buffer.from(Array.from({ length: 256 }, (_, i) => i))],
+        ['an empty value', Buffer.alloc(0)],
+        ['every byte value', Buffer.from(Array.from({ length: 256 }, (_, i) => i))],
         ['1.5 MB', Buffer.alloc(1_500_000, 7)],
-      ])('keeps %s as they are', async (_, value) => {
+      ])('stores %s unchanged', async (_, value) => {
         await storage.create('/pods/a', () => value);
         expect((await storage.get('/pods/a'))?.value.equals(value)).toBe(true);
       });
@@ -125,7 +128,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(await storage.compactRevision()).toBeLessThanOrEqual(current);
       });
 
-      it('rise with each write of any key, also with deletions, and are given once', async () => {
+      it('increase with each write of any key, deletions included, and are never repeated', async () => {
         const revisions: Revision[] = [];
         await Promise.all(
           Array.from({ length: 16 }, async (_, writer) => {
@@ -145,9 +148,9 @@ export function storageConformance(name: string, open: () => Promise<Conformance
       });
     });
 
-    describe('raising the revision', () => {
-      it('puts later writes above it, and leaves what is there', async ({ skip }) => {
-        if (!storage.raiseRevision) return skip('this storage takes the place of no other');
+    describe('raiseRevision', () => {
+      it('puts later writes above the revision and leaves existing records unchanged', async ({ skip }) => {
+        if (!storage.raiseRevision) return skip('this storage does not implement raiseRevision');
         const before = await storage.create('/pods/ns/a', text('a'));
         const revision = before.revision + 100;
         await storage.raiseRevision(revision);
@@ -162,7 +165,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     });
 
     describe('get', () => {
-      it('reads any state of the past', async () => {
+      it('reads the state at any past revision', async () => {
         const before = await storage.currentRevision();
         const created = await storage.create('/pods/a', text('1'));
         const other = await storage.create('/pods/b', text('b'));
@@ -178,7 +181,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await storage.get('/pods/a', { revision: updated.revision }))?.createRevision).toBe(created.revision);
       });
 
-      it('rejects for a revision that has not come', async () => {
+      it('rejects a future revision', async () => {
         const current = await storage.currentRevision();
         await expect(storage.get('/pods/a', { revision: current + 1 })).rejects.toThrow(FutureRevisionError);
         await expect(storage.list('/pods/', { revision: current + 1 })).rejects.toThrow(FutureRevisionError);
@@ -186,13 +189,13 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     });
 
     describe('update', () => {
-      it('keeps the revision of the creation', async () => {
+      it('keeps createRevision', async () => {
         const created = await storage.create('/pods/a', text('1'));
         const updated = await storage.update('/pods/a', created.revision, text('2'));
         expect(plain(updated)).toEqual({ key: '/pods/a', revision: updated.revision, createRevision: created.revision, value: '2' });
       });
 
-      it.each(['update', 'delete'] as const)('%s rejects with what is there if that is another revision', async (verb) => {
+      it.each(['update', 'delete'] as const)('%s rejects with the current record if its revision is not the expected one', async (verb) => {
         const created = await storage.create('/pods/a', text('1'));
         const updated = await storage.update('/pods/a', created.revision, text('2'));
         const stale =
@@ -202,7 +205,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(plain((error as ConflictError).current)).toEqual(plain(updated));
       });
 
-      it.each(['update', 'delete'] as const)('%s rejects without a record if there is none', async (verb) => {
+      it.each(['update', 'delete'] as const)('%s rejects without a record if the key does not exist', async (verb) => {
         const { revision } = await storage.create('/pods/a', text('1'));
         await storage.delete('/pods/a', revision);
         for (const key of ['/pods/a', '/pods/b']) {
@@ -214,7 +217,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         }
       });
 
-      it('lets one of many win; the others get the winner', async () => {
+      it('lets exactly one of many concurrent writers succeed; the others receive the new record', async () => {
         const { revision } = await storage.create('/pods/a', text('0'));
         const results = await Promise.allSettled(
           Array.from({ length: 20 }, (_, i) => storage.update('/pods/a', revision, text(String(i)))),
@@ -226,7 +229,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         }
       });
 
-      it('counts exactly under contention', async () => {
+      it('loses no increment under contention', async () => {
         await storage.create('/counter', text('0'));
         await Promise.all(
           Array.from({ length: 8 }, async () => {
@@ -249,7 +252,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     });
 
     describe('delete', () => {
-      it('gives the last record and a revision of its own', async () => {
+      it('returns the last record and the revision of the deletion', async () => {
         const created = await storage.create('/pods/a', text('1'));
         const deleted = await storage.delete('/pods/a', created.revision);
         expect(plain(deleted.record)).toEqual(plain(created));
@@ -258,7 +261,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await storage.list('/pods/')).count).toBe(0);
       });
 
-      it('happens once', async () => {
+      it('succeeds once', async () => {
         const { revision } = await storage.create('/pods/a', text('1'));
         const results = await Promise.allSettled([1, 2, 3].map(() => storage.delete('/pods/a', revision)));
         expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
@@ -266,7 +269,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     });
 
     describe('list', () => {
-      it('is in the order of the UTF-8 bytes', async () => {
+      it('returns records in the order of their UTF-8 bytes', async () => {
         // U+FF5A is above the emoji's surrogates in UTF-16, and below the emoji in UTF-8.
         const keys = [
           '/pods/a',
@@ -286,7 +289,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(listed).toEqual([...keys].sort(compareKeys));
       });
 
-      it('does not show what only begins alike', async () => {
+      it('does not return keys that share only the beginning of the last segment', async () => {
         for (const key of ['/pods/first/a', '/pods/first-bar/a', '/pods/first', '/pods.apps/first/a', '/podsfirst/a'])
           await storage.create(key, text(key));
         const keysOf = async (prefix: string): Promise<string[]> => (await storage.list(prefix)).records.map((record) => record.key);
@@ -295,7 +298,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(await keysOf('/')).toHaveLength(5);
       });
 
-      it('gives pages of one state while others write', async () => {
+      it('returns pages of one state during concurrent writes', async () => {
         for (let i = 0; i < 10; i++) await storage.create(`/pods/${i}`, text('1'));
         const first = await storage.list('/pods/', { limit: 3 });
         expect(first).toMatchObject({ more: true, count: 10 });
@@ -315,7 +318,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(sizes).toEqual([7, 4, 1]);
       });
 
-      it('tells of an uncounted page whether there is more', async () => {
+      it('reports for an uncounted page whether more records follow', async () => {
         for (let i = 0; i < 6; i++) await storage.create(`/pods/${i}`, text('1'));
         await storage.delete('/pods/4', (await storage.get('/pods/4'))!.revision);
         const page = async (from: string, limit: number): Promise<string> => {
@@ -327,7 +330,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         ).toEqual(['01…', '23…', '235', '5', '']);
       });
 
-      it('begins at a key, also at one that is not there', async () => {
+      it('starts at a key, even one that does not exist', async () => {
         for (const name of ['a', 'c', 'e']) await storage.create(`/pods/${name}`, text(name));
         const from = async (key: string): Promise<string[]> =>
           (await storage.list('/pods/', { from: key })).records.map((record) => record.value.toString());
@@ -338,12 +341,12 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(await from('/a')).toEqual(['a', 'c', 'e']);
       });
 
-      it('has the revision of the newest write, of other keys too', async () => {
+      it('has the revision of the newest write, including writes of other keys', async () => {
         const { revision } = await storage.create('/other/a', text('1'));
         expect((await storage.list('/pods/')).revision).toBe(revision);
       });
 
-      it('shows states of the past', async () => {
+      it('returns past states', async () => {
         const a = await storage.create('/pods/a', text('a1'));
         const b = await storage.create('/pods/b', text('b1'));
         await storage.update('/pods/a', a.revision, text('a2'));
@@ -375,20 +378,20 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         '/pods/a\0b',
         '/pods/\ud800',
       ];
-      it.each(bad)('%j is refused', async (key) => {
+      it.each(bad)('rejects key %j', async (key) => {
         await expect(storage.create(key, text('1'))).rejects.toThrow(InvalidKeyError);
         await expect(storage.update(key, 1, text('1'))).rejects.toThrow(InvalidKeyError);
         await expect(storage.delete(key, 1)).rejects.toThrow(InvalidKeyError);
         await expect(storage.get(key)).rejects.toThrow(InvalidKeyError);
       });
 
-      it.each(['', 'pods/', '/pods', '/pods//', '/../', '/pods/../', '/./'])('%j is refused as a prefix', async (prefix) => {
+      it.each(['', 'pods/', '/pods', '/pods//', '/../', '/pods/../', '/./'])('rejects prefix %j', async (prefix) => {
         await expect(storage.list(prefix)).rejects.toThrow(InvalidKeyError);
         await expect(watch(prefix, 1).next()).rejects.toThrow(InvalidKeyError);
       });
 
       it.each(['/a', '/pods/..a', '/pods/a..', '/pods/__proto__', '/pods/constructor', '/pods/system:node:a b', '/pods/é😀'])(
-        '%j is a key',
+        'accepts key %j',
         async (key) => {
           const record = await storage.create(key, text('1'));
           expect(plain(await storage.get(key))).toEqual(plain(record));
@@ -397,7 +400,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     });
 
     describe('compaction', () => {
-      it('forgets the past and keeps the present', async () => {
+      it('removes past states and keeps the current one', async () => {
         const a1 = await storage.create('/pods/a', text('a1'));
         const b1 = await storage.create('/pods/b', text('b1'));
         const a2 = await storage.update('/pods/a', a1.revision, text('a2'));
@@ -416,7 +419,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await take(watch('/pods/', gone.revision), 1)).map(describeEvent)).toEqual([`PUT /pods/a a3 after a2`]);
       });
 
-      it('of the newest revision leaves the present', async () => {
+      it('of the newest revision keeps the current state', async () => {
         const a = await storage.create('/pods/a', text('1'));
         const b = await storage.create('/pods/b', text('1'));
         await storage.update('/pods/a', a.revision, text('2'));
@@ -428,7 +431,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await take(watch('/pods/', revision), 1)).map(describeEvent)).toEqual(['PUT /pods/b new']);
       });
 
-      it('does nothing the second time, and is refused for the future', async () => {
+      it('has no effect when repeated and rejects a future revision', async () => {
         const { revision } = await storage.create('/pods/a', text('1'));
         await storage.compact(revision);
         await storage.compact(revision);
@@ -437,7 +440,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         await expect(storage.compact(revision + 1)).rejects.toThrow(FutureRevisionError);
       });
 
-      it('of many rows loses nothing', async () => {
+      it('of many rows keeps every current record', async () => {
         const records = await Promise.all(Array.from({ length: 400 }, (_, i) => storage.create(`/pods/${i}`, text('1'))));
         const updated = await Promise.all(records.map(({ key, revision }) => storage.update(key, revision, text('2'))));
         await Promise.all(updated.slice(0, 200).map(({ key, revision }) => storage.delete(key, revision)));
@@ -446,7 +449,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(left.map((record) => record.value.toString())).toEqual(new Array(200).fill('2'));
       });
 
-      it('ends a watch that has not read what is gone', async () => {
+      it('ends a watch whose next event was compacted', async () => {
         const events = watch('/pods/', await storage.currentRevision());
         const { revision } = await storage.create('/pods/a', text('1'));
         expect((await take(events, 1)).map(describeEvent)).toEqual(['PUT /pods/a 1']);
@@ -457,12 +460,12 @@ export function storageConformance(name: string, open: () => Promise<Conformance
           (result) => result.value as StorageEvent,
           (error: Error) => error,
         );
-        // Backends that push may have sent it already; then nothing may be missing.
+        // A pushing backend may have sent the event before the compaction; then no event may be missing.
         if (next instanceof Error) expect(next).toBeInstanceOf(CompactedError);
         else expect(next.revision).toBe(updated.revision);
       });
 
-      it('leaves an idle watch alone', async () => {
+      it('does not end an idle watch', async () => {
         const events = watch('/idle/', await storage.currentRevision());
         const first = events.next();
         await sleep(20);
@@ -476,7 +479,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     });
 
     describe('time to live', () => {
-      it('deletes with an event, not too early, and by the store alone', async () => {
+      it('expires a record with a DELETE event, not early, without a client', async () => {
         const events = watch('/events/', await storage.currentRevision());
         const started = performance.now();
         await storage.create('/events/a', text('1'), { ttlSeconds: 1 });
@@ -488,7 +491,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await storage.list('/events/')).records.map((record) => record.key)).toEqual(['/events/b']);
       });
 
-      it('is that of the last write', async () => {
+      it('is replaced by the last write', async () => {
         const a = await storage.create('/events/a', text('1'), { ttlSeconds: 1 });
         const b = await storage.create('/events/b', text('1'), { ttlSeconds: 100 });
         await storage.update('/events/a', a.revision, text('2'));
@@ -497,8 +500,8 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await storage.get('/events/a'))?.value.toString()).toBe('2');
       });
 
-      it('goes on after a restart', async ({ skip }) => {
-        if (!store.reopen) return skip('this storage keeps nothing');
+      it('continues after a restart', async ({ skip }) => {
+        if (!store.reopen) return skip('this storage persists nothing');
         await storage.create('/events/a', text('1'), { ttlSeconds: 1 });
         await storage.create('/events/b', text('1'), { ttlSeconds: 100 });
         storage = await store.reopen();
@@ -509,7 +512,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     });
 
     describe('watch', () => {
-      it('shows each write after the revision, in order, with what was before', async () => {
+      it('sends each write after the revision, in order, with the previous record', async () => {
         const a1 = await storage.create('/pods/a', text('a1'));
         const a2 = await storage.update('/pods/a', a1.revision, text('a2'));
         await storage.create('/other/x', text('x'));
@@ -525,7 +528,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await take(watch('/', a2.revision), 4)).map((event) => event.key)).toEqual(['/other/x', '/pods-b/x', '/pods/a', '/pods/a']);
       });
 
-      it('shows a deletion at its own revision', async () => {
+      it('sends a deletion at its own revision', async () => {
         const { revision } = await storage.create('/pods/a', text('1'));
         const deleted = await storage.delete('/pods/a', revision);
         const [event] = await take(watch('/pods/', revision), 1);
@@ -533,7 +536,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(event!.previous?.revision).toBe(revision);
       });
 
-      it('shows what comes later', async () => {
+      it('sends later events', async () => {
         const events = watch('/pods/', await storage.currentRevision());
         const first = events.next();
         await sleep(10);
@@ -543,14 +546,14 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(event.previous).toBeUndefined();
       });
 
-      it('shows nothing before a revision that has not come', async () => {
+      it('sends nothing before a future start revision', async () => {
         const events = watch('/pods/', (await storage.currentRevision()) + 2);
         const first = events.next();
         for (const name of ['a', 'b', 'c']) await storage.create(`/pods/${name}`, text(name));
         expect(describeEvent((await first).value as StorageEvent)).toBe('PUT /pods/c c');
       });
 
-      it('misses and repeats nothing while many write, and is resumed anywhere', async () => {
+      it('neither misses nor repeats events under concurrent writes, from any start revision', async () => {
         const from = await storage.currentRevision();
         const early = take(watch('/pods/', from), 320);
         await Promise.all(
@@ -572,7 +575,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         }
       });
 
-      it('is not held up by others that do not read', async () => {
+      it('is not blocked by watches that do not read', async () => {
         const from = await storage.currentRevision();
         const idle = Array.from({ length: 50 }, () => watch('/pods/', from));
         for (const events of idle) void events.next();
@@ -590,7 +593,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         );
       });
 
-      it('ends when it is aborted, also while it waits', async () => {
+      it('ends when its signal aborts, also while it waits', async () => {
         const end = new AbortController();
         const events = storage.watch('/pods/', await storage.currentRevision(), end.signal)[Symbol.asyncIterator]();
         const waiting = events.next();
@@ -602,7 +605,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(await aborted.next()).toEqual({ value: undefined, done: true });
       });
 
-      it('ends when the storage is closed', async () => {
+      it('ends when the storage closes', async () => {
         const waiting = watch('/pods/', await storage.currentRevision()).next();
         await sleep(10);
         await storage.close();
@@ -611,8 +614,8 @@ export function storageConformance(name: string, open: () => Promise<Conformance
     });
 
     describe('commit feed', () => {
-      it('has each event before the write resolves, in order', async ({ skip }) => {
-        if (!storage.onCommit) return skip('this storage has other writers');
+      it('delivers each event before the write resolves, in order', async ({ skip }) => {
+        if (!storage.onCommit) return skip('this storage has no commit feed');
         const seen: StorageEvent[] = [];
         const end = storage.onCommit((events) => void seen.push(...events));
         await Promise.all(
@@ -634,8 +637,8 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect(seen).toHaveLength(48);
       });
 
-      it('shows listeners a store that has the events already', async ({ skip }) => {
-        if (!storage.onCommit) return skip('this storage has other writers');
+      it('calls listeners after the store contains the events', async ({ skip }) => {
+        if (!storage.onCommit) return skip('this storage has no commit feed');
         const reads: Promise<unknown>[] = [];
         const end = storage.onCommit(([event]) => void reads.push(Promise.all([storage.currentRevision(), storage.get(event!.key)])));
         const record = await storage.create('/pods/a', text('1'));
@@ -651,7 +654,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         await storage.healthy();
       });
 
-      it('finishes what was asked for before it was closed, and refuses what comes after', async () => {
+      it('completes pending calls before closing and rejects later ones', async () => {
         const writes = Promise.all(Array.from({ length: 100 }, (_, i) => storage.create(`/pods/${i}`, text('1'))));
         await storage.close();
         await expect(writes).resolves.toHaveLength(100);
@@ -663,8 +666,8 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         await storage.close();
       });
 
-      it('keeps everything over a restart', async ({ skip }) => {
-        if (!store.reopen) return skip('this storage keeps nothing');
+      it('keeps all data across a restart', async ({ skip }) => {
+        if (!store.reopen) return skip('this storage persists nothing');
         const a1 = await storage.create('/pods/a', text('a1'));
         const a2 = await storage.update('/pods/a', a1.revision, text('a2'));
         const b = await storage.create('/pods/b', text('b1'));
@@ -684,8 +687,8 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await storage.update('/pods/a', a2.revision, text('a3'))).revision).toBeGreaterThan(deleted.revision);
       });
 
-      it('keeps the compaction over a restart, and gives no revision again', async ({ skip }) => {
-        if (!store.reopen) return skip('this storage keeps nothing');
+      it('keeps the compact revision across a restart and reuses no revision', async ({ skip }) => {
+        if (!store.reopen) return skip('this storage persists nothing');
         const { revision } = await storage.create('/pods/a', text('1'));
         const deleted = await storage.delete('/pods/a', revision);
         await storage.compact(deleted.revision);
@@ -724,7 +727,7 @@ async function take(events: AsyncIterator<StorageEvent>, count: number): Promise
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + 10_000; !(await condition()); ) {
-    if (performance.now() > end) throw new Error('it did not come about within 10 s');
+    if (performance.now() > end) throw new Error('the condition did not become true within 10 s');
     await sleep(20);
   }
 }

@@ -11,7 +11,7 @@ import type {
   WriteOptions,
 } from './storage.ts';
 
-/** A store in front of another that reads and writes in its own way, and leaves all that is not about values to it. */
+/** A storage decorator: subclasses implement reads and writes, everything else is forwarded to the wrapped storage. */
 export abstract class DelegatingStorage implements Storage {
   constructor(protected readonly storage: Storage & Partial<CommitFeed>) {}
 

@@ -1,6 +1,6 @@
 import type { Revision, StorageRecord } from './storage.ts';
 
-/** The base of what a backend may reject with. Upstream: apiserver/pkg/storage/errors.go. */
+/** Base class of the errors that a backend rejects with. Upstream: apiserver/pkg/storage/errors.go. */
 export abstract class StorageError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -14,7 +14,7 @@ export class KeyExistsError extends StorageError {
   }
 }
 
-/** The compare-and-swap lost: `current` is what stands there now, undefined if nothing does. */
+/** A failed compare-and-swap. `current` is the stored record, undefined if the key does not exist. */
 export class ConflictError extends StorageError {
   constructor(
     readonly key: string,
@@ -24,7 +24,7 @@ export class ConflictError extends StorageError {
   }
 }
 
-/** The revision asked for was compacted away. */
+/** The requested revision has been compacted. */
 export class CompactedError extends StorageError {
   constructor(
     readonly revision: Revision,
@@ -34,7 +34,7 @@ export class CompactedError extends StorageError {
   }
 }
 
-/** The revision asked for has not happened yet. */
+/** The requested revision is newer than the store's current revision. */
 export class FutureRevisionError extends StorageError {
   constructor(
     readonly revision: Revision,
@@ -44,23 +44,23 @@ export class FutureRevisionError extends StorageError {
   }
 }
 
-/** A key that could reach outside of its place: empty, without a leading slash, with `.` or `..` segments, or with a NUL. */
+/** A key that could escape its prefix: it is empty, lacks the leading slash, or contains `.` or `..` segments or NUL. */
 export class InvalidKeyError extends StorageError {
   constructor(readonly key: string) {
     super(`storage: ${JSON.stringify(key)} is not a valid key`);
   }
 }
 
-/** The write may or may not have happened: the connection broke or the disk failed before the answer. */
+/** A write with an unknown outcome: the connection broke or the disk failed before the response. */
 export class UnknownOutcomeError extends StorageError {}
 
-/** The store refuses writes: the disk is full, or memory is at its limit. Reads go on. */
+/** The store rejects writes because the disk is full or memory is at its limit. Reads still succeed. */
 export class NoSpaceError extends StorageError {}
 
-/** The store's data cannot be used; the message names the file and what is wrong. */
+/** The store's data is unusable. The message names the file and the fault. */
 export class CorruptStoreError extends StorageError {}
 
-/** One record cannot be used: its checksum is wrong, or it cannot be decrypted or decoded. Others are not concerned. */
+/** One record is unusable: its checksum is wrong, or it cannot be decrypted or decoded. Other records are unaffected. */
 export class CorruptRecordError extends StorageError {
   constructor(
     readonly key: string,
@@ -72,7 +72,7 @@ export class CorruptRecordError extends StorageError {
   }
 }
 
-/** What a record holds is no object of its resource: it is cut off, or of another kind. Others are not concerned. */
+/** The value of a record is not an object of its resource: it is truncated or of another kind. Other records are unaffected. */
 export class UndecodableRecordError extends StorageError {
   constructor(
     readonly key: string,
@@ -84,13 +84,13 @@ export class UndecodableRecordError extends StorageError {
   }
 }
 
-/** The store took no write: it cannot be reached, or has stopped after a failure. What was asked for has not happened. */
+/** The store rejected a write without performing it: it is unreachable, or it stopped after a failure. */
 export class UnavailableError extends StorageError {}
 
-/** Another process has the store open. */
+/** Another process has opened the store. */
 export class LockedStoreError extends StorageError {}
 
-/** The store was closed. */
+/** The store has been closed. */
 export class ClosedError extends StorageError {
   constructor() {
     super('storage: closed');

@@ -15,16 +15,16 @@ import type {
 } from './storage.ts';
 
 /**
- * The storage contract in its simplest form, for tests: all events in an array, states made by replaying them. Tests can
- * hold watches back, make lists fail, and count reads.
+ * The simplest implementation of the storage contract, for tests: one array of events, from which each read replays its
+ * state. Tests can delay watch events, make lists fail and count reads.
  */
 export class FakeStorage implements Storage {
   readonly events: StorageEvent[] = [];
-  /** How often each method was called, for tests about what is read from where. */
+  /** Number of calls of each method. */
   readonly calls = { get: 0, list: 0, watch: 0, requestProgress: 0 };
-  /** Lists reject with it. */
+  /** Error that lists reject with. */
   listError: Error | undefined;
-  /** Watches show no event after this revision. */
+  /** Last revision whose events watches send. */
   holdAfter = Infinity;
   #revision: Revision = 1;
   #compactRevision: Revision = 0;
@@ -114,7 +114,7 @@ export class FakeStorage implements Storage {
     this.wake();
   }
 
-  /** Lets watches look again, after `holdAfter` was changed or the storage compacted. */
+  /** Makes watches continue after a change of `holdAfter` or a compaction. */
   wake(): void {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
@@ -164,7 +164,7 @@ export class FakeStorage implements Storage {
   }
 }
 
-/** The same with a commit feed. */
+/** FakeStorage with a commit feed. */
 export class FakeStorageWithFeed extends FakeStorage implements CommitFeed {
   onCommit(listener: (events: readonly StorageEvent[]) => void): () => void {
     this.listeners.add(listener);

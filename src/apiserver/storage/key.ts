@@ -1,14 +1,17 @@
 import { InvalidKeyError } from './errors.ts';
 
 /**
- * Refuses a key that could reach outside of its place (path traversal, CVE-2022-3162): it begins with `/`, no segment is
- * empty, `.` or `..`, no NUL, no lone surrogate (which UTF-8 cannot tell from U+FFFD). Throws InvalidKeyError.
+ * Rejects a key that could escape its prefix (path traversal, CVE-2022-3162): a key starts with `/` and has no segment that
+ * is empty, `.` or `..`, no NUL and no lone surrogate (which UTF-8 encodes like U+FFFD). Throws InvalidKeyError.
  */
 export function validateKey(key: string): void {
   if (!key.startsWith('/') || key.endsWith('/') || hasBadSegment(key)) throw new InvalidKeyError(key);
 }
 
-/** Like `validateKey`, for what lists and watches take: it ends with `/` as well; `/` alone is everything. */
+/**
+ * Validates the prefix of a list or a watch like `validateKey`, except that it must end with `/`. `/` alone selects all
+ * keys.
+ */
 export function validatePrefix(prefix: string): void {
   if (prefix === '/') return;
   if (!prefix.startsWith('/') || !prefix.endsWith('/') || hasBadSegment(prefix)) throw new InvalidKeyError(prefix);
@@ -26,22 +29,25 @@ function hasBadSegment(key: string): boolean {
   );
 }
 
-/** Characters whose UTF-16 order differs from their UTF-8 order: surrogates, and what stands above them in the first plane. */
+/**
+ * Characters whose UTF-16 order differs from their UTF-8 order: surrogates, and the characters above them in the Basic
+ * Multilingual Plane.
+ */
 const beyondSurrogates = /[\ud800-\uffff]/;
 
-/** Whether `compareKeys` of this key and another may differ from `<`. */
+/** True if the order of `compareKeys` between this key and another may differ from that of `<`. */
 export function hasUncommonOrder(key: string): boolean {
   return beyondSurrogates.test(key);
 }
 
-/** The order of the keys' UTF-8 bytes, which is that of their code points. */
+/** Compares keys by their UTF-8 bytes, which is the order of their code points. */
 export function compareKeys(a: string, b: string): number {
   if (a === b) return 0;
   if (beyondSurrogates.test(a) && beyondSurrogates.test(b)) return compareCodePoints(a, b);
   return a < b ? -1 : 1;
 }
 
-/** At the first difference, a surrogate (a code point of 0x10000 or more) is above every other unit. */
+/** At the first difference, a surrogate (part of a code point of 0x10000 or more) sorts above every other code unit. */
 function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -56,8 +62,8 @@ function compareCodePoints(a: string, b: string): number {
 }
 
 /**
- * The first index of a sorted array whose key is not before `key`. `uncommon`: whether `hasUncommonOrder` is true of any key
- * of the array; if of none, plain comparison gives the same order.
+ * Returns the first index of a sorted array whose key is not less than `key`. `uncommon` is true if `hasUncommonOrder` holds
+ * for any key of the array; otherwise `<` gives the same order.
  */
 export function lowerBound(items: readonly { readonly key: string }[], key: string, uncommon: boolean): number {
   let low = 0;

@@ -1,7 +1,10 @@
 import { UnavailableError } from './errors.ts';
 import type { GetOptions, ListOptions, ListResult, Revision, Storage, StorageEvent, StorageRecord } from './storage.ts';
 
-/** A store of one revision that only lists: a backup, or a snapshot. What it cannot do rejects with UnavailableError. */
+/**
+ * A store with a single revision that supports only lists: a backup or a snapshot. Other methods reject with
+ * UnavailableError.
+ */
 export abstract class ReadOnlyStorage implements Storage {
   abstract currentRevision(): Promise<Revision>;
   abstract list(prefix: string, options?: ListOptions): Promise<ListResult>;
@@ -38,5 +41,5 @@ export abstract class ReadOnlyStorage implements Storage {
 }
 
 function refused(): Promise<never> {
-  return Promise.reject(new UnavailableError('storage: this one is read only'));
+  return Promise.reject(new UnavailableError('storage: this store is read-only'));
 }

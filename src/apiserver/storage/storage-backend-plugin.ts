@@ -1,16 +1,16 @@
 import { type ContributionOptions, type ContributedValue, contributedValue } from '#apiserver/base/contribution';
 import type { CommitFeed, Storage } from './storage.ts';
 
-/** A store that a package adds. */
+/** Declaration of a storage backend that a package adds. */
 export interface StorageBackendOptions<T extends object = object> extends ContributionOptions {
   readonly configuration?: new () => T;
-  /** Opens it, with the validated configuration. Whatever it rejects with stops the server. */
+  /** Opens the store with the validated configuration. A rejection stops the server. */
   open(configuration: T): Promise<Storage & Partial<CommitFeed>>;
 }
 
 /**
- * A store that `--storage-backend` may name; names begin with a capital letter. It must keep the contract of `Storage`, for
- * which `storageConformance` (kubenest/sdk/testing/storage) has the tests.
+ * Declares a store for `--storage-backend`; its name begins with a capital letter. The store must satisfy the contract of
+ * `Storage`, which `storageConformance` (kubenest/sdk/testing/storage) tests.
  */
 export function storageBackend<T extends object = object>(options: StorageBackendOptions<T>): ContributedValue {
   return contributedValue('StorageBackend', options);

@@ -1,134 +1,165 @@
 import type { Buffer } from 'node:buffer';
 
 /**
- * The store's clock: a number that each write raises by one, kept with the write in one transaction and never made from
- * time. A safe integer (2^53 at a million writes a second lasts 285 years). An empty store is at 1, as etcd: 0 means "any"
- * to clients. Numbers may be skipped, none is given twice.
+ * The store's logical clock. Each write increments it in the same transaction; it is never derived from time. A safe integer
+ * (2^53 lasts 285 years at a million writes a second). An empty store is at 1, as in etcd, because 0 means "any" to clients.
+ * Revisions may be skipped but are never reused.
  */
 export type Revision = number;
 
-/** What is stored under a key: the encoded object as its last write left it. */
+/** A stored key and its encoded object. */
 export interface StorageRecord {
-  /** `/pods/default/web-1`: begins with `/`, segments without `/`, `.` and `..` alone are refused. */
+  /** For example `/pods/default/web-1`: starts with `/`; the segments `.` and `..` are rejected. */
   readonly key: string;
   /** The revision of the last write of this key. */
   readonly revision: Revision;
-  /** The revision of the write that created it. */
+  /** The revision of the write that created the key. */
   readonly createRevision: Revision;
-  /** Throws CorruptRecordError or UndecodableRecordError where it is damaged: the key is known all the same, and others are not concerned. */
+  /**
+   * The encoded object. Throws CorruptRecordError or UndecodableRecordError if it is damaged; the key remains readable and
+   * other records are unaffected.
+   */
   readonly value: Buffer;
 }
 
 /**
- * One write, as watchers see it. PROGRESS is no write: it says that all events up to `revision` have come; `key` is empty.
- * Backends whose revision moves by writes that a watch does not show send it when asked (`requestProgress`).
+ * One write as watchers see it. PROGRESS is not a write: it states that all events up to `revision` have been sent, and its
+ * `key` is empty. Backends whose revision advances by writes outside the watched prefix send it on request
+ * (`requestProgress`).
  */
 export interface StorageEvent {
   readonly type: 'PUT' | 'DELETE' | 'PROGRESS';
   readonly key: string;
   readonly revision: Revision;
-  /** PUT: the new record. Others: undefined. */
+  /** PUT: the new record. Other types: undefined. */
   readonly record: StorageRecord | undefined;
-  /** What was stored before; undefined for the first write of a key, and where compaction has taken it. */
+  /** The previous record; undefined for the first write of a key and if it was compacted. */
   readonly previous: StorageRecord | undefined;
 }
 
-/** Makes the stored bytes once the write's revision is known; called synchronously, at most once for each attempt. */
+/** Encodes the object with the revision of the write. Called synchronously, at most once for each attempt. */
 export type Encode = (revision: Revision) => Buffer;
 
 export interface GetOptions {
-  /** The state at this revision; without it, the newest. */
+  /** Revision to read at. Default: the newest. */
   readonly revision?: Revision | undefined;
 }
 
 export interface ListOptions {
   readonly revision?: Revision | undefined;
-  /** At most so many records; 0 or none: all. */
+  /** Maximum number of records; 0 or undefined: no limit. */
   readonly limit?: number | undefined;
-  /** Only keys that are not before this one. */
+  /** First key of the result; smaller keys are left out. */
   readonly from?: string | undefined;
-  /** Of what is beyond the limit, only `more` is asked for: who reads all pages would have the rest counted for each. Default: false. */
+  /**
+   * Skips counting the records beyond the limit; only `more` is computed for them. Callers that read all pages set it,
+   * because each page would count the rest again. Default: false.
+   */
   readonly uncounted?: boolean | undefined;
 }
 
 export interface ListResult {
-  /** In the order of their keys' UTF-8 bytes. */
+  /** Sorted by the UTF-8 bytes of the keys. */
   readonly records: readonly StorageRecord[];
-  /** The revision at which the list was read: the one asked for, or the store's current one. */
+  /** The revision at which the list was read: the requested one or the store's current one. */
   readonly revision: Revision;
   readonly more: boolean;
-  /** All records under the prefix from `from` on at that revision, those beyond the limit too; of an `uncounted` list perhaps fewer. */
+  /**
+   * Number of records under the prefix from `from` on at that revision, including those beyond the limit; may be lower for
+   * an `uncounted` list.
+   */
   readonly count: number;
 }
 
 export interface WriteOptions {
-  /** The record is deleted by the store, with an event, once so many seconds have passed. */
+  /** Time to live. The store deletes the record, with an event, after this many seconds. */
   readonly ttlSeconds?: number | undefined;
 }
 
-/** Whether acknowledged writes last, as far as the backend can know it, and why: a clause. */
+/** The durability of acknowledged writes as far as the backend knows it, with the reason as a clause. */
 export interface Durability {
   readonly isDurable: boolean;
   readonly detail: string;
-  /** How often, since it was opened, the store was found without writes that it may have acknowledged. */
+  /** Number of times since opening that the store was found to lack writes that it may have acknowledged. */
   readonly losses: number;
 }
 
 /**
- * The contract of every backend. Writes are linearizable; what resolved is durable; a write whose outcome is unknown
- * rejects with `UnknownOutcomeError`, never with another error and never by resolving. Errors: `errors.ts` in this folder.
+ * The contract of every backend. Writes are linearizable, and a resolved write is durable. A write with an unknown outcome
+ * rejects with `UnknownOutcomeError`; it never rejects with another error and never resolves. Errors: `errors.ts` in this
+ * folder.
  */
 export interface Storage {
-  /** The newest revision that a finished write has; a read after it sees that write (linearizable). */
+  /** Returns the revision of the newest completed write. A later read sees that write (linearizable). */
   currentRevision(): Promise<Revision>;
-  /** The record, or undefined if there is none at that revision. Rejects with CompactedError or FutureRevisionError. */
+  /**
+   * Returns the record, or undefined if the key does not exist at that revision. Rejects with CompactedError or
+   * FutureRevisionError.
+   */
   get(key: string, options?: GetOptions): Promise<StorageRecord | undefined>;
-  /** `prefix` ends with `/`. Rejects with CompactedError or FutureRevisionError. */
+  /** Lists the records under `prefix`, which ends with `/`. Rejects with CompactedError or FutureRevisionError. */
   list(prefix: string, options?: ListOptions): Promise<ListResult>;
-  /** Rejects with KeyExistsError. */
+  /** Creates the key. Rejects with KeyExistsError. */
   create(key: string, encode: Encode, options?: WriteOptions): Promise<StorageRecord>;
-  /** Compare-and-swap: rejects with ConflictError (which carries the present record, if there is one) unless `expected` is the key's revision. */
+  /**
+   * Compare-and-swap: rejects with ConflictError (which carries the current record, if any) unless `expected` is the key's
+   * revision.
+   */
   update(key: string, expected: Revision, encode: Encode, options?: WriteOptions): Promise<StorageRecord>;
-  /** Deletes the record if `expected` is its revision, else rejects with ConflictError. Returns the last record; `revision` is that of the deletion. */
+  /**
+   * Deletes the record if `expected` is its revision, otherwise rejects with ConflictError. Returns the last record and the
+   * revision of the deletion.
+   */
   delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }>;
   /**
-   * Events after `from`, in the order of their revisions, each once, none missing; of keys under `prefix`. Rejects with
-   * CompactedError when `from` is before the compaction. Ends quietly when the signal aborts or the storage closes.
+   * Yields the events after `from` of keys under `prefix`, ordered by revision, each exactly once. Rejects with
+   * CompactedError if `from` is older than the compact revision. Returns without an error when the signal aborts or the
+   * storage closes.
    */
   watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent>;
-  /** Whether `currentRevision` asks once for all that ask in a turn of the event loop: less work than to read a record for each. */
+  /**
+   * True if concurrent calls of `currentRevision` in one turn of the event loop share a single read, which costs less than
+   * reading a record for each.
+   */
   readonly sharesRevision?: boolean;
-  /** True if a value that is read is one that this server's code encoded: it has a checksum, or is decoded and encoded anew. Default: false. */
+  /**
+   * True if every value read was encoded by this server's code: the storage verifies a checksum, or decodes and re-encodes
+   * the value. Default: false.
+   */
   readonly verifiesValues?: boolean;
-  /** Makes watches yield PROGRESS soon. Only backends have it whose revision moves by writes of others. */
+  /** Makes watches yield PROGRESS soon. Implemented only by backends whose revision advances by writes of other clients. */
   requestProgress?(): Promise<void>;
-  /** Whether a value is to be written again, though nothing of it changes: it is stored in an older form. */
+  /** True if a value should be rewritten even without changes because it is stored in an older form. */
   needsRewrite?(key: string): boolean;
-  /** Only backends have it whose durability is a matter of settings elsewhere. */
+  /** Returns the current durability. Implemented only by backends whose durability depends on external settings. */
   durability?(): Durability;
-  /** Calls when `durability` tells something else than before. Returns the function that ends it. */
+  /** Calls the listener when the result of `durability` changes. Returns the function that removes the listener. */
   onDurabilityChange?(listener: () => void): () => void;
-  /** The bytes that it takes. Not of backends that do not know. */
+  /** Returns the size of the store in bytes. Not implemented by backends that do not know it. */
   size?(): Promise<number>;
-  /** Forgets what was overwritten or deleted before this revision. */
+  /** Removes records that were overwritten or deleted before this revision. */
   compact(revision: Revision): Promise<void>;
   /**
-   * Every later write has a revision above this one. Only before the store is served: its watches are not told. For a store that takes the place of another, whose clients know its revisions. Not of read-only stores.
+   * Makes every later write use a revision above this one. Called only before the store serves requests, because watches are
+   * not notified. For a store that replaces another whose revisions clients hold. Not implemented by read-only stores.
    */
   raiseRevision?(revision: Revision): Promise<void>;
-  /** The revision of the last compaction; 0 if there was none. Reads at or after it are possible. */
+  /** Returns the revision of the last compaction, 0 if there was none. Reads at or after it succeed. */
   compactRevision(): Promise<Revision>;
-  /** Resolves if the store can be read and written within a time (two seconds by default; embedded stores answer at once); rejects with the reason: NoSpaceError if nothing but room for writes is lacking. */
+  /**
+   * Resolves if the store can be read and written within `timeoutMs` (default: two seconds; embedded stores answer at once).
+   * Rejects with the reason, with NoSpaceError if only space for writes is lacking.
+   */
   healthy(timeoutMs?: number): Promise<void>;
-  /** Ends watches and writes what is under way; the store is unusable after. */
+  /** Ends all watches and completes pending writes. The store is unusable afterwards. */
   close(): Promise<void>;
 }
 
 /**
- * A backend whose server is the only writer feeds the cache in the commit itself: the listener gets each event after its
- * write is durable and before the write's promise resolves, in revision order.
+ * A feed for the cache that a backend offers if its server is the only writer: the listener receives each event after its
+ * write is durable and before the write's promise resolves, ordered by revision.
  */
 export interface CommitFeed {
-  /** Returns the function that ends it. */
+  /** Adds a listener. Returns the function that removes it. */
   onCommit(listener: (events: readonly StorageEvent[]) => void): () => void;
 }

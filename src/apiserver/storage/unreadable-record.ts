@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Revision, StorageRecord } from './storage.ts';
 
-/** A record of which only its place is known. Its value throws why. */
+/** A record with an unreadable value. Reading `value` throws the reason. */
 export class UnreadableRecord implements StorageRecord {
   readonly key: string;
   readonly revision: Revision;

@@ -2,7 +2,7 @@ import type { RequestContext } from '#apiserver/request/request-context';
 import type { Attribute } from '#apiserver/request/request-span';
 import type { KeyValue } from './otlp-messages.ts';
 
-/** Without those that are unknown. */
+/** Converts attributes, without the undefined ones. */
 export function keyValues(attributes: readonly Attribute[]): KeyValue[] {
   return attributes.flatMap(([key, value]) => {
     if (value === undefined) return [];
@@ -10,7 +10,7 @@ export function keyValues(attributes: readonly Attribute[]): KeyValue[] {
   });
 }
 
-/** OpenTelemetry's conventions of HTTP servers (otelhttp), and what upstream adds. */
+/** Returns attributes by OpenTelemetry's conventions for HTTP servers (otelhttp), plus upstream's additions. */
 export function requestAttributes({ exchange, method, path, auditId, status, responseBytes }: RequestContext): KeyValue[] {
   const { peer, protocol, headers } = exchange;
   const authority = String(headers[':authority'] ?? headers.host ?? '');
@@ -33,7 +33,7 @@ export function requestAttributes({ exchange, method, path, auditId, status, res
   ]);
 }
 
-/** Upstream: endpoints/handlers/trace_util.go (traceFields). */
+/** Returns the attributes of a verb's span. Upstream: endpoints/handlers/trace_util.go (traceFields). */
 export function verbAttributes({ exchange, info, auditId, path }: RequestContext): KeyValue[] {
   const { peer, protocol, headers } = exchange;
   return keyValues([

@@ -1,4 +1,4 @@
-/** What a collector is sent. Upstream: opentelemetry-proto (trace/v1, collector/trace/v1). */
+/** Messages of the OTLP trace protocol. Upstream: opentelemetry-proto (trace/v1, collector/trace/v1). */
 import { bytes, fixed64, Message, nested, oneofInt64, repeated, string } from '#apimachinery/runtime/protobuf/message-table';
 
 const anyValue = new Message({ stringValue: string(1), intValue: oneofInt64(3) });

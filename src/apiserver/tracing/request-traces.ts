@@ -3,27 +3,30 @@ import type { Exchange } from '#apiserver/request/exchange';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { RequestTrace, type TraceDocument } from '#apiserver/request/request-trace';
 
-/** Where traces are read: who may `get` it, may read all of them, and have own requests traced. */
+/** Path of the traces. A user who may `get` it can read all traces and have own requests traced. */
 export const tracesPath = '/debug/traces';
-/** A request with this header, whatever its value, is traced; the answer says in the same header where the trace is. */
+/** Header that requests a trace, with any value; the response has the trace's path in the same header. */
 export const traceHeader = 'kubenest-trace';
-/** Kept of those that asked, where not all are traced. */
+/** Number of kept traces that were requested by the header, if not all requests are traced. */
 const keptOfThoseThatAsked = 100;
 
 /**
- * The last traces, and who gets one: requests that ask by a header and whose user may read traces, and where the server is
- * told to, all that write. What is not traced pays for one look at its headers.
+ * Keeps the latest traces and decides which requests are traced: those with the header whose user may read traces, and, if
+ * configured, all writes. Other requests cost only the check of the header.
  */
 export class RequestTraces {
   readonly #kept: RequestTrace[] = [];
 
-  /** `last`: how many writing requests are traced and kept; 0: only those that ask. `onClose` is told of each that is kept, once it is answered. */
+  /**
+   * `last` is the number of writes to trace and keep; 0 traces only requests with the header. `onClose` is called with each
+   * kept trace after its response.
+   */
   constructor(
     readonly last = 0,
     readonly onClose?: (trace: TraceDocument) => void,
   ) {}
 
-  /** Begins the trace of a request that is to have one. */
+  /** Starts the trace of a request, if it is to be traced. */
   begin(context: RequestContext): void {
     const { exchange } = context;
     if (this.last > 0 && isWrite(exchange)) {
@@ -34,7 +37,7 @@ export class RequestTraces {
     }
   }
 
-  /** Ends the trace of a user who may not read it; asks for the impersonator where there is one. */
+  /** Discards the trace if the user may not read traces; checks the impersonator of an impersonated request. */
   async authorize(context: RequestContext, trace: RequestTrace, authorizer: Authorizer): Promise<void> {
     if (!trace.isKept && !(await this.#mayRead(context, authorizer))) {
       context.trace = undefined;
@@ -54,12 +57,12 @@ export class RequestTraces {
     return false;
   }
 
-  /** The newest first. */
+  /** The kept traces, newest first. */
   get all(): readonly RequestTrace[] {
     return this.#kept.toReversed();
   }
 
-  /** The newest of an Audit-Id; undefined if there is none, or no longer. */
+  /** Returns the newest trace with an Audit-Id; undefined if none is kept. */
   find(id: string): RequestTrace | undefined {
     return this.#kept.findLast((trace) => trace.document().id === id);
   }

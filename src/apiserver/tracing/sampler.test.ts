@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { expect, test } from 'vitest';
 import { traceIdRatioSampler } from './sampler.ts';
 
-/** With these as its last eight bytes. */
+/** Returns a trace id with the given last eight bytes. */
 const traceId = (last: string): Buffer => Buffer.from(`${'ff'.repeat(8)}${last}`, 'hex');
 
 test.each([

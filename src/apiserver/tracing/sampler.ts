@@ -3,8 +3,8 @@ import type { Buffer } from 'node:buffer';
 const million = 1_000_000;
 
 /**
- * Whether a trace without a parent is kept: a part of all of them, the same for each server that looks at the same trace.
- * Upstream: go.opentelemetry.io/otel/sdk/trace/sampling.go (TraceIDRatioBased).
+ * Returns a sampler for traces without a parent, which decides equally on all servers for the same trace id. Upstream:
+ * go.opentelemetry.io/otel/sdk/trace/sampling.go (TraceIDRatioBased).
  */
 export function traceIdRatioSampler(ratePerMillion: number): (traceId: Buffer) => boolean {
   if (ratePerMillion <= 0) return () => false;

@@ -14,18 +14,19 @@ const exportPath = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 const scope = { name: 'kubenest' };
 
 export interface SpanExporterOptions {
-  /** As grpc names places: `host:port`, `dns:…`, `unix:…`, `unix-abstract:…`. */
+  /** A gRPC target: `host:port`, `dns:…`, `unix:…`, `unix-abstract:…`. */
   readonly endpoint: string;
-  /** Who sends. */
+  /** Attributes of the sender. */
   readonly resource: readonly KeyValue[];
   readonly log: Logger;
-  /** How it is reached; undefined: straight. Sockets of this machine are reached straight anyway. */
+  /** Dialer; undefined: direct connections. Local sockets are always connected to directly. */
   readonly dial?: Dial | undefined;
 }
 
 /**
- * Sends spans to a collector by OTLP over gRPC, without TLS as upstream does: in batches, every five seconds or when one is full.
- * Spans are dropped where they come faster than they go, and those of a batch that cannot be delivered; nobody waits for them.
+ * Sends spans to a collector by OTLP over gRPC, without TLS as in upstream: in batches, every five seconds or when one is
+ * full. Spans are dropped if they arrive faster than they are sent, or if their batch cannot be delivered; requests never
+ * wait for the exporter.
  */
 export class SpanExporter implements AsyncDisposable {
   readonly #options: SpanExporterOptions;
@@ -54,7 +55,7 @@ export class SpanExporter implements AsyncDisposable {
     else this.#timer ??= setTimeout(() => this.#flush(), intervalMs).unref();
   }
 
-  /** Sends what is left, as far as a collector takes it. */
+  /** Sends the remaining spans as far as the collector accepts them. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     await this.#sending;
@@ -64,7 +65,7 @@ export class SpanExporter implements AsyncDisposable {
     this.#bridge?.[Symbol.dispose]();
   }
 
-  /** One batch is under way at a time. */
+  /** Sends the next batch, unless one is being sent. */
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -75,13 +76,13 @@ export class SpanExporter implements AsyncDisposable {
     });
   }
 
-  /** Whether the collector has taken the batch. */
+  /** Resolves to true if the collector accepted the batch. */
   async #send(): Promise<boolean> {
     const { resource, log } = this.#options;
     const spans = this.#queue.splice(0, maxBatch);
     const dropped = this.#dropped;
     this.#dropped = 0;
-    if (dropped > 0) log.warn({ dropped }, 'spans were dropped: they come faster than the collector takes them');
+    if (dropped > 0) log.warn({ dropped }, 'spans dropped: they arrive faster than the collector accepts them');
     const request = {
       resourceSpans: [{ resource: { attributes: resource as never }, scopeSpans: [{ scope, spans }] }],
     };
@@ -95,7 +96,7 @@ export class SpanExporter implements AsyncDisposable {
         metadata,
         { deadline: Date.now() + timeoutMs },
         (error) => {
-          if (error) log.warn({ reason: error.message, spans: spans.length }, 'spans could not be delivered');
+          if (error) log.warn({ reason: error.message, spans: spans.length }, 'spans dropped: delivery failed');
           resolve(!error);
         },
       );

@@ -19,7 +19,7 @@ test.each([
   expect(context && formatTraceParent(context)).toBe(want);
 });
 
-test('a state that is too long is dropped', () => {
+test('drops a tracestate that is too long', () => {
   expect(parseTraceParent(`00-${trace}-${span}-01`, 'a=b')?.traceState).toBe('a=b');
   expect(parseTraceParent(`00-${trace}-${span}-01`, 'a'.repeat(513))?.traceState).toBe('');
 });

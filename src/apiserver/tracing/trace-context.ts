@@ -1,23 +1,23 @@
 import { Buffer } from 'node:buffer';
 
-/** The span of another process that a request belongs to, or the one that this process sends along. */
+/** A span context received with a request or sent with an outgoing one. */
 export interface SpanContext {
   /** 16 bytes. */
   readonly traceId: Buffer;
   /** 8 bytes. */
   readonly spanId: Buffer;
   readonly isSampled: boolean;
-  /** What systems of tracing say among themselves; passed on as it is. */
+  /** Vendor-specific state, passed on unchanged. */
   readonly traceState: string;
 }
 
 const form = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const noTrace = '0'.repeat(32);
 const noSpan = '0'.repeat(16);
-/** More is dropped, as W3C allows. */
+/** Maximum length of a tracestate; longer ones are dropped, as W3C allows. */
 const maxStateLength = 512;
 
-/** What a `traceparent` header says; undefined where it is none. W3C Trace Context, section 3.2. */
+/** Parses a `traceparent` header; undefined if it is missing or invalid. W3C Trace Context, section 3.2. */
 export function parseTraceParent(header: string | undefined, traceState = ''): SpanContext | undefined {
   const [, version = 'ff', traceId = noTrace, spanId = noSpan, flags = '00', rest] = form.exec(header ?? '') ?? [];
   if (version === 'ff' || traceId === noTrace || spanId === noSpan || (version === '00' && rest !== undefined)) return undefined;

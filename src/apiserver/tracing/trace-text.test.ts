@@ -35,26 +35,26 @@ const trace: TraceDocument = {
   ],
 };
 
-it('is a tree of what made a difference, each line printable', () => {
+it('formats a tree of the steps that had an effect, with printable lines', () => {
   expect(traceText(trace).split('\n')).toEqual([
-    'POST /api/v1/pods by ali, whom admin impersonates: 403 pods "web" is forbidden: no',
-    '├─ who asks',
+    'POST /api/v1/pods by ali, impersonated by admin: 403 pods "web" is forbidden: no',
+    '├─ Authentication',
     '│  ├─ TokenAuth: knows the user: admin (0.1 ms)',
-    '│  └─ nothing from ClientCA',
-    '├─ whether they may',
+    '│  └─ no effect: ClientCA',
+    '├─ Authorization',
     '│  └─ RBAC: Allow (0.2 ms)',
-    '├─ what is changed',
+    '├─ Mutating admission',
     '│  ├─ Priority: changed (0.3 ms)',
     '│  │  └─ + /spec/priority = 0',
     '│  ├─ Old: changed (0.3 ms)',
     '│  │  └─ - /spec/old',
-    '│  └─ nothing from LimitRanger',
-    '├─ whether it is right',
+    '│  └─ no effect: LimitRanger',
+    '├─ Validating admission',
     '│  └─ Hooks: denied: no [31mroot# (2 ms)',
     '│     ├─ webhook a/b: denied (2 ms)',
     `│     │  └─ uid = "${'x'.repeat(99)}…`,
-    '│     └─ what holds: p, q',
+    '│     └─ satisfied: p, q',
     '├─ warning: take care',
-    '└─ 3 ms in all; 2026-01-01T00:00:00.000Z, trace id',
+    '└─ 3 ms in total; 2026-01-01T00:00:00.000Z, trace id',
   ]);
 });

@@ -1,34 +1,34 @@
 import type { JsonPatchOperation } from '#apimachinery/patch/create-patch';
 import type { TraceDocument, TraceNote, TraceStage, TraceStep } from '#apiserver/request/request-trace';
 
-/** A line and what stands below it. */
+/** A line with its children. */
 interface Branch {
   readonly line: string;
   readonly below?: readonly Branch[];
 }
 
 const titles: Readonly<Record<TraceStage, string>> = {
-  authentication: 'who asks',
-  authorization: 'whether they may',
-  admit: 'what is changed',
-  validate: 'whether it is right',
+  authentication: 'Authentication',
+  authorization: 'Authorization',
+  admit: 'Mutating admission',
+  validate: 'Validating admission',
 };
 const longestValue = 100;
 
 /**
- * A trace as people read it, a tree of a screen: what changed or decided something in full, of the others the names.
+ * Formats a trace as a tree that fits on a screen: steps that changed or decided something in full, the others by name.
  *
  *     POST /api/v1/namespaces/default/pods by ali: 403 pods "web" is forbidden: missing labels: team
- *     ├─ who asks
+ *     ├─ Authentication
  *     │  └─ TokenAuth: knows the user ali (0.021 ms)
  */
 export function traceText(trace: TraceDocument): string {
   const { method, url, user, impersonator, status, message } = trace;
-  const who = `${user?.name ?? 'nobody'}${impersonator ? `, whom ${impersonator.name} impersonates` : ''}`;
-  const title = `${method} ${url} by ${who}: ${status || 'no answer yet'}${message && ` ${message}`}`;
+  const who = `${user?.name ?? 'nobody'}${impersonator ? `, impersonated by ${impersonator.name}` : ''}`;
+  const title = `${method} ${url} by ${who}: ${status || 'no response yet'}${message && ` ${message}`}`;
   const stages = (Object.keys(titles) as TraceStage[]).flatMap((stage) => branchOf(stage, trace.steps));
   const warnings = trace.warnings.map((text): Branch => ({ line: `warning: ${text}` }));
-  const end = { line: `${trace.milliseconds} ms in all; ${trace.receivedAt}, trace ${trace.id}` };
+  const end = { line: `${trace.milliseconds} ms in total; ${trace.receivedAt}, trace ${trace.id}` };
   return [printable(title), ...drawn([...stages, ...warnings, end], '')].join('\n');
 }
 
@@ -37,11 +37,11 @@ function branchOf(stage: TraceStage, all: readonly TraceStep[]): Branch[] {
   if (steps.length === 0) return [];
   const told = steps.filter(isTold);
   const others = steps.filter((step) => !isTold(step)).map(({ name }) => name);
-  const rest = others.length > 0 ? [{ line: `nothing from ${[...new Set(others)].join(', ')}` }] : [];
+  const rest = others.length > 0 ? [{ line: `no effect: ${[...new Set(others)].join(', ')}` }] : [];
   return [{ line: titles[stage], below: [...told.map(stepBranch), ...rest] }];
 }
 
-/** Whether it made a difference. */
+/** True if the step had an effect. */
 function isTold({ verdict, notes }: TraceStep): boolean {
   return notes !== undefined || (verdict !== 'admitted' && verdict !== 'no opinion' && verdict !== 'NoOpinion');
 }
@@ -53,11 +53,11 @@ function stepBranch({ name, verdict, reason, milliseconds, patch = [], notes = [
   };
 }
 
-/** Of policies that hold the names: there may be hundreds. */
+/** Combines the policies that hold into one line, because there may be hundreds. */
 function noteBranches(notes: readonly TraceNote[]): Branch[] {
   const holding = notes.filter(({ kind, verdict }) => kind === 'policy' && verdict === 'holds').map(({ name }) => name);
   const others = notes.filter(({ kind, verdict }) => kind !== 'policy' || verdict !== 'holds').map(noteBranch);
-  return holding.length > 0 ? [...others, { line: `what holds: ${holding.join(', ')}` }] : others;
+  return holding.length > 0 ? [...others, { line: `satisfied: ${holding.join(', ')}` }] : others;
 }
 
 function noteBranch({ kind, name, verdict, reason, milliseconds, details = {} }: TraceNote): Branch {
@@ -79,7 +79,7 @@ function shortened(value: unknown): string {
   return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
 }
 
-/** Whole numbers that are larger than JavaScript's own. */
+/** Converts a bigint to text for JSON. */
 export function plain(value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
@@ -91,7 +91,7 @@ function drawn(branches: readonly Branch[], indent: string): string[] {
   });
 }
 
-/** In one line, and nothing that a terminal would obey: webhooks and users write some of it. */
+/** Replaces control characters by spaces, because webhooks and users control parts of the text. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ');
 }

@@ -11,14 +11,17 @@ import { formatTraceParent, parseTraceParent, type SpanContext } from './trace-c
 
 const kinds = { internal: 1, server: 2 } as const;
 const errorStatus = 2;
-/** Whose word on what is sampled counts: others would make the server send whatever they like. Upstream: endpoints/filters/traces.go. */
+/**
+ * Groups whose sampling decision is trusted; other clients could make the server send any number of spans. Upstream:
+ * endpoints/filters/traces.go.
+ */
 const trusted = new Set<string>([groupNames.privileged, 'system:monitoring']);
-/** Of one request: what it does again and again is not told without end. */
+/** Maximum number of child spans of a request. */
 const maxParts = 128;
-/** Of one span. */
+/** Maximum number of events of a span. */
 const maxEvents = 128;
 const noBytes = Buffer.alloc(0);
-/** How upstream's handlers call the spans of the verbs. */
+/** Names of the verb spans in upstream's handlers. */
 const verbSpans: Readonly<Record<string, string>> = {
   get: 'Get',
   list: 'List',
@@ -33,23 +36,23 @@ const verbSpans: Readonly<Record<string, string>> = {
 interface SpanEvent {
   readonly name: string;
   readonly attributes: readonly Attribute[];
-  /** By the monotonic clock. */
+  /** Monotonic time. */
   readonly at: number;
 }
 
-/** What upstream calls the spans of the filters that are marked, behind that of authentication, each within the one before. */
+/** Names of the filter spans in upstream, after that of authentication; each is a child of the previous one. */
 const filterSpans = ['audit', 'constrainedimpersonation', 'priorityandfairness', 'authorization'] as const;
 
 /**
- * Makes the spans of requests under upstream's names: one of the request, one of its verb within, and in that those of the caches, the
- * store, the answer's form and the webhooks. A request of a trusted
- * client is part of the trace that it says, sampled as that one is; of others a trace of their own begins, which is linked to it.
+ * Creates the spans of requests under upstream's names: one of the request, its child for the verb, and below it those of
+ * the caches, the store, the encoding and the webhooks. A request of a trusted client continues the client's trace with its
+ * sampling decision; other requests start a new trace, linked to the client's.
  *
- * | client  | traceparent | sampled          | parent     |
- * |---------|-------------|------------------|------------|
- * | trusted | yes         | as it says       | what it says |
- * | trusted | no          | a part of all    | none       |
- * | other   | any         | a part of all    | none       |
+ * | client  | traceparent | sampled              | parent            |
+ * |---------|-------------|----------------------|-------------------|
+ * | trusted | yes         | as in traceparent    | as in traceparent |
+ * | trusted | no          | at the sampling rate | none              |
+ * | other   | any         | at the sampling rate | none              |
  */
 export class Tracer {
   readonly #exporter: Pick<SpanExporter, 'add'>;
@@ -60,7 +63,7 @@ export class Tracer {
     this.#samples = traceIdRatioSampler(samplingRatePerMillion);
   }
 
-  /** undefined where it is not sampled. */
+  /** Returns undefined if the request is not sampled. */
   begin(context: RequestContext): RequestSpan | undefined {
     const remote = parseTraceParent(context.header('traceparent'), context.header('tracestate'));
     const parent = remote && context.user?.groups?.some((group) => trusted.has(group)) ? remote : undefined;
@@ -74,17 +77,17 @@ export class Tracer {
   }
 }
 
-/** A part of the work on a request; times of the monotonic clock. */
+/** A part of the work on a request, with monotonic times. */
 interface Part {
   readonly name: string;
   readonly attributes: readonly Attribute[];
   readonly from: number;
-  /** undefined: it is not over. */
+  /** End of the part; undefined while it runs. */
   to: number | undefined;
   readonly events: SpanEvent[];
 }
 
-/** Adds to the events of one span. */
+/** Returns a recorder for the events of a span. */
 function teller(events: SpanEvent[]): TellEvent {
   return (name, attributes = []) => {
     if (events.length < maxEvents) events.push({ name, attributes, at: performance.now() });
@@ -202,7 +205,7 @@ function spansOf(
   ];
 }
 
-/** The wall clock's nanoseconds, exact to the microsecond, of a time of the monotonic clock. */
+/** Converts a monotonic time to Unix nanoseconds with microsecond precision. */
 function unixNano(at: number): bigint {
   return BigInt(Math.round((Date.now() - performance.now() + at) * 1_000)) * 1_000n;
 }

@@ -52,7 +52,7 @@ it.each<{ name: string; present: string[]; status: number; says: RegExp }>([
     name: 'may do what roles say',
     present: [limits],
     status: 403,
-    says: /by ali, whom admin impersonates: 403 .*cannot create resource "pods"/,
+    says: /by ali, impersonated by admin: 403 .*cannot create resource "pods"/,
   },
 ])('a user $name', async ({ present, status, says }) => {
   const files = [await file('pod.yaml', pod)];
@@ -80,7 +80,7 @@ it('asks a server that runs', async () => {
   await using cluster = await startTestCluster({ listen: true });
   const kubeconfig = await file('kubeconfig', cluster.kubeconfig());
   const [text] = await told({ files: [await file('pod.yaml', pod)], kubeconfig, user: 'eve', groups: ['system:masters'] });
-  expect(text).toMatch(/by eve, whom admin impersonates: 201\n/);
+  expect(text).toMatch(/by eve, impersonated by admin: 201\n/);
   expect((await cluster.fetch('/api/v1/namespaces/default/pods/web')).status).toBe(404);
 });
 

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { obstacle, runControllers } from './run.ts';
 
 /**
- * What controllers report in some runs, on whatever server: two workers give a node its pod CIDR; a controller comes back to an
- * object before its own write of it has come back by the watch; admission has counted a quota meanwhile.
+ * Error lines that controllers log in some runs on any server: two workers assign a pod CIDR to the same node; a controller
+ * processes an object before its own write has arrived by the watch; admission has updated a quota meanwhile.
  */
 const races = [
   / range_allocator\.go:\d+\]/,

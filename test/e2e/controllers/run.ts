@@ -1,10 +1,10 @@
 /**
- * kube-controller-manager, kube-scheduler and kwok on bin/kubenest, and on the real kube-apiserver and etcd: the same walk on
- * both, the times of its steps, and the places in their sources where they report errors on one only.
+ * Runs kube-controller-manager, kube-scheduler and kwok on bin/kubenest and on the real kube-apiserver with etcd: the same
+ * scenario on both. Prints the durations of the steps and the source lines that log errors on only one of them.
  *
  *     node --conditions=kubenest-source --experimental-transform-types test/e2e/controllers/run.ts
  *
- * The tools are those of ../shared/reference (build.sh); bin/kubenest must be built.
+ * Requires the tools of ../shared/reference (build.sh) and a built bin/kubenest.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ const tools = process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/
 const needed = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl', 'kwok', 'helm'];
 const execute = promisify(execFile);
 
-/** Why it cannot be run here; undefined if it can. */
+/** Returns the reason why the scenario cannot run; undefined if it can. */
 export function obstacle(): string | undefined {
   if (!existsSync(join(reference, 'cluster.sh'))) return 'there is no ../shared/reference';
   const missing = needed.filter((name) => !existsSync(join(tools, name)));
@@ -31,14 +31,14 @@ export function obstacle(): string | undefined {
 
 export interface ClusterRun {
   readonly times: readonly StepTime[];
-  /** Where in their sources the controllers report errors: `kcm replica_set.go:642`, with a line of each. */
+  /** Source positions of logged errors, such as `kcm replica_set.go:642`, with an example line of each. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** How often the real server is started: another process may take one of its ports between the search and the start. */
+/** Number of attempts to start the real server: another process may take one of its ports before it listens. */
 const attempts = 3;
 
-/** Runs the walk on kubenest, then on the real server. Rejects where a step fails. */
+/** Runs the scenario on kubenest, then on the real server. Rejects if a step fails. */
 export async function runControllers(): Promise<{ readonly kubenest: ClusterRun; readonly real: ClusterRun }> {
   const folder = mkdtempSync(join(tmpdir(), 'kubenest-controllers-'));
   const ours = join(folder, 'kubenest');
@@ -120,7 +120,7 @@ async function walk(folder: string, url: string): Promise<ClusterRun> {
   }
 }
 
-/** klog's error lines: `E1121 14:45:59.272865   15290 options.go:205] message`. */
+/** Collects klog's error lines: `E1121 14:45:59.272865   15290 options.go:205] message`. */
 function errorsIn(folder: string): Map<string, string> {
   const errors = new Map<string, string>();
   for (const name of ['kcm', 'sched', 'kwok']) {

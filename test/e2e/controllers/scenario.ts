@@ -1,4 +1,4 @@
-/** What real controllers make of objects, driven by kubectl and helm as a user would. */
+/** Drives real controllers with kubectl and helm, like a user. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ spec:
     resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]
   validations: [{expression: "object.spec.replicas > 'one'"}]
 `;
-/** What kube-controller-manager says of it, by the types that the server's OpenAPI document has. */
+/** Warning of kube-controller-manager, derived from the types in the server's OpenAPI document. */
 const typeWarning = `apps/v1, Kind=Deployment: ERROR: <input>:1:22: found no matching overload for '_>_' applied to '(int, string)'
  | object.spec.replicas > 'one'
  | .....................^
@@ -70,7 +70,7 @@ metadata: {name: ${name}, labels: {set: settings}}
 data: {value: "${value}"}
 `;
 
-/** One walk through a cluster. `folder` is for files of its own. */
+/** A scenario in a cluster. `folder` is for temporary files. */
 export class Scenario {
   readonly times: StepTime[] = [];
   readonly #tools: Tools;
@@ -85,7 +85,7 @@ export class Scenario {
     this.#environment = { PATH: process.env['PATH'], HOME: home, KUBECONFIG: kubeconfig };
   }
 
-  /** Rejects with the first thing that is not as it should be. */
+  /** Rejects with the first failure. */
   async run(): Promise<void> {
     await this.#step('cron job is made', () =>
       this.#kubectl('create', 'cronjob', 'tick', '--image=registry.test/tick:1', '--schedule=* * * * *'),
@@ -230,7 +230,7 @@ export class Scenario {
   async #until(what: string, isSo: () => Promise<boolean>, seconds = 60): Promise<void> {
     const end = performance.now() + seconds * 1000;
     while (!(await isSo())) {
-      if (performance.now() > end) throw new Error(`after ${seconds} s it is not so that ${what}`);
+      if (performance.now() > end) throw new Error(`timed out after ${seconds} s: ${what}`);
       await sleep(100);
     }
   }

@@ -1,4 +1,6 @@
-/** A server in front of extension API servers: it publishes whom it trusts, and sends requests on by its own certificate. */
+/**
+ * A server in front of extension API servers: it publishes its trust settings and proxies requests with its own certificate.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Authority } from '#cmd/certificates/issue';
@@ -7,8 +9,8 @@ import { type Answer, Kubenest } from '../../servers/kubenest.ts';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
 /**
- * `jane` may do everything with what is in `groups`, and nothing else. `delegate` may ask who is who, and what they may, and follow
- * what admission of its own needs.
+ * `jane` has all permissions on resources of `groups`, and no others. `delegate` may create token and access reviews and
+ * watch the resources that admission requires.
  */
 export async function startFront(folder: string, groups: readonly string[]): Promise<Kubenest> {
   mkdirSync(folder, { recursive: true });
@@ -64,7 +66,7 @@ export async function startFront(folder: string, groups: readonly string[]): Pro
   return front;
 }
 
-/** Names a server on this machine as the one for a group version. */
+/** Registers a local server as the server of a group version. */
 export async function register(front: Kubenest, group: string, version: string, port: number, trust: object): Promise<void> {
   const service = { metadata: { name: 'extension' }, spec: { type: 'ExternalName', externalName: 'localhost' } };
   await created(front, '/api/v1/namespaces/default/services', service);
@@ -84,7 +86,7 @@ export async function created(server: Kubenest, path: string, body: object): Pro
   return answer;
 }
 
-/** The condition Available of an APIService. */
+/** Returns the condition Available of an APIService. */
 export async function availability(front: Kubenest, name: string): Promise<unknown> {
   const { body } = await front.fetch(`/apis/apiregistration.k8s.io/v1/apiservices/${name}`);
   const { conditions = [] } = (body as { status?: { conditions?: { type: string }[] } }).status ?? {};

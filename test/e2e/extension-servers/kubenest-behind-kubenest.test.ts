@@ -11,7 +11,7 @@ import { Kubenest } from '../../servers/kubenest.ts';
 import { installExamples } from '../server-with-plugins.ts';
 import { availability, register, startFront } from './front.ts';
 
-/** Of the package plugins/example/environments. */
+/** The group of the package plugins/example/environments. */
 const group = 'platform.example.com';
 const environments = `/apis/${group}/v1/namespaces/default/environments`;
 const waiting = { timeout: 20_000, interval: 100 };
@@ -25,7 +25,7 @@ const environment = (name: string) => ({
   spec: { owner: 'shop' },
 });
 
-describe('a server behind another one, which it asks who is who and what they may', () => {
+describe('a kubenest server behind another one, to which it delegates authentication and authorization', () => {
   let folder: string;
   let front: Kubenest;
   let extension: Kubenest;
@@ -60,7 +60,7 @@ describe('a server behind another one, which it asks who is who and what they ma
     rmSync(folder, { recursive: true });
   });
 
-  it('takes the word of the front proxy for who asks, and asks back what they may', async () => {
+  it('accepts users from the front proxy and delegates authorization to it', async () => {
     const token = 'jane-token';
     expect(await front.fetch(environments, { body: environment('one'), token })).toMatchObject({
       status: 201,
@@ -68,11 +68,11 @@ describe('a server behind another one, which it asks who is who and what they ma
     });
     expect(await extension.fetch(`${environments}/one`)).toMatchObject({ status: 200, body: { kind: 'Environment' } });
     expect(await front.fetch('/api/v1/secrets', { token })).toMatchObject({ status: 403 });
-    // No rule of the extension server's own lets jane do anything: it was the front that said yes.
+    // No role of the extension server grants jane anything, so the front server authorized the request.
     expect(await extension.fetch('/apis/rbac.authorization.k8s.io/v1/clusterroles/things')).toMatchObject({ status: 404 });
   });
 
-  it('has tokens of the front reviewed there', async () => {
+  it('accepts tokens of the front server by token review', async () => {
     expect(await extension.fetch(environments, { token: 'jane-token' })).toMatchObject({ status: 200, body: { kind: 'EnvironmentList' } });
     expect(await extension.fetch('/api/v1/secrets', { token: 'jane-token' })).toMatchObject({
       status: 403,
@@ -93,7 +93,7 @@ describe('a server behind another one, which it asks who is who and what they ma
     expect(await kubectl('delete', 'environments', 'two')).toBe('environment.platform.example.com "two" deleted from default namespace\n');
   });
 
-  it('is away when it is killed, and back with its objects when it starts again; others are not held up', async () => {
+  it('becomes unavailable when killed, returns with its objects after a restart, and does not affect other groups', async () => {
     await extension.kill('SIGKILL');
     const gone = await front.fetch(environments);
     expect(gone.status).toBe(503);

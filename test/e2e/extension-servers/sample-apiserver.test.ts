@@ -20,7 +20,7 @@ const missing = sources === undefined ? 'k8s.io/sample-apiserver v0.36.3 is not 
 const reason = missing ?? (etcd === undefined ? noEtcd : undefined);
 
 if (reason !== undefined)
-  it('needs the sample-apiserver and an etcd', ({ skip }) => {
+  it('requires the sample-apiserver and an etcd', ({ skip }) => {
     skip(reason);
   });
 
@@ -68,14 +68,14 @@ describe.skipIf(reason !== undefined)('k8s.io/sample-apiserver', () => {
 
   const flunder = { apiVersion: `${group}/v1alpha1`, kind: 'Flunder', metadata: { name: 'one', labels: { a: 'b' } }, spec: {} };
 
-  it('knows jane, and asks the front what she may', async () => {
+  it('authenticates jane and delegates authorization to the front server', async () => {
     const token = 'jane-token';
     expect(await front.fetch(flunders, { token, body: flunder })).toMatchObject({ status: 201, body: { metadata: { name: 'one' } } });
     expect(await front.fetch(flunders, { token })).toMatchObject({ status: 200, body: { items: [{ metadata: { labels: { a: 'b' } } }] } });
     expect(await front.fetch(flunders, { token: 'delegate-token' })).toMatchObject({ status: 403 });
   });
 
-  it('is part of discovery and OpenAPI', async () => {
+  it('appears in discovery and OpenAPI', async () => {
     expect(await front.fetch(`/apis/${group}/v1alpha1`)).toMatchObject({
       status: 200,
       body: { resources: expect.arrayContaining([expect.objectContaining({ name: 'flunders', kind: 'Flunder' })]) },
@@ -89,7 +89,7 @@ describe.skipIf(reason !== undefined)('k8s.io/sample-apiserver', () => {
     );
   });
 
-  it('changes and deletes what it has', async () => {
+  it('updates and deletes its objects', async () => {
     const patched = await front.fetch(`${flunders}/one`, { method: 'PATCH', body: { metadata: { labels: { a: 'c' } } } });
     expect(patched).toMatchObject({ status: 200, body: { metadata: { labels: { a: 'c' } } } });
     expect(await front.fetch(`${flunders}/one`, { method: 'DELETE' })).toMatchObject({ status: 200 });

@@ -10,7 +10,7 @@ import { buildGoProgram, goObstacle } from '../../servers/go-programs.ts';
 const run = promisify(execFile);
 const program = join(import.meta.dirname, 'program');
 
-it('an operator on controller-runtime defines, converts, reconciles and follows its kinds', async ({ skip }) => {
+it('an operator on controller-runtime defines, converts, reconciles and watches its kinds', async ({ skip }) => {
   const reason = goObstacle(program);
   if (reason !== undefined) skip(reason);
   const folder = mkdtempSync(join(tmpdir(), 'kubenest-operator-'));

@@ -9,7 +9,7 @@ export class ApiKeyUser {
   @IsArray()
   @IsString({ each: true })
   groups: string[] = [];
-  /** Of the key; the key itself is written nowhere. */
+  /** Hash of the key, which itself is not stored anywhere. */
   @Matches(/^[0-9a-f]{64}$/, { message: 'must be the SHA-256 of the key, in hexadecimal' })
   keySha256 = '';
 }
@@ -20,7 +20,7 @@ export class ApiKeysConfiguration {
   users: ApiKeyUser[] = [];
 }
 
-/** Knows clients by the header X-Api-Key. */
+/** Authenticates clients by the header X-Api-Key. */
 @AuthenticatorPlugin({ name: 'ApiKeys', configuration: ApiKeysConfiguration })
 export class ApiKeys implements Authenticator {
   readonly name = 'ApiKeys';

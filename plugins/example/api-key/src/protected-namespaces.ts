@@ -16,7 +16,7 @@ export class ProtectedNamespacesConfiguration {
 
 const reading = ['get', 'list', 'watch'];
 
-/** Nobody but system:masters changes certain namespaces, whatever RBAC says. */
+/** Denies changes in protected namespaces to everyone except system:masters, regardless of RBAC. */
 @AuthorizerPlugin({ name: 'ProtectedNamespaces', configuration: ProtectedNamespacesConfiguration })
 export class ProtectedNamespaces implements Authorizer {
   readonly name = 'ProtectedNamespaces';

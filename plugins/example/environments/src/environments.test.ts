@@ -29,11 +29,11 @@ async function ask(...args: Parameters<TestCluster['fetch']>): Promise<Answer> {
 }
 
 it.each([
-  { name: 'a small one', spec: { owner: 'a' }, status: 201, says: { spec: { owner: 'a', tier: 'small', days: 14 } } },
-  { name: 'no owner', spec: {}, status: 422, says: { message: /spec\.owner: Required value/ } },
+  { name: 'a small environment', spec: { owner: 'a' }, status: 201, says: { spec: { owner: 'a', tier: 'small', days: 14 } } },
+  { name: 'a missing owner', spec: {}, status: 422, says: { message: /spec\.owner: Required value/ } },
   { name: 'an unknown tier', spec: { owner: 'a', tier: 'huge' }, status: 422, says: { message: /spec\.tier: Unsupported value: "huge"/ } },
   {
-    name: 'a large one for long',
+    name: 'a large environment for many days',
     spec: { owner: 'a', tier: 'large', days: 31 },
     status: 422,
     says: { message: /spec\.days: Invalid value: .*a large environment lasts 30 days at most/ },
@@ -48,14 +48,14 @@ it.each([
   }
 });
 
-describe('one that is there', () => {
+describe('an existing environment', () => {
   beforeAll(async () => {
     const created = await ask(path(), { body: environment('shop', { owner: 'shop', days: 61 }) });
     expect(created).toMatchObject({ status: 201, warning: expect.stringMatching(/more than 60 days/) });
     expect(created.body).not.toHaveProperty('status');
   });
 
-  it('has a status that the controller wrote', async () => {
+  it('has a status from the controller', async () => {
     const { body } = await vi.waitFor(async () => {
       const answer = await ask(path('v1', 'shop'));
       expect(answer.body).toHaveProperty('status');
@@ -65,13 +65,13 @@ describe('one that is there', () => {
     expect(body['metadata']).toMatchObject({ generation: 1 });
   });
 
-  it('is shown in the old version, with a warning', async () => {
+  it('is served in the deprecated version, with a warning', async () => {
     const { body, warning } = await ask(path('v1alpha1', 'shop'));
     expect(body).toMatchObject({ apiVersion: 'platform.example.com/v1alpha1', spec: { team: 'shop', tier: 'small', days: 61 } });
     expect(warning).toMatch(/v1alpha1 Environment is deprecated/);
   });
 
-  it('is a row of a table', async () => {
+  it('can be printed as a table row', async () => {
     const { body } = await ask(path(), { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
     const { columnDefinitions, rows } = body as { columnDefinitions: { name: string }[]; rows: { cells: unknown[] }[] };
     expect(columnDefinitions.map(({ name }) => name)).toEqual(['Name', 'Tier', 'Phase', 'Expires', 'Age']);
@@ -86,7 +86,7 @@ describe('one that is there', () => {
     expect(body['items']).toHaveLength(count);
   });
 
-  it('is owned field by field', async () => {
+  it('has managed fields', async () => {
     const apply = (manager: string, spec: object): Promise<Answer> =>
       ask(`${path('v1', 'shop')}?fieldManager=${manager}`, {
         method: 'PATCH',
@@ -98,7 +98,7 @@ describe('one that is there', () => {
   });
 });
 
-it('is in discovery and OpenAPI, and has an APIService', async () => {
+it('appears in discovery and OpenAPI and has an APIService', async () => {
   const list = await ask('/apis/platform.example.com/v1');
   expect(list.body['resources']).toMatchObject([
     { name: 'environments', singularName: 'environment', kind: 'Environment', shortNames: ['env'], categories: ['all'] },

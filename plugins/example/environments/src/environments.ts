@@ -10,7 +10,7 @@ import {
   nameColumn,
 } from 'kubenest/sdk';
 
-/** An environment that a team asks for: it lasts some days, and then is due to go. */
+/** An environment for a team, which expires after some days. */
 export interface Environment extends KubeObject {
   spec: { owner: string; tier: 'small' | 'large'; days: number };
   status?: { phase?: 'Active' | 'Expired'; expires?: string };
@@ -21,7 +21,7 @@ const status: JsonSchemaProps = {
   properties: { phase: { type: 'string', enum: ['Active', 'Expired'] }, expires: { type: 'string', format: 'date-time' } },
 };
 
-/** What both versions have. */
+/** The fields common to both versions. */
 const common: Record<string, JsonSchemaProps> = {
   tier: { type: 'string', enum: ['small', 'large'], default: 'small' },
   days: { type: 'integer', format: 'int32', minimum: 1, maximum: 90, default: 14, description: 'How long it lasts.' },
@@ -44,7 +44,7 @@ const versionOf = (owner: 'owner' | 'team'): JsonSchemaProps => ({
   },
 });
 
-/** `environments` of platform.example.com. In v1alpha1 the owner was called the team. */
+/** The resource `environments` of platform.example.com. In v1alpha1 the field `owner` was named `team`. */
 const environments = defineResource<Environment>({
   kind: 'Environment',
   resource: 'environments',
@@ -83,5 +83,5 @@ const environments = defineResource<Environment>({
   },
 });
 
-/** What the package serves. */
+/** The API group of the package. */
 export const platform = apiGroup({ name: 'Environments', group: 'platform.example.com', resources: [environments] });

@@ -5,7 +5,7 @@ const resource = { group: 'platform.example.com', resource: 'environments' };
 const dayMs = 86_400_000;
 const checkMs = 60_000;
 
-/** Keeps the status of environments: when they expire, and whether they have. */
+/** Maintains the status of environments: the expiry date and the phase. */
 @PostStartHookPlugin({ name: 'EnvironmentExpiry' })
 export class EnvironmentExpiry {
   readonly #environments: Informer<Environment>;
@@ -41,7 +41,7 @@ export class EnvironmentExpiry {
         const now = current as Environment;
         return isRight(now) ? undefined : { ...now, status: statusOf(now) };
       })
-      .catch((error: unknown) => this.logger.error({ err: error, namespace, name }, 'the status of an environment could not be written'));
+      .catch((error: unknown) => this.logger.error({ err: error, namespace, name }, 'cannot write the status of an environment'));
   }
 }
 

@@ -12,10 +12,10 @@ const service: KubeObject = { apiVersion: 'v1', kind: 'Service', metadata: { nam
 admissionTable(
   RequiredLabels,
   [
-    { name: 'a pod with all of them', object: pod({ team: 'a', tier: 'b' }) },
-    { name: 'a pod with some of them', object: pod({ team: 'a' }), denied: /^pods "web" is forbidden: missing labels: tier$/ },
+    { name: 'a pod with all required labels', object: pod({ team: 'a', tier: 'b' }) },
+    { name: 'a pod with some required labels', object: pod({ team: 'a' }), denied: /^pods "web" is forbidden: missing labels: tier$/ },
     { name: 'a pod without labels', object: pod(), denied: /missing labels: team, tier$/ },
-    { name: 'an update of a pod that has none', object: pod(), oldObject: pod() },
+    { name: 'an update of a pod without labels', object: pod(), oldObject: pod() },
     { name: 'a service', object: service },
   ],
   { configuration: { labels: ['team', 'tier'] } },

@@ -2,13 +2,13 @@ import { AdmissionPlugin, type Attributes, Configuration, forbidden, inject } fr
 import { ArrayNotEmpty, IsString } from 'kubenest/sdk/configuration';
 
 export class RequiredLabelsConfiguration {
-  /** Keys that every object must have. */
+  /** Required label keys. */
   @ArrayNotEmpty()
   @IsString({ each: true })
   labels: string[] = ['team'];
 }
 
-/** Denies workloads without certain labels; those that are there already may be changed, so that nothing gets stuck. */
+/** Denies new workloads without required labels. Existing objects can still be updated, so that no controller is blocked. */
 @AdmissionPlugin({
   name: 'RequiredLabels',
   configuration: RequiredLabelsConfiguration,

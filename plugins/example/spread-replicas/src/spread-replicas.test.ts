@@ -9,10 +9,10 @@ const spread = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisf
 
 admissionTable(SpreadReplicas, [
   {
-    name: 'one that says nothing',
+    name: 'a deployment without constraints',
     object: deployment({}),
     want: { spec: { selector, template: { spec: { topologySpreadConstraints: [spread] } } } },
   },
-  { name: 'one that says it itself', object: deployment({ topologySpreadConstraints: [] }) },
+  { name: 'a deployment with its own constraints', object: deployment({ topologySpreadConstraints: [] }) },
   { name: 'another kind', object: { ...deployment({}), kind: 'ReplicaSet' } },
 ]);

@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes } from 'kubenest/sdk';
 import type { Deployment } from 'kubenest/types/apps_v1';
 
-/** Spreads the pods of a Deployment over the nodes, as far as that goes, where it does not say how they are to be spread. */
+/** Spreads the pods of a Deployment over nodes on a best-effort basis unless it has its own constraints. */
 @AdmissionPlugin({
   name: 'SpreadReplicas',
   match: [{ groups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] }],

@@ -14,10 +14,10 @@ const informers = fakeInformers({ 'ingresses.networking.k8s.io': [ingress('shop'
 admissionTable(
   UniqueHosts,
   [
-    { name: 'a free host', object: ingress('blog', 'blog.example.com') },
+    { name: 'an unused host', object: ingress('blog', 'blog.example.com') },
     { name: 'no host', object: ingress('blog') },
-    { name: 'a host of the own namespace', object: ingress('shop', 'shop.example.com') },
-    { name: 'a host of another namespace', object: ingress('blog', 'shop.example.com'), denied: /belongs to namespace shop$/ },
+    { name: 'a host used in the same namespace', object: ingress('shop', 'shop.example.com') },
+    { name: 'a host used in another namespace', object: ingress('blog', 'shop.example.com'), denied: /belongs to namespace shop$/ },
   ],
   { informers },
 );

@@ -1,7 +1,10 @@
 import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject } from 'kubenest/sdk';
 import type { Ingress } from 'kubenest/types/networking_v1';
 
-/** Denies an Ingress whose host an Ingress of another namespace has. The informer reads the server's own cache: it costs no request. */
+/**
+ * Denies an Ingress whose host is used by an Ingress in another namespace. The informer reads the server's own cache without
+ * a request.
+ */
 @AdmissionPlugin({
   name: 'UniqueHosts',
   match: [{ groups: ['networking.k8s.io'], resources: ['ingresses'], operations: ['CREATE', 'UPDATE'] }],

@@ -1,4 +1,4 @@
-/** What can be told of literals before anything runs. Upstream: cel-go cel/validator.go, and the format validator of ext/formatting.go. */
+/** Static checks of literals. Upstream: cel-go cel/validator.go, and the format validator of ext/formatting.go. */
 import { checkFormat, FormatError } from '../library/text-format.ts';
 import { compilePattern } from '../runtime/regex.ts';
 import { CelError, type Value } from '../runtime/values.ts';
@@ -7,7 +7,7 @@ import type { Issues } from '../syntax/source.ts';
 import type { CheckedAst } from './checker.ts';
 import { type CelType, dynType, isExactType } from './types.ts';
 
-/** Reports literals of durations, times, patterns and formats that are none, and lists and maps of mixed types. */
+/** Reports invalid literals of durations, times, patterns and formats, and lists and maps of mixed types. */
 export function validateAst(ast: CheckedAst, issues: Issues, convert: (name: string, value: Value) => Value): void {
   visit(ast.expr, false);
 

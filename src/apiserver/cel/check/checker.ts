@@ -1,4 +1,7 @@
-/** Gives every node of a tree its type and every name its declaration. Upstream: cel-go checker/checker.go, errors.go. */
+/**
+ * Type checker: assigns a type to every node and a declaration to every name. Upstream: cel-go checker/checker.go,
+ * errors.go.
+ */
 import {
   type Ast,
   type Comprehension,
@@ -35,28 +38,31 @@ import {
 } from './types.ts';
 import { Double, isInt, Uint, type Value } from '../runtime/values.ts';
 
-/** What names mean. */
+/** The names that a checker can resolve. */
 export interface CheckerScope {
-  /** The type of a variable. */
+  /** Returns the type of a variable. */
   findVariable(name: string): CelType | undefined;
-  /** A named type: of scalars (`int`), of structs. */
+  /** Returns a named type, scalar (`int`) or struct. */
   findType(name: string): CelType | undefined;
   findFunction(name: string): FunctionDeclaration | undefined;
-  /** Whether fields of that struct are known at all. */
+  /** True if the struct type exists. */
   hasStruct(typeName: string): boolean;
   findField(typeName: string, field: string): CelType | undefined;
 }
 
-/** A tree whose names are resolved: a select that is a variable's name has become an identifier, a qualified call has lost its target. */
+/**
+ * A tree with resolved names: a select that names a variable has become an identifier, and a qualified call has lost its
+ * target.
+ */
 export interface CheckedAst extends Ast {
   readonly types: ReadonlyMap<number, CelType>;
-  /** The overloads that a call may use, by the call's id. */
+  /** Candidate overloads of each call, by the call's id. */
   readonly overloads: ReadonlyMap<number, readonly Overload[]>;
-  /** Identifiers that name a type, with it. */
+  /** Types of the identifiers that name a type, by id. */
   readonly typeNames: ReadonlyMap<number, CelType>;
 }
 
-/** Checks a tree in place. It may be used only if nothing was reported. */
+/** Checks a tree in place. The result is valid only if no issue was reported. */
 export function check(ast: Ast, scope: CheckerScope, issues: Issues): CheckedAst {
   const checker = new Checker(ast, scope, issues);
   checker.check(ast.expr);
@@ -142,7 +148,7 @@ class Checker {
     this.#report(expr.id, `expected type '${expected}' but found '${actual}'`);
   }
 
-  /** Resolves a name to a variable or a type; false if it is neither. */
+  /** Resolves a name to a variable or a type. Returns false if it is neither. */
   #resolveName(expr: Expr, name: string): boolean {
     const bare = name.startsWith('.') ? name.slice(1) : name;
     const variable = this.#findVariable(bare);
@@ -214,7 +220,7 @@ class Checker {
     const node = expr.node as Extract<Expr['node'], { kind: 'call' }>;
     if (node.function === operators.optSelect && !node.target) {
       const field = node.args[1]!.node;
-      // The parser makes this call, always with a literal.
+      // The parser generates this call, always with a literal field name.
       const name = field.kind === 'literal' ? String(field.value) : '';
       this.#setType(expr, this.#resolved(this.#selectedType(expr, node.args[0]!, name, true)));
       this.#overloads.set(expr.id, this.scope.findFunction(node.function)!.overloads);
@@ -283,7 +289,7 @@ class Checker {
     return undefined;
   }
 
-  /** The overload with type parameters of its own. */
+  /** Instantiates an overload with fresh type parameters. */
   #instantiate(overload: Overload): { args: readonly CelType[]; result: CelType } {
     const fresh = new Map<string, CelType>();
     const rename = (type: CelType): CelType => {
@@ -297,7 +303,7 @@ class Checker {
     return { args: overload.args.map(rename), result: rename(overload.result) };
   }
 
-  /** The type of an element, which behind a `?` has to be an optional. */
+  /** Returns the type of an element; after a `?` the element must be an optional. */
   #elementType(element: Expr, optional: boolean): CelType {
     const type = this.#typeOf(element);
     if (!optional) return type;
@@ -306,7 +312,7 @@ class Checker {
     return inner ?? type;
   }
 
-  /** The type of elements of both types; mixed ones are told of later, since a format may have them. */
+  /** Joins the types of two elements. Mixed types are reported later, because arguments of a format may be mixed. */
   #join(previous: CelType | undefined, current: CelType): CelType {
     if (!previous) return current;
     return this.#isAssignable(previous, current) ? mostGeneral(previous, current) : dynType;
@@ -409,7 +415,7 @@ function isDynOrError(type: CelType): boolean {
   return type.kind === 'error' || isDyn(type);
 }
 
-/** The type inside of an optional; undefined if it is none. */
+/** Returns the type inside an optional; undefined if it is not an optional. */
 function unwrapOptional(type: CelType): CelType | undefined {
   return isOptionalType(type) ? type.parameters[0] : undefined;
 }

@@ -1,16 +1,19 @@
-/** Functions and variables that expressions may use. Upstream: cel-go common/decls. */
+/** Declarations of functions and variables. Upstream: cel-go common/decls. */
 import type { Value } from '../runtime/values.ts';
 import type { CelType } from './types.ts';
 
-/** One signature of a function. The types of its arguments are checked before `run`. */
+/** One signature of a function. The types of its arguments are checked before `run` is called. */
 export interface Overload {
-  /** As cel-go names it; costs go by it. */
+  /** Name of the overload in cel-go; the key of its cost. */
   readonly id: string;
-  /** Whether it is called `target.name(…)`; the target is the first argument. */
+  /** True for calls of the form `target.name(…)`; the target is the first argument. */
   readonly member: boolean;
   readonly args: readonly CelType[];
   readonly result: CelType;
-  /** Never gets an error as an argument; returns a CelError rather than throwing one. Absent where the planner has its own code. */
+  /**
+   * Implementation. Never receives an error as an argument, and returns a CelError instead of throwing one. Absent if the
+   * planner implements the overload.
+   */
   run?(...args: Value[]): Value;
 }
 
@@ -18,13 +21,13 @@ export interface FunctionDeclaration {
   readonly name: string;
   readonly overloads: readonly Overload[];
   /**
-   * If given, all overloads share this code: it gets whatever the arguments turn out to be and returns an error for what it cannot do. Upstream:
-   * singleton bindings.
+   * Implementation shared by all overloads: it receives arguments of any type and returns an error for unsupported ones.
+   * Upstream: singleton bindings.
    */
   readonly run?: ((...args: Value[]) => Value) | undefined;
 }
 
-/** A function with several declarations is the union of their overloads. */
+/** Merges declarations of the same function into the union of their overloads. */
 export function mergeFunctions(declarations: Iterable<FunctionDeclaration>): Map<string, FunctionDeclaration> {
   const functions = new Map<string, FunctionDeclaration>();
   for (const declaration of declarations) {
@@ -44,12 +47,12 @@ export function func(name: string, ...overloads: readonly Overload[]): FunctionD
   return { name, overloads };
 }
 
-/** A signature of a global function. */
+/** Declares an overload of a global function. */
 export function global(id: string, args: readonly CelType[], result: CelType, run?: Overload['run']): Overload {
   return { id, member: false, args, result, ...(run && { run }) };
 }
 
-/** A signature of a member function. */
+/** Declares an overload of a member function. */
 export function member(id: string, args: readonly CelType[], result: CelType, run?: Overload['run']): Overload {
   return { id, member: true, args, result, ...(run && { run }) };
 }

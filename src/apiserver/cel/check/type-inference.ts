@@ -1,10 +1,10 @@
-/** Which type fits which, with type parameters bound on the way. Upstream: cel-go checker/types.go, mapping.go. */
+/** Assignability of types with type parameters. Upstream: cel-go checker/types.go, mapping.go. */
 import { CelType, dynType, isDyn, isExactType } from './types.ts';
 
-/** What type parameters stand for, by name. Failed attempts are taken back by `attempt`. */
+/** Bindings of type parameters by name. `attempt` rolls back failed attempts. */
 export class Substitutions {
   readonly #types = new Map<string, CelType>();
-  /** Earlier values of what the attempt that runs has overwritten. */
+  /** Previous bindings that the current attempt has overwritten. */
   #trail: [string, CelType | undefined][] | undefined;
 
   find(type: CelType): CelType | undefined {
@@ -16,7 +16,7 @@ export class Substitutions {
     this.#types.set(parameter.name, type);
   }
 
-  /** Runs something that may bind parameters; if it returns false nothing stays bound. */
+  /** Runs a function that may bind parameters. If it returns false, its bindings are rolled back. */
   attempt(run: () => boolean): boolean {
     const trail: [string, CelType | undefined][] = [];
     this.#trail = trail;
@@ -32,7 +32,10 @@ export class Substitutions {
   }
 }
 
-/** Whether a value of `type2` may stand where `type1` is wanted; parameters are bound. Wrap it in `Substitutions.attempt`. */
+/**
+ * True if a value of `type2` can be used where `type1` is expected. Binds type parameters; wrap it in
+ * `Substitutions.attempt`.
+ */
 export function isAssignable(substitutions: Substitutions, type1: CelType, type2: CelType): boolean {
   if (type2.kind === 'typeParam') {
     const outcome = bindParameter(substitutions, type1, type2);
@@ -105,7 +108,7 @@ function isEqualOrLessSpecific(type1: CelType, type2: CelType): boolean {
   }
 }
 
-/** Whether `type` contains `parameter`, which must then not be bound to it. */
+/** True if `type` contains `parameter`, which therefore must not be bound to it. */
 function refersTo(substitutions: Substitutions, parameter: CelType, type: CelType): boolean {
   if (isExactType(parameter, type)) return true;
   if (type.kind === 'typeParam') {
@@ -115,7 +118,7 @@ function refersTo(substitutions: Substitutions, parameter: CelType, type: CelTyp
   return type.parameters.some((inner) => refersTo(substitutions, parameter, inner));
 }
 
-/** The type with its bound parameters replaced; with `unboundToDyn` the others become dyn. */
+/** Replaces the bound parameters of a type; with `unboundToDyn` the unbound ones become dyn. */
 export function substitute(substitutions: Substitutions, type: CelType, unboundToDyn: boolean): CelType {
   const bound = substitutions.find(type);
   if (bound) return substitute(substitutions, bound, unboundToDyn);

@@ -24,12 +24,12 @@ export type Kind =
 export class CelType {
   constructor(
     readonly kind: Kind,
-    /** As `type(x)` names it. */
+    /** Name of the type in `type(x)`. */
     readonly name: string,
     readonly parameters: readonly CelType[] = [],
   ) {}
 
-  /** As error messages of the checker name it. Upstream: FormatCELType. */
+  /** Returns the name of the type in the checker's error messages. Upstream: FormatCELType. */
   toString(): string {
     const short = shortNames[this.kind];
     if (short !== undefined) return short;
@@ -38,7 +38,7 @@ export class CelType {
   }
 }
 
-/** A type as error messages of callers name it. Upstream: Type.String. */
+/** Returns the name of the type in error messages of callers. Upstream: Type.String. */
 export function describeType(type: CelType): string {
   if (type.kind === 'typeParam') return `<${type.name}>`;
   return type.parameters.length === 0 ? type.name : `${type.name}(${type.parameters.map(describeType).join(', ')})`;
@@ -74,7 +74,7 @@ export function mapType(key: CelType, value: CelType): CelType {
   return new CelType('map', 'map', [key, value]);
 }
 
-/** A message type, by its name. */
+/** Creates a message type with the name. */
 export function structType(name: string): CelType {
   return new CelType('struct', name);
 }
@@ -91,12 +91,12 @@ export function typeParam(name: string): CelType {
   return new CelType('typeParam', name);
 }
 
-/** The type of a type. */
+/** Returns the type of a type. */
 export function typeOfType(type: CelType): CelType {
   return new CelType('type', 'type', [type]);
 }
 
-/** Types of lists and maps of anything, as `type([])` and `type({})`. */
+/** List and map types with elements of any type, the types of `type([])` and `type({})`. */
 export const anyListType = listType(dynType);
 export const anyMapType = mapType(dynType, dynType);
 
@@ -108,7 +108,7 @@ export function isOptionalType(type: CelType): boolean {
   return type.kind === 'opaque' && type.name === 'optional_type';
 }
 
-/** The same type, parameter by parameter. */
+/** True if the types are equal, including their parameters. */
 export function isExactType(a: CelType, b: CelType): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.name !== b.name || a.parameters.length !== b.parameters.length) return false;

@@ -1,4 +1,7 @@
-/** The range of what calls of the Kubernetes libraries and of cel-go's can cost. Upstream: apiserver/pkg/cel/library/cost.go, cel-go ext/{lists,sets}.go. */
+/**
+ * Cost estimates of calls to the Kubernetes libraries and to cel-go's extensions. Upstream:
+ * apiserver/pkg/cel/library/cost.go, cel-go ext/{lists,sets}.go.
+ */
 import { type CelType, isExactType } from '../check/types.ts';
 import { isInt } from '../runtime/values.ts';
 import type { Expr } from '../syntax/ast.ts';
@@ -12,29 +15,29 @@ import {
 } from './factors.ts';
 import { add, fixed, type Interval, multiply, scale, unbounded, unknown, zero } from './interval.ts';
 
-/** A node as estimates see it. */
+/** Properties of a node that estimates depend on. */
 export interface SizedNode {
-  /** How it is reached from a variable; undefined if it is not. */
+  /** Path from a variable to the node; undefined if there is none. */
   readonly path: readonly string[] | undefined;
   readonly type: CelType;
   readonly expr: Expr | undefined;
-  /** What is known of its size. */
+  /** Bounds of its size; undefined if unknown. */
   readonly size: Interval | undefined;
 }
 
 export interface CallEstimate {
   readonly cost: Interval;
-  /** The size of what the call returns. */
+  /** Bounds of the result's size. */
   readonly resultSize?: Interval | undefined;
 }
 
-/** A call to be estimated, its own arguments not being paid here. */
+/** A call to be estimated, without the cost of its arguments. */
 export interface EstimatedCall {
   readonly name: string;
   readonly overload: string;
   readonly target: SizedNode | undefined;
   readonly args: readonly SizedNode[];
-  /** The size of a node that is none of the tree. */
+  /** Returns the bounds of the size at a path that is not in the tree. */
   sizeAt(path: readonly string[]): Interval | undefined;
 }
 
@@ -54,7 +57,7 @@ function names(list: string, estimator: Estimator): [string, Estimator][] {
   return list.split(' ').map((name) => [name, estimator]);
 }
 
-/** The first argument is gone through, and the result is as long. */
+/** Estimates one traversal of the first argument, with a result of the same size. */
 const traversingArgument: Estimator = ({ args }) => {
   if (args.length !== 1) return undefined;
   const size = sizeOf(args[0]!);
@@ -79,7 +82,7 @@ function elementOf(list: SizedNode, call: EstimatedCall): SizedNode | undefined 
   return { path, type, expr: undefined, size: path && call.sizeAt(path) };
 }
 
-/** Sums, extremes, searches: the elements, or the code points, once. */
+/** Estimates sums, extremes and searches: one pass over the elements or code points. */
 const scanning: Estimator = (call) => {
   const { target } = call;
   if (!target) return undefined;
@@ -89,7 +92,7 @@ const scanning: Estimator = (call) => {
   return { cost: multiply(sizeOf(target), isText ? add(fixed(1), traversal(sizeOf(element))) : fixed(1)) };
 };
 
-/** How often `old` can be in a text of a size, and how much of the text is left then. */
+/** Returns how often `old` can occur in a text of the given size, and how much text remains without it. */
 function replacements(size: number, old: number, shrinks: boolean): { count: number; kept: number } {
   if (old === 0) return { count: size < unbounded ? size + 1 : size, kept: size };
   return shrinks ? { count: 0, kept: size } : { count: Math.ceil(size / old), kept: 0 };
@@ -114,7 +117,7 @@ const splitting: Estimator = ({ target, args }) => {
   return { cost: traversal(size, 2), resultSize: { min: 0, max } };
 };
 
-/** A negative number is a very large one upstream. */
+/** Converts a negative number to a very large one, as upstream's unsigned arithmetic does. */
 function asCount(value: number): number {
   return value < 0 ? unbounded : value;
 }
@@ -136,7 +139,7 @@ const finding: Estimator = ({ target, args }) => {
   return { cost, resultSize: { min: 0, max: size.max } };
 };
 
-/** Bytes of an IP address. */
+/** Size of an IP address in bytes. */
 const addressSize: Interval = { min: 4, max: 16 };
 
 function containing(textOverload: string, extra: Interval): Estimator {
@@ -169,7 +172,7 @@ const equating: Estimator = ({ args: [left, right] }) => {
   return name === 'kubernetes.URL' ? { cost: scale({ min: 1, max: right.size?.max ?? 1 }, stringTraversalFactor) } : undefined;
 };
 
-/** Estimates by the name of the function. */
+/** Estimators by function name. */
 const byFunction: ReadonlyMap<string, Estimator> = new Map([
   ['check', () => ({ cost: fixed(authorizationCheckCost) })],
   ...names('serviceAccount path group resource subresource namespace name allowed reason error errored', () => once),
@@ -200,7 +203,7 @@ function allocating(factor: number, size: Interval): CallEstimate {
   return { cost: add(scale(size, factor), fixed(1 + listCreateCost)), resultSize: size };
 }
 
-/** An argument that is a literal int; a negative one counts as zero. */
+/** Returns the value of a literal int, negative ones as zero; `otherwise` for other nodes. */
 function literalInt(node: SizedNode | undefined, otherwise: number): number {
   const literal = node?.expr?.node;
   return literal?.kind === 'literal' && isInt(literal.value) ? Math.max(Number(literal.value), 0) : otherwise;
@@ -209,7 +212,7 @@ function literalInt(node: SizedNode | undefined, otherwise: number): number {
 const flattening: Estimator = ({ target, args }) =>
   target && allocating(args.length === 1 ? literalInt(args[0], unbounded) : 1, sizeOf(target));
 
-/** A difference below zero is a very large number upstream. */
+/** Subtracts; a negative difference is very large in upstream's unsigned arithmetic. */
 function difference(end: number, start: number): number {
   return end < start ? unbounded : end - start;
 }
@@ -224,7 +227,7 @@ function crossing(factor: number): Estimator {
   return ({ args: [left, right] }) => left && right && { cost: add(scale(multiply(sizeOf(left), sizeOf(right)), factor), fixed(1)) };
 }
 
-/** Estimates of cel-go's libraries of lists and sets, which come first. */
+/** Estimators of cel-go's list and set libraries, which take precedence. */
 const byOverload: ReadonlyMap<string, Estimator> = new Map([
   [
     'list_slice',
@@ -240,7 +243,7 @@ const byOverload: ReadonlyMap<string, Estimator> = new Map([
   ['list_sets_equivalent_list', crossing(2)],
 ] satisfies [string, Estimator][]);
 
-/** The cost of a call that a library knows better than the language; undefined for all others. */
+/** Estimates the cost of a library call; undefined for calls of the language. */
 export function estimateCall(call: EstimatedCall): CallEstimate | undefined {
   const sorted = /^list_(.*)_sort(ByAssociatedKeys)?$/.exec(call.overload);
   if (sorted) return sorting(sorted[2] ? call.args[0] : call.target, sorted[1] === 'string' || sorted[1] === 'bytes');

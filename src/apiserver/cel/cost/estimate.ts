@@ -1,4 +1,4 @@
-/** The range of what an evaluation can cost, by the bounds of the data. Upstream: cel-go checker/cost.go. */
+/** Static cost estimates from the bounds of the data. Upstream: cel-go checker/cost.go. */
 import type { CheckedAst } from '../check/checker.ts';
 import { type CelType, dynType, isOptionalType } from '../check/types.ts';
 import type { DeclType } from '../decl-type.ts';
@@ -18,18 +18,19 @@ import { add, fixed, type Interval, multiply, scale, sum, unbounded, union, unkn
 export type { Interval } from './interval.ts';
 export { unbounded } from './interval.ts';
 
-/** What is known of the size of what a path leads to: `['self', 'items', '@items', 'name']`. */
+/** Returns the bounds of the size at a path such as `['self', 'items', '@items', 'name']`; undefined if unknown. */
 export type SizeEstimator = (path: readonly string[]) => Interval | undefined;
 
-/** Sizes by the bounds of the types of variables. A path that leads nowhere has no known size. */
+/** Returns a size estimator for variables with declared types. Paths that do not exist have unknown sizes. */
 export function sizesOf(variables: Readonly<Record<string, DeclType>>): SizeEstimator {
   return ([variable, ...rest]) => sizeAt(Object.hasOwn(variables, variable!) ? variables[variable!] : undefined, rest);
 }
 
 /**
- * Sizes by the bounds of the type of `self`, where upstream begins whatever a path begins with: also for names that are no variable
- * (`string` in `type(self) == string`), and in what a call made, whose parts have a path that begins with `@items`.
- * Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go (sizeEstimator).
+ * Returns a size estimator that resolves every path from the type of `self`, as upstream does regardless of the first path
+ * segment: also for names that are not variables (`string` in `type(self) == string`) and for call results, whose elements
+ * have a path that starts with `@items`. Upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go
+ * (sizeEstimator).
  */
 export function sizesFromRoot(root: DeclType): SizeEstimator {
   return ([, ...rest]) => sizeAt(root, rest);
@@ -46,12 +47,12 @@ function partType(type: DeclType, part: string): DeclType | undefined {
   return part === '@keys' ? type.keyType : type.fields?.get(part)?.type;
 }
 
-/** The range of the costs of an expression. */
+/** Estimates the cost of an expression. */
 export function estimateCost(ast: CheckedAst, sizes: SizeEstimator): Interval {
   return new Estimation(ast, sizes).cost(ast.expr);
 }
 
-/** Sizes of what is in a list or map. */
+/** Sizes of the entries of a list or map. */
 interface EntrySize {
   readonly isList: boolean;
   readonly key: Interval;
@@ -68,7 +69,7 @@ function unionOfEntries(a: EntrySize | undefined, b: EntrySize | undefined): Ent
   return a && b && { isList: a.isList, key: union(a.key, b.key), value: union(a.value, b.value) };
 }
 
-/** A range that any other extends. */
+/** The empty interval, the identity of `union`. */
 const nothing: Interval = { min: unbounded, max: 0 };
 
 class Estimation {
@@ -297,7 +298,7 @@ function sizeOr(node: SizedNode): Interval {
   return node.size ?? unknown;
 }
 
-/** Calls of the language itself. */
+/** Estimates a call of the language itself. */
 function languageCall(overload: string, target: SizedNode | undefined, args: readonly SizedNode[]): CallEstimate {
   const size = (index: number): Interval => sizeOr(args[index]!);
   switch (overload) {
@@ -334,7 +335,7 @@ function comparing(left: Interval, right: Interval): CallEstimate {
   return { cost: scale({ min: max > 0 ? 1 : 0, max }, stringTraversalFactor) };
 }
 
-/** `cel.bind` and its like: a comprehension over nothing. */
+/** True for `cel.bind` and similar macros: a comprehension over an empty list. */
 function isBind({ iterRange, loopCondition, accuVar }: Comprehension): boolean {
   const range = iterRange.node;
   const condition = loopCondition.node;

@@ -1,16 +1,16 @@
-/** Ranges of costs and sizes. Upstream computes in uint64 that saturates; so do these numbers, of which the top is 2^64. */
+/** Intervals of costs and sizes. Upstream uses saturating uint64 arithmetic; these numbers saturate at 2^64. */
 
-/** At least and at most. */
+/** Lower and upper bound. */
 export interface Interval {
   readonly min: number;
   readonly max: number;
 }
 
-/** What upstream's largest number stands for: no bound. */
+/** Upper bound that stands for "unbounded": upstream's largest number. */
 export const unbounded = 2 ** 64;
 
 export const zero: Interval = { min: 0, max: 0 };
-/** A size of which nothing is known. */
+/** An unknown size. */
 export const unknown: Interval = { min: 0, max: unbounded };
 
 export function fixed(value: number): Interval {
@@ -33,7 +33,7 @@ export function scale(a: Interval, factor: number): Interval {
   return { min: saturate(Math.ceil(a.min * factor)), max: saturate(Math.ceil(a.max * factor)) };
 }
 
-/** The range of both. */
+/** Returns the smallest interval that contains both. */
 export function union(a: Interval, b: Interval): Interval {
   return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
 }

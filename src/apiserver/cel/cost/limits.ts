@@ -1,12 +1,12 @@
-/** How much expressions may cost. Upstream: apiserver/pkg/apis/cel/config.go, pkg/cel/limits.go. */
+/** Cost limits of expressions. Upstream: apiserver/pkg/apis/cel/config.go, pkg/cel/limits.go. */
 
-/** One expression, at run time. */
+/** Limit of one expression at run time. */
 export const perCallLimit = 1_000_000;
-/** All expressions of one policy, or of one custom resource, for one request. */
+/** Budget of all expressions of a policy or a custom resource for one request. */
 export const runtimeCELCostBudget = 10_000_000;
-/** All match conditions of one webhook or policy, for one request. */
+/** Budget of all match conditions of a webhook or policy for one request. */
 export const runtimeCELCostBudgetMatchConditions = 2_500_000;
-/** The largest object that a request can hold; what a schema does not bound is bounded by it. */
+/** Maximum request size; it bounds data that the schema leaves unbounded. */
 export const maxRequestSizeBytes = 3 * 1024 * 1024;
-/** The longest message that a message expression may make. */
+/** Maximum size of the result of a message expression. */
 export const maxEvaluatedMessageExpressionSizeBytes = 5 * 1024;

@@ -1,7 +1,7 @@
 /**
- * What calls cost while they run. Upstream: cel-go interpreter/runtimecost.go, ext/lists.go, apiserver/pkg/cel/library/cost.go.
+ * Runtime costs of calls. Upstream: cel-go interpreter/runtimecost.go, ext/lists.go, apiserver/pkg/cel/library/cost.go.
  *
- * The costs of everything else (names, selections, literals) are in the planner.
+ * The planner contains the costs of all other nodes (identifiers, selections, literals).
  */
 import { CelList, CelMap, isCelObject, Optional, textSize, type Value } from '../runtime/values.ts';
 import { operators } from '../syntax/ast.ts';
@@ -15,12 +15,12 @@ import {
 } from './factors.ts';
 
 /**
- * The cost of a call: a number, or a function of the arguments (the target first) and perhaps of the result. Functions with one parameter are asked
- * before the call runs.
+ * The cost of a call: a number, or a function of the arguments (the target first) and optionally of the result. Functions
+ * with one parameter are evaluated before the call.
  */
 export type CallCost = number | ((args: readonly Value[], result: Value) => number);
 
-/** The size that costs go by: code points, bytes, elements, entries; 1 for all else. */
+/** Returns the size of a value for cost computations: code points, bytes, elements or entries; 1 for other values. */
 export function actualSize(value: Value): number {
   if (typeof value === 'string') return textSize(value);
   if (typeof value !== 'object' || value === null) return 1;
@@ -34,7 +34,7 @@ function traversal(size: number): number {
   return Math.ceil(size * stringTraversalFactor);
 }
 
-/** A text is gone through `factor` times. */
+/** Cost of traversing the argument at `index`, times `factor`. */
 function traversing(index: number, factor = 1): CallCost {
   return (args) => Math.ceil(actualSize(args[index]!) * factor * stringTraversalFactor);
 }
@@ -43,7 +43,7 @@ function matching(args: readonly Value[]): number {
   return traversal(1 + actualSize(args[0]!)) * Math.ceil(actualSize(args[1]!) * regexLengthFactor);
 }
 
-/** Every part of a value is gone through. */
+/** Returns the cost of traversing a value with all its parts. */
 export function traversalCost(value: Value): number {
   if (typeof value === 'string') return Math.trunc(Buffer.byteLength(value) * stringTraversalFactor);
   if (value instanceof Uint8Array) return Math.trunc(value.length * stringTraversalFactor);
@@ -70,7 +70,7 @@ function contained(args: readonly Value[], extra: number, otherIsText: boolean):
 
 const one = 1;
 
-/** Costs of the Kubernetes libraries, by function. */
+/** Costs of the Kubernetes libraries by function. */
 const byFunction: Readonly<Record<string, CallCost>> = {
   check: authorizationCheckCost,
   ...Object.fromEntries(
@@ -107,7 +107,7 @@ const byFunction: Readonly<Record<string, CallCost>> = {
   },
 };
 
-/** Costs of the Kubernetes libraries that hang on the overload. */
+/** Costs of the Kubernetes libraries by overload. */
 const byKubernetesOverload: Readonly<Record<string, CallCost>> = {
   cidr_ip: one,
   cidr_contains_ip_string: (args) => contained(args, 0, true),
@@ -128,7 +128,7 @@ function flattening(args: readonly Value[]): number {
   return Math.trunc(allocating(args.length === 2 ? Number(args[1]) : 1, actualSize(args[0]!)));
 }
 
-/** Each element is compared with each: what sort and distinct are taken to do. */
+/** Cost of comparing each element with every other, as assumed for sort and distinct. */
 function selfComparing(args: readonly Value[]): number {
   const list = args.at(-1)!;
   const size = actualSize(list);
@@ -141,7 +141,7 @@ function crossing(factor: number): CallCost {
   return (args) => 1 + Math.trunc(actualSize(args[0]!) * actualSize(args[1]!) * factor);
 }
 
-/** Costs of cel-go's libraries of lists and sets. They come before all others. */
+/** Costs of cel-go's list and set libraries by overload; they take precedence. */
 const byListOverload: Readonly<Record<string, CallCost>> = {
   list_slice: output,
   list_flatten: flattening,
@@ -154,17 +154,17 @@ const byListOverload: Readonly<Record<string, CallCost>> = {
   list_sets_equivalent_list: crossing(2),
 };
 
-/** Where both sides are compared up to the end of the shorter. */
+/** Cost of comparing both arguments up to the end of the shorter one. */
 function comparing(args: readonly Value[]): number {
   return traversal(Math.min(actualSize(args[0]!), actualSize(args[1]!)));
 }
 
-/** `==`: objects of the Kubernetes libraries are compared at once. */
+/** Cost of `==`; objects of the Kubernetes libraries have a constant cost. */
 function equating(args: readonly Value[]): number {
   return isCelObject(args[0]!) ? 1 : comparing(args);
 }
 
-/** Costs of cel-go, by overload. */
+/** Costs of cel-go by overload. */
 const byOverload: Readonly<Record<string, CallCost>> = {
   ...Object.fromEntries(
     'starts_with_string ends_with_string string_to_bytes bytes_to_string strings_quote string_format'
@@ -185,7 +185,7 @@ const byOverload: Readonly<Record<string, CallCost>> = {
   contains_string: (args) => traversal(actualSize(args[0]!)) * traversal(actualSize(args[1]!)),
 };
 
-/** The cost of calls of a function. `overload` is empty where more than one overload is possible. */
+/** Returns the cost of calls of a function. `overload` is empty if several overloads are possible. */
 export function callCost(name: string, overload: string): CallCost {
   if (name === operators.equals) return equating;
   if (overload.endsWith('_sort') || overload.endsWith('_sortByAssociatedKeys')) return selfComparing;

@@ -1,4 +1,4 @@
-/** Questions to the authorizer. Upstream: apiserver/pkg/cel/library/authz.go. */
+/** Authorization checks. Upstream: apiserver/pkg/cel/library/authz.go. */
 import { nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer } from '#apiserver/authorization/authorizer';
@@ -16,7 +16,7 @@ const pathCheckType = structType('kubernetes.authorization.PathCheck');
 const groupCheckType = structType('kubernetes.authorization.GroupCheck');
 const decisionType = structType('kubernetes.authorization.Decision');
 
-/** Objects of this library equal none, as upstream has it. */
+/** Base class of objects that equal nothing, as in upstream. */
 abstract class ReceiverOnly implements CelObject {
   abstract readonly celType: CelType;
 
@@ -25,10 +25,10 @@ abstract class ReceiverOnly implements CelObject {
   }
 }
 
-/** Answers by question, so that an evaluation that is begun anew gets the same ones at once. An Error is an answer too. */
+/** Decisions by request, reused when a suspended evaluation restarts. An Error is a decision, too. */
 type Answers = Map<string, AuthorizationResult | Error>;
 
-/** The variable `authorizer`: asks on behalf of a user. One value serves all expressions of a request. */
+/** The variable `authorizer`, which checks access on behalf of a user. All expressions of a request share one value. */
 export class AuthorizerValue extends ReceiverOnly {
   readonly celType = authorizerType;
 
@@ -40,7 +40,7 @@ export class AuthorizerValue extends ReceiverOnly {
     super();
   }
 
-  /** Throws Suspended if the authorizer has to think. */
+  /** Returns the decision. Throws Suspended if the authorizer answers asynchronously. */
   ask(attributes: AuthorizationAttributes): Decision {
     const key = JSON.stringify(attributes);
     const known = this.answers.get(key);
@@ -58,7 +58,7 @@ export class AuthorizerValue extends ReceiverOnly {
     );
   }
 
-  /** A throwing authorizer has answered with an error. */
+  /** Calls the authorizer; an exception counts as its answer. */
   #attempt(attributes: AuthorizationAttributes): AuthorizationResult | Error | Promise<AuthorizationResult> {
     try {
       return this.authorizer.authorize(attributes);
@@ -115,7 +115,7 @@ interface CheckedResource {
   readonly labelSelector?: string;
 }
 
-/** The variable `authorizer.requestResource`, and what `authorizer.group(…).resource(…)` makes. */
+/** The variable `authorizer.requestResource`, and the result of `authorizer.group(…).resource(…)`. */
 export class ResourceCheck extends ReceiverOnly {
   readonly celType = resourceCheckType;
 

@@ -2,5 +2,5 @@
 import type { Library } from '../environment.ts';
 import { bindingMacros } from '../syntax/macros.ts';
 
-/** Not in every environment of Kubernetes: selectors of devices have it. */
+/** Not part of every environment of Kubernetes; device selectors include it. */
 export const bindingsLibrary: Library = { macros: bindingMacros };

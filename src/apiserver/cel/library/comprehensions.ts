@@ -1,4 +1,4 @@
-/** What the macros with two variables build maps with. Upstream: cel-go ext/comprehensions.go. */
+/** Functions that the two-variable macros use to build maps. Upstream: cel-go ext/comprehensions.go. */
 import { func, type FunctionDeclaration, global } from '../check/declarations.ts';
 import { mapType, typeParam } from '../check/types.ts';
 import { insertEntry } from '../runtime/mutable.ts';

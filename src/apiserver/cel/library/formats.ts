@@ -9,7 +9,7 @@ import { type CelObject, noSuchOverload, Optional, Timestamp, type Value, ValueL
 
 const formatType = structType('kubernetes.NamedFormat');
 
-/** A format: what is wrong with a text, and the size of its pattern, by which a validation costs. */
+/** A format: its validation, and the size of its pattern, which determines the cost. */
 class Format implements CelObject {
   readonly celType = formatType;
 

@@ -14,7 +14,7 @@ class Ip implements CelObject {
 
   constructor(readonly bytes: readonly number[]) {}
 
-  /** In bytes; costs go by it. */
+  /** Size in bytes, which determines costs. */
   get size(): number {
     return this.bytes.length;
   }
@@ -48,7 +48,7 @@ class Network implements CelObject {
     return other instanceof Network ? other.text === this.text : noSuchOverload();
   }
 
-  /** The network with the bits behind the prefix cleared. */
+  /** Returns the network with the host bits cleared. */
   masked(): Network {
     const bytes = this.ip.bytes.map((byte, index) => byte & (0xff << Math.max(0, Math.min(8, 8 * (index + 1) - this.prefix))) & 0xff);
     return new Network(new Ip(bytes), this.prefix);
@@ -59,7 +59,7 @@ class Network implements CelObject {
   }
 }
 
-/** Why an address cannot be read, in the words of netip.ParseAddr. */
+/** Returns netip.ParseAddr's reason why an address is invalid. */
 function whyNoAddress(text: string): string {
   if (!/[.:%]/.test(text)) return 'unable to parse IP';
   if (text.includes(':'))
@@ -84,7 +84,7 @@ function whyNoIPv6(text: string): string {
   return text.includes('::') ? 'the :: must expand to at least one field of zeros' : 'address string too short';
 }
 
-/** The address, or the error of netip.ParseAddr. IPv4 in IPv6 is left to the caller. */
+/** Parses an address; returns the error of netip.ParseAddr if it is invalid. The caller handles IPv4-mapped IPv6 addresses. */
 function parseAddress(text: string): { ip: Ip; mapped: boolean } | string {
   const percent = text.indexOf('%');
   const parsed = parseIPSloppy(percent < 0 ? text : text.slice(0, percent));
@@ -99,7 +99,7 @@ function parseIp(text: string): Ip | CelError {
   return address.mapped ? new CelError(`IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : address.ip;
 }
 
-/** The network, or the error of netip.ParsePrefix. */
+/** Parses a network; returns the error of netip.ParsePrefix if it is invalid. */
 function parsePrefix(text: string): Network | string {
   const slash = text.lastIndexOf('/');
   const failed = (reason: string): string =>

@@ -1,4 +1,4 @@
-/** Keys in JSON pointers. Upstream: apiserver/pkg/cel/library/jsonpatch.go. */
+/** Escaping of keys in JSON pointers. Upstream: apiserver/pkg/cel/library/jsonpatch.go. */
 import { func, global } from '../check/declarations.ts';
 import { stringType } from '../check/types.ts';
 import type { Library } from '../environment.ts';

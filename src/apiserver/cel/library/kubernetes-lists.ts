@@ -1,4 +1,4 @@
-/** Sums, extremes and places in lists. Upstream: apiserver/pkg/cel/library/lists.go. */
+/** Sums, extremes and searches in lists. Upstream: apiserver/pkg/cel/library/lists.go. */
 import { func, type FunctionDeclaration, member, type Overload } from '../check/declarations.ts';
 import {
   boolType,
@@ -19,7 +19,7 @@ import { compare, equal } from '../runtime/equality.ts';
 import { addDurations } from '../runtime/time.ts';
 import { CelError, type CelList, Double, Duration, type Int, noSuchOverload, Uint, type Value } from '../runtime/values.ts';
 
-/** Types with an order, by the names that overloads have. */
+/** Ordered types, by their names in overload ids. */
 const comparable: readonly (readonly [string, CelType])[] = [
   ['int', intType],
   ['uint', uintType],
@@ -65,7 +65,7 @@ function isSorted(list: CelList): Value {
   return true;
 }
 
-/** The element that no other precedes in an order of `sign`. */
+/** Returns the function for the first element in the order given by `sign`. */
 function extreme(name: string, sign: number): (list: CelList) => Value {
   return (list) => {
     if (list.size === 0) return new CelError(`${name} called on empty list`);

@@ -1,4 +1,4 @@
-/** Slices, order, distinct elements. Upstream: cel-go ext/lists.go, version 3. */
+/** Slicing, sorting and deduplication of lists. Upstream: cel-go ext/lists.go, version 3. */
 import { func, type FunctionDeclaration, global, member } from '../check/declarations.ts';
 import {
   boolType,
@@ -32,7 +32,7 @@ function slice(list: CelList, start: Int, end: Int): Value {
   return new ValueList([...list].slice(Number(start), Number(end)));
 }
 
-/** Lists in lists are opened down to a depth; data nests no deeper than JSON may, so a depth needs no recursion of its own. */
+/** Flattens nested lists down to a depth. The nesting of data is limited as in JSON, so recursion is safe at any depth. */
 function flatten(list: CelList, depth: Int): Value {
   if (depth < 0) return new CelError('level must be non-negative');
   let items = [...list];
@@ -42,7 +42,7 @@ function flatten(list: CelList, depth: Int): Value {
   return new ValueList(items);
 }
 
-/** What is flattened need not be a list of lists. */
+/** Flattens a value that may not be a list of lists. */
 function flattenAny(list: Value, depth?: Value): Value {
   if (list instanceof CelList && (depth === undefined || isInt(depth))) return flatten(list, depth ?? 1);
   return new CelError(`no such overload: ${typeOf(list)}.flatten(${depth === undefined ? '' : typeOf(depth)})`);
@@ -65,7 +65,7 @@ function sortBy(list: CelList, keys: CelList): Value {
 }
 
 function range(count: Int): Value {
-  // Its cost is known when it is made; so much costs more than any call may.
+  // The cost is charged when the list is created; a longer list exceeds the limit of any call.
   if (count > perCallLimit) throw new CostLimitExceeded();
   return new ValueList(Array.from({ length: Math.max(Number(count), 0) }, (_, index) => index));
 }

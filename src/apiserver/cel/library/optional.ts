@@ -13,7 +13,7 @@ const optionalV = optionalType(v);
 const listV = listType(v);
 const mapKV = mapType(k, v);
 
-/** Whether a value is the zero of its type. */
+/** True if the value is the zero value of its type. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === '' || value === 0) return true;
   if (value instanceof Double) return value.value === 0;
@@ -38,7 +38,7 @@ function at(list: CelList, index: number): Optional {
   return list.size === 0 ? Optional.none : new Optional(list.get(index));
 }
 
-/** `or`, `orValue` and the optional operators are evaluated by the planner. */
+/** The planner evaluates `or`, `orValue` and the optional operators. */
 const functions: readonly FunctionDeclaration[] = [
   func(
     'optional.of',

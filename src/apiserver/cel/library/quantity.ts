@@ -1,4 +1,4 @@
-/** Quantities of resources. Upstream: apiserver/pkg/cel/library/quantity.go. */
+/** Resource quantities. Upstream: apiserver/pkg/cel/library/quantity.go. */
 import { Quantity, QuantityParseError } from '#apimachinery/api/quantity';
 import { func, type FunctionDeclaration, global, member } from '../check/declarations.ts';
 import { boolType, doubleType, intType, stringType, structType } from '../check/types.ts';
@@ -22,7 +22,7 @@ export class QuantityValue implements CelObject {
   }
 }
 
-/** Longer texts are refused before they cost the time of big numbers. */
+/** Maximum length of a quantity, which bounds the cost of big-number parsing. */
 const maxLength = 1000;
 
 function parse(text: string): QuantityValue | CelError {

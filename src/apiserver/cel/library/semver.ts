@@ -8,7 +8,7 @@ import { CelError, type CelObject, noSuchOverload, type Value } from '../runtime
 
 const semverType = structType('kubernetes.Semver');
 
-/** A version; the build does not count in comparisons. */
+/** A semantic version; comparisons ignore the build. */
 export class Semver implements CelObject {
   readonly celType = semverType;
 
@@ -44,7 +44,7 @@ function comparePrereleases(a: readonly (string | bigint)[], b: readonly (string
   return order(a.length, b.length);
 }
 
-/** A number of at most 64 bits without leading zeros, or why not. */
+/** Parses a number of at most 64 bits without leading zeros, or returns the error. */
 function parseNumber(text: string, part: string): bigint | CelError {
   const name = part.toLowerCase();
   if (/[^0-9]/.test(text)) return new CelError(`Invalid character(s) found in ${name} number ${quote(text)}`);
@@ -96,7 +96,7 @@ function checkBuild(text: string): CelError | undefined {
   return /[^0-9A-Za-z-]/.test(text) ? new CelError(`Invalid character(s) found in build meta data ${quote(text)}`) : undefined;
 }
 
-/** Parses what people write: a leading v, missing parts, leading zeros. */
+/** Parses lenient forms: a leading v, missing parts, leading zeros. */
 function parseNormalized(text: string): Semver | CelError {
   const [first, second, ...rest] = text.replace(/^v/, '').split('.');
   const written = [first!, second, rest.length > 0 ? rest.join('.') : undefined].filter((part) => part !== undefined);

@@ -1,4 +1,4 @@
-/** Lists as sets. Upstream: cel-go ext/sets.go. */
+/** Set operations on lists. Upstream: cel-go ext/sets.go. */
 import { func, type FunctionDeclaration, global } from '../check/declarations.ts';
 import { boolType, listType, typeParam } from '../check/types.ts';
 import type { Library } from '../environment.ts';

@@ -67,12 +67,12 @@ const b = typeParam('B');
 const listOfA = listType(a);
 const mapOfAB = mapType(a, b);
 
-/** The declaration of a function whose overloads share one implementation. */
+/** Declares a function whose overloads share one implementation. */
 function shared(name: string, run: NonNullable<Overload['run']>, ...overloads: readonly Overload[]): FunctionDeclaration {
   return { name, overloads, run };
 }
 
-/** Functions that the planner evaluates itself, since they do not need all of their arguments. */
+/** Functions that the planner evaluates itself, because they do not evaluate all of their arguments. */
 const special: readonly FunctionDeclaration[] = [
   func(operators.conditional, global('conditional', [boolType, a, a], a)),
   func(operators.logicalAnd, global('logical_and', [boolType, boolType], boolType)),
@@ -88,7 +88,7 @@ const logicalNot = func(
   global('logical_not', [boolType], boolType, (value: boolean) => !value),
 );
 
-/** An operator: an operand of a type that it does not take is an error without further words. */
+/** Declares an operator; an operand of an unsupported type is a "no such overload" error. */
 function operator(name: string, ...overloads: readonly Overload[]): FunctionDeclaration {
   const dispatch = (...args: Value[]): Value => {
     const overload = overloads.find((candidate) => candidate.args.every((type, index) => matchesType(type, args[index]!)));
@@ -189,7 +189,7 @@ const comparisons: readonly FunctionDeclaration[] = [
   comparison(operators.greaterEquals, 'greater_equals', (order) => order >= 0),
 ];
 
-/** `element in container`. */
+/** Evaluates `element in container`. */
 export function isIn(element: Value, container: Value): Value {
   if (container instanceof CelMap) {
     const found = container.find(element);
@@ -202,7 +202,7 @@ export function isIn(element: Value, container: Value): Value {
 
 const membership = shared(operators.in, isIn, global('in_list', [a, listOfA], boolType), global('in_map', [a, mapOfAB], boolType));
 
-/** `size(value)`. */
+/** Evaluates `size(value)`. */
 export function sizeOf(value: Value): Value {
   if (typeof value === 'string') return textSize(value);
   if (value instanceof CelList || value instanceof CelMap) return value.size;
@@ -245,7 +245,7 @@ function textToDouble(text: string): Value {
   return Number.isFinite(value) ? new Double(value) : conversionError(text, 'double');
 }
 
-/** Longer texts are no 64-bit integers; they must not cost the time of a conversion. */
+/** Maximum length of an integer's text; longer texts exceed 64 bits and would be expensive to convert. */
 const maxDigits = 1000;
 
 function textToInt(text: string): Value {
@@ -351,7 +351,7 @@ interface Getter {
   readonly part: TimestampPart;
   readonly id: string;
   readonly zoneId?: string;
-  /** What the getter tells of a duration. */
+  /** Getter for durations, if it has one. */
   readonly ofDuration?: (duration: Duration) => number;
 }
 
@@ -381,7 +381,7 @@ const times = getters.map(({ name, part, id, zoneId, ofDuration }) =>
   ),
 );
 
-/** All functions that every environment has. */
+/** Functions of every environment. */
 export const standardFunctions: readonly FunctionDeclaration[] = [
   ...special,
   logicalNot,
@@ -394,7 +394,7 @@ export const standardFunctions: readonly FunctionDeclaration[] = [
   ...times,
 ];
 
-/** Whether an argument that is a constant makes the call one. Upstream: overloads.IsTypeConversionFunction. */
+/** True if a call with a constant argument is itself a constant. Upstream: overloads.IsTypeConversionFunction. */
 export function isConversion(name: string): boolean {
   return conversions.some((declaration) => declaration.name === name);
 }

@@ -1,4 +1,4 @@
-/** More functions of texts. Positions count code points. Upstream: cel-go ext/strings.go, version 2. */
+/** String functions of the extension library. Positions count code points. Upstream: cel-go ext/strings.go, version 2. */
 import { func, type FunctionDeclaration, global, member } from '../check/declarations.ts';
 import { dynType, intType, listType, stringType } from '../check/types.ts';
 import type { Library } from '../environment.ts';
@@ -16,7 +16,7 @@ function charAt(text: string, index: Int): Value {
   return unit < text.length ? String.fromCodePoint(text.codePointAt(unit)!) : '';
 }
 
-/** Where the code point of an index begins; the end of the text if it has fewer. */
+/** Returns the UTF-16 offset of a code point index; the length of the text if it has fewer code points. */
 function unitOffset(text: string, index: Int): number {
   let unit = 0;
   for (let i = 0; i < index && unit < text.length; i++) unit += text.codePointAt(unit)! > 0xffff ? 2 : 1;
@@ -49,7 +49,10 @@ function replace(text: string, old: string, by: string, limit: Int): Value {
   return splitN(text, old, Number(limit) + 1, true).join(by);
 }
 
-/** At most `count` parts, the last of which is the rest; all if negative. An empty separator is between all code points, at the edges too if asked. */
+/**
+ * Splits into at most `count` parts, the last of which holds the rest; into all parts if negative. An empty separator splits
+ * between all code points, with `edges` also at both ends.
+ */
 function splitN(text: string, separator: string, count: number, edges = false): string[] {
   if (count === 0) return [];
   let parts: string[];
@@ -99,7 +102,7 @@ function quoteText(text: string): Value {
   return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => quoted[char]!)}"`;
 }
 
-/** White space as Go's unicode.IsSpace has it. */
+/** White space as in Go's unicode.IsSpace. */
 const space = '[\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
 const leadingSpace = new RegExp(`^${space}+`);
 

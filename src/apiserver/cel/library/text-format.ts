@@ -6,10 +6,10 @@ import { CelError, CelList, CelMap, Double, Duration, isInt, Timestamp, typeOf, 
 import { children, type Expr } from '../syntax/ast.ts';
 
 const defaultPrecision = 6;
-/** JavaScript writes no more digits of a fraction than this. */
+/** Maximum number of fraction digits in JavaScript. */
 const maxPrecision = 100;
 
-/** `message` is cel-go's. `argument`: the expression that is wrong, where it is one. */
+/** `message` is cel-go's. `argument` is the faulty expression, if it is known. */
 export class FormatError extends Error {
   constructor(
     message: string,
@@ -19,7 +19,7 @@ export class FormatError extends Error {
   }
 }
 
-/** Replaces the clauses of a format by the arguments. */
+/** Replaces the clauses of a format by its arguments. */
 export function formatText(format: string, args: CelList): Value {
   const outOfRange = (index: number): void => {
     if (index >= args.size) throw new FormatError(`index ${index} out of range`);
@@ -49,7 +49,7 @@ export function checkFormat(format: string, args: readonly Expr[], typeAt: (expr
 const integers: readonly Kind[] = ['int', 'uint'];
 const scalars: readonly Kind[] = ['double', 'bool', 'string', 'timestamp', 'bytes', 'duration', 'type', 'null'];
 
-/** The types that a clause takes, and what is said of others. */
+/** Types that each clause accepts, and the error message for others. */
 const clauses: Readonly<Record<string, readonly [kinds: readonly Kind[], message: string]>> = {
   s: [
     [...integers, ...scalars, 'list', 'map'],
@@ -80,7 +80,7 @@ interface Clause {
   readonly end: number;
 }
 
-/** `request` is told of each argument that the format asks for, before it is known to be there. */
+/** Interpolates a format. Calls `request` for each argument that the format uses, before its presence is checked. */
 function interpolate(
   format: string,
   request: (index: number) => void,
@@ -133,7 +133,7 @@ function formatClause(verb: string, precision: number, value: Value): string {
   throw new FormatError(`error during formatting: ${clauses[verb]![1]}, was given ${typeOf(value).name}`);
 }
 
-/** undefined for a value that the clause does not take. */
+/** Formats a value; undefined if the clause does not accept it. */
 function clauseText(verb: string, precision: number, value: Value): string | undefined {
   switch (verb) {
     case 's':
@@ -167,7 +167,7 @@ function hexadecimal(value: Value): string | undefined {
   return integer(value)?.toString(16);
 }
 
-/** Doubles, and the texts of those that have no digits. */
+/** Returns the number of a double or of text such as "NaN"; undefined for other values. */
 function double(value: Value): number | undefined {
   if (value instanceof Double) return value.value;
   if (value === 'NaN') return Number.NaN;
@@ -184,7 +184,7 @@ function fixedDigits(number: number, precision: number): string {
   return toEven(number.toFixed(precision), number.toFixed(maxPrecision), precision);
 }
 
-/** JavaScript rounds what is just between two numbers up, Go to the even one. `exact` has all digits. */
+/** Rounds ties to even like Go; JavaScript rounds them up. `exact` has all digits. */
 function toEven(rounded: string, exact: string, precision: number): string {
   const end = exact.indexOf('.') + 1 + precision;
   const isTie = /^50*$/.test(exact.slice(end));
@@ -218,7 +218,7 @@ const superscripts: Readonly<Record<string, string>> = {
   '9': '\u2079',
 };
 
-/** There are always six digits: upstream gives what is asked for to fmt as the width. */
+/** Always has six digits, because upstream passes the precision to fmt as the width. */
 function scientific(value: Value, width: number): string | undefined {
   const number = double(value);
   return number === undefined ? undefined : (notFinite(number) ?? withExponent(number)).padStart(width);
@@ -232,7 +232,7 @@ function withExponent(number: number): string {
   return `${toEven(mantissa, exact, defaultPrecision)}\u00d710${[...(sign + digits)].map((char) => superscripts[char]).join('')}`;
 }
 
-/** The clause %s. */
+/** Formats the clause %s. */
 function formatString(value: Value): string {
   if (value instanceof CelList) return formatList(value);
   if (value instanceof CelMap) return formatMap(value);
@@ -242,7 +242,7 @@ function formatString(value: Value): string {
   throw new FormatError(`error during formatting: ${clauses['s']![1]}, was given ${typeOf(value).name}`);
 }
 
-/** A value inside of a list or map. */
+/** Formats a value inside a list or map. */
 function formatNested(value: Value): string {
   if (value instanceof Timestamp) return `timestamp(${quote(formatString(value))})`;
   if (value instanceof Duration) return `duration(${quote(formatString(value))})`;

@@ -1,4 +1,4 @@
-/** URLs as Go's net/url reads them. Upstream: apiserver/pkg/cel/library/urls.go, Go's package net/url. */
+/** URLs as parsed by Go's net/url. Upstream: apiserver/pkg/cel/library/urls.go, Go's package net/url. */
 import { escapeProblem, parseRequestUri, parseUrl, UrlError } from '#apimachinery/runtime/url';
 import { func, type FunctionDeclaration, global, member, type Overload } from '../check/declarations.ts';
 import { boolType, listType, mapType, stringType, structType } from '../check/types.ts';
@@ -35,7 +35,10 @@ export class Url implements CelObject {
   }
 }
 
-/** Parses what may stand in the first line of a request: an absolute URI or an absolute path. Throws UrlError. Upstream: url.ParseRequestURI, then url.Parse. */
+/**
+ * Parses a request target: an absolute URI or an absolute path. Throws UrlError. Upstream: url.ParseRequestURI, then
+ * url.Parse.
+ */
 function toAbsoluteUrl(text: string): Url {
   parseRequestUri(text);
   const { scheme, host, path, query } = parseUrl(text);
@@ -47,7 +50,7 @@ function splitAt(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The path as Go's EscapedPath writes it: as it stands if that is a valid encoding. */
+/** Returns the path like Go's EscapedPath: unchanged if it is a valid encoding. */
 function escapedPath({ path }: Url): string {
   if (/^[A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]*$/.test(path)) return path;
   const bytes = Buffer.from(path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))));
@@ -66,7 +69,7 @@ function unescapeQuery(text: string): string | undefined {
   return Buffer.concat(bytes.map((part, index) => (index % 2 === 1 ? Buffer.from(part.slice(1), 'hex') : Buffer.from(part)))).toString();
 }
 
-/** Values by key; what cannot be read is left out. */
+/** Returns the query values by key, without invalid entries. */
 function query({ query: text }: Url): ValueMap {
   const values = new Map<string, string[]>();
   for (const pair of text.split('&')) {

@@ -1,16 +1,16 @@
-/** Numbers that are exact or an error. Upstream: cel-go common/types/{int,uint,double,overflow,compare}.go. */
+/** Exact arithmetic with overflow errors. Upstream: cel-go common/types/{int,uint,double,overflow,compare}.go. */
 import { CelError, Double, type Int, intValue, Uint, type Value } from './values.ts';
 
 const intOverflow = new CelError('integer overflow');
 const uintOverflow = new CelError('unsigned integer overflow');
 const uint64Max = 2n ** 64n - 1n;
 
-/** An int, or the overflow. */
+/** Returns an int, or the overflow error. */
 export function checkedInt(value: bigint): Int | CelError {
   return intValue(value) ?? intOverflow;
 }
 
-/** A uint, or the overflow. */
+/** Returns a uint, or the overflow error. */
 export function checkedUint(value: bigint): Uint | CelError {
   return value >= 0n && value <= uint64Max ? new Uint(value) : uintOverflow;
 }
@@ -52,7 +52,7 @@ export function moduloInt(a: Int, b: Int): Int | CelError {
   if (b === 0) return modulusByZero;
   if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0;
   const [x, y] = [BigInt(a), BigInt(b)];
-  // Upstream reports what the machine would overflow in.
+  // Upstream reports the overflow of the division here.
   return x === -(2n ** 63n) && y === -1n ? intOverflow : checkedInt(x % y);
 }
 
@@ -68,13 +68,13 @@ export function moduloUint(a: Uint, b: Uint): Uint | CelError {
   return b.value === 0n ? modulusByZero : new Uint(a.value % b.value);
 }
 
-/** `int(double)`: cut off; an error where the result would be no int64. */
+/** Evaluates `int(double)`: truncates; returns an error outside of int64. */
 export function doubleToInt({ value }: Double): Int | CelError {
   if (!Number.isFinite(value) || value <= -(2 ** 63) || value >= 2 ** 63) return intOverflow;
   return checkedInt(BigInt(Math.trunc(value)));
 }
 
-/** `uint(double)`. */
+/** Evaluates `uint(double)`. */
 export function doubleToUint({ value }: Double): Uint | CelError {
   if (!Number.isFinite(value) || value < 0 || value >= 2 ** 64) return uintOverflow;
   return new Uint(BigInt(Math.trunc(value)));
@@ -86,13 +86,13 @@ function sign(a: number | bigint, b: number | bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** -1, 0 or 1 for two numbers of any types; undefined if one is no number. */
+/** Compares two numbers of any types: -1, 0 or 1; undefined if one is not a number. */
 export function compareNumbers(a: Value, b: Value): number | CelError | undefined {
   const x = numeric(a);
   const y = numeric(b);
   if (x === undefined || y === undefined) return undefined;
   if (Number.isNaN(x) || Number.isNaN(y)) return notOrdered;
-  // Comparing a bigint with a double is exact in JavaScript; upstream rounds the integer, except outside of its range.
+  // JavaScript compares a bigint with a double exactly; upstream rounds the integer first, except outside of its range.
   if (a instanceof Double && !(b instanceof Double)) return sign(x, rounded(x as number, y));
   if (b instanceof Double && !(a instanceof Double)) return sign(rounded(y as number, x), y);
   return sign(x, y);

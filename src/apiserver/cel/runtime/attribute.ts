@@ -1,6 +1,6 @@
 /**
- * Chains of selections and indices: `a.b[c].?d`. They are compiled as one, as upstream does, since costs and optionals go by the whole chain.
- * Upstream: cel-go interpreter/attributes.go.
+ * Chains of selections and indices: `a.b[c].?d`. A chain is compiled as a unit, like upstream's attributes, because costs
+ * and optionals depend on the whole chain. Upstream: cel-go interpreter/attributes.go.
  */
 import { display, toText } from './format.ts';
 import type { Evaluate, Frame } from './frame.ts';
@@ -8,21 +8,21 @@ import { CelError, CelList, CelMap, Double, isInt, Optional, typeOf, Uint, type 
 
 /** One link of a chain. */
 export interface Qualifier {
-  /** The key if it is a constant. */
+  /** The key, if it is constant. */
   readonly constant: Value | undefined;
   readonly key: Evaluate;
   readonly optional: boolean;
 }
 
-/** A chain: what it begins with, and its links. */
+/** A chain: its root and its qualifiers. */
 export interface Attribute {
   readonly base: Evaluate;
   readonly qualifiers: readonly Qualifier[];
-  /** What the chain as a whole costs: nothing for a conditional, whose branches have been paid. */
+  /** Cost of the chain as a whole; zero for a conditional, whose branches are charged separately. */
   readonly cost: number;
 }
 
-/** Evaluates a chain without what it costs as a whole. */
+/** Evaluates a chain without charging its cost. */
 export function resolver(attribute: Attribute): Evaluate {
   const { base, qualifiers } = attribute;
   if (qualifiers.length === 0) return base;
@@ -64,7 +64,7 @@ function resolveOptional(frame: Frame, base: Value, qualifiers: readonly Qualifi
   return optional ? new Optional(value) : value;
 }
 
-/** Whether the last link of a chain is there. */
+/** Tests whether the last link of a chain exists. */
 export function presenceTest(attribute: Attribute): Evaluate {
   const qualifiers = attribute.qualifiers.slice(0, -1);
   const last = attribute.qualifiers.at(-1)!.constant!;
@@ -82,7 +82,7 @@ export function presenceTest(attribute: Attribute): Evaluate {
   };
 }
 
-/** A key that was computed can be of any type. */
+/** Applies a computed key, which can be of any type. */
 function qualifyBy(value: Value, key: Value): Value {
   return key instanceof CelError ? key : isKey(key) ? qualify(value, key) : invalidQualifier(key);
 }
@@ -97,7 +97,7 @@ function invalidQualifier(key: Value): CelError {
 
 function qualify(value: Value, key: Value): Value {
   const isList = value instanceof CelList;
-  // What is found may be null.
+  // The found value may be null.
   const found = isList ? element(value, key) : value instanceof CelMap ? value.find(key) : undefined;
   if (found !== undefined) return found;
   return isList ? new CelError(`index out of bounds: ${display(key)}`) : noSuchKey(key);
@@ -120,7 +120,7 @@ function noSuchKey(key: Value): CelError {
   return new CelError(`no such key: ${display(key)}`);
 }
 
-/** The index that a value is; doubles and uints are if they are integers. */
+/** Converts a value to a list index; doubles and uints must be integers. */
 function listIndex(index: Value): number | CelError {
   if (isInt(index)) return Number(index);
   const number = index instanceof Double ? index.value : index instanceof Uint ? Number(index.value) : undefined;

@@ -1,4 +1,4 @@
-/** Equality and order of values. Upstream: cel-go common/types. */
+/** Equality and ordering of values. Upstream: cel-go common/types. */
 import { CelType } from '../check/types.ts';
 import { compareNumbers } from './arithmetic.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type Value,
 } from './values.ts';
 
-/** `a == b`. Values of different types are unequal; some Kubernetes types answer with an error. */
+/** Evaluates `a == b`. Values of different types are unequal; some Kubernetes types return an error. */
 export function equal(a: Value, b: Value): Value {
   if (a === b) return !(a instanceof Double && Number.isNaN(a.value));
   if (typeof a === 'string' || typeof a === 'boolean') return false;
@@ -37,7 +37,7 @@ function equalOptionals(a: Optional, b: Optional): Value {
   return equal(a.value, b.value);
 }
 
-/** -1, 0 or 1; an error for what has no order. */
+/** Compares two values: -1, 0 or 1; an error if they have no order. */
 export function compare(a: Value, b: Value): number | CelError {
   if (typeof a === 'string') return typeof b === 'string' ? compareText(a, b) : noSuchOverload();
   const numbers = compareNumbers(a, b);
@@ -49,7 +49,7 @@ export function compare(a: Value, b: Value): number | CelError {
   return noSuchOverload();
 }
 
-/** Go compares bytes, that is code points; JavaScript compares UTF-16 units. */
+/** Compares code points, which is Go's byte order; `<` would compare UTF-16 units. */
 function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -60,7 +60,7 @@ function compareText(a: string, b: string): number {
   return Math.sign(a.length - b.length);
 }
 
-/** Surrogates stand for code points above all others. */
+/** Ranks surrogates above all other units, because they encode the highest code points. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x2000 : unit >= 0xe000 ? unit - 0x800 : unit;
 }

@@ -4,7 +4,7 @@ import { formatFloat } from '#apimachinery/runtime/quote';
 import { formatDuration, formatTimestamp } from './time.ts';
 import { CelError, CelList, CelMap, Double, Duration, isCelObject, isInt, Optional, Timestamp, Uint, type Value } from './values.ts';
 
-/** A value as error messages show it (Go's %v). */
+/** Formats a value for error messages (Go's %v). */
 export function display(value: Value): string {
   const text = toText(value);
   if (typeof text === 'string') return text;
@@ -15,7 +15,7 @@ export function display(value: Value): string {
   return isCelObject(value) && value.text !== undefined ? value.text : '';
 }
 
-/** `string(value)`; an error for types that have no text. */
+/** Evaluates `string(value)`; an error for types without a string form. */
 export function toText(value: Value): string | CelError {
   if (typeof value === 'string') return value;
   if (isInt(value) || typeof value === 'boolean') return String(value);
@@ -31,12 +31,12 @@ export function toText(value: Value): string | CelError {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text of bytes; undefined if they are no UTF-8. */
+/** Decodes bytes; undefined if they are not UTF-8. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
   } catch {
-    // A TypeError says that the bytes are invalid.
+    // TextDecoder throws a TypeError for invalid bytes.
     return undefined;
   }
 }

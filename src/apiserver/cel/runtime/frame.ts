@@ -1,25 +1,28 @@
 import type { Value } from './values.ts';
 
-/** What variables are, for one evaluation. A variable that costs something to make is made when it is first asked for. */
+/** The variables of one evaluation. Expensive variables are computed on first access. */
 export interface Activation {
   resolve(name: string): Value | undefined;
 }
 
-/** Thrown when an evaluation has cost too much. */
+/** Thrown when an evaluation exceeds its cost limit. */
 export class CostLimitExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded');
   }
 }
 
-/** Thrown out of an evaluation that needs an answer which is not there yet. When the promise is kept, the evaluation is begun anew. */
+/** Thrown out of an evaluation that needs a pending answer. The evaluation restarts when the promise resolves. */
 export class Suspended extends Error {
   constructor(readonly until: Promise<unknown>) {
     super('evaluation suspended');
   }
 }
 
-/** What a computation comes to, begun anew whenever it was suspended: a promise only then. It must change nothing before its end. */
+/**
+ * Runs a computation and restarts it after each suspension. Returns a promise only if it was suspended. The computation must
+ * have no side effects before it completes.
+ */
 export function settled<T>(compute: () => T): T | Promise<T> {
   try {
     return compute();
@@ -32,7 +35,7 @@ export function settled<T>(compute: () => T): T | Promise<T> {
 /** The state of one evaluation. */
 export class Frame {
   cost = 0;
-  /** Variables of loops, by the slot that the planner gave them. */
+  /** Loop variables, by the slot that the planner assigned. */
   readonly locals: (Value | undefined)[] = [];
 
   constructor(

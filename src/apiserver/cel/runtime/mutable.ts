@@ -1,8 +1,11 @@
-/** Accumulators of loops, which grow in place until the loop ends. Upstream: mutableList and mutableMap of cel-go common/types. */
+/**
+ * Accumulators of loops, which are appended to in place until the loop ends. Upstream: mutableList and mutableMap of cel-go
+ * common/types.
+ */
 import { display } from './format.ts';
 import { CelError, CelList, CelMap, mapKey, type Value, ValueList, ValueMap } from './values.ts';
 
-/** The list that a loop builds; adding to it changes it. */
+/** The list that a loop builds; appending modifies it in place. */
 export class MutableList extends CelList {
   readonly #items: Value[] = [];
 
@@ -40,7 +43,7 @@ export class MutableMap extends CelMap {
     for (const [key] of this.#entries.values()) yield key;
   }
 
-  /** Adds an entry; a key that is there already is an error. */
+  /** Adds an entry; a duplicate key is an error. */
   insert(key: Value, value: Value): Value {
     const found = mapKey(key);
     if (this.#entries.has(found)) return new CelError(`insert failed: key ${display(key)} already exists`);
@@ -53,19 +56,19 @@ export class MutableMap extends CelMap {
   }
 }
 
-/** An accumulator for an initial value: empty lists and maps become growing ones. */
+/** Returns an accumulator for an initial value; empty lists and maps become mutable ones. */
 export function accumulatorOf(initial: Value): Value {
   if (initial instanceof CelList && initial.size === 0) return new MutableList();
   if (initial instanceof CelMap && initial.size === 0) return new MutableMap();
   return initial;
 }
 
-/** The value of an accumulator at the end of its loop. */
+/** Returns the final value of an accumulator. */
 export function finished(value: Value): Value {
   return value instanceof MutableList || value instanceof MutableMap ? value.finish() : value;
 }
 
-/** `map` with one more entry. */
+/** Returns `map` with an additional entry. */
 export function insertEntry(map: CelMap, key: Value, value: Value): Value {
   if (map instanceof MutableMap) return map.insert(key, value);
   const found = map.find(key);

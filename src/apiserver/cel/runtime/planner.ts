@@ -36,28 +36,31 @@ import {
   ValueMap,
 } from './values.ts';
 
-/** What the planner needs to know of an environment. */
+/** The parts of an environment that the planner uses. */
 export interface PlannerScope {
   findFunction(name: string): FunctionDeclaration | undefined;
-  /** A struct of the given fields; an error if it cannot be. */
+  /** Creates a struct with the given fields, or returns an error. */
   newStruct(typeName: string, fields: ReadonlyMap<string, Value>): Value;
 }
 
-/** An expression that cannot be compiled though it is well typed, like a constant pattern that is none; `message` is cel-go's. */
+/**
+ * A well-typed expression that cannot be compiled, for example because of an invalid constant pattern; `message` is
+ * cel-go's.
+ */
 export class PlanError extends Error {
   override readonly name = 'PlanError';
 }
 
-/** A compiled node: how it is evaluated, and what of it a node above can use. */
+/** A compiled node with the properties that its parent may use. */
 interface Plan {
   readonly evaluate: Evaluate;
-  /** Its value, if it has the same always. */
+  /** The value of a constant node. */
   readonly constant?: Value;
-  /** The chain that it is; a selection from it continues that chain. */
+  /** The chain of the node; a selection from it extends the chain. */
   readonly attribute?: Attribute;
 }
 
-/** Throws PlanError. */
+/** Compiles a tree. Throws PlanError. */
 export function plan(ast: CheckedAst, scope: PlannerScope): Evaluate {
   return new Planner(ast, scope).plan(ast.expr).evaluate;
 }
@@ -71,7 +74,7 @@ function isConstant(plan: Plan): plan is Plan & { readonly constant: Value } {
 }
 
 class Planner {
-  /** Slots of the loop variables in scope, the innermost last. */
+  /** Loop variables in scope, the innermost last. */
   readonly #scopes: ReadonlyMap<string, Evaluate>[] = [];
   #slots = 0;
 
@@ -228,7 +231,7 @@ class Planner {
     const accu = this.#slots++;
     const first = this.#slots++;
     const second = this.#slots++;
-    // An accumulator is made when it is first read: that of cel.bind perhaps never.
+    // The accumulator is initialized when first read; cel.bind may never read it.
     const readAccu = (frame: Frame): Value => (frame.locals[accu] ??= accumulatorOf(init(frame)));
     this.#scopes.push(new Map([[node.accuVar, readAccu]]));
     const iteration = new Map<string, Evaluate>([[node.iterVar, (frame) => frame.locals[first]!]]);
@@ -257,13 +260,13 @@ interface Loop {
   readonly accu: number;
   readonly first: number;
   readonly second: number;
-  /** Whether the loop has two variables. */
+  /** True for loops with two variables. */
   readonly two: boolean;
   readonly condition: Evaluate;
   readonly step: Evaluate;
 }
 
-/** Runs a loop; an error if its range is none. */
+/** Runs a loop. Returns an error if its range is not iterable. */
 function iterate(frame: Frame, range: Value, loop: Loop): CelError | undefined {
   const { locals } = frame;
   if (range instanceof CelList) {
@@ -283,14 +286,14 @@ function iterate(frame: Frame, range: Value, loop: Loop): CelError | undefined {
   return undefined;
 }
 
-/** One turn of a loop; false if it was the last. A condition that is an error does not end it. */
+/** Runs one iteration; false if it was the last. A condition that is an error does not end the loop. */
 function turn(frame: Frame, loop: Loop): boolean {
   if (loop.condition(frame) === false) return false;
   frame.locals[loop.accu] = loop.step(frame);
   return true;
 }
 
-/** The name that Go's %T has for a value. */
+/** Returns the name of the value's type in Go's %T. */
 function goTypeName(value: Value): string {
   if (value instanceof Optional) return '*types.Optional';
   const name = value instanceof Double || value instanceof Uint ? value.constructor.name : typeOf(value).name.replace(/^.*\.|_type$/g, '');
@@ -311,7 +314,7 @@ function attributePlan(attribute: Attribute): Plan {
   };
 }
 
-/** The chain of an operand with one link more. */
+/** Extends the chain of an operand by one link. */
 function extend(operand: Plan, qualifier: Qualifier): Attribute {
   const attribute = operand.attribute ?? { base: operand.evaluate, qualifiers: [], cost: selectAndIdentCost };
   return { ...attribute, qualifiers: [...attribute.qualifiers, qualifier] };
@@ -321,7 +324,7 @@ function qualifierOf(index: Plan, optional: boolean): Qualifier {
   return { constant: index.constant, key: index.attribute ? resolver(index.attribute) : index.evaluate, optional };
 }
 
-/** Branches that are chains are resolved without their own cost, as upstream does. */
+/** Compiles a conditional. Branches that are chains are resolved without charging their cost, as in upstream. */
 function conditional(condition: Plan, then: Plan, otherwise: Plan): Plan {
   const test = condition.evaluate;
   const yes = then.attribute ? resolver(then.attribute) : then.evaluate;
@@ -335,7 +338,10 @@ function conditional(condition: Plan, then: Plan, otherwise: Plan): Plan {
   return attributePlan({ base, qualifiers: [], cost: 0 });
 }
 
-/** `&&` (decided by false) and `||` (decided by true): the one that decides wins over an error of the other. */
+/**
+ * Compiles `&&` (decided by false) and `||` (decided by true): a decisive operand takes precedence over an error of the
+ * other.
+ */
 function logical(left: Evaluate, right: Evaluate, decisive: boolean): Evaluate {
   return (frame) => {
     const first = left(frame);
@@ -348,7 +354,7 @@ function logical(left: Evaluate, right: Evaluate, decisive: boolean): Evaluate {
   };
 }
 
-/** Whether a loop goes on: an error is no reason to stop. */
+/** Evaluates a loop condition; an error continues the loop. */
 function notStrictlyFalse(condition: Evaluate): Evaluate {
   return (frame) => {
     const value = condition(frame);
@@ -361,7 +367,7 @@ function notEqual(a: Value, b: Value): Value {
   return equal(a, b) !== true;
 }
 
-/** Pays a call whose cost does not hang on its result before it runs, so that no call takes longer than it may cost. */
+/** Charges a call before it runs, if its cost does not depend on the result, so that no call exceeds the limit first. */
 function chargeBefore(frame: Frame, cost: CallCost, args: readonly Value[]): void {
   if (typeof cost === 'number') frame.charge(cost);
   else if (cost.length < 2) frame.charge(cost(args, null));
@@ -396,7 +402,7 @@ function unary(arg: Evaluate, run: (a: Value) => Value, cost: CallCost): Evaluat
   };
 }
 
-/** A call of a function with its arguments. Those with more than two stop at the first that is an error, unpaid. */
+/** Compiles a call. Calls with more than two arguments return at the first argument that is an error, without charging. */
 function call(args: readonly Plan[], run: (...args: Value[]) => Value, cost: CallCost): Evaluate {
   if (args.length === 1) return unary(args[0]!.evaluate, run, cost);
   if (args.length === 2) return binary(args[0]!.evaluate, args[1]!.evaluate, run, cost);
@@ -427,7 +433,9 @@ function matches(overload: Overload, args: readonly Value[]): boolean {
   return overload.args.length === args.length && overload.args.every((type, index) => matchesType(type, args[index]!));
 }
 
-/** The code of one overload behind a check of the arguments; undefined if it has none of its own. */
+/**
+ * Returns the implementation of one overload, guarded by a type check of the arguments; undefined if it has none of its own.
+ */
 function guarded(declaration: FunctionDeclaration, overload: Overload): ((...args: Value[]) => Value) | undefined {
   if (!overload.run) return undefined;
   const otherwise = declaration.run ?? ((...args: Value[]) => noMatchingOverload(declaration.name, args));
@@ -443,7 +451,7 @@ function guarded(declaration: FunctionDeclaration, overload: Overload): ((...arg
   }
 }
 
-/** Finds the overload by the arguments when they are there. */
+/** Returns a function that selects the overload by the runtime types of the arguments. */
 function dispatching(declaration: FunctionDeclaration): (...args: Value[]) => Value {
   return (...args) => {
     const overload = declaration.overloads.find((candidate) => candidate.run && matches(candidate, args));
@@ -456,7 +464,7 @@ function foldConversion(value: Value): Plan {
   return constantPlan(value);
 }
 
-/** `or` and `orValue` of optionals, which need their argument only where there is no value, and cost nothing. */
+/** Compiles `or` and `orValue` of optionals, which evaluate their argument only if there is no value, and cost nothing. */
 function optionalCall(name: string, overload: string | undefined, args: readonly Plan[]): Evaluate | undefined {
   if (args.length !== 2 || (name !== 'or' && name !== 'orValue')) return undefined;
   if (overload !== undefined && !overload.startsWith('optional_or')) return undefined;
@@ -469,7 +477,7 @@ function optionalCall(name: string, overload: string | undefined, args: readonly
   };
 }
 
-/** `x in [constants]` by a set, free of cost as upstream has it; undefined if the constants do not allow it. */
+/** Compiles `x in [constants]` to a set lookup, free of cost as in upstream; undefined if the constants do not allow it. */
 function constantMembership(element: Evaluate, list: CelList): Plan | undefined {
   if (list.size === 0) return constantPlan(false);
   const keys = new Set<unknown>();
@@ -492,7 +500,7 @@ function isConstantPattern(name: string, args: readonly Plan[]): boolean {
   return patternFunctions.has(name) && typeof args[1]?.constant === 'string';
 }
 
-/** A pattern that never changes is compiled now, and refused now. */
+/** Compiles a constant pattern early, so that an invalid one is a compile error. */
 function checkPattern(pattern: string): void {
   const compiled = compilePattern(pattern);
   if (compiled instanceof CelError) throw new PlanError(compiled.message);
@@ -504,7 +512,7 @@ interface PlannedEntry {
   readonly optional: boolean;
 }
 
-/** What an optional holds; undefined if nothing. */
+/** Returns the content of an optional; undefined if it has none. */
 function optionalContent(value: Value, message: (shown: string) => string): Value | undefined {
   return value instanceof Optional ? value.value : new CelError(`cannot initialize optional ${message(display(value))}`);
 }

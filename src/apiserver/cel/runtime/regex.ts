@@ -1,9 +1,9 @@
-/** Regular expressions of users, on an engine that takes linear time. Upstream: Go's package regexp. */
+/** Regular expressions of users, run by a linear-time engine. Upstream: Go's package regexp. */
 import type { RE2JS } from 're2js';
 import { compileRegexp, RegexpError } from '#apimachinery/runtime/regexp';
 import { CelError, type Value } from './values.ts';
 
-/** Compiles a pattern; an error with Go's message if it is none. */
+/** Compiles a pattern. Returns an error with Go's message if it is invalid. */
 export function compilePattern(pattern: string): RE2JS | CelError {
   try {
     return compileRegexp(pattern);
@@ -13,13 +13,13 @@ export function compilePattern(pattern: string): RE2JS | CelError {
   }
 }
 
-/** Whether a text has a part that matches. */
+/** True if any part of the text matches. */
 export function matchText(text: string, pattern: string): Value {
   const compiled = compilePattern(pattern);
   return compiled instanceof CelError ? compiled : compiled.test(text);
 }
 
-/** The first `limit` matches in a text, all of them if it is negative; undefined where the pattern is wrong. */
+/** Returns the first `limit` matches, or all if it is negative; an error if the pattern is invalid. */
 export function findAll(text: string, pattern: string, limit: number): string[] | CelError {
   const compiled = compilePattern(pattern);
   if (compiled instanceof CelError) return compiled;

@@ -1,4 +1,7 @@
-/** Timestamps and durations as Go has them. Upstream: cel-go common/types/{timestamp,duration,overflow}.go, Go's package time. */
+/**
+ * Timestamps and durations with Go's semantics. Upstream: cel-go common/types/{timestamp,duration,overflow}.go, Go's package
+ * time.
+ */
 import { CelError, Duration, type Int, intValue, Timestamp, type Value } from './values.ts';
 
 const minUnixTime = -62135596800;
@@ -8,7 +11,7 @@ const nanosPerSecond = 1_000_000_000n;
 const timestampOverflow = new CelError('timestamp overflow');
 const durationOverflow = new CelError('integer overflow');
 
-/** A timestamp of whole seconds since 1970. */
+/** Returns the timestamp at whole seconds since 1970. */
 export function timestampOfSeconds(seconds: Int): Timestamp | CelError {
   return seconds < minUnixTime || seconds > maxUnixTime ? timestampOverflow : new Timestamp(Number(seconds), 0);
 }
@@ -52,7 +55,7 @@ const unitNanos: Readonly<Record<string, bigint>> = {
   h: 3600n * nanosPerSecond,
 };
 
-/** A duration in Go's syntax (`1h2m3.5s`), to the nanosecond; undefined if it is none. */
+/** Parses Go's duration syntax (`1h2m3.5s`) with nanosecond precision; undefined if it is invalid. */
 export function parseGoDuration(text: string): Duration | undefined {
   const negative = text[0] === '-';
   let rest = negative || text[0] === '+' ? text.slice(1) : text;
@@ -74,7 +77,7 @@ export function parseGoDuration(text: string): Duration | undefined {
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** A time as RFC 3339 writes it; undefined if it is none. */
+/** Parses RFC 3339; undefined if it is invalid. */
 export function parseRfc3339(text: string): Timestamp | CelError | undefined {
   const match = rfc3339.exec(text);
   if (!match) return undefined;
@@ -101,7 +104,7 @@ function fractionOf(nanos: number): string {
   return nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`;
 }
 
-/** `2006-01-02T15:04:05.999999999Z07:00`, in the zone of the timestamp. */
+/** Formats `2006-01-02T15:04:05.999999999Z07:00` in the zone of the timestamp. */
 export function formatTimestamp(time: Timestamp): string {
   const local = new Date((time.seconds + time.offsetMinutes * 60) * 1000);
   const date = `${String(local.getUTCFullYear()).padStart(4, '0')}-${two(local.getUTCMonth() + 1)}-${two(local.getUTCDate())}`;
@@ -119,18 +122,18 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** The seconds of a duration as a double, rounded as Go does. */
+/** Returns the seconds of a duration as a double, rounded like Go. */
 export function durationSeconds({ nanos }: Duration): number {
   return Number(nanos / nanosPerSecond) + Number(nanos % nanosPerSecond) / 1e9;
 }
 
-/** `3600s`, `1.5s`. */
+/** Formats a duration in seconds: `3600s`, `1.5s`. */
 export function formatDuration(duration: Duration): string {
   const seconds = durationSeconds(duration);
   return `${Math.abs(seconds) < 1e-6 && seconds !== 0 ? seconds.toFixed(9).replace(/0+$/, '') : seconds}s`;
 }
 
-/** Parts of a timestamp, as the getters of the language count them. */
+/** Parts of a timestamp that the language's getters return. */
 export type TimestampPart =
   | 'year'
   | 'month'
@@ -143,7 +146,7 @@ export type TimestampPart =
   | 'seconds'
   | 'milliseconds';
 
-/** A part of a timestamp in UTC or in a zone: a name of the IANA database or an offset `[+-]hh:mm`. */
+/** Returns a part of a timestamp in UTC or in a zone: an IANA name or an offset `[+-]hh:mm`. */
 export function timestampPart(time: Timestamp, part: TimestampPart, zone?: string): Value {
   const offset = zone === undefined ? 0 : zoneOffset(time, zone);
   if (offset instanceof CelError) return offset;
@@ -172,7 +175,7 @@ export function timestampPart(time: Timestamp, part: TimestampPart, zone?: strin
   }
 }
 
-/** 1 if the days since January were counted with a 29 February that this year has not. */
+/** Returns 1 if the day count included 29 February in a year without it. */
 function leapDay(date: Date): number {
   return date.getUTCMonth() > 1 && daysIn(date.getUTCFullYear(), 2) === 28 ? 1 : 0;
 }
@@ -193,7 +196,7 @@ function fixedOffset(zone: string, colon: number): number | CelError {
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** Zones that are kept; names come from requests. */
+/** Maximum number of cached zones, because their names come from requests. */
 const maxFormats = 100;
 
 function namedOffset(time: Timestamp, zone: string): number | undefined {
@@ -202,7 +205,7 @@ function namedOffset(time: Timestamp, zone: string): number | undefined {
     try {
       format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
     } catch {
-      // A RangeError says that there is no such zone.
+      // Intl throws a RangeError for an unknown zone.
       return undefined;
     }
     if (formats.size < maxFormats) formats.set(zone, format);

@@ -1,12 +1,12 @@
 /**
  * Values at run time.
  *
- * | CEL       | here |
+ * | CEL       | representation |
  * |-----------|------|
  * | int       | a number if it is a safe integer, else a bigint |
  * | double    | Double |
  * | uint      | Uint |
- * | bool, null, string | themselves |
+ * | bool, null, string | the JavaScript value |
  * | bytes     | Uint8Array |
  * | timestamp, duration | Timestamp, Duration |
  * | list, map | CelList, CelMap |
@@ -14,7 +14,7 @@
  * | type      | CelType |
  * | others    | CelObject |
  *
- * Errors are values too (CelError), since `&&`, `||` and the quantifiers may absorb them. Upstream: cel-go common/types.
+ * Errors are values, too (CelError), because `&&`, `||` and the quantifiers may absorb them. Upstream: cel-go common/types.
  */
 import {
   anyListType,
@@ -56,7 +56,7 @@ export type Value =
 
 export type Int = number | bigint;
 
-/** An error of evaluation; `message` is cel-go's. */
+/** An evaluation error; `message` is cel-go's. */
 export class CelError {
   constructor(readonly message: string) {}
 }
@@ -73,7 +73,7 @@ export class Uint {
   constructor(readonly value: bigint) {}
 }
 
-/** A point in time: seconds since the epoch, nanoseconds, and the offset of the zone that it was written in. */
+/** A point in time: seconds since the epoch, nanoseconds, and the zone offset that it was written with. */
 export class Timestamp {
   constructor(
     readonly seconds: number,
@@ -82,36 +82,36 @@ export class Timestamp {
   ) {}
 }
 
-/** A span of time in nanoseconds. */
+/** A duration in nanoseconds. */
 export class Duration {
   constructor(readonly nanos: bigint) {}
 }
 
-/** An optional value; `none` is the one without. */
+/** An optional value; `none` has no content. */
 export class Optional {
   static readonly none = new Optional(undefined);
 
   constructor(readonly value: Value | undefined) {}
 }
 
-/** Up to here lists are copied when they are joined. */
+/** Joined lists up to this size are copied. */
 const maxCopiedItems = 64;
-/** More than an expression can look at within its limit. */
+/** Maximum list size, more than an expression can traverse within its cost limit. */
 const maxItems = 10_000_000;
 
-/** A list. `get` is asked for valid indices only. */
+/** A list. `get` is called only with valid indices. */
 export abstract class CelList {
   abstract readonly size: number;
   abstract get(index: number): Value;
 
-  /** Whether two lists are equal; lists of Kubernetes schemas have their own rule. */
+  /** Tests equality; lists of Kubernetes schemas override it. */
   equals(other: Value, equal: (a: Value, b: Value) => Value): Value {
     if (!(other instanceof CelList) || this.size !== other.size) return false;
     for (let i = 0; i < this.size; i++) if (equal(this.get(i), other.get(i)) === false) return false;
     return true;
   }
 
-  /** `this + other`. */
+  /** Returns `this + other`. */
   concat(other: CelList): Value {
     if (this.size === 0) return other;
     if (other.size === 0) return this;
@@ -139,7 +139,7 @@ export class ValueList extends CelList {
   }
 }
 
-/** Two lists, one after the other; a step costs the same however long they are. */
+/** A concatenation of two lists, which copies neither. */
 class JoinedList extends CelList {
   readonly size: number;
 
@@ -164,14 +164,13 @@ class JoinedList extends CelList {
   }
 }
 
-/** A map. */
 export abstract class CelMap {
   abstract readonly size: number;
-  /** The value of a key, which is undefined if there is none; an error for a key that cannot be one. */
+  /** Returns the value of a key; undefined if it is missing; an error for an invalid key type. */
   abstract find(key: Value): Value | undefined;
   abstract keys(): Iterable<Value>;
 
-  /** Whether two maps are equal; objects of Kubernetes schemas have their own rule. */
+  /** Tests equality; objects of Kubernetes schemas override it. */
   equals(other: Value, equal: (a: Value, b: Value) => Value): Value {
     if (!(other instanceof CelMap) || this.size !== other.size) return false;
     for (const key of this.keys()) {
@@ -182,7 +181,7 @@ export abstract class CelMap {
   }
 }
 
-/** A map made by an expression. Numeric keys of different types that are equal are one key. */
+/** A map created by an expression. Numerically equal keys of different types are one key. */
 export class ValueMap extends CelMap {
   readonly #entries: ReadonlyMap<unknown, readonly [Value, Value]>;
 
@@ -191,7 +190,7 @@ export class ValueMap extends CelMap {
     this.#entries = entries;
   }
 
-  /** Later entries win over earlier ones with the same key. */
+  /** Creates a map; later entries replace earlier ones with the same key. */
   static of(entries: Iterable<readonly [Value, Value]>): ValueMap {
     const map = new Map<unknown, readonly [Value, Value]>();
     for (const entry of entries) map.set(mapKey(entry[0]), entry);
@@ -211,7 +210,7 @@ export class ValueMap extends CelMap {
   }
 }
 
-/** What a key is found by. A string is itself; numbers are equal across types; nothing else but bool can be a key. */
+/** Returns the lookup key: the string itself; numbers compare equal across types; other keys must be bool. */
 export function mapKey(key: Value): unknown {
   if (typeof key !== 'object') return key;
   if (key instanceof Uint) return intValue(key.value) ?? key.value;
@@ -223,12 +222,12 @@ export function mapKey(key: Value): unknown {
   return key;
 }
 
-/** A value that only functions of a library look into. */
+/** A value that is opaque except to the functions of a library. */
 export interface CelObject {
   readonly celType: CelType;
-  /** As error messages show it. */
+  /** Text for error messages. */
   readonly text?: string;
-  /** Whether two objects are equal. */
+  /** Tests equality. */
   equals(other: Value): Value;
 }
 
@@ -239,7 +238,7 @@ export function isCelObject(value: Value): value is CelObject {
 const int64Min = -(2n ** 63n);
 const int64Max = 2n ** 63n - 1n;
 
-/** An int of a bigint; undefined outside of int64. */
+/** Converts a bigint to an int; undefined outside of int64. */
 export function intValue(value: bigint): Int | undefined {
   if (value >= -9007199254740991n && value <= 9007199254740991n) return Number(value);
   return value >= int64Min && value <= int64Max ? value : undefined;
@@ -251,7 +250,7 @@ export function isInt(value: Value): value is Int {
 
 const optionalOfDyn = optionalType(dynType);
 
-/** The type of a value, lists and maps as of anything. */
+/** Returns the type of a value; elements of lists and maps are dyn. */
 export function typeOf(value: Value): CelType {
   if (typeof value === 'string') return stringType;
   if (isInt(value)) return intType;
@@ -270,7 +269,10 @@ export function typeOf(value: Value): CelType {
   return value.celType;
 }
 
-/** Whether a value may be an argument of a declared type. Of lists and maps only the first element is looked at. Upstream: IsAssignableRuntimeType. */
+/**
+ * True if the value can be an argument of the declared type. Checks only the first element of lists and maps. Upstream:
+ * IsAssignableRuntimeType.
+ */
 export function matchesType(type: CelType, value: Value): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -297,7 +299,7 @@ function matchesEntries(type: CelType, map: CelMap): boolean {
   return true;
 }
 
-/** The number of code points of a text. */
+/** Returns the number of code points of a text. */
 export function textSize(text: string): number {
   let size = text.length;
   for (let i = 0; i < text.length - 1; i++) {

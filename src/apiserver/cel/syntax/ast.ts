@@ -1,7 +1,7 @@
-/** The syntax tree of an expression after its macros are expanded. Upstream: cel-go common/ast. */
+/** The syntax tree of an expression after macro expansion. Upstream: cel-go common/ast. */
 import type { Value } from '../runtime/values.ts';
 
-/** A node of the tree. The checker resolves names in place, by giving a node another content. */
+/** A node of the tree. The checker resolves names in place by replacing the content of nodes. */
 export interface Expr {
   readonly id: number;
   node: Node;
@@ -23,7 +23,7 @@ export interface Select {
   readonly kind: 'select';
   readonly operand: Expr;
   readonly field: string;
-  /** `has(operand.field)`. */
+  /** True for `has(operand.field)`. */
   readonly testOnly: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Call {
 export interface List {
   readonly kind: 'list';
   readonly elements: readonly Expr[];
-  /** Indices of the elements with a `?`. */
+  /** Indices of the elements marked with `?`. */
   readonly optionals: ReadonlySet<number>;
 }
 
@@ -66,7 +66,10 @@ export interface Struct {
   readonly fields: readonly StructField[];
 }
 
-/** The loop that every macro over lists and maps becomes: `accu = accuInit; for (iter of range) if (condition) accu = step; result`. */
+/**
+ * The loop that macros over lists and maps expand to: `accu = accuInit; for (iter of range) if (condition) accu = step;
+ * result`.
+ */
 export interface Comprehension {
   readonly kind: 'comprehension';
   readonly iterRange: Expr;
@@ -79,19 +82,19 @@ export interface Comprehension {
   readonly result: Expr;
 }
 
-/** Where an error stands. */
+/** Placeholder for an erroneous node. */
 export interface Unspecified {
   readonly kind: 'unspecified';
 }
 
-/** The name of the accumulator that macros use; no identifier can be written so. */
+/** Name of the accumulator in macros; identifiers cannot have this form. */
 export const accumulatorName = '@result';
-/** The name that older macros used; still refused as an iteration variable. */
+/** Name of the accumulator in older macros; still rejected as an iteration variable. */
 export const legacyAccumulatorName = '__result__';
-/** The iteration variable of `cel.bind` and its like. */
+/** Iteration variable of `cel.bind` and similar macros. */
 export const unusedIterVar = '#unused';
 
-/** The functions that operators become. */
+/** The function names of operators. */
 export const operators = {
   conditional: '_?_:_',
   logicalAnd: '_&&_',
@@ -116,7 +119,7 @@ export const operators = {
   notStrictlyFalse: '@not_strictly_false',
 } as const;
 
-/** `a.b.c` as a name, if the expression is nothing else. */
+/** Returns `a.b.c` if the expression is a qualified name; undefined otherwise. */
 export function qualifiedName({ node }: Expr): string | undefined {
   if (node.kind === 'ident') return node.name;
   if (node.kind !== 'select' || node.testOnly) return undefined;
@@ -124,7 +127,7 @@ export function qualifiedName({ node }: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${node.field}`;
 }
 
-/** The direct parts of a node, in order of evaluation. */
+/** Returns the children of a node in the order of evaluation. */
 export function children({ node }: Expr): readonly Expr[] {
   switch (node.kind) {
     case 'select':
@@ -144,7 +147,7 @@ export function children({ node }: Expr): readonly Expr[] {
   }
 }
 
-/** A parsed expression: the tree, and where its nodes begin in the source (UTF-16 offsets by id). */
+/** A parsed expression: the tree and the start of each node in the source (UTF-16 offsets by id). */
 export interface Ast {
   readonly expr: Expr;
   readonly offsets: ReadonlyMap<number, number>;

@@ -39,7 +39,7 @@ export interface Token {
 
 const isKeyword = (text: string): text is (typeof keywords)[number] => (keywords as readonly string[]).includes(text);
 
-// Each pattern is linear: no part of it can match the same text in two ways.
+// Each pattern is linear: it can match a text in only one way.
 const blank = /(?:[\t \r\n\f]+|\/\/[^\n]*)+/y;
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
 const escapedIdentifier = /`[A-Za-z0-9_.\-/ ]+`/y;
@@ -59,7 +59,7 @@ const rawQuotes: readonly [string, RegExp][] = [
   ["'", /'[^'\n\r]*'/y],
 ];
 
-/** Splits an expression into tokens, the last of which is the end. `onError` gets what is no token, which is then skipped. */
+/** Splits an expression into tokens and an end token. Skips unrecognized text and reports it to `onError`. */
 export function tokenize(text: string, onError: (offset: number, unrecognized: string) => void): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -119,7 +119,7 @@ function stringLength(text: string, start: number): { length: number; bytes: boo
   return undefined;
 }
 
-/** As ANTLR reports it: what the lexer read before no token could come of it any more. */
+/** Returns the text that ANTLR reports: everything read before no token could match any more. */
 function unrecognized(text: string, start: number): string {
   const char = String.fromCodePoint(text.codePointAt(start)!);
   if (char === '"' || char === "'") {

@@ -2,7 +2,7 @@
 import { accumulatorName, type Expr, legacyAccumulatorName, operators, unusedIterVar } from './ast.ts';
 import type { MacroFactory } from './node-factory.ts';
 
-/** A call that the parser replaces. `expand` returns undefined if the call is none of the macro; it throws MacroError. */
+/** A call that the parser expands. `expand` returns undefined if the call does not match the macro; it throws MacroError. */
 export interface Macro {
   readonly name: string;
   readonly argCount: number;
@@ -55,7 +55,7 @@ function comprehension(make: MacroFactory, range: Expr, iterVar: string, iterVar
   });
 }
 
-/** `name = init; body` as a comprehension over nothing. */
+/** Builds `name = init; body` as a comprehension over an empty list. */
 function bind(make: MacroFactory, name: string, init: Expr, body: Expr): Expr {
   return make.make({
     kind: 'comprehension',
@@ -100,7 +100,7 @@ function quantifierMacro(name: string, quantifier: Quantifier): Macro {
   });
 }
 
-/** A loop that collects: `step` under an optional `filter`. */
+/** Builds a loop that appends `step` for items that pass an optional `filter`. */
 function collecting(make: MacroFactory, init: Expr, step: Expr, filter: Expr | undefined): Loop {
   return {
     init,
@@ -125,7 +125,7 @@ function expandFilter(make: MacroFactory, target: Expr, [variable, filter]: read
   return comprehension(make, target, name, undefined, collecting(make, init, step, filter));
 }
 
-/** has, all, exists, exists_one, map, filter. */
+/** The macros has, all, exists, exists_one, map and filter. */
 export const standardMacros: readonly Macro[] = [
   {
     name: 'has',
@@ -179,7 +179,7 @@ const toMapEntry: Transform = (make, _key, transform) => ({
   init: make.make({ kind: 'map', entries: [] }),
 });
 
-/** The function that transformMap adds an entry with. */
+/** The function with which transformMap adds an entry. */
 export const mapInsert = 'cel.@mapInsert';
 
 function transformMacros(name: string, transform: Transform): Macro[] {
@@ -191,7 +191,7 @@ function transformMacros(name: string, transform: Transform): Macro[] {
   return [receiverMacro(name, 3, expand), receiverMacro(name, 4, expand)];
 }
 
-/** The macros with two variables: index and element of a list, key and value of a map. */
+/** Macros with two variables: index and element of a list, key and value of a map. */
 export const twoVariableMacros: readonly Macro[] = [
   twoVariableQuantifier('all', all),
   twoVariableQuantifier('exists', exists),
@@ -202,7 +202,7 @@ export const twoVariableMacros: readonly Macro[] = [
   ...transformMacros('transformMapEntry', toMapEntry),
 ];
 
-/** `cel.bind(name, init, body)`. */
+/** The macro `cel.bind(name, init, body)`. */
 export const bindingMacros: readonly Macro[] = [
   receiverMacro('bind', 3, (make, target, [variable, init, body]) => {
     if (target.node.kind !== 'ident' || target.node.name !== 'cel') return undefined;
@@ -223,7 +223,7 @@ function optionalMacro(macro: string, wrap: (make: MacroFactory, body: Expr) => 
   });
 }
 
-/** optMap and optFlatMap. */
+/** The macros optMap and optFlatMap. */
 export const optionalMacros: readonly Macro[] = [
   optionalMacro('optMap', (make, body) => make.call('optional.of', body)),
   optionalMacro('optFlatMap', (_make, body) => body),
@@ -231,7 +231,7 @@ export const optionalMacros: readonly Macro[] = [
 
 const sortByInput = '@__sortBy_input__';
 
-/** `list.sortBy(x, key)`. */
+/** The macro `list.sortBy(x, key)`. */
 export const listMacros: readonly Macro[] = [
   receiverMacro('sortBy', 2, (make, target, args) => {
     if (!['list', 'select', 'ident', 'comprehension', 'call'].includes(target.node.kind)) {

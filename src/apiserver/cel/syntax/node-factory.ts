@@ -1,12 +1,12 @@
 import type { Value } from '../runtime/values.ts';
 import { accumulatorName, type Expr, type MapEntry, type Node } from './ast.ts';
 
-/** Numbers the nodes of one tree and keeps where each begins. */
+/** Numbers the nodes of a tree and records their offsets. */
 export class NodeFactory {
   readonly offsets = new Map<number, number>();
   #nextId = 1;
 
-  /** A new id for what begins at an offset. */
+  /** Returns a new id for a node at an offset. */
   id(offset: number): number {
     const id = this.#nextId++;
     this.offsets.set(id, offset);
@@ -18,7 +18,7 @@ export class NodeFactory {
   }
 }
 
-/** Wrong use of a macro; `offset` is where. */
+/** Wrong use of a macro at `offset`. */
 export class MacroError extends Error {
   override readonly name = 'MacroError';
 
@@ -30,7 +30,7 @@ export class MacroError extends Error {
   }
 }
 
-/** Makes the nodes that a macro expands to; all of them begin where the macro's call does. */
+/** Creates the nodes of a macro expansion, all at the offset of the macro's call. */
 export class MacroFactory {
   constructor(
     readonly nodes: NodeFactory,
@@ -69,7 +69,7 @@ export class MacroFactory {
     return new MacroError(message, this.nodes.offsets.get(expr.id) ?? this.offset);
   }
 
-  /** The same tree under new ids, for a macro that needs an argument twice. */
+  /** Copies a tree with new ids, for a macro that uses an argument twice. */
   copy(expr: Expr): Expr {
     const id = this.nodes.id(this.nodes.offsets.get(expr.id) ?? this.offset);
     return { id, node: this.#copyNode(expr.node) };

@@ -1,4 +1,7 @@
-/** CEL's grammar by recursive descent, with the limits and the error texts of upstream's generated parser. Upstream: cel-go parser/parser.go, CEL.g4. */
+/**
+ * Recursive descent parser of CEL with the limits and error texts of upstream's generated parser. Upstream: cel-go
+ * parser/parser.go, CEL.g4.
+ */
 import type { Value } from '../runtime/values.ts';
 import { Double, intValue, Uint } from '../runtime/values.ts';
 import { type Ast, type Expr, type List, type MapEntry, operators, type StructField } from './ast.ts';
@@ -8,25 +11,25 @@ import { MacroError, MacroFactory, NodeFactory } from './node-factory.ts';
 import { Issues, type Source } from './source.ts';
 import { unescapeBytes, UnescapeError, unescapeString } from './unescape.ts';
 
-/** Rules of the grammar may be nested so deep; each link of a chain of selections or sums counts as one. */
+/** Maximum nesting of grammar rules; each link of a chain of selections or sums counts as one. */
 const maxRecursionDepth = 250;
-/** Longer expressions are refused. In code points. */
+/** Maximum length of an expression in code points. */
 const expressionSizeCodePointLimit = 100_000;
-/** So many syntax errors are got over. */
+/** Maximum number of recoveries from syntax errors. */
 const maxRecoveries = 30;
-/** After so many syntax errors the parser gives up. */
+/** Number of syntax errors after which parsing stops. */
 const errorReportingLimit = 100;
 
 export interface ParserOptions {
   readonly macros: readonly Macro[];
-  /** Whether `a.?b`, `a[?b]` and `?` in literals are part of the language. */
+  /** Enables `a.?b`, `a[?b]` and `?` in literals. */
   readonly optionalSyntax: boolean;
 }
 
-/** Parses an expression and expands its macros. Without issues there is a tree. */
+/** Parses an expression and expands its macros. `ast` is defined if there are no issues. */
 export function parse(source: Source, options: ParserOptions): { ast: Ast | undefined; issues: Issues } {
   const issues = new Issues(source);
-  // A string has at most as many code points as units.
+  // The number of code points cannot exceed the number of UTF-16 units.
   const size = source.text.length > expressionSizeCodePointLimit ? [...source.text].length : 0;
   if (size > expressionSizeCodePointLimit) {
     issues.report(`expression code point size exceeds limit: size: ${size}, limit ${expressionSizeCodePointLimit}`);
@@ -36,7 +39,7 @@ export function parse(source: Source, options: ParserOptions): { ast: Ast | unde
   return { ast: issues.length > 0 ? undefined : ast, issues };
 }
 
-/** Ends parsing; what is wrong has been reported. */
+/** Stops parsing after a reported error. */
 class Abort extends Error {}
 
 type Rule = 'expr' | 'relation' | 'calc' | 'member';
@@ -57,7 +60,7 @@ const relations: Readonly<Partial<Record<TokenKind, string>>> = {
 const sums: Readonly<Partial<Record<TokenKind, string>>> = { '+': operators.add, '-': operators.subtract };
 const products: Readonly<Partial<Record<TokenKind, string>>> = { '*': operators.multiply, '/': operators.divide, '%': operators.modulo };
 
-/** What an operand can begin with. */
+/** Tokens that an operand can start with. */
 const operandStart: readonly TokenKind[] = [
   '[',
   '{',
@@ -117,7 +120,7 @@ const tokenOrder: readonly TokenKind[] = [
   'ESC_IDENTIFIER',
 ];
 
-/** What can follow an operand inside an expression. */
+/** Tokens that can follow an operand inside an expression. */
 const operandFollow: ReadonlySet<TokenKind> = new Set<TokenKind>([
   ...(Object.keys(relations) as TokenKind[]),
   '&&',
@@ -137,12 +140,12 @@ class Parser {
   readonly #nodes = new NodeFactory();
   readonly #macros = new Map<string, Macro>();
   readonly #depths: Record<Rule, number> = { expr: 0, relation: 0, calc: 0, member: 0 };
-  /** The tokens that end the brackets which are open, the innermost last. */
+  /** Closing tokens of the open brackets, the innermost last. */
   readonly #closers: TokenKind[] = ['<EOF>'];
   readonly #optionalSyntax: boolean;
   #at = 0;
   #syntaxErrors = 0;
-  /** Whether nothing was taken since the last error; further ones would be its consequences. */
+  /** True if no token was consumed since the last error; further errors would be consequences of it. */
   #recovering = false;
   #recoveries = 0;
 
@@ -182,7 +185,7 @@ class Parser {
     return token;
   }
 
-  /** Skips to where an operand could end, after an error; an operand that is none stands for what was skipped. */
+  /** Skips to a possible end of an operand after an error. Returns a placeholder for the skipped text. */
   #recover(): Expr {
     this.#recoveries++;
     if (this.#recoveries > maxRecoveries) {
@@ -203,7 +206,10 @@ class Parser {
     return this.#token.kind === kind ? this.#next() : undefined;
   }
 
-  /** Takes a token of a kind, with upstream's recovery: one token too many is dropped, one that is missing is thought of. */
+  /**
+   * Consumes a token of one of the kinds, with upstream's recovery: drops one extraneous token, or assumes one missing
+   * token.
+   */
   #expect(...kinds: readonly [TokenKind, ...TokenKind[]]): void {
     const { kind } = this.#token;
     if (kinds.includes(kind)) {
@@ -226,7 +232,7 @@ class Parser {
     this.#recover();
   }
 
-  /** Whether a token makes sense behind one that is missing. */
+  /** True if a token can follow a missing one. */
   #canFollow(missing: TokenKind, kind: TokenKind): boolean {
     if (missing === ':') return operandStart.includes(kind);
     return missing !== '<EOF>' && (operandFollow.has(kind) || this.#closers.at(-1) === kind || (kind === ',' && this.#closers.length > 1));
@@ -246,13 +252,13 @@ class Parser {
       this.issues.report(`Syntax error: More than ${errorReportingLimit} syntax errors`, offset);
   }
 
-  /** Reports something that is grammatical and wrong; parsing goes on. */
+  /** Reports an error in grammatical text and continues. */
   #error(message: string, offset: number): Expr {
     this.issues.report(message, offset);
     return this.#nodes.make(offset, { kind: 'unspecified' });
   }
 
-  /** Counts an entry of a rule of the grammar; the returned function takes back all entries since. */
+  /** Counts the entry of a grammar rule. The returned function undoes all entries since. */
   #enter(rule: Rule): () => void {
     const before = this.#depths[rule];
     this.#deepen(rule);
@@ -268,7 +274,7 @@ class Parser {
     throw new Abort();
   }
 
-  /** `start` is what the first operand can begin with, for the error message. */
+  /** `start` lists the tokens that can start the first operand, for the error message. */
   #expr(start: readonly TokenKind[]): Expr {
     const leave = this.#enter('expr');
     const condition = this.#logical('||', start);
@@ -287,7 +293,7 @@ class Parser {
     return this.#call(id, operators.conditional, undefined, [condition, then, otherwise]);
   }
 
-  /** A chain of `||` or `&&`, as a balanced tree. */
+  /** Parses a chain of `||` or `&&` into a balanced tree. */
   #logical(operator: '||' | '&&', start: readonly TokenKind[]): Expr {
     const operand = (first: readonly TokenKind[]): Expr => (operator === '||' ? this.#logical('&&', first) : this.#relation(first));
     const terms = [operand(start)];
@@ -324,7 +330,7 @@ class Parser {
     return expr;
   }
 
-  /** Operators that bind equally, from the left. */
+  /** Parses left-associative operators of the same precedence. */
   #chain(
     rule: Rule,
     names: Readonly<Partial<Record<TokenKind, string>>>,
@@ -343,7 +349,7 @@ class Parser {
     return left;
   }
 
-  /** Drops one token that cannot begin an operand if the one behind it can; else what follows is no operand, which is returned. */
+  /** Drops one token that cannot start an operand if the next one can; otherwise returns a placeholder operand. */
   #checkStart(start: readonly TokenKind[]): Expr | undefined {
     const { kind } = this.#token;
     if (start.includes(kind)) return undefined;
@@ -426,7 +432,7 @@ class Parser {
     return this.#call(id, optional ? operators.optIndex : operators.index, undefined, [operand, index]);
   }
 
-  /** Parses what stands before a closing token, and takes that. */
+  /** Parses the content before a closing token and consumes the token. */
   #bracketed<T>(closer: TokenKind, parse: () => T): T {
     this.#closers.push(closer);
     const result = parse();
@@ -435,7 +441,7 @@ class Parser {
     return result;
   }
 
-  /** What stands between parentheses, the opening one being taken. */
+  /** Parses arguments after the opening parenthesis. */
   #arguments(): Expr[] {
     return this.#bracketed(')', () => {
       const args: Expr[] = [];
@@ -486,7 +492,7 @@ class Parser {
     return this.#call(id, prefix + name.text, undefined, this.#arguments());
   }
 
-  /** How many identifiers a struct's name has that begins here; 0 if no struct does. */
+  /** Returns the number of identifiers of the struct name at this position; 0 if there is none. */
   #structName(): number {
     for (let ahead = 0; ; ahead += 2) {
       if (this.#peek(ahead).kind !== 'IDENTIFIER') return 0;
@@ -521,7 +527,7 @@ class Parser {
     return { id, name: name.text, value: this.#expr(operandStart), optional };
   }
 
-  /** Entries with commas between them, and perhaps one behind the last. */
+  /** Parses entries separated by commas, with an optional trailing comma. */
   #entries<T>(entry: () => T): T[] {
     const entries: T[] = [];
     const closer = this.#closers.at(-1);
@@ -620,7 +626,7 @@ function expectation(kinds: readonly TokenKind[]): string {
   return names.length === 1 ? names[0]! : `{${names.join(', ')}}`;
 }
 
-/** A literal that is grammatical and out of range. */
+/** A literal that is grammatical but out of range. */
 class LiteralError {
   constructor(readonly message: string) {}
 }

@@ -1,17 +1,17 @@
-/** The text of one expression, and what is wrong in it, as cel-go shows it. Upstream: cel-go common/source.go, error.go, errors.go. */
+/** The text of an expression and its issues, formatted like cel-go. Upstream: cel-go common/source.go, error.go, errors.go. */
 
-/** Errors beyond this number are counted only. */
+/** Errors beyond this number are only counted. */
 const maxErrorsToReport = 100;
-/** Longer lines are not shown. */
+/** Maximum length of a line shown in messages. */
 const maxSnippetLength = 16_384;
 
-/** One thing wrong in an expression. `offset` counts UTF-16 units; undefined if the error has no place. */
+/** An issue in an expression. `offset` counts UTF-16 units; undefined if it has no position. */
 export interface Issue {
   readonly message: string;
   readonly offset: number | undefined;
 }
 
-/** A text with its lines. */
+/** A text with its line offsets. */
 export class Source {
   readonly #lineStarts: number[] = [0];
 
@@ -22,21 +22,21 @@ export class Source {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1);
   }
 
-  /** Line (from 1) and column (from 0, in code points) of an offset. */
+  /** Returns line (from 1) and column (from 0, in code points) of an offset. */
   location(offset: number): { line: number; column: number } {
     let line = 1;
     while (line < this.#lineStarts.length && this.#lineStarts[line]! <= offset) line++;
     return { line, column: [...this.text.slice(this.#lineStarts[line - 1], offset)].length };
   }
 
-  /** The text of a line, without its end. */
+  /** Returns the text of a line without its line break. */
   line(line: number): string {
     const end = this.#lineStarts[line];
     return this.text.slice(this.#lineStarts[line - 1], end === undefined ? undefined : end - 1);
   }
 }
 
-/** All that is wrong in an expression, in the order in which it was found. */
+/** The issues of an expression in the order of their discovery. */
 export class Issues {
   readonly #issues: Issue[] = [];
   #count = 0;
@@ -56,7 +56,7 @@ export class Issues {
     return this.#issues;
   }
 
-  /** Each issue with its line and a mark below it, sorted by place, as clients of upstream see it. */
+  /** Formats each issue with its line and a marker, sorted by position, as upstream's clients see it. */
   toString(): string {
     const placed = this.#issues.map((issue) => {
       const { line, column } = issue.offset === undefined ? { line: -1, column: -1 } : this.source.location(issue.offset);

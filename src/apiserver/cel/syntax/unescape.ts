@@ -1,6 +1,6 @@
 /** String and bytes literals. Upstream: cel-go parser/unescape.go. */
 
-/** What a literal cannot hold; `message` is cel-go's. */
+/** Invalid content of a literal; `message` is cel-go's. */
 export class UnescapeError extends Error {
   override readonly name = 'UnescapeError';
 }
@@ -20,7 +20,7 @@ const single: Readonly<Record<string, string>> = {
   '?': '?',
 };
 
-/** The text of a string literal, quotes and prefix included. Throws UnescapeError. */
+/** Returns the value of a string literal, including quotes and prefix. Throws UnescapeError. */
 export function unescapeString(literal: string): string {
   const { raw, body } = strip(literal);
   if (raw || !body.includes('\\')) return body;
@@ -36,7 +36,7 @@ export function unescapeString(literal: string): string {
   return out;
 }
 
-/** The bytes of a bytes literal, its `b` already gone. Throws UnescapeError. */
+/** Returns the value of a bytes literal without its leading `b`. Throws UnescapeError. */
 export function unescapeBytes(literal: string): Uint8Array {
   const { raw, body } = strip(literal);
   if (raw || !body.includes('\\')) return Buffer.from(body);
@@ -57,7 +57,10 @@ function strip(literal: string): { raw: boolean; body: string } {
   return { raw, body: triple ? quoted.slice(3, -3) : quoted.slice(1, -1) };
 }
 
-/** Runs of plain text, and numbers: `unicode` for \u and \U, else a byte or an octal. The lexer let only whole escapes pass. */
+/**
+ * Yields runs of plain text and escaped numbers: `unicode` is true for \u and \U, false for bytes and octals. The lexer has
+ * checked that escapes are complete.
+ */
 function* parts(body: string): Generator<string | { code: number; unicode: boolean }> {
   let at = 0;
   while (at < body.length) {

@@ -2,7 +2,7 @@ import { formatFloat } from '#apimachinery/runtime/quote';
 import { Double, isInt, Uint, type Value } from '../runtime/values.ts';
 import { type Call, type Expr, operators } from './ast.ts';
 
-/** How tight operators bind, the loosest first. */
+/** Operators by precedence, lowest first. */
 const levels: readonly (readonly string[])[] = [
   [operators.conditional],
   [operators.logicalOr],
@@ -15,7 +15,7 @@ const levels: readonly (readonly string[])[] = [
 const levelOf: ReadonlyMap<string, number> = new Map(levels.flatMap((names, level) => names.map((name) => [name, level] as const)));
 const primary = levels.length;
 
-/** The text of an expression that was parsed without macros. Parses to the same again. */
+/** Prints an expression that was parsed without macros. Parsing the result yields the same tree. */
 export function unparse({ node }: Expr): string {
   switch (node.kind) {
     case 'literal':
@@ -33,7 +33,7 @@ export function unparse({ node }: Expr): string {
     case 'struct':
       return `${node.typeName}{${node.fields.map(({ name, value, optional }) => `${optional ? '?' : ''}${name}: ${unparse(value)}`).join(', ')}}`;
     default:
-      throw new Error(`a ${node.kind} has no text`);
+      throw new Error(`a ${node.kind} node has no text form`);
   }
 }
 
@@ -54,7 +54,7 @@ function call(node: Call): string {
   return target ? `${operand(target, primary)}.${name}${list}` : `${name}${list}`;
 }
 
-/** In brackets where it binds less than what is around it. */
+/** Adds parentheses if the operator's precedence is below `level`. */
 function operand(expr: Expr, level: number): string {
   const { node } = expr;
   const own = node.kind === 'call' ? (levelOf.get(node.function) ?? primary) : primary;
@@ -67,7 +67,7 @@ function literal(value: Value): string {
   if (value instanceof Uint) return `${value.value}u`;
   if (value instanceof Double) return doubleText(formatFloat(value.value));
   if (value instanceof Uint8Array) return `b"${[...value].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}"`;
-  throw new Error('no literal is of this type');
+  throw new Error('the value has no literal form');
 }
 
 function doubleText(text: string): string {

@@ -3,7 +3,10 @@ import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 import type { ServiceResolver } from '#apiserver/network/service-resolver';
 import type { Endpoint } from '#apiserver/network/endpoint';
 
-/** How a webhook is reached that an object of the API configures. Upstream: admissionregistration.k8s.io and apiextensions.k8s.io WebhookClientConfig. */
+/**
+ * Client configuration of a webhook in an API object. Upstream: admissionregistration.k8s.io and apiextensions.k8s.io
+ * WebhookClientConfig.
+ */
 export interface WebhookClientConfig {
   readonly url?: string;
   readonly service?: { readonly namespace?: string; readonly name?: string; readonly path?: string; readonly port?: number };
@@ -11,21 +14,24 @@ export interface WebhookClientConfig {
   readonly caBundle?: string;
 }
 
-/** Where a webhook is, and how connections to it are made. */
+/** Address of a webhook and parameters of its connections. */
 export interface WebhookTarget {
   readonly url: URL;
-  /** As messages and the Host header tell it; that of a service always has a port. */
+  /** Host and port for messages and the Host header; a service's always has a port. */
   readonly authority: string;
-  /** The path of the URL, with its query. */
+  /** Path of the URL with its query. */
   readonly path: string;
-  /** PEM; undefined: the authorities that Node knows. */
+  /** PEM; undefined: Node's default authorities. */
   readonly certificateAuthority: string | undefined;
-  /** Where a service is now; undefined: at the URL. Throws for a service that cannot be reached. */
+  /** Returns the current endpoint of a service; undefined for a URL. Throws if the service is unavailable. */
   readonly endpoint: (() => Endpoint) | undefined;
   readonly dial: Dial | undefined;
 }
 
-/** Throws an Error for a configuration that names no place, or one without TLS. Upstream: apiserver/pkg/util/webhook/client.go. */
+/**
+ * Returns the target of a client configuration. Throws an Error if it has no address or does not use TLS. Upstream:
+ * apiserver/pkg/util/webhook/client.go.
+ */
 export function webhookTarget({ url: text = '', service, caBundle = '' }: WebhookClientConfig, resolver: ServiceResolver): WebhookTarget {
   const { namespace = '', name = '', port = 443, path = '' } = service ?? {};
   const ofService = `${name}.${namespace}.svc:${port}`;

@@ -1,15 +1,18 @@
-/** Who a client is at the moment. One object as long as that counts. */
+/** Credentials of a client. The object's identity stays the same while they are valid. */
 export interface Credential {
-  /** Shown as `Authorization: Bearer`; empty: none. */
+  /** Bearer token; empty: none. */
   readonly token: string;
-  /** Shown by connections. */
+  /** Client certificate for connections. */
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** Where credentials come from that do not stay the same. */
+/** A source of credentials that change over time. */
 export interface CredentialSource {
-  /** Those that count now. Rejects where there are none. */
+  /** Returns the current credentials. Rejects if there are none. */
   get(): Promise<Credential>;
-  /** The service did not take them. Resolves when others are there, or are to be had by the next `get`. */
+  /**
+   * Reports that the service rejected the credentials. Resolves when others are available or can be fetched by the next
+   * `get`.
+   */
   refused(credential: Credential): Promise<void>;
 }

@@ -12,13 +12,16 @@ type Fields = Readonly<Record<string, unknown>>;
 const group = 'client.authentication.k8s.io';
 const apiVersions = [`${group}/v1`, `${group}/v1beta1`];
 const interactiveModes = ['Never', 'IfAvailable', 'Always'];
-/** A program that takes longer is ended, so that it does not hold up requests for ever. */
+/** Timeout of a credential program, so that it cannot block requests forever. */
 const runMs = 60_000;
 const maxOutputBytes = 1 << 20;
-/** How often the hint of how to install a program is given. Upstream: exec.go (sometimes). */
+/** Limit of install hints in messages. Upstream: exec.go (sometimes). */
 const hints = { most: 10, inMs: 3_600_000 };
 
-/** The `exec` of a user of a kubeconfig: the program that knows the credentials. Upstream: client-go/tools/clientcmd/api/types.go (ExecConfig). */
+/**
+ * The `exec` section of a kubeconfig user: a program that provides credentials. Upstream:
+ * client-go/tools/clientcmd/api/types.go (ExecConfig).
+ */
 export interface ExecConfig {
   readonly command: string;
   readonly args: readonly string[];
@@ -26,11 +29,11 @@ export interface ExecConfig {
   readonly apiVersion: string;
   readonly installHint: string;
   readonly interactiveMode: string;
-  /** Whether the program is told of the service that the credentials are for, and what else it is told with that. */
+  /** Set if the program receives information about the cluster, with the configuration from the cluster's extension. */
   readonly cluster: { readonly config: unknown } | undefined;
 }
 
-/** The service that credentials are for, as programs are told of it. Upstream: client-go/rest/exec.go. */
+/** The cluster information passed to programs. Upstream: client-go/rest/exec.go. */
 export interface ExecCluster {
   readonly server: string;
   readonly 'tls-server-name'?: string | undefined;
@@ -39,15 +42,16 @@ export interface ExecCluster {
   readonly 'certificate-authority-data'?: string | undefined;
 }
 
-/** What a program said. */
+/** Credentials returned by a program. */
 export interface ExecCredential extends Credential {
-  /** Milliseconds since 1970; Infinity: as long as the service takes it. */
+  /** Expiry as a Unix time in milliseconds; Infinity: until the service rejects them. */
   readonly until: number;
 }
 
 /**
- * Reads the `exec` of the user of that name; `clusterConfig`: what the cluster's extension for such programs says. A command with a path in it is relative to `folder`, any other is looked for in PATH.
- * Throws for what client-go's validation refuses, with its messages. Upstream: client-go/tools/clientcmd/validation.go.
+ * Reads the `exec` section of the user with that name; `clusterConfig` is the content of the cluster's exec extension. A
+ * command with a slash is relative to `folder`; others are looked up in PATH. Throws the errors of client-go's validation.
+ * Upstream: client-go/tools/clientcmd/validation.go.
  */
 export function readExecConfig(exec: Fields, user: string, folder: string, clusterConfig: unknown): ExecConfig {
   const text = (field: string): string => (typeof exec[field] === 'string' ? exec[field] : '');
@@ -78,8 +82,8 @@ export function readExecConfig(exec: Fields, user: string, folder: string, clust
 }
 
 /**
- * The credentials that a program knows: asked for when there are none, when they have expired, or when the service did not take them;
- * whoever needs them meanwhile waits for the same run. Upstream: client-go/plugin/pkg/client/auth/exec/exec.go.
+ * Credentials from a program, which runs when there are none, when they have expired, and after the service rejected them;
+ * concurrent callers share one run. Upstream: client-go/plugin/pkg/client/auth/exec/exec.go.
  */
 export class ExecCredentials implements CredentialSource {
   #credential: ExecCredential | undefined;
@@ -100,7 +104,7 @@ export class ExecCredentials implements CredentialSource {
     return this.#refresh();
   }
 
-  /** The program is asked again, unless it was since. */
+  /** Runs the program again, unless it has run since. */
   async refused(credential: Credential): Promise<void> {
     if (this.#credential === credential) await this.#refresh();
   }
@@ -129,7 +133,7 @@ export class ExecCredentials implements CredentialSource {
     return isTerminal;
   }
 
-  /** What it writes to its standard output; the error output is the server's own. */
+  /** Returns the standard output of the program; its standard error is inherited from the server. */
   #run(info: string, interactive: boolean): Promise<Buffer> {
     const { command, args, env } = this.config;
     const { promise, resolve: done, reject } = Promise.withResolvers<Buffer>();
@@ -173,11 +177,14 @@ export class ExecCredentials implements CredentialSource {
   }
 }
 
-/** One for each way of running a program, the oldest first. */
+/** One instance for each way to run a program, oldest first. */
 const known = new Map<string, ExecCredentials>();
 const mostKnown = 100;
 
-/** What a program says counts for all clients that would run it alike. Upstream: exec.go (globalCache). */
+/**
+ * Returns the instance shared by all clients that would run the same program in the same way. Upstream: exec.go
+ * (globalCache).
+ */
 export function sharedExecCredentials(config: ExecConfig, cluster: ExecCluster): ExecCredentials {
   const key = JSON.stringify([config, config.cluster && cluster]);
   const shared = known.get(key) ?? new ExecCredentials(config, cluster);
@@ -186,7 +193,7 @@ export function sharedExecCredentials(config: ExecConfig, cluster: ExecCluster):
   return shared;
 }
 
-/** Of an ExecCredential, JSON or YAML. Throws for what client-go refuses. */
+/** Parses an ExecCredential, JSON or YAML. Throws client-go's errors. */
 function credentialOf(output: Buffer, wanted: string): ExecCredential {
   let said: Fields;
   try {
@@ -195,7 +202,7 @@ function credentialOf(output: Buffer, wanted: string): ExecCredential {
     throw new Error(`decoding stdout: ${(cause as Error).message}`, { cause });
   }
   const { apiVersion, kind } = said;
-  if (kind !== 'ExecCredential' || typeof apiVersion !== 'string') throw new Error('decoding stdout: it is no ExecCredential');
+  if (kind !== 'ExecCredential' || typeof apiVersion !== 'string') throw new Error('decoding stdout: not an ExecCredential');
   if (apiVersion !== wanted)
     throw new Error(`exec plugin is configured to use API version ${wanted}, plugin returned version ${apiVersion}`);
   const status = said['status'];

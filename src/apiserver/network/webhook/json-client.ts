@@ -18,81 +18,81 @@ import { TokenFile } from './token-file.ts';
 /** Upstream: client-go/rest/request.go. */
 const lastGoodStatus = 206;
 const defaultAnswerBytes = 3 * 1024 * 1024;
-/** How often a service may ask for the same request once more. Upstream: client-go/rest/with_retry.go. */
+/** Maximum number of retries requested by a service. Upstream: client-go/rest/with_retry.go. */
 const mostRetriesAsked = 10;
-/** More than any request's time: a timer for more than 24 days would fire at once. */
+/** Longer than any request's timeout; a timer of more than 24 days would fire immediately. */
 const longestWaitSeconds = 3600;
 /** Upstream: apiserver/pkg/util/webhook/webhook.go (DefaultRetryBackoffWithInitialDelay). */
 const retries = { attempts: 5, factor: 1.5, jitter: 0.2 };
 
-/** A request that got no good answer. What the other side said is not in the message: it may be a secret. */
+/** A failed request. The message omits the response body, which may contain secrets. */
 export class WebhookError extends Error {
   constructor(
     message: string,
-    /** Whether another attempt may succeed. */
+    /** True if a retry may succeed. */
     readonly transient: boolean,
-    /** The status of the answer; 0 if there was none. */
+    /** HTTP status of the response; 0 if there was none. */
     readonly status = 0,
-    /** The body of the answer. */
+    /** Body of the response. */
     readonly answer?: Buffer,
     options?: ErrorOptions,
   ) {
     super(message, options);
   }
 
-  /** Whether the service took longer than it may. */
+  /** True if the request timed out. */
   get isTimeout(): boolean {
     return isTimeout(this.cause);
   }
 }
 
 export interface JsonClientOptions {
-  /** Of one attempt. */
+  /** Timeout of one attempt. */
   readonly timeoutMs: number;
-  /** Before the second attempt; it grows by half each time. 0: there is one attempt. */
+  /** Delay before the second attempt, which grows by half for each further one. 0: a single attempt. */
   readonly retryMs: number;
-  /** What an answer may have. Default: 3 MiB. */
+  /** Maximum size of a response. Default: 3 MiB. */
   readonly maxAnswerBytes?: number | undefined;
-  /** Where to connect to instead of the URL's host, asked for each attempt. Throws for a place that cannot be reached. */
+  /** Returns the address to connect to instead of the URL's host; called for each attempt. Throws if it is unavailable. */
   readonly endpoint?: (() => Endpoint) | undefined;
-  /** How connections are made; undefined: straight. */
+  /** Dialer; undefined: direct connections. */
   readonly dial?: Dial | undefined;
-  /** What the Host header says. Default: the URL's host. */
+  /** Value of the Host header. Default: the URL's host. */
   readonly authority?: string | undefined;
   readonly userAgent?: string | undefined;
 }
 
-/** What one request has of its own. */
+/** Options of one request. */
 export interface JsonRequest {
-  /** With its query. Default: the URL's. */
+  /** Path with query. Default: the URL's. */
   readonly path?: string;
-  /** Default: the client's. */
+  /** Timeout. Default: the client's. */
   readonly timeoutMs?: number;
-  /** Besides the client's own, which count where both have one. */
+  /** Additional headers; the client's own take precedence. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A good answer. */
+/** A successful response. */
 export interface JsonAnswer {
   readonly status: number;
-  /** Empty where the service did not say. */
+  /** Content-Type; empty if missing. */
   readonly contentType: string;
   readonly bytes: Buffer;
 }
 
 /**
- * Sends JSON objects to a service by POST and reads JSON objects of it, over connections that stay open. No redirects are
- * followed, no proxies of the environment used. A 429 or 5xx that says when to come again (Retry-After) is tried again then, as often
- * as ten times in the time that one attempt has; with `retryMs`, resets, time-outs and any 429 and 5xx are attempted again.
+ * Posts JSON objects to a service and reads JSON responses, over persistent connections. Redirects and environment proxies
+ * are ignored. A 429 or 5xx with Retry-After is retried up to ten times within the timeout of one attempt; with `retryMs`,
+ * resets, timeouts and any 429 or 5xx are retried in further attempts.
  */
 export class JsonClient implements Disposable {
   readonly #request: typeof requestSecure;
   readonly #place: ReturnType<typeof urlToHttpOptions>;
   readonly #headers: Readonly<Record<string, string>>;
-  /** Where credentials come from that do not stay the same. */
+  /** Source of changing credentials. */
   readonly #source: CredentialSource | undefined;
   #agent: http.Agent;
-  /** The certificate that its connections show. */
+  /** Current client certificate of the connections. */
   #certificate: UserCredentials['clientCertificate'];
 
   constructor(
@@ -128,12 +128,12 @@ export class JsonClient implements Disposable {
     });
   }
 
-  /** Rejects with a WebhookError, also for an answer that is no JSON object. */
+  /** Posts an object and returns the response. Rejects with a WebhookError, also if the response is not a JSON object. */
   async post(body: object): Promise<Readonly<Record<string, unknown>>> {
     return objectOf((await this.deliver(JSON.stringify(body))).toString('utf8'));
   }
 
-  /** Sends JSON; the body of the answer. Rejects with a WebhookError after the last attempt. */
+  /** Posts JSON and returns the response body. Rejects with a WebhookError after the last attempt. */
   async deliver(json: string): Promise<Buffer> {
     const { retryMs } = this.options;
     let delay = retryMs;
@@ -149,12 +149,15 @@ export class JsonClient implements Disposable {
     }
   }
 
-  /** One attempt; the body of a good answer. Rejects with a WebhookError, or with what `endpoint` throws. */
+  /**
+   * Makes one attempt and returns the body of a successful response. Rejects with a WebhookError, or with the error of
+   * `endpoint`.
+   */
   async send(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest = {}): Promise<Buffer> {
     return (await this.exchange(method, body, request)).bytes;
   }
 
-  /** As `send`, with what the head of the answer says. */
+  /** Like `send`, with the response headers. */
   async exchange(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest = {}): Promise<JsonAnswer> {
     const response = await this.#answer(method, body, request);
     const bytes = await this.#wholeOf(response);
@@ -164,8 +167,8 @@ export class JsonClient implements Disposable {
   }
 
   /**
-   * GETs an answer that goes on, such as a watch: its JSON objects, one a line, until it ends. Throws a WebhookError where it fails, also
-   * when the client's time is up or the signal aborts.
+   * GETs a streaming response such as a watch and yields its JSON objects, one per line, until it ends. Throws a
+   * WebhookError if it fails, times out or the signal aborts.
    */
   async *follow(signal: AbortSignal): AsyncIterable<Readonly<Record<string, unknown>>> {
     const { maxAnswerBytes = defaultAnswerBytes } = this.options;
@@ -187,7 +190,7 @@ export class JsonClient implements Disposable {
     }
   }
 
-  /** The head of an answer. Credentials that do not stay the same are asked for first, and again after they were refused. */
+  /** Resolves to the response head. Fetches changing credentials first, and again after a rejection. */
   async #answer(
     method: 'GET' | 'POST',
     body: string | undefined,
@@ -217,7 +220,7 @@ export class JsonClient implements Disposable {
     return response;
   }
 
-  /** Connections that showed another certificate end. */
+  /** Returns the current credentials. Closes connections that used another certificate. */
   async #credential(source: CredentialSource, over: AbortSignal): Promise<Credential> {
     let credential: Credential;
     try {
@@ -276,8 +279,9 @@ export class JsonClient implements Disposable {
 }
 
 /**
- * The file of a token, or the program that knows the credentials, which is asked only where nothing else says who asks; undefined where
- * what the connection says stays. Upstream: client-go/transport/round_trippers.go, plugin/pkg/client/auth/exec (UpdateTransportConfig).
+ * Returns the source of a token file or of a credential program, which is used only if there are no other credentials;
+ * undefined if the credentials are static. Upstream: client-go/transport/round_trippers.go, plugin/pkg/client/auth/exec
+ * (UpdateTransportConfig).
  */
 export function credentialSourceOf(connection: ServiceConnection): CredentialSource | undefined {
   const { exec, url, serverName, insecure, certificateAuthority, clientCertificate, authorization, tokenFile } = connection;
@@ -291,7 +295,7 @@ export function credentialSourceOf(connection: ServiceConnection): CredentialSou
   });
 }
 
-/** What is promised, unless the signal comes first. */
+/** Returns the promise, or rejects if the signal aborts first. */
 function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason as Error);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -306,7 +310,7 @@ function isGood({ statusCode = 0 }: http.IncomingMessage): boolean {
   return statusCode >= 200 && statusCode <= lastGoodStatus;
 }
 
-/** After how many seconds the service wants the request again; undefined where it does not say. */
+/** Returns the seconds of the Retry-After header; undefined if there are none. */
 function secondsToWait({ statusCode = 0, headers }: http.IncomingMessage): number | undefined {
   const seconds = headers['retry-after'];
   const isAsked = (statusCode === 429 || statusCode >= 500) && seconds !== undefined && /^[+-]?\d+$/.test(seconds);
@@ -329,8 +333,9 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new WebhookError('the answer is no JSON', false);
+    throw new WebhookError('the response is not JSON', false);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new WebhookError('the answer is no JSON object', false);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new WebhookError('the response is not a JSON object', false);
   return value as Readonly<Record<string, unknown>>;
 }

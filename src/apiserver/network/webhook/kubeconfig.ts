@@ -5,18 +5,18 @@ import { parse } from 'yaml';
 import { type ExecConfig, readExecConfig } from './exec-credentials.ts';
 import { readToken } from './token-file.ts';
 
-/** Who asks a service. */
+/** Credentials for a service. */
 export interface UserCredentials {
   readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
-  /** The value of the Authorization header. */
+  /** Value of the Authorization header. */
   readonly authorization: string | undefined;
-  /** The file of a token, which may change. */
+  /** Path of a token file, which may change. */
   readonly tokenFile: string | undefined;
-  /** The program that knows the credentials, where there are no others. */
+  /** Credential program, used if there are no other credentials. */
   readonly exec: ExecConfig | undefined;
 }
 
-/** Nobody in particular. */
+/** No credentials. */
 export const noCredentials: UserCredentials = {
   clientCertificate: undefined,
   authorization: undefined,
@@ -24,29 +24,32 @@ export const noCredentials: UserCredentials = {
   exec: undefined,
 };
 
-/** How to reach a service that a kubeconfig file names: where it is, how it is trusted, and who asks it. */
+/** Connection parameters of a service from a kubeconfig file: address, trust and credentials. */
 export interface ServiceConnection extends UserCredentials {
   readonly url: URL;
   /** PEM; undefined: the system's authorities. */
   readonly certificateAuthority: string | undefined;
-  /** Under which name its certificate is checked, where that is not the URL's host. */
+  /** Server name for certificate verification, if it differs from the URL's host. */
   readonly serverName: string | undefined;
   readonly insecure: boolean;
 }
 
-const otherWays = 'name a client certificate, a token, a tokenFile or a program (exec) instead';
-/** Ways to authenticate that will never be here. */
+const otherWays = 'use a client certificate, a token, a tokenFile or a program (exec) instead';
+/** Credential fields that are deliberately unsupported, with the reason. */
 const refusedFields: Readonly<Record<string, string>> = {
-  'auth-provider': 'client-go has none of them any more',
-  as: `a service is told nobody else's name; ${otherWays}`,
-  'as-groups': `a service is told nobody else's name; ${otherWays}`,
+  'auth-provider': 'client-go removed its auth providers',
+  as: `impersonation towards a service is not supported; ${otherWays}`,
+  'as-groups': `impersonation towards a service is not supported; ${otherWays}`,
 };
-/** The extension of a cluster that programs are told. Upstream: client-go/tools/clientcmd/client_config.go. */
+/** The cluster extension that is passed to programs. Upstream: client-go/tools/clientcmd/client_config.go. */
 const execExtension = 'client.authentication.k8s.io/exec';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the current context of a kubeconfig file, and the files that it names, relative to its folder. Rejects with what is wrong. */
+/**
+ * Reads the current context of a kubeconfig file and the files that it refers to, relative to its folder. Rejects if they
+ * are invalid.
+ */
 export async function readKubeconfig(file: string): Promise<ServiceConnection> {
   const document = await readDocument(file);
   const context = entry(document, 'contexts', 'context', textOf(document['current-context']), file);
@@ -65,7 +68,10 @@ export async function readKubeconfig(file: string): Promise<ServiceConnection> {
   };
 }
 
-/** The users of a kubeconfig file by their names, and that of the current context, if there is one. Rejects with what is wrong. */
+/**
+ * Reads the users of a kubeconfig file by name, and the user of the current context, if there is one. Rejects if the file is
+ * invalid.
+ */
 export async function readKubeconfigUsers(
   file: string,
 ): Promise<{ readonly users: ReadonlyMap<string, UserCredentials>; readonly current: UserCredentials | undefined }> {
@@ -104,7 +110,7 @@ function execOf(exec: unknown, user: string, file: string, clusterConfig: unknow
   }
 }
 
-/** What a field says, or the file that it names. */
+/** Returns the data in a field or in the file that it names. */
 async function contentOf(fields: Fields, name: string, file: string): Promise<string | undefined> {
   const data = textOf(fields[`${name}-data`]);
   if (data !== '') return Buffer.from(data, 'base64').toString();
@@ -119,7 +125,7 @@ function authorizationOf(user: Fields): string | undefined {
   return name === '' ? undefined : `Basic ${Buffer.from(`${name}:${textOf(user['password'])}`).toString('base64')}`;
 }
 
-/** The member of that name of one of the lists. */
+/** Returns the entry with that name in a list. */
 function entry(document: Fields, list: string, field: string, name: string, file: string): Fields {
   const found = listOf(document[list]).find((one) => one['name'] === name);
   if (!found) throw new Error(`${file}: ${list} has no ${JSON.stringify(name)}`);

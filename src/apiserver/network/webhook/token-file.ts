@@ -6,14 +6,14 @@ import type { Credential, CredentialSource } from './credential-source.ts';
 const freshMs = 50_000;
 
 /**
- * The token that a file has, read again from time to time, since tokens of service accounts are replaced before they expire. While the
- * file cannot be read the last one counts. Upstream: client-go/transport/token_source.go.
+ * The token of a file, reread periodically because service account tokens are rotated. While the file is unreadable, the
+ * last token stays in use. Upstream: client-go/transport/token_source.go.
  */
 export class TokenFile implements CredentialSource {
   #credential: Credential | undefined;
   #readAt = -Infinity;
 
-  /** `certificate`: what is shown besides. */
+  /** `certificate` is presented in addition to the token. */
   constructor(
     private readonly path: string,
     private readonly certificate: Credential['certificate'],
@@ -38,7 +38,7 @@ export class TokenFile implements CredentialSource {
   }
 }
 
-/** Rejects for a file that has none. */
+/** Reads a token file. Rejects if it is empty. */
 export async function readToken(path: string): Promise<string> {
   const token = (await readFile(path, 'utf8')).trim();
   if (token === '') throw new Error(`read empty token from file ${quote(path)}`);

@@ -13,19 +13,19 @@ export interface DumpedFlowControl {
   readonly live: Iterable<LiveRequest>;
 }
 
-/** The narrowest column, its space included. */
+/** Minimum column width, including padding. */
 const minColumn = 8;
 const zeroTime = '0001-01-01T00:00:00Z';
 
 /**
- * The pages of /debug/api_priority_and_fairness/, by their last segments: rows of priority levels, of their queues, of requests.
- * Upstream: apiserver/pkg/util/flowcontrol/apf_controller_debug.go.
+ * Pages of /debug/api_priority_and_fairness/ by their last path segment: priority levels, queues and requests. Upstream:
+ * apiserver/pkg/util/flowcontrol/apf_controller_debug.go.
  */
 export function flowDumps(flowControl: DumpedFlowControl): ReadonlyMap<string, Handler> {
   const page =
     (rows: (context: RequestContext) => readonly (readonly string[])[]): Handler =>
     async (context) => {
-      // From now on this request is one of those that execute.
+      // Yields so that this request counts as executing.
       await Promise.resolve();
       respondBytes(context, 200, 'text/plain; charset=utf-8', Buffer.from(table(rows(context))));
     };
@@ -91,12 +91,12 @@ function sumOf(requests: readonly SeatedRequest[], value: (request: SeatedReques
 
 const seatSeconds = (value: number): string => `${value.toFixed(8)}ss`;
 
-/** A time of the monotonic clock. */
+/** Converts a monotonic time to a timestamp. */
 function timeOf(milliseconds: number): string {
   return new Date(performance.timeOrigin + milliseconds).toISOString();
 }
 
-/** Columns as Go's text/tabwriter aligns them: each cell but the last ends with a comma. */
+/** Aligns columns like Go's text/tabwriter: each cell but the last ends with a comma. */
 function table(rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map((cell, i) => (i < row.length - 1 ? `${cell},` : cell)));
   const widths = (cells[0] ?? []).map((_, i) => Math.max(minColumn, ...cells.map((row) => (row[i]?.length ?? 0) + 1)));

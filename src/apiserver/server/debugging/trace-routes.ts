@@ -7,8 +7,8 @@ import type { TraceDocument } from '#apiserver/request/request-trace';
 import { plain, traceText } from '#apiserver/tracing/trace-text';
 
 /**
- * `/debug/traces`: all that are kept, the newest first; `/debug/traces/<Audit-Id>`: one. As JSON, or with
- * `Accept: text/plain` or `?output=text` as a tree. Paths like any other: RBAC says who may see them.
+ * Serves `/debug/traces`, all kept traces, newest first, and `/debug/traces/<Audit-Id>`, a single one: as JSON, or as a tree
+ * with `Accept: text/plain` or `?output=text`. Access is controlled by RBAC like that of other paths.
  */
 export function installTraces(mux: PathMux, traces: RequestTraces, notFound: Handler): void {
   const all: Handler = (context) => {

@@ -14,10 +14,10 @@ const counting = {
 };
 const cached = (bytes: number): CachedObject => new CachedObject('/r/a', 1, 1, Buffer.alloc(bytes, 'x'), counting);
 
-/** How often the objects are parsed when each is asked for once more, the newest first. */
+/** Returns the number of parses when each object is read once more, the newest first. */
 function parsesAgain(objects: readonly CachedObject[]): number {
   const before = parses;
-  // Each that is parsed anew takes the place of an older one, of which none is asked for later.
+  // Each parse evicts an older object, which is not read later.
   for (const each of objects.toReversed()) void each.object;
   return parses - before;
 }
@@ -26,7 +26,7 @@ describe('CachedObject', () => {
   it.each([
     { name: 'small', size: 100 },
     { name: 'large', size: 1_000_000 },
-  ])('has the same bytes before a cache holds it, meanwhile and after ($name)', ({ size }) => {
+  ])('has the same bytes before, while and after a cache holds it ($name)', ({ size }) => {
     const bytes = Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(size)}`).subarray(-size);
     const object = new CachedObject('/a', 1, 1, bytes, reader);
     const states = [object.bytes];
@@ -36,11 +36,11 @@ describe('CachedObject', () => {
     states.push(object.bytes);
     expect(states.map((state) => state.equals(bytes))).toEqual([true, true, true]);
     expect(states[0]!.buffer).toBe(bytes.buffer);
-    // What a socket brought with it is not held.
+    // The object does not retain the buffer of the socket.
     expect(states[1]!.buffer).not.toBe(bytes.buffer);
   });
 
-  it('shows a deletion under its own revision', () => {
+  it('shows a deletion at its own revision', () => {
     const object = new CachedObject('/a', 1, 1, Buffer.from('{"metadata":{"name":"a","resourceVersion":"1"}}'), reader);
     object.settle();
     expect(object.at(2).bytes.toString()).toBe('{"metadata":{"name":"a","resourceVersion":"2"}}');
@@ -50,7 +50,7 @@ describe('CachedObject', () => {
   it.each([
     { name: 'small objects', count: 2_047, bytes: 100 },
     { name: 'as many large objects as fit into 16 MiB', count: 16, bytes: 1_048_576 },
-    { name: 'an object that is larger than all may be', count: 1, bytes: 20_000_000 },
+    { name: 'an object larger than the whole budget', count: 1, bytes: 20_000_000 },
   ])('parses $name once', ({ count, bytes }) => {
     const objects = Array.from({ length: count }, () => cached(bytes));
     for (const each of objects) void each.object;
@@ -60,14 +60,14 @@ describe('CachedObject', () => {
   it.each([
     { name: 'small objects', count: 3_000, bytes: 100, kept: 2_047 },
     { name: 'large objects', count: 30, bytes: 1_048_576, kept: 16 },
-  ])('forgets the oldest of many $name', ({ count, bytes, kept }) => {
+  ])('evicts the oldest of many $name', ({ count, bytes, kept }) => {
     const objects = Array.from({ length: count }, () => cached(bytes));
     for (const each of objects) void each.object;
     expect(parsesAgain(objects.slice(-kept))).toBe(0);
     expect(parsesAgain(objects.slice(0, count - kept))).toBe(count - kept);
   });
 
-  it('parses again what it was told to forget, and leaves the others', () => {
+  it('parses an evicted object again and keeps the others', () => {
     const objects = Array.from({ length: 100 }, () => cached(100));
     for (const each of objects) void each.object;
     for (const each of objects.slice(0, 50)) {
@@ -77,7 +77,7 @@ describe('CachedObject', () => {
     expect(parsesAgain(objects)).toBe(50);
   });
 
-  it('takes little memory when nobody reads it, and has the same bytes then', async () => {
+  it('takes little memory while unread, and then returns the same bytes', async () => {
     const { live, footprint } = heldBytes();
     const dropped = bytesDropped();
     const bytes = (i: number): Buffer => Buffer.from(`{"metadata":{"name":"${i}"},"data":{"text":"${'abc'.repeat(300)}"}}`);

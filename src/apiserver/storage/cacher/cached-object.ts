@@ -8,29 +8,32 @@ import { labelsOf, type LabelsPlace, narrow, type NarrowedObject } from './large
 import { spliceResourceVersion } from './resource-version.ts';
 import { type Memory, SlabMemory, type Tenant } from './slab-memory.ts';
 
-/** How the objects of one resource are read. */
+/** Reader for the objects of one resource. */
 export interface ObjectReader {
-  /** May throw. What it returns is shared and never changed. */
+  /** Parses an object; may throw. The result is shared and must not be modified. */
   parse(bytes: Buffer): KubeObject;
-  /** The same of a large object, in steps. */
+  /** Parses a large object, yielding between chunks. */
   parseSteps(bytes: Buffer): Steps<KubeObject>;
-  /** The selectable fields, with `metadata.name` and so on among them. */
+  /** Returns the selectable fields, including `metadata.name` and `metadata.namespace`. */
   fields(object: KubeObject): Readonly<Record<string, string>>;
-  /** The maps that `fields` reads, and those around them (`pathsAround`). */
+  /** Paths of the maps that `fields` reads and of their parents (`pathsAround`). */
   readonly fieldPaths: ReadonlySet<string>;
 }
 
-/** So many parsed objects stay in memory, and of so many bytes, of all resources together; the others are parsed again when they are needed. */
+/**
+ * Maximum number of parsed objects in memory, for all resources together. `parsedBytes` limits their size. Evicted objects
+ * are parsed again on access.
+ */
 const parsedObjects = 2048;
 const parsedBytes = 16 * 1024 * 1024;
 
 interface Parsed {
   readonly object: KubeObject;
-  /** Where in the ring its owner stands. */
+  /** Index of the owner in the ring. */
   readonly slot: number;
 }
 
-/** Who has a parsed object, in the order in which they came: from `oldest` to `next`, with gaps where some have forgotten it. */
+/** Owners of parsed objects in insertion order, from `oldest` to `next`, with gaps where objects were evicted. */
 const ring = {
   owners: new Array<CachedObject | undefined>(parsedObjects).fill(undefined),
   oldest: 0,
@@ -38,7 +41,7 @@ const ring = {
   bytes: 0,
 };
 
-/** The bytes of what caches hold, of all resources together. */
+/** Bytes of all cached objects, for all resources together. */
 const slabs = new SlabMemory();
 
 type Labels = Readonly<Record<string, string>>;
@@ -46,8 +49,8 @@ type Labels = Readonly<Record<string, string>>;
 const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
 
 /**
- * One state of one object. Its bytes are what clients get; the rest is made of them when it is first needed. A cache that
- * holds it tells so (`settle`, `retire`); others may use it before, meanwhile and after.
+ * One state of one object. `bytes` is the served form; everything else is derived from it on first access. A cache calls
+ * `settle` when it stores the object and `retire` when it drops it; readers may use it before, between and after.
  */
 export class CachedObject implements Tenant {
   readonly key: string;
@@ -58,12 +61,12 @@ export class CachedObject implements Tenant {
   #start = 0;
   #index = -1;
   readonly #reader: ObjectReader;
-  /** Why the stored record cannot be used (it cannot be decrypted, say). Then reading anything else throws it. */
+  /** The reason why the stored record is unusable (for example, decryption failed). Every other access throws it. */
   readonly failure: Error | undefined;
   #parsed: Parsed | undefined = undefined;
-  /** Of a small object. */
+  /** Labels of a small object, parsed on first access. */
   #labels: Labels | undefined = undefined;
-  /** Of a large one. */
+  /** Position of a large object's labels in its JSON. */
   #labelsPlace: LabelsPlace | undefined = undefined;
   #fields: Labels | undefined = undefined;
 
@@ -77,7 +80,7 @@ export class CachedObject implements Tenant {
     this.failure = failure;
   }
 
-  /** Itself; throws why it cannot be used. */
+  /** The object itself. Throws the failure if the record is unusable. */
   get readable(): this {
     if (this.failure) throw this.failure;
     return this;
@@ -90,12 +93,12 @@ export class CachedObject implements Tenant {
     return memory.length === this.size ? memory : memory.subarray(this.#start, this.#start + this.size);
   }
 
-  /** It will be held for long: its bytes go where those of others are. */
+  /** Called when a cache stores the object for long: moves its bytes to the shared slabs. */
   settle(): void {
     if (!this.failure) slabs.hold(this);
   }
 
-  /** It is held no longer. Who still has it may go on to read it. */
+  /** Called when the cache drops the object. Readers that still hold it can continue to use it. */
   retire(): void {
     this.forget();
     slabs.release(this.#home, this.#index);
@@ -107,7 +110,7 @@ export class CachedObject implements Tenant {
     this.#index = index;
   }
 
-  /** Parsed from the bytes. Shared: it must not be changed. */
+  /** The parsed object, shared; it must not be modified. */
   get object(): KubeObject {
     if (this.#parsed) return this.#parsed.object;
     const object = this.#reader.parse(this.bytes);
@@ -115,12 +118,12 @@ export class CachedObject implements Tenant {
     return object;
   }
 
-  /** Whether `object` is there already. */
+  /** True if `object` has been parsed. */
   get isParsed(): boolean {
     return this.#parsed !== undefined;
   }
 
-  /** Has `object` there in the end, of a large one in steps. */
+  /** Parses `object`, yielding between chunks if it is large. */
   *parseSteps(): Steps<void> {
     if (!needsSteps(this.size) || this.#parsed || !memos.parsedObjects) return;
     const object = yield* this.#reader.parseSteps(this.bytes);
@@ -133,14 +136,14 @@ export class CachedObject implements Tenant {
     ring.owners[ring.next] = this;
     ring.next = (ring.next + 1) % parsedObjects;
     ring.bytes += this.size;
-    // One place stays free, by which a full ring differs from an empty one; the newest stays, however large it is.
+    // One slot stays free, which distinguishes a full ring from an empty one. The newest object stays, whatever its size.
     while (ring.next === ring.oldest || (ring.bytes > parsedBytes && ring.owners[ring.oldest] !== this)) {
       ring.owners[ring.oldest]?.forget();
       ring.oldest = (ring.oldest + 1) % parsedObjects;
     }
   }
 
-  /** Lets go of the parsed form; who asks for it again parses it again. */
+  /** Drops the parsed form; the next access parses again. */
   forget(): void {
     if (!this.#parsed) return;
     ring.owners[this.#parsed.slot] = undefined;
@@ -148,7 +151,7 @@ export class CachedObject implements Tenant {
     this.#parsed = undefined;
   }
 
-  /** The labels with these keys, and perhaps others. */
+  /** Returns the labels with these keys, and possibly others. */
   labelsOf(keys: readonly string[]): Labels {
     if (!needsSteps(this.size)) return (this.#labels ??= this.object.metadata.labels ?? noLabels);
     const { start, end } = (this.#labelsPlace ??= this.#narrow().labels);
@@ -165,25 +168,28 @@ export class CachedObject implements Tenant {
     return narrowed;
   }
 
-  /** The same state under another revision: what a deletion shows. */
+  /** Returns the same state at another revision, as a DELETED event carries it. */
   at(revision: Revision): CachedObject {
     const bytes = this.failure ? this.#home.memory : spliceResourceVersion(this.bytes, revision);
     return new CachedObject(this.key, revision, this.createRevision, bytes, this.#reader, this.failure);
   }
 }
 
-/** Moves together some of what is left where many have retired. */
+/** Compacts one of the slabs that are mostly unused. */
 export function tidyMemory(): void {
   slabs.tidy();
 }
 
-/** How often what nobody reads is looked for: it is packed after one to two times this. */
+/** Interval of `cool`. An unread object is compressed after one to two intervals. */
 const coolEveryMs = 10_000;
 
-/** Between two slabs, at most: a burst of writes leaves hundreds of them, which would hold requests up for 100 ms one right after the other. */
+/**
+ * Longest pause between two slabs. A burst of writes leaves hundreds of slabs; without pauses they would block requests for
+ * 100 ms.
+ */
 const maxPauseMs = 20;
 
-/** Moves together and packs the bytes of objects that nobody reads, of all caches of the process, until it is disposed of. */
+/** Compacts slabs and compresses unread objects of all caches of the process until disposed. */
 export function coolRegularly(clock: Clock): Disposable {
   const pause = (): Promise<void> =>
     new Promise((resolve) => void clock.after(Math.min(coolEveryMs / 2 / slabs.size, maxPauseMs), resolve));
@@ -191,7 +197,7 @@ export function coolRegularly(clock: Clock): Disposable {
   return { [Symbol.dispose]: stop };
 }
 
-/** What the bytes of objects take, of all caches of the process. */
+/** Returns the bytes of cached objects and the memory that they occupy, for all caches of the process. */
 export function heldBytes(): { readonly live: number; readonly footprint: number } {
   return { live: slabs.live, footprint: slabs.footprint };
 }

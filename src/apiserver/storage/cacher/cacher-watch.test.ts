@@ -35,7 +35,7 @@ async function watch(cacher: Cacher, options: Partial<CacheWatchOptions> = {}): 
   return sink;
 }
 
-describe('where a watch starts', () => {
+describe('start of a watch', () => {
   // Revisions: a 2, b 3, the cache, a 4, c 5, the deletion of b 6.
   let cacher: Cacher;
   beforeEach(async () => {
@@ -55,10 +55,10 @@ describe('where a watch starts', () => {
     { name: '0', options: { resourceVersion: '0' }, log: initial },
     { name: 'unset, bookmarks', options: { allowBookmarks: true }, log: initial },
     { name: 'N', options: { resourceVersion: '4' }, log: ['ADDED c 5', 'DELETED b 6'] },
-    { name: 'the list with which the cache began', options: { resourceVersion: '3' }, log: ['MODIFIED a 4', 'ADDED c 5', 'DELETED b 6'] },
-    { name: 'before that', options: { resourceVersion: '2' }, log: [tooOld(2)] },
-    { name: 'the newest', options: { resourceVersion: '6' }, log: [] },
-    { name: 'one that has not come', options: { resourceVersion: '100' }, log: [] },
+    { name: 'the revision of the initial list', options: { resourceVersion: '3' }, log: ['MODIFIED a 4', 'ADDED c 5', 'DELETED b 6'] },
+    { name: 'before the initial list', options: { resourceVersion: '2' }, log: [tooOld(2)] },
+    { name: 'the newest revision', options: { resourceVersion: '6' }, log: [] },
+    { name: 'a future revision', options: { resourceVersion: '100' }, log: [] },
     { name: 'unset, initial events', options: { sendInitialEvents: true }, log: initial },
     {
       name: 'unset, initial events, bookmarks',
@@ -81,12 +81,12 @@ describe('where a watch starts', () => {
     { name: 'N, no initial events', options: { resourceVersion: '4', sendInitialEvents: false }, log: ['ADDED c 5', 'DELETED b 6'] },
     { name: 'old, no initial events', options: { resourceVersion: '1', sendInitialEvents: false }, log: [tooOld(1)] },
     {
-      name: 'initial events of nothing',
+      name: 'initial events of an empty scope',
       options: { scope: '/pods/none/', sendInitialEvents: true, allowBookmarks: true },
       log: ['BOOKMARK 6 end'],
     },
     {
-      name: 'initial events of a label',
+      name: 'initial events for a label',
       options: { sendInitialEvents: true, allowBookmarks: true, predicate: label('l', 'x') },
       log: ['BOOKMARK 6 end'],
     },
@@ -109,14 +109,14 @@ describe('where a watch starts', () => {
     expect(sink.take()).toEqual(seesIt ? ['MODIFIED a 7'] : []);
   });
 
-  it('sends nothing up to a version that has not come', async () => {
+  it('sends nothing up to a future revision', async () => {
     const sink = await watch(cacher, { resourceVersion: '8' });
     for (const name of ['x', 'y', 'z']) await put(storage, `/pods/ns/${name}`);
     expect(sink.log).toEqual(['ADDED z 9']);
   });
 
   // Upstream: TestWaitUntilWatchCacheFreshAndForceAllEvents.
-  it('waits for a version whose initial events are asked for', async () => {
+  it('waits for the requested revision before it sends initial events', async () => {
     const sink = await watch(cacher, { resourceVersion: '7', sendInitialEvents: true, allowBookmarks: true });
     expect(sink.log).toEqual([]);
     await put(storage, '/pods/ns/d');
@@ -124,14 +124,14 @@ describe('where a watch starts', () => {
     expect(sink.log).toEqual([...initial, 'ADDED d 7', 'BOOKMARK 7 end']);
   });
 
-  it('is an error if that does not come', async () => {
+  it('ends with an error if the requested revision never arrives', async () => {
     const sink = await watch(cacher, { resourceVersion: '70', sendInitialEvents: true, allowBookmarks: true });
     await clock.advance(3_100);
     expect(sink.log).toEqual(['ERROR 504 Timeout: Timeout: Too large resource version: 70, current: 6']);
     expect(sink.ended).toBe('error');
   });
 
-  it('does not go on once it is closed while it waits', async () => {
+  it('sends nothing after it was closed while waiting', async () => {
     const sink = await watch(cacher, { resourceVersion: '70', sendInitialEvents: true });
     sink.handle.close();
     await clock.advance(3_100);
@@ -140,14 +140,14 @@ describe('where a watch starts', () => {
   });
 });
 
-describe('what a watch shows', () => {
+describe('events of a watch', () => {
   let cacher: Cacher;
   beforeEach(async () => {
     cacher = await start();
   });
 
   // Upstream: TestCacheWatcherHandlesFiltering, RunTestWatch.
-  it('of a label: objects come under it and leave it', async () => {
+  it('for a label selector, sends ADDED and DELETED when objects begin and cease to match', async () => {
     const sink = await watch(cacher, { resourceVersion: '1', predicate: label('l', 'yes') });
     for (const l of ['no', 'yes', 'yes', 'no', 'no', 'yes']) await put(storage, '/pods/ns/a', { labels: { l } });
     await remove(storage, '/pods/ns/a');
@@ -163,16 +163,16 @@ describe('what a watch shows', () => {
   const scopes: readonly (readonly [name: string, options: Partial<CacheWatchOptions>, names: readonly string[]])[] = [
     ['everything', {}, ['a', 'b', 'a', 'b']],
     ['a namespace', { scope: '/pods/ns1/' }, ['a', 'b']],
-    ['the beginning of a namespace', { scope: '/pods/ns/' }, []],
+    ['a prefix of a namespace', { scope: '/pods/ns/' }, []],
     ['one key', { scope: '/pods/ns1/a' }, ['a']],
     ['a name in all namespaces', { predicate: named('a') }, ['a', 'a']],
     ['a name in one namespace', { scope: '/pods/ns2/', predicate: named('b') }, ['b']],
     ['one key and another name', { scope: '/pods/ns1/a', predicate: named('b') }, []],
     ['a node', { predicate: onNode('n1') }, ['a', 'a']],
-    ['a node in a namespace', { scope: '/pods/ns2/', predicate: onNode('n2') }, ['b']],
+    ['a node name in a namespace', { scope: '/pods/ns2/', predicate: onNode('n2') }, ['b']],
     ['a label', { predicate: label('l', 'b') }, ['b', 'b']],
   ];
-  it.each(scopes)('of %s', async (_name, options, names) => {
+  it.each(scopes)('selects %s', async (_name, options, names) => {
     const [live, late] = [await watch(cacher, { resourceVersion: '1', ...options }), new RecordingSink()];
     for (const namespace of ['ns1', 'ns2']) {
       await put(storage, `/pods/${namespace}/a`, { nodeName: 'n1', labels: { l: 'a' } });
@@ -186,7 +186,7 @@ describe('what a watch shows', () => {
     expect(initial.log.map((line) => line.split(' ')[1])).toEqual(names);
   });
 
-  it('of a node when a pod moves', async () => {
+  it('by node name, sends the events of a pod that moves', async () => {
     const [from, to, other] = [
       await watch(cacher, { predicate: onNode('n1') }),
       await watch(cacher, { predicate: onNode('n2') }),
@@ -200,7 +200,7 @@ describe('what a watch shows', () => {
   it.each([
     ['a node', onNode, (i: number) => ({ nodeName: `x${i}` })],
     ['a name', named, () => ({ nodeName: 'n' })],
-  ])('of %s looks at no object that other watches of that kind are for', async (_name, select, fields) => {
+  ])('by %s does not evaluate objects selected by other watches of that field', async (_name, select, fields) => {
     let looks = 0;
     const counted = (value: string): Predicate => {
       const predicate = select(value);
@@ -219,7 +219,7 @@ describe('what a watch shows', () => {
   });
 
   // Upstream: RunTestWatchDeleteEventObjectHaveLatestRV, TestCachingDeleteEvents.
-  it('shows a deleted object under the revision of the deletion, the same to all', async () => {
+  it('sends a deleted object at the revision of the deletion, the same object to all watchers', async () => {
     const sinks = [await watch(cacher), await watch(cacher), await watch(cacher, { predicate: label('l', 'x') })];
     await put(storage, '/pods/ns/a', { labels: { l: 'x' } });
     await remove(storage, '/pods/ns/a');
@@ -231,7 +231,7 @@ describe('what a watch shows', () => {
   });
 
   // Upstream: TestCachingObjects.
-  it('is encoded once for all watchers of a variant', async () => {
+  it('encodes an event once for all watchers of a variant', async () => {
     const sinks = await Promise.all(Array.from({ length: 10 }, (_, i) => watch(cacher, i % 2 ? { predicate: label('l', 'x') } : {})));
     await put(storage, '/pods/ns/a', { labels: { l: 'x' } });
     let made = 0;
@@ -246,7 +246,7 @@ describe('what a watch shows', () => {
   });
 
   // Upstream: RunTestWatchError, RunTestWatchErrorIsBlockingFurtherEvents, RunTestWatchWithUnsafeDelete.
-  it.each(['appears', 'is deleted', 'is there first'])('ends with an error when an object that cannot be read %s', async (when) => {
+  it.each(['appears', 'is deleted', 'is there first'])('ends with an error when an unreadable object %s', async (when) => {
     const other = new FakeStorageWithFeed();
     const broken = newCacher(other, {
       clock,
@@ -276,7 +276,7 @@ describe('what a watch shows', () => {
   });
 
   // Upstream: TestWatcherNotGoingBackInTime.
-  it('never goes back, and misses nothing, while others write', async () => {
+  it('sends events in order without gaps during concurrent writes', async () => {
     const all = await watch(cacher, { resourceVersion: '1' });
     const late: RecordingSink[] = [];
     for (let i = 0; i < 300; i++) {
@@ -294,7 +294,7 @@ describe('what a watch shows', () => {
   });
 
   // Upstream: TestCacherNoLeakWithMultipleWatchers, TestForgetWatcher, TestCacheWatcherStoppedInAnotherGoroutine.
-  it('ends when the client goes, at any time, and leaves nothing behind', async () => {
+  it('releases all resources when the client disconnects at any time', async () => {
     for (let i = 0; i < 200; i++) {
       const sink = new RecordingSink();
       const handle = cacher.watch(
@@ -316,12 +316,12 @@ describe('what a watch shows', () => {
       expect(sink.ended).toBeUndefined();
     }
     await clock.advance(1_100);
-    // Left are those of the cache itself.
+    // The remaining timer belongs to the cache itself.
     expect(clock.timers).toBe(1);
   });
 
   // Upstream: TestDispatchingBookmarkEventsWithConcurrentStop.
-  it('can be closed by the sink that gets an event', async () => {
+  it('can be closed by the sink during a send', async () => {
     const closing = new RecordingSink();
     const handle = cacher.watch({ scope: '/pods/', resourceVersion: '1' }, closing);
     const send = closing.send.bind(closing);
@@ -339,7 +339,7 @@ describe('what a watch shows', () => {
 
 describe('bookmarks', () => {
   // Upstream: TestCacherSendBookmarkEvents, TestCacherSendsMultipleWatchBookmarks, TestBookmarksOnResourceVersionUpdates.
-  it('come every minute to those who asked for them, with the newest revision of all resources', async () => {
+  it('are sent every minute on request, with the newest revision of all resources', async () => {
     const cacher = await start();
     const [asked, silent, selected] = [
       await watch(cacher, { allowBookmarks: true }),
@@ -370,7 +370,7 @@ describe('bookmarks', () => {
     expect(long.log).toEqual(['BOOKMARK 1', 'BOOKMARK 1']);
   });
 
-  it('are a little early for some, so that not all come at once', async () => {
+  it('are sent slightly early at random, so that they do not coincide', async () => {
     const cacher = await start({ random: () => 1 });
     const sink = await watch(cacher, { allowBookmarks: true });
     await clock.advance(55_000);
@@ -378,7 +378,7 @@ describe('bookmarks', () => {
   });
 
   // Upstream: RunTestWatchBookmarksWithCorrectResourceVersion.
-  it('are never ahead of events that were not sent', async () => {
+  it('are never ahead of unsent events', async () => {
     const cacher = await start();
     const sink = await watch(cacher, { allowBookmarks: true });
     sink.buffered = 1e9;
@@ -407,9 +407,9 @@ describe('bookmarks', () => {
   });
 });
 
-describe('a client that is slow', () => {
+describe('a slow client', () => {
   // Upstream: TestDispatchEventWillNotBeBlockedByTimedOutWatcher, RunTestWatcherTimeout, TestCacheWatcherDraining.
-  it('gets everything, in order, as fast as it takes it, and holds up nobody', async () => {
+  it('receives all events in order at its own pace and blocks no other client', async () => {
     const cacher = await start();
     const slow = await watch(cacher, { resourceVersion: '1' });
     const quick = await watch(cacher, { resourceVersion: '1' });
@@ -429,7 +429,7 @@ describe('a client that is slow', () => {
     expect(slow.log.at(-1)).toBe('ADDED last 52');
   });
 
-  it('gets initial objects as fast as it takes them, of one state, and then what has come meanwhile', async () => {
+  it('receives initial objects of one state at its own pace, then the events since', async () => {
     for (let i = 10; i < 60; i++) await put(storage, `/pods/ns/${i}`);
     const cacher = await start();
     const sink = new RecordingSink();
@@ -451,7 +451,7 @@ describe('a client that is slow', () => {
     expect(sink.log.slice(50)).toEqual(['BOOKMARK 51 end', 'MODIFIED 59 52', 'DELETED 58 53', 'ADDED new 54']);
   });
 
-  it('is closed when it has taken nothing for half a minute', async () => {
+  it('is disconnected after it has taken nothing for half a minute', async () => {
     const cacher = await start();
     const [stuck, moving] = [await watch(cacher), await watch(cacher)];
     for (const sink of [stuck, moving]) sink.buffered = 100_000;
@@ -468,7 +468,7 @@ describe('a client that is slow', () => {
     expect(moving.log).toEqual(['ADDED a 2', 'ADDED b 3', 'ADDED c 4']);
   });
 
-  it('goes on if its sink forgets to say that it has drained', async () => {
+  it('continues if its sink does not report that it has drained', async () => {
     const cacher = await start();
     const sink = await watch(cacher);
     sink.buffered = 100_000;
@@ -480,7 +480,7 @@ describe('a client that is slow', () => {
   });
 
   // Upstream: TestCacheIntervalInvalidationStopsWatch.
-  it('gets 410 when the history has left it behind', async () => {
+  it('gets 410 when the history no longer holds its position', async () => {
     const cacher = await start({ historyMs: 1_000 });
     const sink = await watch(cacher);
     sink.buffered = 100_000;
@@ -498,11 +498,11 @@ describe('a client that is slow', () => {
 
   it.each([
     {
-      name: 'gets 410 from a past that is old and takes much memory',
+      name: 'gets 410 for a start in old history that uses much memory',
       padding: 50_000,
       first: /^ERROR 410 Expired: too old resource version: 2/,
     },
-    { name: 'begins in a past that is old, but takes little', padding: 50, first: /^MODIFIED a 3$/ },
+    { name: 'can start in old history that uses little memory', padding: 50, first: /^MODIFIED a 3$/ },
   ])('$name', async ({ padding, first }) => {
     const cacher = await start();
     for (let i = 0; i < 200; i++) await put(storage, '/pods/ns/a', { padding });
@@ -515,7 +515,7 @@ describe('a client that is slow', () => {
   });
 
   // Upstream: TestCacheIncreaseDoesNotBreakWatch.
-  it('is not hurt when the history grows', async () => {
+  it('continues when the history grows', async () => {
     const cacher = await start();
     const sink = await watch(cacher);
     sink.buffered = 100_000;
@@ -526,7 +526,7 @@ describe('a client that is slow', () => {
     expect(sink.log.map((line) => Number(line.split(' ')[2]))).toEqual(Array.from({ length: 500 }, (_, i) => i + 2));
   });
 
-  it('lets others run while it catches up with much', async () => {
+  it('yields to the event loop while it catches up with many events', async () => {
     for (let i = 0; i < 2_500; i++)
       storage.events.push({
         type: 'PUT',
@@ -549,7 +549,7 @@ describe('a client that is slow', () => {
 describe('large objects', () => {
   const large = { padding: 200_000 };
 
-  /** What it has to wait for is there when a test says so. */
+  /** A sink whose preparation the test resolves. */
   class PreparingSink extends RecordingSink {
     readonly asked: string[] = [];
     readonly #waiting: PromiseWithResolvers<void>[] = [];
@@ -577,7 +577,7 @@ describe('large objects', () => {
     return sink;
   }
 
-  it('are prepared, and what comes meanwhile waits', async () => {
+  it('are prepared while later events wait', async () => {
     const sink = await prepared();
     await put(storage, '/pods/ns/a', large);
     await put(storage, '/pods/ns/b');
@@ -593,7 +593,7 @@ describe('large objects', () => {
     expect(sink.asked).toEqual(['/pods/ns/a', '/pods/ns/a']);
   });
 
-  it('are prepared at the beginning, too', async () => {
+  it('are prepared when they are initial objects, too', async () => {
     for (const key of ['a', 'b', 'c']) await put(storage, `/pods/ns/${key}`, key === 'b' ? large : {});
     const sink = await prepared({ sendInitialEvents: true, allowBookmarks: true });
     expect(sink.take()).toEqual(['ADDED a 2']);
@@ -604,7 +604,7 @@ describe('large objects', () => {
     expect(sink.take()).toEqual(['ADDED b 3', 'ADDED c 4', 'BOOKMARK 4 end', 'ADDED d 5']);
   });
 
-  it('may take longer than a slow client has', async () => {
+  it('are exempt from the slow-client timeout while being prepared', async () => {
     const sink = await prepared();
     await put(storage, '/pods/ns/a', large);
     sink.buffered = 100_000;
@@ -614,7 +614,7 @@ describe('large objects', () => {
     expect(sink.log).toEqual(['ADDED a 2']);
   });
 
-  it('are not sent to a client that has gone', async () => {
+  it('are not sent to a disconnected client', async () => {
     const sink = await prepared();
     await put(storage, '/pods/ns/a', large);
     sink.handle.close();
@@ -622,7 +622,7 @@ describe('large objects', () => {
     expect(sink.log).toEqual([]);
   });
 
-  it('end the watch where they cannot be sent', async () => {
+  it('end the watch if their preparation fails', async () => {
     const sink = await prepared();
     await put(storage, '/pods/ns/a', large);
     await sink.done(new Error('no form for it'));

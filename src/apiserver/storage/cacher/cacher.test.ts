@@ -55,7 +55,7 @@ describe.each([
     cacher.list({ scope: '/pods/', ...options });
 
   describe('get', () => {
-    it('gives the most recent state, also right after a write', async () => {
+    it('returns the most recent state, even immediately after a write', async () => {
       const cacher = await start(storage);
       expect(await cacher.get('/pods/ns/a')).toBeUndefined();
       for (let i = 0; i < 3; i++) {
@@ -69,7 +69,7 @@ describe.each([
     it.each([
       ['ready', true],
       ['not ready', false],
-    ])('of a name that nothing can have gives nothing when the cache is %s', async (_name, isReady) => {
+    ])('of an invalid name returns nothing when the cache is %s', async (_name, isReady) => {
       if (!isReady) storage.listError = new Error('storage is away');
       const cacher = newCacher(storage, { clock });
       cachers.push(cacher);
@@ -79,7 +79,7 @@ describe.each([
       expect(await cacher.get('/pods/ns/a\0b')).toBeUndefined();
     });
 
-    it('of a name that nothing can have gives nothing as a list', async () => {
+    it('of an invalid name returns an empty list', async () => {
       const cacher = await start(storage);
       const revision = await put(storage, '/pods/ns/a');
       const exact = { resourceVersion: String(revision), resourceVersionMatch: 'Exact' as const };
@@ -87,7 +87,7 @@ describe.each([
         for (const options of [{}, exact]) expect(await list(cacher, { scope, ...options })).toMatchObject({ count: 0, revision });
     });
 
-    it.each(['0', 'created', 'updated'])('of version %s comes from the cache', async (version) => {
+    it.each(['0', 'created', 'updated'])('with version %s reads from the cache', async (version) => {
       const cacher = await start(storage);
       const created = await put(storage, '/pods/ns/a');
       const updated = await put(storage, '/pods/ns/a');
@@ -100,7 +100,7 @@ describe.each([
       expect(storage.calls.get).toBe(0);
     });
 
-    it('of a version that does not come is 504', async () => {
+    it('times out with 504 if the revision never arrives', async () => {
       const cacher = await start(storage, { clock });
       const current = await put(storage, '/pods/ns/a');
       await turn();
@@ -111,7 +111,7 @@ describe.each([
       expect(await outcome).toBe(`504 Timeout: Timeout: Too large resource version: ${current + 10}, current: ${current}`);
     });
 
-    it('waits for a version that comes', async () => {
+    it('waits for a revision that arrives', async () => {
       const cacher = await start(storage, { clock });
       const current = await storage.currentRevision();
       const object = cacher.get('/pods/ns/a', String(current + 2));
@@ -121,7 +121,7 @@ describe.each([
       expect((await object)?.revision).toBe(current + 2);
     });
 
-    it('of what is no version is a plain error', async () => {
+    it('throws a plain error for an invalid version', async () => {
       const cacher = await start(storage);
       expect(await statusOf(() => cacher.get('/pods/ns/a', '-5'))).toBe(
         'Error: resourceVersion: Invalid value: "-5": strconv.ParseUint: parsing "-5": invalid syntax',
@@ -131,7 +131,7 @@ describe.each([
 
   describe('list', () => {
     let cacher: Cacher;
-    /** The revisions of: a, b (other namespace), c, a again, the deletion of c, d. */
+    /** Revisions of: a, b (other namespace), c, a again, the deletion of c, d. */
     let _revisions: Revision[];
     beforeEach(async () => {
       await put(storage, '/pods/ns/early');
@@ -162,19 +162,24 @@ describe.each([
       { name: '0 NotOlderThan', options: { resourceVersion: '0', resourceVersionMatch: 'NotOlderThan' }, items: present, revision: 8 },
       { name: 'N Exact', options: { resourceVersion: '5', resourceVersionMatch: 'Exact' }, items: 'b:4 a:3 c:5 early:2', revision: 5 },
       {
-        name: 'N Exact, the list with which the cache began',
+        name: 'N Exact, the revision of the initial list',
         options: { resourceVersion: '2', resourceVersionMatch: 'Exact' },
         items: 'early:2',
         revision: 2,
       },
       {
-        name: 'N Exact, before that',
+        name: 'N Exact, before the initial list',
         options: { resourceVersion: '1', resourceVersionMatch: 'Exact' },
         items: '',
         revision: 1,
         fromStorage: true,
       },
-      { name: 'N Exact, the newest', options: { resourceVersion: '8', resourceVersionMatch: 'Exact' }, items: present, revision: 8 },
+      {
+        name: 'N Exact, the newest revision',
+        options: { resourceVersion: '8', resourceVersionMatch: 'Exact' },
+        items: present,
+        revision: 8,
+      },
       { name: 'unset, limit', options: { limit: 2 }, items: 'b:4 a:6', revision: 8 },
       { name: '0, limit: ignored', options: { resourceVersion: '0', limit: 2 }, items: present, revision: 8 },
       { name: 'N, limit: exactly N', options: { resourceVersion: '5', limit: 3 }, items: 'b:4 a:3 c:5', revision: 5 },
@@ -186,7 +191,7 @@ describe.each([
       },
       { name: 'N Exact, limit', options: { resourceVersion: '6', resourceVersionMatch: 'Exact', limit: 1 }, items: 'b:4', revision: 6 },
       { name: 'a namespace', options: { scope: '/pods/ns/' }, items: 'a:6 d:8 early:2', revision: 8 },
-      { name: 'a namespace that is the beginning of another', options: { scope: '/pods/n/' }, items: '', revision: 8 },
+      { name: 'a namespace that is a prefix of another', options: { scope: '/pods/n/' }, items: '', revision: 8 },
       {
         name: 'a namespace, Exact',
         options: { scope: '/pods/ns/', resourceVersion: '5', resourceVersionMatch: 'Exact' },
@@ -209,9 +214,9 @@ describe.each([
         revision: 5,
       },
       { name: 'one key', options: { scope: '/pods/ns/a' }, items: 'a:6', revision: 8 },
-      { name: 'one key that is not there', options: { scope: '/pods/ns/c' }, items: '', revision: 8 },
+      { name: 'a missing key', options: { scope: '/pods/ns/c' }, items: '', revision: 8 },
       {
-        name: 'one key, which the predicate does not match',
+        name: 'one key that the predicate does not match',
         options: { scope: '/pods/ns/a', predicate: named('x') },
         items: '',
         revision: 8,
@@ -233,7 +238,7 @@ describe.each([
       expect(storage.calls.list).toBe(fromStorage ? 1 : 0);
     });
 
-    it('sees its own writes at once', async () => {
+    it("includes the client's own writes immediately", async () => {
       const revision = await put(storage, '/pods/ns/z');
       const result = await list(cacher);
       expect(result.revision).toBe(revision);
@@ -246,7 +251,7 @@ describe.each([
     });
 
     // Upstream: TestListContinuation, RunTestListPaging.
-    it("gives pages of the first page's state", async () => {
+    it('returns pages of the state of the first page', async () => {
       const first = await list(cacher, { limit: 1 });
       expect(first).toMatchObject({ revision: 8, remainingItemCount: 3 });
       await put(storage, '/pods/ns/a');
@@ -263,7 +268,7 @@ describe.each([
       expect(storage.calls.list).toBe(0);
     });
 
-    it('has no remaining count and no more pages than it needs with a selector', async () => {
+    it('with a selector has no remaining count and returns no superfluous page', async () => {
       const first = await list(cacher, { limit: 1, predicate: label('l', 'y') });
       expect(show(first)).toBe('b:4');
       expect(first.remainingItemCount).toBeUndefined();
@@ -273,7 +278,7 @@ describe.each([
     });
 
     // Upstream: RunTestListInconsistentContinuation.
-    it('answers a token of a compacted state with 410 and a token for the rest as it is now', async () => {
+    it('answers a token of a compacted state with 410 and a token for the current state of the rest', async () => {
       const token = encodeContinue('/pods/ns/a\0', '/pods/', 1);
       await storage.compact(4);
       const error = (await list(cacher, { limit: 1, continue: token }).catch((reason: unknown) => reason)) as StatusError;
@@ -290,7 +295,7 @@ describe.each([
     });
 
     // Upstream: TestMatchExactResourceVersionFallback, RunTestCompactRevision.
-    it('of a compacted state is 410', async () => {
+    it('of a compacted state fails with 410', async () => {
       await storage.compact(4);
       expect(await statusOf(() => list(cacher, { resourceVersion: '1', resourceVersionMatch: 'Exact' }))).toBe(
         '410 Expired: The resourceVersion for the provided list is too old.',
@@ -307,7 +312,7 @@ describe.each([
       ['Exact', { resourceVersion: '100', resourceVersionMatch: 'Exact' }],
       ['N, limit', { resourceVersion: '100', limit: 1 }],
       ['token', { continue: encodeContinue('/pods/ns/a', '/pods/', 100) }],
-    ])('of a version that does not come is 504: %s', async (_name, options) => {
+    ])('times out with 504 if the revision never arrives: %s', async (_name, options) => {
       const outcome = statusOf(() => list(cacher, options));
       await clock.advance(3_100);
       expect(await outcome).toBe('504 Timeout: Timeout: Too large resource version: 100, current: 8');
@@ -325,21 +330,21 @@ describe.each([
         '400 BadRequest: invalid continue token: continue key is not valid: illegal base64 data at input byte 0',
       ],
       [
-        'a token that leaves the scope',
+        'a token outside of the scope',
         { continue: encodeContinue('/pods/ns/../../secrets/a', '/pods/', 8) },
         '400 BadRequest: invalid continue token: continue key is not valid: ns/../../secrets/a',
       ],
       [
-        'a token and a version',
+        'a token combined with a version',
         { continue: encodeContinue('/pods/ns/a', '/pods/', 8), resourceVersion: '5' },
         '400 BadRequest: specifying resource version is not allowed when using continue',
       ],
     ];
-    it.each(bad)('refuses %s', async (_name, options, status) => {
+    it.each(bad)('rejects %s', async (_name, options, status) => {
       expect(await statusOf(() => list(cacher, options))).toBe(status);
     });
 
-    it('gives out what later writes do not change', async () => {
+    it('returns results that later writes do not change', async () => {
       const result = await list(cacher);
       await put(storage, '/pods/ns/a');
       await remove(storage, '/pods/ns/d');
@@ -348,7 +353,7 @@ describe.each([
     });
 
     // Upstream: TestMarkConsistent.
-    it('asks the storage for the past while the cache is known to be wrong', async () => {
+    it('reads past states from the storage while the cache is known to be inconsistent', async () => {
       cacher.markConsistent(false);
       storage.calls.list = 0;
       expect(show(await list(cacher, { resourceVersion: '5', resourceVersionMatch: 'Exact' }))).toBe('b:4 a:3 c:5 early:2');
@@ -359,14 +364,14 @@ describe.each([
     });
 
     // Upstream: TestConsistencyCheckerDigest.
-    it('finds that it has what the storage has', async () => {
+    it('finds the cache consistent with the storage', async () => {
       const { revision, cacheDigest, storageDigest } = await cacher.checkConsistency();
       expect(revision).toBe(8);
       expect(cacheDigest).toBe(storageDigest);
     });
 
     // Upstream: RunTestStats.
-    it('knows how many objects there are, and how large', async () => {
+    it('reports the number of objects and their average size', async () => {
       const sizes = objectsOf(await list(cacher)).map((object) => object.bytes.length);
       expect(cacher.stats()).toEqual({ objectCount: 4, estimatedAverageObjectSizeBytes: Math.round(sizes.reduce((a, b) => a + b) / 4) });
     });
@@ -390,7 +395,7 @@ describe.each([
   });
 
   // Upstream: TestTransformationFailure.
-  it('shows what can be read when an object cannot', async () => {
+  it('returns the readable objects when another object is unreadable', async () => {
     const decode: CacherOptions['decode'] = ({ value }) => {
       if (value.includes('"secret"')) throw new Error('no key for it');
       return value;
@@ -411,7 +416,7 @@ describe.each([
     expect(show(await list(cacher))).toBe('good:2');
   });
 
-  it('does not mix resources whose paths begin alike', async () => {
+  it('separates resources whose paths share a prefix', async () => {
     const pods = await start(storage);
     const others = await start(storage, { prefix: '/pods.apps/' });
     const nested = await start(storage, { prefix: '/example.com/pods/' });
@@ -428,7 +433,7 @@ describe.each([
   });
 
   // Upstream: TestCacherDontAcceptRequestsStopped.
-  it('refuses requests once it is closed', async () => {
+  it('rejects requests after it was closed', async () => {
     const cacher = await start(storage, { clock });
     const sink = new RecordingSink();
     cacher.watch({ scope: '/pods/', resourceVersion: '0' }, sink);
@@ -455,7 +460,7 @@ describe('a cache that is not ready', () => {
   };
 
   // Upstream: TestTooManyRequestsNotReturned, TestGetCacheBypass, TestWatchCacheBypass, TestWatchNotHangingOnStartupFailure.
-  it('lets the storage answer what that can answer, and 429 the rest', async () => {
+  it('lets the storage answer where it can and answers 429 otherwise', async () => {
     const { storage, clock, cacher } = failing();
     await clock.advance(10);
     const revision = await put(storage, '/pods/ns/a');
@@ -470,7 +475,7 @@ describe('a cache that is not ready', () => {
     expect(show(await cacher.list({ scope: '/pods/', limit: 1 }))).toBe('a:2');
   });
 
-  it('tries again every second', async () => {
+  it('retries every second', async () => {
     const { storage, clock, cacher } = failing();
     await clock.advance(3_500);
     expect(storage.calls.list).toBe(4);
@@ -488,7 +493,7 @@ describe('a cache that is not ready', () => {
     [20, 3],
     [40, 11],
     [90, 30],
-  ])('after %d s tells clients to wait for %d s', async (seconds, retryAfterSeconds) => {
+  ])('after %d s asks clients to wait for %d s', async (seconds, retryAfterSeconds) => {
     const { clock, cacher } = failing();
     await clock.advance(seconds * 1_000);
     const error = await Promise.resolve()
@@ -497,7 +502,7 @@ describe('a cache that is not ready', () => {
     expect((error as StatusError).status.details?.retryAfterSeconds).toBe(retryAfterSeconds);
   });
 
-  it('pages through the storage with a selector as upstream: larger pages each time', async () => {
+  it('pages through the storage with a selector like upstream, with growing pages', async () => {
     const storage = newStorage(true);
     for (let i = 0; i < 40; i++) await put(storage, `/pods/ns/${String(i).padStart(2, '0')}`, i === 37 ? { labels: { rare: 'yes' } } : {});
     const cacher = await start(storage);
@@ -519,7 +524,7 @@ describe('a cache that is not ready', () => {
 
 describe('a cache fed by a watch', () => {
   // Upstream: TestConsistentReadFallback.
-  it('lets the storage answer when it does not catch up in time', async () => {
+  it('lets the storage answer when the cache does not catch up in time', async () => {
     const storage = newStorage(false);
     const clock = new FakeClock();
     const cacher = await start(storage, { clock });
@@ -553,7 +558,7 @@ describe('a cache fed by a watch', () => {
   });
 
   // Upstream: TestCacherDontMissEventsOnReinitialization.
-  it('lists anew when events are gone, tells watchers, and misses nothing', async () => {
+  it('lists again after lost events, ends its watches, and misses nothing', async () => {
     const storage = newStorage(false);
     const clock = new FakeClock();
     const cacher = await start(storage, { clock });
@@ -578,7 +583,7 @@ describe('a cache fed by a watch', () => {
     expect(show(await cacher.list({ scope: '/pods/', resourceVersion: '0' }))).toBe('b:3 c:5');
   });
 
-  it('does not show what it had as the state that it is about to list', async () => {
+  it('does not serve its old objects at the revision that it is about to list', async () => {
     const storage = newStorage(false);
     const clock = new FakeClock();
     const cacher = await start(storage, { clock });
@@ -611,7 +616,7 @@ describe('a cache fed by a watch', () => {
     expect((await got)?.revision).toBe(last);
   });
 
-  it('goes on where it stood when the watch breaks', async () => {
+  it('resumes at its revision when the watch breaks', async () => {
     const storage = newStorage(false);
     const clock = new FakeClock();
     const watch = storage.watch;
@@ -626,7 +631,7 @@ describe('a cache fed by a watch', () => {
     expect(show(await cacher.list({ scope: '/pods/', resourceVersion: '0' }))).toBe('a:2');
   });
 
-  it('is watched once for all resources', async () => {
+  it('shares one watch among all resources', async () => {
     const storage = newStorage(false);
     const all = await Promise.all(['/pods/', '/secrets/', '/nodes/'].map((prefix) => start(storage, { prefix })));
     await turn();
@@ -639,7 +644,7 @@ describe('a cache fed by a watch', () => {
   });
 });
 
-it('checks now and then that the cache has what the storage has', async () => {
+it('compares the cache with the storage periodically', async () => {
   const storage = newStorage(true);
   const clock = new FakeClock();
   const messages: string[] = [];
@@ -651,7 +656,7 @@ it('checks now and then that the cache has what the storage has', async () => {
   await put(storage, '/pods/ns/a');
   await clock.advance(300_100);
   expect(messages).toEqual(['success']);
-  // A write that the cache is not told of, as a bug would make it.
+  // A write without an event, which simulates a bug.
   storage.events.push({ ...storage.events[0]!, key: '/pods/ns/b', record: { ...storage.events[0]!.record!, key: '/pods/ns/b' } });
   await clock.advance(300_100);
   expect(messages.slice(1)).toEqual(['failure the cache of pods differs from the storage at revision 2']);
@@ -670,7 +675,7 @@ it('leaves no timer and no subscription behind', async () => {
   await put(storage, '/pods/ns/a');
 });
 
-it("has a history of the size of upstream's", () => {
+it("has a history of upstream's size", () => {
   expect(maxHistory).toBe(100 * 1024);
 });
 

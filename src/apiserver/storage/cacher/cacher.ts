@@ -41,46 +41,52 @@ import { WatchGroups } from './watch-groups.ts';
 import { WatchTimer } from './watch-timer.ts';
 import { Watcher, type WatchHandle, type WatchSink, type WatchSource } from './watcher.ts';
 
-/** As upstream's metric names them. */
+/** Values of upstream's metric label. */
 export type ConsistencyStatus = 'success' | 'failure' | 'error';
 
 export interface CacherOptions {
   readonly storage: Storage & Partial<CommitFeed>;
-  /** `/pods/`: all keys under it are the resource's. */
+  /** For example `/pods/`: all keys under it belong to the resource. */
   readonly prefix: string;
   readonly parse: (bytes: Buffer) => KubeObject;
-  /** The same of a large object in steps. Default: in one. */
+  /** Parses a large object in chunks. Default: parses in one call. */
   readonly parseSteps?: ((bytes: Buffer) => Steps<KubeObject>) | undefined;
   readonly fields: (object: KubeObject) => Readonly<Record<string, string>>;
-  /** The names of those that `fields` reads. Default: only such of the metadata. */
+  /** Names of the fields that `fields` returns. Default: only metadata fields. */
   readonly fieldNames?: readonly string[] | undefined;
-  /** Fields by which lists and watches find objects (`spec.nodeName` of pods). */
+  /** Fields with an index for lists and watches (`spec.nodeName` of pods). */
   readonly indexed?: readonly string[] | undefined;
-  /** JSON with the resourceVersion of what is stored (decrypts it, say). Throws for what cannot be read. Default: as it is stored. */
+  /**
+   * Decodes a record to JSON with its resourceVersion (decrypts it, for example). Throws if it is unreadable. Default: the
+   * stored bytes.
+   */
   readonly decode?: ((record: StorageRecord) => Buffer) | undefined;
-  /** Throws for JSON, as `decode` gives it, that is none of an object of the resource. Default: all is one. */
+  /** Throws if the decoded JSON is not an object of the resource. Default: accepts all. */
   readonly recognise?: ((bytes: Buffer) => void) | undefined;
-  /** How the resource is called in messages. Default: the prefix. */
+  /** Name of the resource in messages. Default: the prefix. */
   readonly resource?: GroupResource | undefined;
-  /** How long events are kept at least. Default: 75 s. */
+  /** Minimum retention of events. Default: 75 s. */
   readonly historyMs?: number | undefined;
-  /** How often a watch with bookmarks gets one. Default: 60 s. */
+  /** Interval of bookmarks. Default: 60 s. */
   readonly bookmarkMs?: number | undefined;
-  /** Called after each comparison with the storage, every 5 minutes. `failure`: they differ, a bug, to be told loudly; `error`: the storage could not be read. */
+  /**
+   * Called after each comparison with the storage, every 5 minutes. `failure`: they differ, which is a bug; `error`: the
+   * storage could not be read.
+   */
   readonly onConsistencyCheck?: ((status: ConsistencyStatus, message: string) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
 }
 
-/** What has happened since the start. */
+/** Counters since the start. */
 export interface CacherCounts {
-  /** How often all that is stored was read. */
+  /** Number of times the cache listed the storage. */
   readonly initializations: number;
-  /** Events that it was fed. */
+  /** Events received from the feed. */
   readonly received: number;
-  /** Events that it had for its watchers. */
+  /** Events dispatched to watchers. */
   readonly dispatched: number;
-  /** Lists by the index that they were found by, as upstream names it: `f:spec.nodeName`; empty for none. */
+  /** Lists by the index used, under upstream's name (`f:spec.nodeName`); the empty name counts lists without an index. */
   readonly fromCache: ReadonlyMap<string, Readonly<ListCounts>>;
   readonly fromStorage: Readonly<ListCounts>;
   readonly reads: Readonly<ReadCounts>;
@@ -92,7 +98,10 @@ export interface CacheWatchOptions {
   readonly sendInitialEvents?: boolean | undefined;
   readonly allowBookmarks?: boolean | undefined;
   readonly predicate?: Predicate | undefined;
-  /** When the caller will end the watch, by the cacher's clock (milliseconds): a bookmark comes two seconds before. */
+  /**
+   * Time at which the caller will end the watch, by the cacher's clock (milliseconds). A bookmark is sent two seconds
+   * earlier.
+   */
   readonly deadline?: number | undefined;
 }
 
@@ -104,9 +113,9 @@ const sweepMs = 30_000;
 const consistencyCheckMs = 300_000;
 
 /**
- * The watch cache of one resource: the present objects, the history of the last minutes, and the watchers. Reads that
- * must be the most recent come from it, too, where the storage feeds it by its commits; elsewhere they wait until it has
- * reached the storage's revision. Upstream: apiserver/pkg/storage/cacher (Cacher, watchCache, CacheDelegator).
+ * The watch cache of one resource: the current objects, the history of the last minutes and the watchers. It also serves
+ * consistent reads: immediately if a commit feed supplies it, otherwise after it has reached the storage's revision.
+ * Upstream: apiserver/pkg/storage/cacher (Cacher, watchCache, CacheDelegator).
  */
 export class Cacher {
   readonly #storage: Storage;
@@ -140,9 +149,9 @@ export class Cacher {
   #lastError: Error | undefined;
   #ready = Promise.withResolvers<void>();
   #tried = Promise.withResolvers<void>();
-  /** Events that came while the list was under way. */
+  /** Events received during the initial list. */
   #early: StorageEvent[] = [];
-  /** Counts the lists: the result of one that a reset has overtaken is void. */
+  /** Number of the current list; the result of a list that a reset has superseded is discarded. */
   #generation = 0;
   #cancelRetry: (() => void) | undefined;
   #stopSweeping: (() => void) | undefined;
@@ -204,22 +213,25 @@ export class Cacher {
     return this.#state === 'ready';
   }
 
-  /** Resolves when it is ready for the first time, or again; rejects when it is closed. */
+  /** Resolves when the cache becomes ready; rejects if it is closed. */
   whenReady(): Promise<void> {
     return this.#ready.promise;
   }
 
-  /** Resolves when it is ready, or is closed, or what is stored could not be read: reads go to the storage then, and say why. */
+  /**
+   * Resolves when the cache is ready, is closed, or failed to list. After a failure, reads go to the storage, which reports
+   * the reason.
+   */
   whenTried(): Promise<void> {
     return this.#tried.promise;
   }
 
-  /** Everything up to it has been seen. */
+  /** Revision up to which all events have been applied. */
   currentRevision(): Revision {
     return Math.max(this.#listRevision, this.#feed.revision);
   }
 
-  /** The events that the history can hold now. */
+  /** Current capacity of the history in events. */
   get historyCapacity(): number {
     return this.#history.capacity;
   }
@@ -235,7 +247,7 @@ export class Cacher {
     };
   }
 
-  /** How many objects there are, and their average size. Upstream: storage.Stats. */
+  /** Number of objects and their average size in bytes. Upstream: storage.Stats. */
   stats(): { readonly objectCount: number; readonly estimatedAverageObjectSizeBytes: number } {
     const objectCount = this.#objects.size;
     return { objectCount, estimatedAverageObjectSizeBytes: objectCount === 0 ? 0 : Math.round(this.#bytes / objectCount) };
@@ -258,18 +270,21 @@ export class Cacher {
     return wait.then(() => (this.#state === 'ready' ? this.#objects.get(key)?.readable : this.#getFromStorage(key, revision)));
   }
 
-  /** The record of a key as the storage has it, though it cannot be read (`failure`). */
+  /** Returns the record of a key from the storage even if it is unreadable (`failure`). */
   async stored(key: string): Promise<CachedObject | undefined> {
     const record = await this.#stored.get(key, 0);
     return record && this.#stored.of(record);
   }
 
-  /** Whether it has each write before its writer knows of it, so that what it has is the present. */
+  /** True if the cache receives each write before the writer's promise resolves, so that its state is always current. */
   get isImmediate(): boolean {
     return this.#feed.isImmediate;
   }
 
-  /** What the cache has of it; undefined also while it is not ready: the storage is not asked. Throws for what cannot be read. */
+  /**
+   * Returns the cached object without asking the storage; undefined if it is missing or the cache is not ready. Throws if it
+   * is unreadable.
+   */
   peek(key: string): CachedObject | undefined {
     return this.#state === 'ready' ? this.#objects.get(key)?.readable : undefined;
   }
@@ -306,10 +321,10 @@ export class Cacher {
   }
 
   /**
-   * Events in order of revision: first, in a later microtask, the initial ones. `resourceVersion`: '' and '0' begin with
-   * the present objects as ADDED, N with the events after N (a history that is too short is one ERROR event, 410).
-   * `sendInitialEvents` sends the present objects, at least of N, and (with bookmarks) a bookmark that ends them; false
-   * leaves them out. Throws 429 while the cache is not ready.
+   * Starts a watch. Events are ordered by revision; the initial ones are sent in a later microtask. `resourceVersion`: ''
+   * and '0' start with the current objects as ADDED, N with the events after N (a history that is too short sends one ERROR
+   * event, 410). `sendInitialEvents` true sends the objects at a revision of at least N, followed by a bookmark if bookmarks
+   * are enabled; false omits them. Throws 429 while the cache is not ready.
    */
   watch(options: CacheWatchOptions, sink: WatchSink): WatchHandle {
     const text = options.resourceVersion ?? '';
@@ -322,8 +337,8 @@ export class Cacher {
   }
 
   /**
-   * Compares the keys and revisions of the cache with those of the storage at one revision. If they differ, states of the
-   * past are no longer answered from memory until a check finds them equal. Upstream: consistencyChecker (delegator.go).
+   * Compares the keys and revisions of the cache with those of the storage at one revision. If they differ, past states are
+   * read from the storage until a check succeeds. Upstream: consistencyChecker (delegator.go).
    */
   async checkConsistency(): Promise<{ readonly revision: Revision; readonly cacheDigest: string; readonly storageDigest: string }> {
     if (this.#state !== 'ready') throw new Error('cache is not ready');
@@ -349,7 +364,7 @@ export class Cacher {
     );
   }
 
-  /** Whether states of the past may be answered from memory. */
+  /** Sets whether past states may be served from memory. */
   markConsistent(isConsistent: boolean): void {
     this.#snapshots.enable(isConsistent);
   }
@@ -371,7 +386,7 @@ export class Cacher {
     this.#tried.resolve();
   }
 
-  /** Lists anew; those who watch must do so, too. */
+  /** Lists again and ends the watches, whose clients must list again, too. */
   #initialize(): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'ready') {
@@ -433,7 +448,7 @@ export class Cacher {
     const previous = this.#objects.get(key);
     const object = record && this.#stored.of(record);
     if (object?.failure && causeOf(object.failure) instanceof UnavailableError) {
-      // Listing waits until it can be read.
+      // Retries until the storage can be read.
       this.#initialize();
       return;
     }
@@ -456,7 +471,7 @@ export class Cacher {
     this.#groups.dispatch(change);
   }
 
-  /** `read`: how many objects a list looked at. */
+  /** Counts a list. `read` is the number of objects it examined. */
   #counted(list: CacheList, read: number, index = ''): CacheList {
     let counts = this.#fromCache.get(index);
     if (!counts) this.#fromCache.set(index, (counts = new ListCounts()));
@@ -475,14 +490,14 @@ export class Cacher {
     return newTooManyRequests(`storage is (re)initializing${this.#lastError ? `: ${this.#lastError.message}` : ''}`, seconds);
   }
 
-  /** Whether nobody need wait. */
+  /** True if the cache has reached the revision. */
   #isFresh(revision: Revision): boolean {
     if (revision > this.currentRevision()) return false;
     if (revision > 0) this.#reads.waited(0);
     return true;
   }
 
-  /** undefined: it is fresh enough already. */
+  /** Waits for the revision; undefined if the cache has reached it already. */
   #fresh(revision: Revision): Promise<void> | undefined {
     if (this.#isFresh(revision)) return undefined;
     return this.#waitFor(revision).then((isReached) => {
@@ -494,7 +509,7 @@ export class Cacher {
     return wait ? wait.then(read) : read();
   }
 
-  /** Of the cache, if it has all that there was when it was asked for. */
+  /** Reads from the cache once it has reached the storage's revision at the time of the call. */
   async #getConsistent(key: string): Promise<CachedObject | undefined> {
     const revision = await this.#storage.currentRevision();
     if (this.#state === 'ready' && revision <= this.currentRevision()) return this.#objects.get(key)?.readable;
@@ -526,7 +541,7 @@ export class Cacher {
     }
   }
 
-  /** Whether the cache comes to a state in time. */
+  /** Resolves to true if the cache reaches the revision before the timeout. */
   async #waitFor(revision: Revision): Promise<boolean> {
     const began = this.#clock.now();
     try {
@@ -536,7 +551,10 @@ export class Cacher {
     }
   }
 
-  /** While objects are listed: what there are is older than the revision that the cache is about to have. */
+  /**
+   * Serves lists from the storage while the cache is initializing, because the old objects predate the revision of the new
+   * list.
+   */
   #listUnready(query: ListQuery): Promise<CacheList> {
     if (!query.predicate.isEmpty || query.limit === 0) throw this.#notReady();
     return this.#stored.list(query, query.at === 'exact' ? query.revision : undefined);
@@ -550,7 +568,7 @@ export class Cacher {
       return this.#counted(singleList(isSelected ? object : undefined, revision), object ? 1 : 0);
     }
     const snapshot = this.#tree.snapshot();
-    // Nobody knows the fields of what cannot be read.
+    // The fields of an unreadable object are unknown, so no index is used.
     const indexed = query.isContinued || this.#unreadable > 0 ? undefined : this.#indexFor(query.predicate);
     const kept = (list: CacheList): CacheList => {
       if (list.continueToken !== '') this.#snapshots.keep(revision, snapshot, this.#clock.now());
@@ -612,7 +630,10 @@ export class Cacher {
     return this.#selected([new Leaf(undefined, items)], items.length, query, revision, `f:${query.predicate.exactField!.field}`);
   }
 
-  /** Objects that were not asked for in this way before are parsed: of many, in steps. */
+  /**
+   * Returns the selected objects. Parses objects that have not been selected this way before, yielding to the event loop if
+   * there are many.
+   */
   #selected(chunks: readonly Leaf[], total: number, query: ListQuery, revision: Revision, index: string): CacheList | Promise<CacheList> {
     const selected = startSteps(selectedList(chunks, total, query, revision));
     const counted = (list: CacheList): CacheList => this.#counted(list, total, index);

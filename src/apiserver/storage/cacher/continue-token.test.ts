@@ -5,7 +5,7 @@ import { decodeContinue, encodeContinue } from './continue-token.ts';
 const token = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
 describe('continue tokens', () => {
-  it('are what upstream makes', () => {
+  it('equal those of upstream', () => {
     expect(Buffer.from(encodeContinue('/pods/default/a\0', '/pods/', 12), 'base64url').toString()).toBe(
       '{"v":"meta.k8s.io/v1","rv":12,"start":"default/a\\u0000"}',
     );
@@ -14,11 +14,11 @@ describe('continue tokens', () => {
     );
   });
 
-  it.each(['default/a\0', 'a', 'é😀\0', '<b>'])('%j comes back', (start) => {
+  it.each(['default/a\0', 'a', 'é😀\0', '<b>'])('%j round-trips', (start) => {
     expect(decodeContinue(encodeContinue(`/pods/${start}`, '/pods/', 7), '/pods/')).toEqual({ from: `/pods/${start}`, revision: 7 });
   });
 
-  it('are not made of keys elsewhere', () => {
+  it('cannot be built for keys outside of the prefix', () => {
     expect(() => encodeContinue('/secrets/a', '/pods/', 1)).toThrow('the key and key prefix do not match');
   });
 
@@ -45,7 +45,7 @@ describe('continue tokens', () => {
     ],
     ['AAAAA', 'illegal base64 data at input byte 4'],
   ];
-  it.each(errors)('%s is refused: %s', (text, message) => {
+  it.each(errors)('%s is rejected: %s', (text, message) => {
     expect(() => decodeContinue(text, '/pods/')).toThrow(new Error(`continue key is not valid: ${message}`));
   });
 });

@@ -2,15 +2,16 @@ import { Buffer } from 'node:buffer';
 import { isPrint } from '#apimachinery/runtime/quote';
 import type { Revision } from '../storage.ts';
 
-/** What a continue token says: go on at this key, at this revision; -1: at the newest, whatever has changed meanwhile. */
+/** Content of a continue token: the next key and the revision; -1 continues at the newest revision. */
 export interface ContinuePoint {
   readonly from: string;
   readonly revision: Revision;
 }
 
 /**
- * A token for what follows after `key`. The format is public: base64url of `{"v":"meta.k8s.io/v1","rv":N,"start":"..."}`,
- * where start is relative to the prefix. Upstream: apiserver/pkg/storage/continue.go.
+ * Returns the token for the keys after `key`. The format is public: base64url of
+ * `{"v":"meta.k8s.io/v1","rv":N,"start":"..."}`, where start is relative to the prefix. Upstream:
+ * apiserver/pkg/storage/continue.go.
  */
 export function encodeContinue(key: string, prefix: string, revision: Revision): string {
   if (!key.startsWith(prefix) || key === prefix) throw new Error('unable to encode next field: the key and key prefix do not match');
@@ -20,7 +21,10 @@ export function encodeContinue(key: string, prefix: string, revision: Revision):
 
 const escapeCharacter = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Throws an error whose message follows `invalid continue token: ` in the answer. A start outside of the prefix is refused. */
+/**
+ * Decodes a token. Throws an error whose message follows `invalid continue token: ` in the response. A start outside of the
+ * prefix is rejected.
+ */
 export function decodeContinue(token: string, prefix: string): ContinuePoint {
   const { v, rv, start } = parseToken(decodeBase64(token));
   if (v !== 'meta.k8s.io/v1') throw new Error(`continue key is not valid: server does not recognize this encoded version ${v}`);
@@ -31,7 +35,7 @@ export function decodeContinue(token: string, prefix: string): ContinuePoint {
   return { from: prefix + key.slice(1), revision: rv };
 }
 
-/** Whether Go's path.Clean leaves it as it is. */
+/** True if Go's path.Clean leaves the path unchanged. */
 function isClean(path: string): boolean {
   return path === '/' || (!path.endsWith('/') && !/\/(\/|\.\.?(\/|$))/.test(path));
 }
@@ -79,7 +83,7 @@ function fieldError(value: unknown, field: string, type: string): Error {
   return new Error(`continue key is not valid: json: cannot unmarshal ${kind} into Go struct field continueToken.${field} of type ${type}`);
 }
 
-/** As encoding/json says it, for the commonest damage: a wrong first byte, or a missing end. */
+/** Returns encoding/json's message for the most common damage: a wrong first byte or a missing end. */
 function syntaxError(bytes: Buffer): string {
   const first = bytes.find((byte) => !' \t\r\n'.includes(String.fromCharCode(byte)));
   if (first === undefined || '{["0123456789-tfn'.includes(String.fromCharCode(first))) return 'unexpected end of JSON input';
@@ -88,7 +92,7 @@ function syntaxError(bytes: Buffer): string {
   return `invalid character ${shown} looking for beginning of value`;
 }
 
-/** As strconv.Quote shows a rune that cannot be printed. */
+/** Escapes an unprintable rune like strconv.Quote. */
 function goEscape(code: number): string {
   const named: Readonly<Record<number, string>> = { 7: '\\a', 8: '\\b', 9: '\\t', 10: '\\n', 11: '\\v', 12: '\\f', 13: '\\r' };
   return named[code] ?? (code < 0x80 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`);

@@ -1,11 +1,11 @@
 let dropped = 0;
 
-/** Memory was let go of that only a collection of garbage gives back. */
+/** Records the release of memory that only garbage collection reclaims. */
 export function noteDropped(bytes: number): void {
   dropped += bytes;
 }
 
-/** All of it since the start of the process: its growth is what a collection would find. */
+/** Returns the bytes recorded since the start of the process. Its growth is what a collection would reclaim. */
 export function bytesDropped(): number {
   return dropped;
 }

@@ -22,12 +22,12 @@ describe('EventHistory', () => {
     readonly capacity: number;
     readonly completeAfter: number;
   }[] = [
-    { name: 'begins at the smallest', count: 0, msBetween: 1, capacity: 100, completeAfter: 1 },
+    { name: 'starts at the minimum', count: 0, msBetween: 1, capacity: 100, completeAfter: 1 },
     { name: 'stays while it is not full', count: 100, msBetween: 1, capacity: 100, completeAfter: 1 },
     { name: 'doubles when it is full of fresh events', count: 101, msBetween: 1, capacity: 200, completeAfter: 1 },
     { name: 'doubles again', count: 401, msBetween: 1, capacity: 800, completeAfter: 1 },
     { name: 'drops the oldest when they are old', count: 150, msBetween: 1_000, capacity: 100, completeAfter: 51 },
-    { name: 'has an end', count: maxHistory + 10, msBetween: 0, capacity: maxHistory, completeAfter: 11 },
+    { name: 'has a maximum', count: maxHistory + 10, msBetween: 0, capacity: maxHistory, completeAfter: 11 },
   ];
   it.each(capacities)('$name', ({ count, msBetween, capacity, completeAfter }) => {
     const history = new EventHistory(1, freshMs);
@@ -37,7 +37,7 @@ describe('EventHistory', () => {
     expect(history.size).toBe(Math.min(count, capacity));
   });
 
-  it('halves when most of it is old, and loses nothing that is fresh', () => {
+  it('halves when most of it is old, and loses no fresh event', () => {
     const history = new EventHistory(1, freshMs);
     for (let i = 0; i < 400; i++) history.add(event(i + 2, i));
     expect(history.capacity).toBe(400);
@@ -47,7 +47,7 @@ describe('EventHistory', () => {
     expect(history.at(0).revision).toBe(history.completeAfter + 1);
   });
 
-  it('finds what is after a revision, also after it has grown around its end', () => {
+  it('finds the events after a revision, even after the ring buffer has grown past its wrap point', () => {
     const history = new EventHistory(1, freshMs);
     for (let i = 0; i < 150; i++) history.add(event((i + 1) * 10, i * 1_000));
     for (let i = 150; i < 400; i++) history.add(event((i + 1) * 10, 150_000));
@@ -70,10 +70,10 @@ describe('EventHistory', () => {
   });
 
   it.each([
-    { name: 'little that is old', count: 1_000, bytes: 100, laterMs: freshMs * 100, size: 1_000 },
-    { name: 'much that is fresh', count: 1_000, bytes: 10_000, laterMs: freshMs - 1, size: 1_000 },
-    { name: 'of much that is old as many as take 4 MiB', count: 1_000, bytes: 9_900, laterMs: freshMs, size: 419 },
-    { name: 'the last hundred, whatever they take', count: 1_000, bytes: 100_000, laterMs: freshMs, size: 100 },
+    { name: 'little old history', count: 1_000, bytes: 100, laterMs: freshMs * 100, size: 1_000 },
+    { name: 'much fresh history', count: 1_000, bytes: 10_000, laterMs: freshMs - 1, size: 1_000 },
+    { name: '4 MiB of much old history', count: 1_000, bytes: 9_900, laterMs: freshMs, size: 419 },
+    { name: 'the last hundred events, whatever their size', count: 1_000, bytes: 100_000, laterMs: freshMs, size: 100 },
   ])('keeps $name', ({ count, bytes, laterMs, size }) => {
     const history = new EventHistory(1, freshMs);
     for (let i = 0; i < count; i++) history.add(change(i + 2, 0, bytes));

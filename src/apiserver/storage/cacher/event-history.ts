@@ -1,42 +1,42 @@
 import type { Revision } from '../storage.ts';
 import { type CachedObject, tidyMemory } from './cached-object.ts';
 
-/** One change of one object, as the cache applied it. */
+/** A change of one object as applied by the cache. */
 export interface CacheEvent {
   readonly key: string;
   readonly revision: Revision;
-  /** undefined: it was deleted. */
+  /** The new state; undefined if the object was deleted. */
   readonly object: CachedObject | undefined;
-  /** undefined: it was created. */
+  /** The previous state; undefined if the object was created. */
   readonly previous: CachedObject | undefined;
-  /** When it was applied, by the clock of the cache. */
+  /** Time of the change by the clock of the cache. */
   readonly at: number;
 }
 
 /** Upstream: apiserver/pkg/storage/cacher/watch_cache.go. */
 export const minHistory = 100;
 export const maxHistory = 102_400;
-/** What events and states of the past may take after they are no longer fresh. */
+/** Memory limit for events and past states that are no longer fresh. */
 const oldBytes = 4 * 1024 * 1024;
-/** What an event takes besides the state before it, about. */
+/** Approximate size of an event without its previous state. */
 const eventBytes = 100;
 
 /**
- * The latest events, in order of revision. It holds at least what came in the last `freshMs` (up to `maxHistory` events):
- * its capacity doubles when it is full of fresh events, and halves when three quarters of it are not. Upstream keeps old
- * events until others come; here `trim` lets go of those that take much memory.
+ * Ring buffer of the latest events, ordered by revision. It retains at least the events of the last `freshMs` (up to
+ * `maxHistory` events): its capacity doubles when it is full of fresh events and halves when three quarters of it are old.
+ * Upstream keeps old events until others replace them; here `trim` also drops old events that take much memory.
  */
 export class EventHistory {
   readonly #freshMs: number;
   #events: (CacheEvent | undefined)[];
   #start = 0;
   #size = 0;
-  /** Of the events and the states before them. */
+  /** Size of the events and their previous states. */
   #bytes = 0;
-  /** Events after this revision are all here. */
+  /** All events after this revision are present. */
   #completeAfter: Revision;
 
-  /** `revision`: that of the list with which the cache began. */
+  /** `revision` is the revision of the initial list. */
   constructor(revision: Revision, freshMs: number) {
     this.#freshMs = freshMs;
     this.#completeAfter = revision;
@@ -51,17 +51,17 @@ export class EventHistory {
     return this.#size;
   }
 
-  /** The oldest revision after which nothing is missing. */
+  /** Oldest revision after which no event is missing. */
   get completeAfter(): Revision {
     return this.#completeAfter;
   }
 
-  /** `i` from 0 (the oldest) to `size` - 1. */
+  /** Returns event `i`, from 0 (the oldest) to `size` - 1. */
   at(i: number): CacheEvent {
     return this.#events[(this.#start + i) % this.#events.length]!;
   }
 
-  /** Whether there is more than old events may take: `trim` is to be called when they are old. */
+  /** True if the size exceeds the limit for old events, so that `trim` should be called when they are old. */
   get isLarge(): boolean {
     return this.#bytes > oldBytes;
   }
@@ -77,7 +77,7 @@ export class EventHistory {
     this.#bytes += sizeOf(event);
   }
 
-  /** Drops old events, the oldest first, until they take little. */
+  /** Drops old events, the oldest first, until their size is within the limit. */
   trim(now: number): void {
     while (this.isLarge && this.#size > minHistory && now - this.at(0).at >= this.#freshMs) this.#dropOldest();
     let capacity = this.#events.length;
@@ -85,14 +85,14 @@ export class EventHistory {
     this.#setCapacity(capacity);
   }
 
-  /** The states of the past are nobody's from now on. */
+  /** Drops all events. */
   clear(): void {
     for (let i = 0; i < this.#size; i++) this.at(i).previous?.retire();
     this.#size = 0;
     this.#bytes = 0;
   }
 
-  /** The index of the first event after the revision; `size` if there is none. */
+  /** Returns the index of the first event after the revision; `size` if there is none. */
   indexAfter(revision: Revision): number {
     let low = 0;
     let high = this.#size;
@@ -121,7 +121,7 @@ export class EventHistory {
     this.#start = 0;
   }
 
-  /** What was before its event, nobody is shown any more. */
+  /** Drops the oldest event and releases its previous state. */
   #dropOldest(): void {
     const event = this.at(0);
     this.#completeAfter = event.revision;

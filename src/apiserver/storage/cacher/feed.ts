@@ -5,9 +5,12 @@ import { type Clock, systemClock } from '#apiserver/base/clock';
 export interface FeedSubscriber {
   /** Ends with `/`. */
   readonly prefix: string;
-  /** In order of revision, each event once. */
+  /** Called for each event once, ordered by revision. */
   onEvent(event: StorageEvent): void;
-  /** At first, and when events have been missed: list now. Of what the list does not have, no event will be missing. */
+  /**
+   * Called initially and after lost events: the subscriber must list. It receives every event after the revision of that
+   * list.
+   */
   onReset(): void;
 }
 
@@ -16,8 +19,8 @@ const retryMs = 1_000;
 const progressMs = 100;
 
 /**
- * The events of one storage, for all caches over it: one subscription or one watch, handed on by key. Its revision is
- * the one up to which every subscriber has got everything.
+ * The events of one storage for all caches: one subscription or watch, dispatched by key. Its revision is the one up to
+ * which every subscriber has received all events.
  */
 export abstract class Feed {
   readonly #subscribers = new Map<string, FeedSubscriber[]>();
@@ -25,16 +28,16 @@ export abstract class Feed {
   #count = 0;
   #revision: Revision = 0;
 
-  /** Whether the revision never lags behind the storage's: its commits are the events. */
+  /** True if the revision never lags behind the storage's, because the commits are the events. */
   abstract readonly isImmediate: boolean;
-  /** Whether events are coming. */
+  /** True if the subscription or watch is active. */
   protected abstract readonly isStarted: boolean;
 
   get revision(): Revision {
     return this.#revision;
   }
 
-  /** Calls `onReset` at once or later, and hands on the events that come after it. */
+  /** Adds a subscriber, calls its `onReset` now or later, and sends it the events after that. */
   subscribe(subscriber: FeedSubscriber): () => void {
     const segment = firstSegment(subscriber.prefix);
     const present = this.#subscribers.get(segment) ?? [];
@@ -52,7 +55,7 @@ export abstract class Feed {
     };
   }
 
-  /** Resolves to false if the revision is not reached in time. */
+  /** Waits until the feed reaches the revision. Resolves to false after the timeout. */
   waitFor(revision: Revision, timeoutMs: number, clock: Clock): Promise<boolean> {
     if (this.#revision >= revision) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -84,7 +87,7 @@ export abstract class Feed {
     }
   }
 
-  /** To be called after events were dispatched, or when there are none up to `revision`. */
+  /** Advances the revision after events were dispatched, or if there are none up to `revision`. */
   protected progress(revision: Revision): void {
     if (revision > this.#revision) this.#revision = revision;
     for (const waiter of this.#waiting) if (this.#revision >= waiter.revision) waiter.resolve(true);
@@ -95,7 +98,7 @@ export abstract class Feed {
   }
 }
 
-/** `/pods/` of `/pods/default/web-1`. */
+/** Returns `/pods/` for `/pods/default/web-1`. */
 function firstSegment(key: string): string {
   return key.slice(0, key.indexOf('/', 1) + 1);
 }
@@ -152,7 +155,10 @@ class WatchedEvents extends Feed {
     this.#storage.requestProgress?.().catch(() => {});
   }
 
-  /** Watches until the end; goes on after a failure where it stood, and begins anew when that was compacted away. */
+  /**
+   * Watches until the signal aborts. After a failure it resumes at its revision; if that was compacted, it resets the
+   * subscribers.
+   */
   async #run(signal: AbortSignal): Promise<void> {
     let from: Revision | undefined;
     while (!signal.aborted) {
@@ -197,7 +203,7 @@ class WatchedEvents extends Feed {
 
 const feeds = new WeakMap<object, Feed>();
 
-/** The one feed of a storage. */
+/** Returns the shared feed of a storage. */
 export function feedOf(storage: Storage & Partial<CommitFeed>, clock: Clock = systemClock): Feed {
   let feed = feeds.get(storage);
   if (!feed) {

@@ -1,6 +1,6 @@
 import type { CachedObject } from './cached-object.ts';
 
-/** The present objects by the value of one field, so that a list by `spec.nodeName=x` does not look at all pods. */
+/** Index of the current objects by one field, so that a list by `spec.nodeName=x` does not scan all pods. */
 export class FieldIndex {
   readonly #field: string;
   readonly #byValue = new Map<string, Map<string, CachedObject>>();
@@ -10,12 +10,12 @@ export class FieldIndex {
     for (const object of objects) this.replace(undefined, object);
   }
 
-  /** The objects with the value, in any order. */
+  /** Returns the objects with the value, in any order. */
   get(value: string): Iterable<CachedObject> {
     return this.#byValue.get(value)?.values() ?? [];
   }
 
-  /** Objects that cannot be read have no fields and are not in the index. */
+  /** Replaces a state in the index. Unreadable objects have no fields and are not indexed. */
   replace(previous: CachedObject | undefined, object: CachedObject | undefined): void {
     const before = this.#valueOf(previous);
     const after = this.#valueOf(object);

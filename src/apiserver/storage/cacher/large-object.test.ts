@@ -12,30 +12,30 @@ const narrowed = (object: object, kept = pathsAround(['spec.a.b'])): unknown =>
 
 const wide = (count: number): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, `v${i}`]));
 
-it('pathsAround: the maps that are around fields', () => {
+it('pathsAround returns the parents of fields', () => {
   expect([...pathsAround(['spec.nodeName', 'type', 'spec.a.b'])]).toEqual(['', 'metadata', 'spec', 'spec.a']);
 });
 
 it.each([
   { name: 'a wide map', object: { data: wide(3_000) }, want: { data: wide(1_000) } },
-  { name: 'one of a thousand', object: { data: wide(1_000) }, want: { data: wide(1_000) } },
+  { name: 'a map with a thousand members', object: { data: wide(1_000) }, want: { data: wide(1_000) } },
   { name: 'a long list', object: { a: { b: Array(2_000).fill(1) }, c: 1 }, want: { a: { b: Array(1_000).fill(1) }, c: 1 } },
   {
-    name: 'wide ones in a long one, and behind it',
+    name: 'wide lists inside a long list and after it',
     object: { a: Array(1_500).fill({ b: wide(1_100) }), c: wide(2_000), d: [wide(1_001)] },
     want: { a: Array(1_000).fill({ b: wide(1_000) }), c: wide(1_000), d: [wide(1_000)] },
   },
   {
-    name: 'what is around fields stays',
+    name: 'maps around fields stay whole',
     object: { ...wide(2_000), spec: { ...wide(2_000), a: { ...wide(2_000), b: 'x' } } },
     want: { ...wide(2_000), spec: { ...wide(2_000), a: { ...wide(2_000), b: 'x' } } },
   },
-  { name: 'of the same name elsewhere', object: { x: { spec: wide(2_000) } }, want: { x: { spec: wide(1_000) } } },
+  { name: 'maps of the same name elsewhere', object: { x: { spec: wide(2_000) } }, want: { x: { spec: wide(1_000) } } },
 ])('narrow: $name', ({ object, want }) => {
   expect(narrowed(object)).toEqual(want);
 });
 
-it('texts with brackets, commas, quotes and backslashes are texts', () => {
+it('brackets, commas, quotes and backslashes inside strings are not syntax', () => {
   fc.assert(
     fc.property(
       fc.jsonValue({ maxDepth: 5 }),
@@ -51,13 +51,13 @@ it('texts with brackets, commas, quotes and backslashes are texts', () => {
   );
 });
 
-it('labels are those of the metadata, whatever else is called so', () => {
+it('labels are those of the metadata only', () => {
   const json = Buffer.from('{"metadata":{"labels":{"a":"b"}},"metadata.labels":{"c":"d"},"labels":{},"x":{"metadata":{"labels":{}}}}');
   const { start, end } = narrow(json, pathsAround([])).labels;
   expect(json.toString('utf8', start, end)).toBe('{"a":"b"}');
 });
 
-it('labels: the same by a look-up in many as in few', () => {
+it('labels: a key-by-key search returns the same as parsing', () => {
   const texts = fc.string({ unit: fc.constantFrom('"', '\\', ':', ',', 'a', 'b', 'é'), maxLength: 5 });
   fc.assert(
     fc.property(fc.dictionary(texts, texts), fc.array(texts, { maxLength: 3 }), (some, keys) => {
@@ -69,7 +69,7 @@ it('labels: the same by a look-up in many as in few', () => {
   );
 });
 
-it('a large object tells the labels and fields that it would tell parsed', () => {
+it('a large object has the same labels and fields as when parsed whole', () => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer';
 import { backslash, maxNestingDepth, quoteMark } from '#apimachinery/runtime/json/json-scan';
 import { parseEncoded } from '#apimachinery/runtime/json/json';
 
-/** So many members of a map or list are enough for whoever does not need it whole. */
+/** Maximum number of members of a map or list in a narrowed object. */
 const fewMembers = 1_000;
-/** Labels of fewer bytes are parsed. */
+/** Labels of fewer bytes are parsed whole. */
 const fewBytes = 16 * 1024;
-/** So many labels are looked up one by one in what is longer. */
+/** Maximum number of labels that are searched one by one in larger labels. */
 const fewLookups = 16;
 
 const comma = 0x2c;
@@ -15,26 +15,26 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Of what is open, by depth from 1 on. */
+/** Member counts of the open maps and lists, indexed by depth from 1. */
 const members = new Int32Array(maxNestingDepth + 2);
 const paths: (string | undefined)[] = [];
 
-/** Where the labels of an object are in its JSON, from brace to brace; both 0 where it has none. */
+/** Position of an object's labels in its JSON, from brace to brace; both 0 if it has none. */
 export interface LabelsPlace {
   readonly start: number;
   readonly end: number;
 }
 
-/** A large object as selectors see it, which do not parse it whole: that takes 60 to 500 ms where it has 285,000 keys. */
+/** A reduced large object for selectors. Parsing the whole object would take 60 to 500 ms for 285,000 keys. */
 export interface NarrowedObject {
-  /** Its JSON, with no more than a thousand members of a map or list. */
+  /** The object's JSON with at most a thousand members of each map or list. */
   readonly json: Buffer;
   readonly labels: LabelsPlace;
 }
 
 /**
- * The maps that are around fields, in which no member may be missing: `spec.a.b` -> '' (the object itself), `metadata`, `spec` and `spec.a`. Names of
- * selectable fields are the paths of what they read, or as good as.
+ * Returns the paths of the maps around the fields, which `narrow` must keep whole: for `spec.a.b` these are '' (the object
+ * itself), `metadata`, `spec` and `spec.a`. The names of selectable fields equal their paths closely enough.
  */
 export function pathsAround(fields: Iterable<string>): ReadonlySet<string> {
   const paths = new Set(['', 'metadata']);
@@ -42,13 +42,13 @@ export function pathsAround(fields: Iterable<string>): ReadonlySet<string> {
   return paths;
 }
 
-/** `kept`: see `pathsAround`. `bytes`: JSON as the storage has it, compact. */
+/** Reduces an object. `kept`: see `pathsAround`. `bytes`: compact JSON as stored. */
 export function narrow(bytes: Buffer, kept: ReadonlySet<string>): NarrowedObject {
   const { length } = bytes;
   const pieces: Buffer[] = [];
   let taken = 0;
   let depth = 0;
-  /** How deep what is left out is open, and where it began. */
+  /** Depth and start of the part that is being left out. */
   let droppedDepth = 0;
   let droppedFrom = 0;
   let keyStart = 0;
@@ -105,10 +105,10 @@ export function narrow(bytes: Buffer, kept: ReadonlySet<string>): NarrowedObject
   return { json: pieces.length === 1 ? bytes : Buffer.concat(pieces), labels: { start: labelsStart, end: labelsEnd } };
 }
 
-/** What a label's key is made of. */
+/** Characters of a label key. */
 const labelKey = /^[\w./-]+$/;
 
-/** The labels with these keys, and perhaps others, of a map of strings, as JSON of the server's own writing. */
+/** Returns the labels with these keys, and possibly others, from a map of strings in JSON written by this server. */
 export function labelsOf(json: Buffer, keys: readonly string[]): Readonly<Record<string, string>> {
   if (json.length < fewBytes || keys.length > fewLookups || !keys.every((key) => labelKey.test(key)))
     return parseEncoded(json) as Record<string, string>;
@@ -123,7 +123,7 @@ export function labelsOf(json: Buffer, keys: readonly string[]): Readonly<Record
 function lookUp(json: Buffer, key: string): string | undefined {
   const name = Buffer.from(`"${key}":`);
   for (let at = json.indexOf(name); at >= 0; at = json.indexOf(name, at + 1)) {
-    // Else the quote is one of a text.
+    // The quote belongs to a string.
     if (json[at - 1] === backslash) continue;
     const start = at + name.length;
     let end = start + 1;

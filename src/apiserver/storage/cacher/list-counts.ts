@@ -1,20 +1,20 @@
 import type { CacheList } from './list-query.ts';
 
-/** What lists went through, and what they gave. */
+/** Counts of lists and of the objects that they examined and returned. */
 export class ListCounts {
   lists = 0;
-  /** Objects that were looked at. */
+  /** Objects examined. */
   read = 0;
   returned = 0;
 
-  /** `read`: how many objects the list looked at. */
+  /** Adds a list that examined `read` objects. */
   add(read: number, returned: number): void {
     this.lists += 1;
     this.read += read;
     this.returned += returned;
   }
 
-  /** The same, for a list that is on its way. */
+  /** Adds a list and returns it. */
   counted(list: CacheList, read: number): CacheList {
     this.add(read, list.count);
     return list;

@@ -1,4 +1,4 @@
-/** What a list asks of the cache, and the pages that it is answered with. */
+/** Parameters of a list from the cache, and its pages. */
 import { newBadRequest, newResourceExpired, type StatusError } from '#apimachinery/api/errors';
 import { needsSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Revision } from '../storage.ts';
@@ -9,7 +9,7 @@ import { everything, type Predicate } from './predicate.ts';
 import { parseResourceVersion } from './resource-version.ts';
 
 export interface CacheListOptions {
-  /** A prefix (`/pods/default/`), or one key: then at most one object. Under the cacher's prefix. */
+  /** A prefix (`/pods/default/`) or a single key, under the cacher's prefix. */
   readonly scope: string;
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: string | undefined;
@@ -20,16 +20,16 @@ export interface CacheListOptions {
 
 export interface CacheList {
   readonly chunks: readonly ListChunk[];
-  /** How many objects the chunks have. */
+  /** Number of objects in the chunks. */
   readonly count: number;
   readonly revision: Revision;
-  /** '' if nothing follows. */
+  /** Token of the next page; '' on the last page. */
   readonly continueToken: string;
-  /** Only for lists that select everything. */
+  /** Set only for lists without selectors. */
   readonly remainingItemCount: number | undefined;
 }
 
-/** So many are parsed within a few milliseconds, if they are not large. */
+/** Number of objects between yields; small ones parse within a few milliseconds. */
 const objectsPerStep = 32;
 
 const inconsistentContinue =
@@ -41,7 +41,7 @@ const inconsistentContinue =
 export interface ListQuery {
   readonly scope: string;
   readonly isPrefix: boolean;
-  /** 0: none. */
+  /** Page size; 0: unlimited. */
   readonly limit: number;
   readonly predicate: Predicate;
   readonly from: string;
@@ -50,7 +50,7 @@ export interface ListQuery {
   readonly revision: Revision;
 }
 
-/** Which state is asked for, and where in it to begin. Throws BadRequest. */
+/** Determines the requested state and the first key. Throws BadRequest. */
 export function parseListQuery(options: CacheListOptions): ListQuery {
   const { scope, resourceVersion: text = '', resourceVersionMatch: match = '', continue: token = '', predicate = everything } = options;
   const isPrefix = scope.endsWith('/');
@@ -84,7 +84,7 @@ function parseListVersion(text: string): Revision {
   }
 }
 
-/** 410 with a token by which the rest of the list can be had as it is now. */
+/** Returns a 410 with a token that continues the list at the newest revision. */
 export function expiredContinue({ from, scope }: ListQuery): StatusError {
   const error = newResourceExpired(inconsistentContinue);
   error.status.metadata.continue = encodeContinue(from, scope, -1);
@@ -96,7 +96,10 @@ export function singleList(object: CachedObject | undefined, revision: Revision)
   return { chunks, count: chunks.length, revision, continueToken: '', remainingItemCount: undefined };
 }
 
-/** The objects that match, up to the limit; more follow if any object, matching or not, stands after the last of them. */
+/**
+ * Returns the matching objects up to the limit. More pages follow if any object, matching or not, comes after the last one
+ * returned.
+ */
 export function* selectedList(
   chunks: readonly ListChunk[],
   total: number,
@@ -110,7 +113,7 @@ export function* selectedList(
       seen++;
       if (predicate.matches(object)) items.push(object);
       if (limit > 0 && items.length >= limit) break scan;
-      // What was parsed before takes no time; of a large object the text is gone through.
+      // Parsed objects cost nothing; the text of a large object is scanned.
       if (seen % objectsPerStep === 0 || needsSteps(object.size)) yield;
     }
   }

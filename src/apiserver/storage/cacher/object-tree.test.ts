@@ -19,7 +19,7 @@ function put(objects: readonly CachedObject[]): ObjectTree {
   return tree;
 }
 
-/** A small generator of pseudorandom numbers, so that failures can be repeated. */
+/** Returns a seeded pseudorandom generator, so that failures can be reproduced. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -30,14 +30,14 @@ function random(seed: number): (below: number) => number {
 
 describe('ObjectTree', () => {
   it.each([
-    { name: 'put in order', make: (objects: readonly CachedObject[]) => put(objects) },
-    { name: 'put from the end', make: (objects: readonly CachedObject[]) => put(objects.toReversed()) },
+    { name: 'inserted in order', make: (objects: readonly CachedObject[]) => put(objects) },
+    { name: 'inserted from the end', make: (objects: readonly CachedObject[]) => put(objects.toReversed()) },
     {
-      name: 'put again and grown',
+      name: 'replaced by larger ones',
       make: (objects: readonly CachedObject[]) => put([...objects.map(({ key }) => object(key)), ...objects]),
     },
-    { name: 'made at once', make: (objects: readonly CachedObject[]) => ObjectTree.from(objects) },
-  ])('has few large objects in a leaf: $name', ({ make }) => {
+    { name: 'built at once', make: (objects: readonly CachedObject[]) => ObjectTree.from(objects) },
+  ])('keeps few large objects in a leaf: $name', ({ make }) => {
     const large = Array.from({ length: 100 }, (_, i) => {
       const key = `/r/${100 + i}`;
       return new CachedObject(key, 1, 1, Buffer.alloc(i === 50 ? 1_000_000 : 100_000), reader);
@@ -51,7 +51,7 @@ describe('ObjectTree', () => {
     expect(snapshot.leaves.length).toBeLessThan(70);
   });
 
-  it('knows the bytes of a leaf as it is, and what it cannot read', () => {
+  it("updates a leaf's size and its unreadable objects", () => {
     const tree = put([object('/r/a'), object('/r/b')]);
     const bytes = (): number[] => tree.snapshot().leaves.map((leaf) => leaf.bytes);
     expect(bytes()).toEqual([12]);
@@ -63,7 +63,7 @@ describe('ObjectTree', () => {
     expect(bytes).toThrow('unreadable');
   });
 
-  it.each([1, 2, 3])('is a sorted map whose snapshots stand still (seed %d)', (seed) => {
+  it.each([1, 2, 3])('is a sorted map with immutable snapshots (seed %d)', (seed) => {
     const next = random(seed);
     const tree = new ObjectTree();
     const model = new Map<string, CachedObject>();
@@ -100,7 +100,7 @@ describe('ObjectTree', () => {
     for (const { snapshot, expected: then } of snapshots) expect(keysOf(snapshot, '/pods/')).toEqual(then);
   });
 
-  it('has the same snapshot until it changes', () => {
+  it('returns the same snapshot until it changes', () => {
     const tree = ObjectTree.from([object('/a/1'), object('/a/2')]);
     const snapshot = tree.snapshot();
     expect(tree.snapshot()).toBe(snapshot);
@@ -109,7 +109,7 @@ describe('ObjectTree', () => {
     expect(keysOf(snapshot, '/a/')).toEqual(['/a/1@1', '/a/2@1']);
   });
 
-  it('encodes only leaves that have changed', () => {
+  it('encodes only changed leaves', () => {
     const tree = ObjectTree.from(Array.from({ length: 1_000 }, (_, i) => object(`/a/${String(i).padStart(4, '0')}`)));
     let made = 0;
     const list = (): Buffer[] =>
@@ -139,7 +139,7 @@ describe('ObjectTree', () => {
     expect(changed.filter((bytes, i) => bytes !== first[i])).toHaveLength(1);
   });
 
-  it('keeps what it encoded of a part of a leaf, and drops what no list has used for a while', () => {
+  it('keeps the encoding of a part of a leaf, and drops encodings unused since the last sweep', () => {
     const tree = ObjectTree.from(['/a/x/1', '/a/y/1', '/a/y/2', '/a/z/1'].map((key) => object(key)));
     const part = (): Buffer => tree.snapshot().chunks('/a/y/')[0]!.encoded('v', bytesOf, comma);
     const bytes = part();
@@ -152,7 +152,7 @@ describe('ObjectTree', () => {
     expect(part()).not.toBe(bytes);
   });
 
-  it('forks a past of its own', () => {
+  it('forks an independent past state', () => {
     const tree = ObjectTree.from([object('/a/1'), object('/a/2')]);
     const fork = tree.snapshot().fork();
     fork.delete('/a/1');

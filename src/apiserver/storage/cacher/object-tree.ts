@@ -7,44 +7,45 @@ import type { CachedObject } from './cached-object.ts';
 import { noteDropped } from './dropped-bytes.ts';
 
 const leafLimit = 128;
-/** What lists share is whole leaves, and a change makes the bytes of one anew: leaves of large objects have fewer. */
+/** Maximum size of a leaf. Lists share whole leaves, and a change re-encodes one, so leaves of large objects hold fewer. */
 const leafBytes = 512 * 1024;
 
-/** Makes the bytes of one item of a list. */
+/** Encodes one item of a list. */
 export type MakeItem = (object: CachedObject) => Buffer;
 
-/** A run of list items in order. Nothing of it changes any more. */
+/** A run of list items in order, immutable. */
 export interface ListChunk {
-  /** The tree that it is of; undefined where it was made for one list, and no other shares its encodings. */
+  /** The tree that contains it; undefined if it was built for a single list, so that its encodings are not shared. */
   readonly owner: object | undefined;
   readonly items: readonly CachedObject[];
   /**
-   * All items with the separator between them (none at the ends), made at the first use of the variant and kept for the
-   * next. `stamp`: of what the bytes depend on besides the items (the second that ages are told at); another makes them anew.
+   * Returns all items, separated by `separator`, encoded at the first use of the variant and cached. `stamp` is an
+   * additional cache key for anything else the bytes depend on (for ages, the current second); a different stamp re-encodes
+   * them.
    */
   encoded(variant: string, makeItem: MakeItem, separator: Buffer, stamp?: number): Buffer;
-  /** What is kept of a variant: of `encoded`, or */
+  /** Returns the cached encoding of a variant, from `encoded` or `keep`. */
   kept(variant: string, stamp?: number): Buffer | undefined;
-  /** what others have made of it. Returns the bytes. */
+  /** Caches an encoding built by the caller. Returns it. */
   keep(variant: string, bytes: Buffer, stamp?: number): Buffer;
-  /** Lets go of what is kept. */
+  /** Drops the cached encoding of a variant. */
   drop(variant: string): void;
-  /** The bytes of all items. Throws why one of them cannot be used. */
+  /** Total size of the items. Throws the failure of an unreadable item. */
   readonly bytes: number;
 }
 
-/** Encodings that no list has used between two sweeps are dropped. */
+/** A cached encoding, dropped if no list used it between two sweeps. */
 interface Encoding {
   readonly bytes: Buffer;
   readonly stamp: number;
   used: boolean;
 }
 
-/** One leaf. It may be changed only while its owner is the tree's; after that it is shared and stays as it is. */
+/** A leaf of the tree. It is mutable only while its owner is the tree's; after that it is shared and immutable. */
 export class Leaf implements ListChunk {
   #encodings: Map<string, Encoding> | undefined = undefined;
   #bytes: number | undefined = undefined;
-  /** Parts of it that lists of a namespace have cut, by start and end. */
+  /** Parts of the leaf cut for lists of a namespace, by start and end. */
   #parts: Map<number, Leaf> | undefined = undefined;
   readonly owner: object | undefined;
   readonly items: CachedObject[];
@@ -94,14 +95,14 @@ export class Leaf implements ListChunk {
     return part;
   }
 
-  /** To be called before each change of the items. */
+  /** Drops everything derived from the items; called before each change of them. */
   forget(): void {
     this.#encodings = undefined;
     this.#bytes = undefined;
     this.#parts = undefined;
   }
 
-  /** Drops the encodings that were not used since the last sweep. */
+  /** Drops the encodings that were unused since the last sweep. */
   sweep(): void {
     for (const [variant, encoding] of this.#encodings ?? []) {
       if (!encoding.used) this.drop(variant);
@@ -114,7 +115,7 @@ export class Leaf implements ListChunk {
   }
 }
 
-/** Leaves of at most so many objects, in their order, and of at most 512 KiB unless it is one object that has more. */
+/** Builds sorted leaves of at most `most` objects and at most 512 KiB, unless a single object is larger. */
 export function leavesOf(objects: readonly CachedObject[], most = leafLimit): Leaf[] {
   const leaves: Leaf[] = [];
   for (let i = 0; i < objects.length; ) {
@@ -128,7 +129,7 @@ export function leavesOf(objects: readonly CachedObject[], most = leafLimit): Le
   return leaves;
 }
 
-/** The bytes of all items with the separator between them, one item a step. `prepare`: what is done for each before. */
+/** Joins all items with the separator, yielding after each item. `prepare` runs before each item is encoded. */
 export function* joinSteps(
   items: readonly CachedObject[],
   makeItem: MakeItem,
@@ -146,7 +147,7 @@ export function* joinSteps(
   return concat(buffers);
 }
 
-/** All objects at one revision, in the order of their keys. It shares its leaves with the tree and with other snapshots. */
+/** All objects at one revision, sorted by key. It shares leaves with the tree and with other snapshots. */
 export class Snapshot {
   readonly #leaves: readonly Leaf[];
   readonly #uncommon: boolean;
@@ -162,7 +163,7 @@ export class Snapshot {
     return this.#leaves;
   }
 
-  /** The objects under the prefix whose keys are not before `from`. */
+  /** Returns the objects under the prefix whose keys are not less than `from`. */
   chunks(prefix: string, from = prefix): Leaf[] {
     const chunks: Leaf[] = [];
     const start = compareKeys(from, prefix) > 0 ? from : prefix;
@@ -186,13 +187,13 @@ export class Snapshot {
     return object?.key === key ? object : undefined;
   }
 
-  /** A tree of its own that begins with these objects. */
+  /** Returns an independent tree with these objects. */
   fork(): ObjectTree {
     return new ObjectTree(this.#leaves, this.#uncommon, this.size);
   }
 }
 
-/** The items with the prefix stand together: the index after the last, known that `first` is one. */
+/** Returns the index after the last item with the prefix. Items with the prefix are contiguous, and `first` is one of them. */
 function endOfPrefix(items: readonly CachedObject[], first: number, prefix: string): number {
   let low = first + 1;
   let high = items.length;
@@ -204,7 +205,7 @@ function endOfPrefix(items: readonly CachedObject[], first: number, prefix: stri
   return low;
 }
 
-/** The last leaf whose first key is not after `key`; 0 if there is none. */
+/** Returns the index of the last leaf whose first key is not greater than `key`; 0 if there is none. */
 function leafOf(leaves: readonly Leaf[], key: string, uncommon: boolean): number {
   let low = 0;
   let high = leaves.length;
@@ -218,18 +219,18 @@ function leafOf(leaves: readonly Leaf[], key: string, uncommon: boolean): number
 }
 
 /**
- * Objects in the order of their keys' UTF-8 bytes: an array of leaves, each an array of at most 128 objects, none empty, and
- * of at most 512 KiB unless it is one object that has more.
- * A snapshot costs nothing: it takes the arrays as they are, and the tree copies an array before it next changes it.
+ * A sorted map of objects, ordered by the UTF-8 bytes of their keys: an array of leaves, each a non-empty array of at most
+ * 128 objects and at most 512 KiB unless a single object is larger. A snapshot is free: it shares the arrays, and the tree
+ * copies an array before it next modifies it.
  *
- * Worked example, leaves of at most two: [a b][c d], snapshot s, then put c2: the tree is [a b]'[c2 d] with a new outer
- * array and a new second leaf; s still has [a b][c d], and both share the first leaf with all that was encoded of it.
+ * Worked example with leaves of at most two objects: [a b][c d], snapshot s, then put c2: the tree is [a b]'[c2 d] with a
+ * new outer array and a new second leaf; s still has [a b][c d], and both share the first leaf with its encodings.
  */
 export class ObjectTree {
   #leaves: Leaf[];
   #uncommon: boolean;
   #size: number;
-  /** Leaves with this owner are in no snapshot. */
+  /** Owner mark: leaves with this owner are in no snapshot. */
   #owner: object = {};
   #ownsArray = false;
   #snapshot: Snapshot | undefined;
@@ -240,7 +241,7 @@ export class ObjectTree {
     this.#size = size;
   }
 
-  /** `sorted`: in the order of `compareKeys`, each key once. */
+  /** Builds a tree. `sorted` must be in the order of `compareKeys`, without duplicate keys. */
   static from(sorted: readonly CachedObject[]): ObjectTree {
     return new ObjectTree(
       leavesOf(sorted, leafLimit * 0.75),
@@ -270,7 +271,7 @@ export class ObjectTree {
       leaf.items.splice(i, 0, object);
       this.#size++;
     }
-    // Keys that come in order leave full leaves behind them; others split in the middle.
+    // Keys inserted in ascending order leave full leaves behind; other inserts split in the middle.
     const isLast = i === leaf.items.length - 1 && at === this.#leaves.length - 1;
     if (leaf.items.length > leafLimit) this.#split(at, isLast ? leafLimit * 0.75 : leafLimit / 2);
     this.#splitLarge(at, isLast ? i : undefined);
@@ -310,7 +311,7 @@ export class ObjectTree {
     return this.#snapshot;
   }
 
-  /** Drops encodings that have not been used since the last sweep. */
+  /** Drops encodings that were unused since the last sweep. */
   sweep(): void {
     for (const leaf of this.#leaves) leaf.sweep();
   }
@@ -331,7 +332,7 @@ export class ObjectTree {
     return (this.#leaves[at] = new Leaf(this.#owner, leaf.items.slice()));
   }
 
-  /** Joins a small leaf with the next if both fit. */
+  /** Merges a small leaf with the next one if both fit. */
   #merge(at: number): void {
     const left = at + 1 < this.#leaves.length ? at : at - 1;
     const a = this.#leaves[left];
@@ -348,7 +349,7 @@ function sizeOf(items: readonly CachedObject[]): number {
   return bytes;
 }
 
-/** Where two or more items are cut so that both parts have some, and about half of the bytes. */
+/** Returns the index at which two or more items are split into non-empty halves of about the same size in bytes. */
 function middleOf(items: readonly CachedObject[]): number {
   const half = sizeOf(items) / 2;
   let at = 0;

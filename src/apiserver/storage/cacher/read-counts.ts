@@ -3,14 +3,14 @@ import { newSeries, observe, type Series } from '#apiserver/base/metrics/series-
 /** Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
 export const readWaitBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3] as const;
 
-/** What became of reads that must be recent. */
+/** Outcomes of consistent reads. */
 export class ReadCounts {
-  /** Lists of what is the most recent that the cache served. */
+  /** Consistent lists that the cache served. */
   served = 0;
-  /** Those that the storage served, since the cache did not come to its revision in time. */
+  /** Consistent lists that the storage served because the cache did not reach its revision in time. */
   fellBack = 0;
   failed = 0;
-  /** How long reads waited until the cache was fresh enough for them, in seconds. */
+  /** Durations in seconds that reads waited for the cache to become fresh. */
   readonly waits: Series = newSeries(readWaitBuckets, {});
 
   waited(seconds: number): void {

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import type { ListChunk } from './object-tree.ts';
 import { RecentRuns } from './recent-runs.ts';
 
-/** A chunk that notes what is dropped of it. */
+/** A chunk that records which encodings were dropped. */
 function chunk(name: string, dropped: string[]): ListChunk {
   return { drop: (variant: string) => void dropped.push(`${name}:${variant}`) } as Partial<ListChunk> as ListChunk;
 }
 
-it('lets go of what was used longest ago, and never of the last', () => {
+it('evicts the least recently used run and never the last one', () => {
   const dropped: string[] = [];
   const [a, b, c] = ['a', 'b', 'c'].map((name) => chunk(name, dropped)) as [ListChunk, ListChunk, ListChunk];
   const runs = new RecentRuns(100);
@@ -32,7 +32,7 @@ it('keeps one variant of a chunk', () => {
   expect(dropped).toEqual(['a:v1']);
 });
 
-it('forgets all runs after the last list', () => {
+it('drops all runs after the last list', () => {
   const dropped: string[] = [];
   const runs = new RecentRuns(100);
   const ends = [runs.begin(), runs.begin()] as const;

@@ -6,12 +6,12 @@ interface Recent {
 }
 
 /**
- * Of the runs that large lists are made of, those used last stay, so many bytes of them: clients that list at the same time are close to each
- * other, for whoever finds a run goes faster than the first, who has it made.
+ * LRU cache of the encoded runs of large lists, limited in bytes. Concurrent lists share runs: a follower that finds encoded
+ * runs is faster than the leader, which encodes them, so they stay close together.
  */
 export class RecentRuns {
   readonly #mostBytes: number;
-  /** The one that was used last is last. */
+  /** In the order of last use, the latest at the end. */
   readonly #runs = new Map<ListChunk, Recent>();
   #bytes = 0;
   #lists = 0;
@@ -20,7 +20,10 @@ export class RecentRuns {
     this.#mostBytes = mostBytes;
   }
 
-  /** A large list begins; what is returned is to be called at its end. After the last, what is left is as any other run. */
+  /**
+   * Marks the start of a large list. Returns the function to call at its end; after the last one ends, the remaining runs
+   * are released to the sweeps.
+   */
   begin(): () => void {
     this.#lists += 1;
     return () => {
@@ -31,7 +34,7 @@ export class RecentRuns {
     };
   }
 
-  /** A run of this chunk was used. */
+  /** Marks a run of this chunk as used. */
   used(chunk: ListChunk, variant: string, bytes: number): void {
     this.#forget(chunk, this.#runs.get(chunk), variant);
     this.#runs.set(chunk, { variant, bytes });

@@ -19,7 +19,7 @@ describe('parseResourceVersion', () => {
     ['1.0', 'strconv.ParseUint: parsing "1.0": invalid syntax'],
     [' 1', 'strconv.ParseUint: parsing " 1": invalid syntax'],
     ['18446744073709551616', 'strconv.ParseUint: parsing "18446744073709551616": value out of range'],
-  ])('%j is none', (text, message) => {
+  ])('rejects %j', (text, message) => {
     expect(() => parseResourceVersion(text)).toThrow(new Error(`resourceVersion: Invalid value: "${text}": ${message}`));
   });
 });
@@ -32,22 +32,22 @@ describe('spliceResourceVersion', () => {
       '{"kind":"Pod","metadata":{"name":"a","resourceVersion":"1234"},"spec":{}}\n',
     ],
     [
-      'fields before it that look like it',
+      'similar fields before it',
       '{"data":{"metadata":{"resourceVersion":"9"},"resourceVersion":"9"},"metadata":{"annotations":{"resourceVersion":"9"},"resourceVersion":"9"}}',
       '{"data":{"metadata":{"resourceVersion":"9"},"resourceVersion":"9"},"metadata":{"annotations":{"resourceVersion":"9"},"resourceVersion":"1234"}}',
     ],
     [
-      'strings that look like it',
+      'similar strings',
       '{"a":"\\"metadata\\":{\\"resourceVersion\\":\\"9\\"}","b":"{\\\\","metadata":{"l":["resourceVersion","metadata"],"resourceVersion":"9"}}',
       '{"a":"\\"metadata\\":{\\"resourceVersion\\":\\"9\\"}","b":"{\\\\","metadata":{"l":["resourceVersion","metadata"],"resourceVersion":"1234"}}',
     ],
     [
-      'a value that is called as the field',
+      "a value equal to the field's name",
       '{"x":"metadata","metadata":{"name":"resourceVersion","resourceVersion":"9"}}',
       '{"x":"metadata","metadata":{"name":"resourceVersion","resourceVersion":"1234"}}',
     ],
     [
-      'other bytes than ASCII',
+      'non-ASCII bytes',
       '{"metadata":{"a":"é😀","resourceVersion":"9","z":"é"}}',
       '{"metadata":{"a":"é😀","resourceVersion":"1234","z":"é"}}',
     ],

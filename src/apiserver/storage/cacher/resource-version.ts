@@ -2,7 +2,10 @@ import { Buffer } from 'node:buffer';
 import { quote } from '#apimachinery/runtime/quote';
 import type { Revision } from '../storage.ts';
 
-/** As the versioner's ParseResourceVersion: '' and '0' are 0. Throws a plain error (which is answered with 500) for what is no uint64. */
+/**
+ * Parses a resourceVersion like the versioner's ParseResourceVersion: '' and '0' are 0. Throws a plain error, answered with
+ * 500, if it is not a uint64.
+ */
 export function parseResourceVersion(text: string): Revision {
   if (text === '') return 0;
   if (!/^[0-9]+$/.test(text))
@@ -23,8 +26,8 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
 /**
- * The JSON of an object with another metadata.resourceVersion. The bytes are JSON that the server encoded itself, with
- * metadata.resourceVersion in it (a string, without escapes); throws if it is not there.
+ * Replaces metadata.resourceVersion in the JSON of an object. `bytes` must be JSON encoded by this server; throws if the
+ * field is missing.
  */
 export function spliceResourceVersion(bytes: Buffer, revision: Revision): Buffer {
   const start = resourceVersionAt(bytes);
@@ -40,7 +43,10 @@ export function spliceResourceVersion(bytes: Buffer, revision: Revision): Buffer
 
 const member = Buffer.from('"resourceVersion":"');
 
-/** The JSON of an object with a metadata.resourceVersion, whether it has one or none. Throws for JSON without metadata, or with spaces. */
+/**
+ * Sets metadata.resourceVersion in the JSON of an object, with or without a previous one. Throws for JSON without metadata
+ * or with whitespace.
+ */
 export function withResourceVersion(bytes: Buffer, revision: Revision): Buffer {
   if (resourceVersionAt(bytes) >= 0) return spliceResourceVersion(bytes, revision);
   const start = metadataAt(bytes);
@@ -50,7 +56,7 @@ export function withResourceVersion(bytes: Buffer, revision: Revision): Buffer {
   return Buffer.concat([bytes.subarray(0, start), text, bytes.subarray(start)]);
 }
 
-/** The JSON of an object without its metadata.resourceVersion. */
+/** Removes metadata.resourceVersion from the JSON of an object. */
 export function withoutResourceVersion(bytes: Buffer): Buffer {
   const value = resourceVersionAt(bytes);
   if (value < 0) return bytes;
@@ -61,18 +67,24 @@ export function withoutResourceVersion(bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, start), bytes.subarray(end)]);
 }
 
-/** Where the value's first digit stands: only keys are looked at, of the object itself and of its metadata. -1: nowhere. */
+/**
+ * Returns the position of the value's first digit, looking only at the keys of the object and of its metadata; -1 if there
+ * is none.
+ */
 function resourceVersionAt(bytes: Buffer): number {
   const start = metadataAt(bytes);
   return start < 0 ? -1 : valueOf(bytes, start, 'resourceVersion');
 }
 
-/** Where the first member of metadata stands, or its end. -1: nowhere. */
+/** Returns the position of the first member of metadata, or of its closing brace; -1 if there is no metadata. */
 function metadataAt(bytes: Buffer): number {
   return valueOf(bytes, 1, 'metadata');
 }
 
-/** Where the value of a member stands, behind the brace or quote that opens it; `start` is behind the brace of the object. -1: nowhere. */
+/**
+ * Returns the position after the brace or quote that opens a member's value; `start` is the position after the brace of the
+ * object. -1 if the member is missing.
+ */
 function valueOf(bytes: Buffer, start: number, name: string): number {
   let depth = 1;
   for (let i = start; i < bytes.length && depth > 0; i++) {
@@ -94,5 +106,5 @@ function endOfString(bytes: Buffer, start: number): number {
     while (bytes[end - 1 - slashes] === backslash) slashes++;
     if (slashes % 2 === 0) return end;
   }
-  throw new Error('object is no JSON: a string has no end');
+  throw new Error('object is not valid JSON: unterminated string');
 }

@@ -51,7 +51,7 @@ function leave(slabs: SlabMemory, pieces: readonly Piece[]): void {
 }
 
 describe('SlabMemory', () => {
-  it('puts small pieces one after the other', () => {
+  it('places small pieces contiguously', () => {
     const slabs = new SlabMemory();
     const pieces = filled(slabs, 5_000, 1_000);
     expect(new Set(pieces.map((piece) => piece.home)).size).toBe(20);
@@ -62,12 +62,12 @@ describe('SlabMemory', () => {
 
   it.each([
     {
-      name: 'memory of its own to a large part of a larger buffer',
+      name: 'a large part of a larger buffer in its own memory',
       source: Buffer.alloc(200_000, 'x').subarray(0, largestPiece + 1),
       copies: true,
     },
-    { name: 'a large buffer what it has', source: Buffer.alloc(largestPiece + 1, 'x'), copies: false },
-  ])('leaves $name', ({ source, copies }) => {
+    { name: 'a large buffer in place', source: Buffer.alloc(largestPiece + 1, 'x'), copies: false },
+  ])('keeps $name', ({ source, copies }) => {
     const slabs = new SlabMemory();
     const piece = new Piece('x', largestPiece + 1, source);
     slabs.hold(piece);
@@ -79,11 +79,11 @@ describe('SlabMemory', () => {
   });
 
   it.each([
-    { name: 'those that came first', of: (i: number) => i < 18_000 },
-    { name: 'nine of ten', of: (i: number) => i % 10 !== 0 },
+    { name: 'the oldest tenants', of: (i: number) => i < 18_000 },
+    { name: 'nine of ten tenants', of: (i: number) => i % 10 !== 0 },
     { name: 'a quarter', of: (i: number) => i % 4 === 0 },
     { name: 'all', of: () => true },
-  ])('wastes little when $name leave', ({ of }) => {
+  ])('wastes little memory when $name leave', ({ of }) => {
     const slabs = new SlabMemory();
     const pieces = filled(slabs, 20_000, 2_000);
     const gone = pieces.filter((_, i) => of(i));
@@ -92,11 +92,11 @@ describe('SlabMemory', () => {
     expect(slabs.live).toBe(left.length * 2_000);
     expect(slabs.waste).toBeLessThanOrEqual(Math.max(4 * megabyte, slabs.live / 8));
     expect(left.every((piece) => piece.isWhole)).toBe(true);
-    // Who reads them still, reads what was.
+    // Readers that still hold pieces see the same bytes.
     expect(gone.every((piece) => piece.isWhole)).toBe(true);
   });
 
-  it('moves a piece a few times at most while others come and go', () => {
+  it('moves a piece only a few times while others come and go', () => {
     const slabs = new SlabMemory();
     const pieces = filled(slabs, 10_000, 2_000);
     let seed = 1;
@@ -113,21 +113,21 @@ describe('SlabMemory', () => {
     expect(slabs.waste).toBeLessThanOrEqual(Math.max(4 * megabyte, slabs.live / 8) + slabBytes);
   });
 
-  it('takes no notice of who leaves twice, or was never here', () => {
+  it('ignores the release of a tenant that has left or was never present', () => {
     const slabs = new SlabMemory();
     const [first] = filled(slabs, 2, 100);
     leave(slabs, [first!, first!, new Piece('z', 100)]);
     expect(slabs.live).toBe(100);
   });
 
-  describe('packs', () => {
-    /** Twice: what was read since the last time is left as it is. */
+  describe('compression', () => {
+    /** Cools twice, because data read since the last call stays uncompressed. */
     const cool = async (slabs: SlabMemory): Promise<void> => {
       await slabs.cool(atOnce);
       await slabs.cool(atOnce);
     };
 
-    it('what nobody reads, and unpacks what somebody does', async () => {
+    it('compresses unread data and decompresses it on access', async () => {
       const slabs = new SlabMemory();
       const pieces = filled(slabs, 20_000, 1_000);
       const before = slabs.footprint;
@@ -142,7 +142,7 @@ describe('SlabMemory', () => {
       expect(pieces.every((piece) => piece.isWhole)).toBe(true);
     });
 
-    it('not what is read between two looks, or while it is packed', async () => {
+    it('skips data that is read between two calls or during compression', async () => {
       const slabs = new SlabMemory();
       const pieces = filled(slabs, 2_000, 1_000);
       await slabs.cool(atOnce);
@@ -155,7 +155,7 @@ describe('SlabMemory', () => {
       expect(slabs.dropped).toBe(0);
     });
 
-    it('large pieces, too', async () => {
+    it('compresses large pieces, too', async () => {
       const slabs = new SlabMemory();
       const piece = filled(slabs, 1, megabyte)[0]!;
       await cool(slabs);
@@ -166,7 +166,7 @@ describe('SlabMemory', () => {
       expect(piece.isWhole).toBe(true);
     });
 
-    it('not what would hardly become smaller', async () => {
+    it('skips data that would hardly shrink', async () => {
       const slabs = new SlabMemory();
       const pieces = Array.from({ length: 1_000 }, () => new Piece('', 1_000, randomBytes(1_000)));
       for (const piece of pieces) slabs.hold(piece);
@@ -176,7 +176,7 @@ describe('SlabMemory', () => {
       expect([slabs.dropped, slabs.footprint]).toEqual([0, before]);
     });
 
-    it('and moves together what is packed', async () => {
+    it('compacts compressed slabs', async () => {
       const slabs = new SlabMemory();
       const pieces = filled(slabs, 20_000, 1_000);
       await cool(slabs);
@@ -189,7 +189,7 @@ describe('SlabMemory', () => {
       expect(left.every((piece) => piece.isWhole)).toBe(true);
     });
 
-    it('with a pause behind each slab, and tidies before in the same way', async () => {
+    it('pauses after each slab, also during compaction', async () => {
       const slabs = new SlabMemory();
       const pieces = filled(slabs, 40_000, 1_000);
       await slabs.cool(atOnce);
@@ -206,7 +206,7 @@ describe('SlabMemory', () => {
       expect(slabs.dropped).toBeGreaterThan(10 * megabyte);
     });
 
-    it('one slab after the other, and once at a time', async () => {
+    it('compresses one slab at a time and never concurrently', async () => {
       const slabs = new SlabMemory();
       filled(slabs, 5_000, 1_000);
       await slabs.cool(atOnce);

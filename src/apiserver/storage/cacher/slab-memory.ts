@@ -4,28 +4,28 @@ import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib';
 import { noteDropped } from './dropped-bytes.ts';
 
 /**
- * malloc maps so much by itself (bin/kubenest makes it stay so): what a slab had goes back to the system when it is dropped.
- * Who reads something of a packed slab waits for all of it to be unpacked, a fifth of a millisecond.
+ * Slab size. malloc serves this size by mmap (bin/kubenest fixes the threshold), so a dropped slab returns to the system.
+ * Reading from a compressed slab decompresses all of it, which takes 0.2 ms.
  */
 export const slabBytes = 256 * 1024;
-/** Larger pieces have a slab of their own: the end of one in which the next piece has no room is lost. */
+/** Larger pieces get a slab of their own, because the rest of a slab without room for the next piece is wasted. */
 export const largestPiece = slabBytes / 16;
-/** So much may lie waste, or an eighth of what is in use if that is more. */
+/** Maximum waste, or an eighth of the used memory if that is more. */
 const wasteBytes = 4 * 1024 * 1024;
-/** What does not become a quarter smaller stays as it is. */
+/** Compression that saves less than a quarter is discarded. */
 const worthwhile = 3 / 4;
 
-/** Where bytes stand. */
+/** Memory that holds bytes of tenants. */
 export interface Memory {
   readonly memory: Buffer;
 }
 
-/** Who has bytes in a slab. */
+/** An owner of bytes in a slab. */
 export interface Tenant {
   readonly size: number;
-  /** Its bytes, wherever they stand. */
+  /** The tenant's bytes at their current position. */
   readonly bytes: Buffer;
-  /** Its bytes stand at `start` of this memory from now on. `index`: its number there. */
+  /** Called after the tenant's bytes were moved to `start` of this memory. `index` is the tenant's number there. */
   moveTo(home: Memory, start: number, index: number): void;
 }
 
@@ -38,7 +38,7 @@ class Slab implements Memory {
   used = 0;
   live = 0;
   #plain: Buffer | undefined;
-  /** The same, smaller; once made it stays, for a full slab does not change. 'useless': it would not be much smaller. */
+  /** The compressed bytes, kept because a full slab does not change. 'useless' if compression saves too little. */
   #packed: Buffer | 'useless' | undefined = undefined;
   #isRead = true;
 
@@ -56,7 +56,7 @@ class Slab implements Memory {
     return this.capacity - this.live;
   }
 
-  /** What it takes of the process's memory, when what was dropped is collected. */
+  /** Memory use in bytes, once dropped buffers have been collected. */
   get footprint(): number {
     return (this.#plain ? this.capacity : 0) + (Buffer.isBuffer(this.#packed) ? this.#packed.length : 0);
   }
@@ -66,21 +66,21 @@ class Slab implements Memory {
     this.admit(tenant);
   }
 
-  /** The next bytes are the tenant's already. */
+  /** Registers a tenant whose bytes are already at the next position. */
   admit(tenant: Tenant): void {
     tenant.moveTo(this, this.used, this.tenants.push(tenant) - 1);
     this.used += tenant.size;
     this.live += tenant.size;
   }
 
-  /** Packs a full slab of which nothing was read since the last call. Resolves to the bytes that it let go of. */
+  /** Compresses a full slab that was not read since the last call. Resolves to the bytes released. */
   async cool(): Promise<number> {
     if (!this.#plain || this.#packed === 'useless') return 0;
     const wasRead = this.#isRead;
     this.#isRead = false;
     if (wasRead) return 0;
     this.#packed ??= await pack(this.#plain.subarray(0, this.used));
-    // It may have been read meanwhile.
+    // The slab may have been read during the compression.
     if (this.#isRead || this.#packed === 'useless') return 0;
     this.#plain = undefined;
     return this.capacity;
@@ -88,47 +88,51 @@ class Slab implements Memory {
 }
 
 /**
- * Memory of many small pieces that live long: they stand one after the other in slabs of 256 KiB. A buffer of its own costs
- * each of them 300 bytes, and what the short-lived ones between them leave in the heap of malloc is never given back.
+ * Memory for many small, long-lived pieces, packed contiguously into slabs of 256 KiB. A separate buffer would cost each
+ * piece 300 bytes, and the gaps that short-lived allocations leave in the malloc heap would never be returned.
  *
- * Who leaves tells so, and what it had lies waste. When too much does, those who are left in the emptiest slab move to
- * another. Who still reads the old place does not mind: a slab stays as it is while somebody has it.
+ * A tenant that leaves reports it, and its bytes count as waste. When the waste exceeds the limit, the tenants of the
+ * emptiest slab move to another one. Readers of the old position are unaffected, because a slab stays unchanged while it is
+ * referenced.
  *
- * What nobody reads for a while is packed (`cool`), by another thread: objects are texts of which most is alike. It is
- * unpacked when something of it is read.
+ * Data that is not read for a while is compressed (`cool`) in another thread, since objects are similar texts. Reading
+ * decompresses it.
  */
 export class SlabMemory {
   #current = newSlab();
-  /** Full ones. */
+  /** Full slabs. */
   readonly #slabs = new Set<Slab>();
   #live = 0;
   #capacity = 0;
   #dropped = 0;
   #isCooling = false;
 
-  /** Bytes that tenants have here. */
+  /** Bytes that belong to tenants. */
   get live(): number {
     return this.#live;
   }
 
-  /** Bytes of the slabs that are not theirs. */
+  /** Bytes of slabs that belong to no tenant. */
   get waste(): number {
     return this.#capacity + this.#current.capacity - this.#live;
   }
 
-  /** Bytes that slabs take of the process's memory. */
+  /** Memory use of the slabs in bytes. */
   get footprint(): number {
     let bytes = this.#current.footprint;
     for (const slab of this.#slabs) bytes += slab.footprint;
     return bytes;
   }
 
-  /** Bytes that were let go of by packing since the start. */
+  /** Bytes released by compression since the start. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Moves its bytes in. Those that are too large have a slab of their own, and are only moved if what they have is part of a larger buffer. */
+  /**
+   * Moves the tenant's bytes into a slab. Pieces that are too large get their own slab and are copied only if they are part
+   * of a larger buffer.
+   */
   hold(tenant: Tenant): void {
     const { size } = tenant;
     this.#live += size;
@@ -142,7 +146,7 @@ export class SlabMemory {
     this.#add(slab);
   }
 
-  /** The tenant that is the `index`th of `home` leaves: its bytes stay readable, but are nobody's. */
+  /** Releases the tenant at `index` of `home`. Its bytes stay readable but count as waste. */
   release(home: Memory, index: number): void {
     if (!(home instanceof Slab)) return;
     const tenant = home.tenants[index];
@@ -153,12 +157,15 @@ export class SlabMemory {
     if (home.live === 0) this.#remove(home);
   }
 
-  /** How many slabs are full. */
+  /** Number of full slabs. */
   get size(): number {
     return this.#slabs.size;
   }
 
-  /** To be called after releases: moves the tenants of one slab to others where too much lies waste. Whether there is more of it. */
+  /**
+   * Moves the tenants of one slab to others if the waste exceeds the limit; called after releases. Returns true if more
+   * remains to be done.
+   */
   tidy(): boolean {
     if (!this.#isWasteful) return false;
     this.#empty(this.#emptiest());
@@ -166,8 +173,8 @@ export class SlabMemory {
   }
 
   /**
-   * To be called regularly: tidies, and packs what nobody has read since the last call, one slab after the other. `pause` comes behind each
-   * that was moved or packed, a millisecond of work at most.
+   * Compacts, then compresses slabs that were not read since the last call, one after the other; called periodically. Awaits
+   * `pause` after each slab, which takes at most a millisecond.
    */
   async cool(pause: () => Promise<void>): Promise<void> {
     if (this.#isCooling) return;
@@ -214,7 +221,7 @@ export class SlabMemory {
 
   #empty(slab: Slab): void {
     this.#remove(slab);
-    // Who reads an old place keeps the slab, but not those who have moved.
+    // A reader of an old position retains the slab, but not the tenants that have moved.
     for (const tenant of slab.tenants.splice(0)) if (tenant) this.#take(tenant);
   }
 }
@@ -229,7 +236,7 @@ async function pack(plain: Buffer): Promise<Buffer | 'useless'> {
 }
 
 function unpack(packed: Buffer, size: number): Buffer {
-  // One byte more than there is, or the end is looked for in a buffer more.
+  // One byte more than the size: otherwise zlib allocates another buffer to detect the end.
   return zstdDecompressSync(packed, { chunkSize: size + 1 });
 }
 

@@ -3,7 +3,7 @@ import type { EventHistory } from './event-history.ts';
 import type { ObjectTree, Snapshot } from './object-tree.ts';
 
 const maxSnapshots = 256;
-/** More events than this are not undone: the storage is asked instead. */
+/** Maximum number of events to undo; beyond it the storage is read. */
 const maxUndone = 10_000;
 
 interface Kept {
@@ -12,12 +12,12 @@ interface Kept {
 }
 
 /**
- * States of the past. Those of which a first page was given out are kept, for the pages after it; any other that the
- * history reaches is made of a later one by undoing the events between.
+ * Snapshots of past states. States whose first page was returned are kept for the following pages; any other state within
+ * the history is rebuilt from a later one by undoing the events between them.
  */
 export class SnapshotStore {
   readonly #keepMs: number;
-  /** In the order of the last use. */
+  /** In the order of last use. */
   readonly #kept = new Map<Revision, Kept>();
   #isEnabled = true;
 
@@ -32,7 +32,7 @@ export class SnapshotStore {
     this.prune(now);
   }
 
-  /** The state at a revision that is not after `current`; undefined if it cannot be had from memory. */
+  /** Returns the state at a revision not after `current`; undefined if memory cannot provide it. */
   at(revision: Revision, current: Revision, tree: ObjectTree, history: EventHistory, now: number): Snapshot | undefined {
     if (!this.#isEnabled || revision > current) return undefined;
     const kept = this.#kept.get(revision)?.snapshot;

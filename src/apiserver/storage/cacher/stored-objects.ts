@@ -22,17 +22,17 @@ const expired = 'The resourceVersion for the provided list is too old.';
 
 export interface StoredObjectsOptions {
   readonly storage: Storage;
-  /** `/pods/`: all keys under it are the resource's. */
+  /** For example `/pods/`: all keys under it belong to the resource. */
   readonly prefix: string;
   readonly reader: ObjectReader;
-  /** JSON with the resourceVersion of what is stored; throws for what cannot be read. */
+  /** Decodes a record to JSON with its resourceVersion; throws if it is unreadable. */
   readonly decode: ((record: StorageRecord) => Buffer) | undefined;
-  /** Throws for JSON that is none of an object of the resource. */
+  /** Throws if the JSON is not an object of the resource. */
   readonly recognise: ((bytes: Buffer) => void) | undefined;
   readonly resource: GroupResource;
 }
 
-/** The objects of one resource as the storage has them: what a cache begins with, and what it does not have. */
+/** Reads the objects of one resource from the storage: the initial list of a cache, and reads that the cache cannot serve. */
 export class StoredObjects {
   readonly counts = new ListCounts();
   readonly #storage: Storage;
@@ -51,7 +51,7 @@ export class StoredObjects {
     this.#resource = resource;
   }
 
-  /** What is stored, or why it cannot be read (`failure`). */
+  /** Returns the object of a record; if it is unreadable, `failure` is set. */
   of(record: StorageRecord): CachedObject {
     const { key, revision, createRevision } = record;
     try {
@@ -61,7 +61,7 @@ export class StoredObjects {
     }
   }
 
-  /** Lists and watches hand these bytes on without a further look at them. */
+  /** Returns the validated bytes, which lists and watches send without further checks. */
   #bytesOf(record: StorageRecord): Buffer {
     const bytes = this.#decode ? this.#decode(record) : record.value;
     try {
@@ -73,8 +73,8 @@ export class StoredObjects {
   }
 
   /**
-   * All objects at one revision, in the order of their keys, settled: page by page, so that what was read does not wait for the
-   * rest beside where it is held. Rejects with CompactedError where compaction was faster.
+   * Loads all objects at one revision, sorted by key and settled. Each page is settled before the next is read, so that its
+   * buffers can be collected. Rejects with CompactedError if the revision is compacted meanwhile.
    */
   async load(): Promise<{ readonly objects: readonly CachedObject[]; readonly revision: Revision }> {
     const objects: CachedObject[] = [];
@@ -100,10 +100,10 @@ export class StoredObjects {
     }
   }
 
-  /** Throws 504 for a minimum that has not come. */
+  /** Reads a record at a revision of at least `minimum`. Throws 504 if the store has not reached it. */
   async get(key: string, minimum: Revision): Promise<StorageRecord | undefined> {
     const record = await this.#storage.get(key).catch((error: unknown) => {
-      // A request may ask for any name, also for one that nothing can have.
+      // A request may name any key, including an invalid one.
       if (error instanceof InvalidKeyError) return undefined;
       throw error;
     });
@@ -113,7 +113,7 @@ export class StoredObjects {
     return record;
   }
 
-  /** At a revision, or at present. Throws 410 and 504 for revisions that are gone or have not come. */
+  /** Lists at a revision, or at the newest if undefined. Throws 410 for a compacted revision and 504 for a future one. */
   async list(query: ListQuery, at: Revision | undefined): Promise<CacheList> {
     try {
       return await (query.isPrefix ? this.#listPrefix(query, at) : this.#listKey(query, at));
@@ -125,7 +125,7 @@ export class StoredObjects {
     }
   }
 
-  /** Of keys and revisions at a revision, as `digestOf` makes it. */
+  /** Returns `digestOf` of the keys and revisions at a revision. */
   async digest(revision: Revision): Promise<string> {
     const pages: Versioned[][] = [];
     for (let from: string | undefined = this.#prefix; from !== undefined; ) {
@@ -144,7 +144,7 @@ export class StoredObjects {
     return this.counts.counted(singleList(object && predicate.matches(object) ? object : undefined, revision), record ? 1 : 0);
   }
 
-  /** Pages grow as upstream's, until as many are found as were asked for. */
+  /** Reads pages that grow like upstream's until the limit is reached. */
   async #listPrefix(query: ListQuery, at: Revision | undefined): Promise<CacheList> {
     const { scope, predicate, limit } = query;
     const items: CachedObject[] = [];
@@ -191,7 +191,10 @@ interface Versioned {
   readonly revision: Revision;
 }
 
-/** Equal for equal keys and revisions in the same order. Upstream: storageDigest (cacher/delegator.go). */
+/**
+ * Returns a digest that is equal for equal keys and revisions in the same order. Upstream: storageDigest
+ * (cacher/delegator.go).
+ */
 export function digestOf(pages: readonly (readonly Versioned[])[]): string {
   const hash = createHash('sha256');
   for (const page of pages) for (const { key, revision } of page) hash.update(`${key}/${revision}\n`);

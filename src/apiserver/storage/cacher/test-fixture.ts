@@ -10,7 +10,7 @@ import type { Predicate } from './predicate.ts';
 import type { WatchEvent } from './watch-event.ts';
 import type { WatchEnd, WatchSink } from './watcher.ts';
 
-/** Time that stands until a test moves it. */
+/** A clock that only the test advances. */
 export class FakeClock implements Clock {
   #now = 1_000_000;
   readonly #timers = new Set<{ at: number; readonly every: number; readonly callback: () => void }>();
@@ -31,7 +31,7 @@ export class FakeClock implements Clock {
     return this.#add(ms, ms, callback);
   }
 
-  /** Runs what is due, in order, and lets promises go on between. */
+  /** Runs the due timers in order and lets promises settle in between. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -54,18 +54,18 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything that can go on without time do so. */
+/** Lets all pending promises settle without advancing the clock. */
 export async function turn(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Writes down what it gets: `ADDED a 5`, `BOOKMARK 7`, `BOOKMARK 7 end`, `ERROR 410 Expired: message`. */
+/** A sink that records events as text: `ADDED a 5`, `BOOKMARK 7`, `BOOKMARK 7 end`, `ERROR 410 Expired: message`. */
 export class RecordingSink implements WatchSink {
   readonly events: WatchEvent[] = [];
   ended: WatchEnd | undefined;
-  /** What it says that it holds back. */
+  /** Number of buffered bytes that it reports. */
   buffered = 0;
-  /** So much is added with each event. */
+  /** Number added to `buffered` for each event. */
   bytesPerEvent = 0;
 
   send(event: WatchEvent): void {
@@ -89,7 +89,7 @@ export class RecordingSink implements WatchSink {
     });
   }
 
-  /** What came since the last call. */
+  /** Returns the events since the last call. */
   take(): string[] {
     const log = this.log;
     this.events.length = 0;
@@ -103,7 +103,7 @@ export interface PodFields {
   readonly padding?: number;
 }
 
-/** A pod as the server stores it, with its name and namespace from the key. */
+/** Encodes a pod with the name and namespace of its key. */
 export function pod(key: string, { labels, nodeName, padding }: PodFields = {}): Encode {
   const [, , namespace, name] = key.split('/');
   return (revision) =>
@@ -117,7 +117,7 @@ export function pod(key: string, { labels, nodeName, padding }: PodFields = {}):
     );
 }
 
-/** Creates or updates, whatever is there. */
+/** Creates or updates a key. */
 export async function put(storage: FakeStorage, key: string, fields: PodFields = {}): Promise<Revision> {
   const present = await storage.get(key);
   const write = present ? storage.update(key, present.revision, pod(key, fields)) : storage.create(key, pod(key, fields));
@@ -165,18 +165,18 @@ export function objectsOf(list: CacheList): CachedObject[] {
   return list.chunks.flatMap((chunk) => [...chunk.items]);
 }
 
-/** `a:5 b:7`: names and versions. */
+/** Formats a list as names and versions: `a:5 b:7`. */
 export function show(list: CacheList): string {
   return objectsOf(list)
     .map(({ object: { metadata } }) => `${metadata.name}:${metadata.resourceVersion}`)
     .join(' ');
 }
 
-/** Reads the same of whatever is stored. */
+/** A reader that ignores the stored bytes. */
 export const emptyReader: ObjectReader = {
   parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
   parseSteps: () => {
-    throw new Error('not in steps');
+    throw new Error('parseSteps is not implemented');
   },
   fields: () => ({}),
   fieldPaths: new Set(),

@@ -4,10 +4,10 @@ import { UndecodableRecordError } from '../errors.ts';
 import type { StorageRecord } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
 
-/** Upstream: etcd3/store.go (the most corrupt objects that one error names). */
+/** Maximum number of corrupt objects named by one error. Upstream: etcd3/store.go. */
 const mostNamed = 100;
 
-/** The error of reads of a record that cannot be used. Upstream: apiserver/pkg/storage/errors.go, etcd3/corrupt_obj_deleter.go. */
+/** Returns the error of reading an unusable record. Upstream: apiserver/pkg/storage/errors.go, etcd3/corrupt_obj_deleter.go. */
 export function failureOfRecord({ key }: StorageRecord, error: Error): StatusError {
   const text =
     error instanceof UndecodableRecordError
@@ -20,15 +20,12 @@ function corruptObject(key: string, { revision, reason }: UndecodableRecordError
   return `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=${revision}: ${reason}`;
 }
 
-/** The cause of what `failureOfRecord` made. */
+/** Returns the cause of an error made by `failureOfRecord`. */
 export function causeOf(failure: Error | undefined): Error | undefined {
   return (failure?.cause as Error | undefined)?.cause as Error | undefined;
 }
 
-/**
- * Throws where a list would have objects that cannot be read: for those that cannot be decoded an error that names each, else
- * the error of the first.
- */
+/** Throws if any object is unreadable: an error that names each undecodable object, or else the error of the first. */
 export function refuseUnreadable(objects: Iterable<CachedObject>, resource: GroupResource): void {
   let first: Error | undefined;
   const causes: { reason: string; message: string; field?: string }[] = [];

@@ -6,12 +6,12 @@ import type { Revision } from '../storage.ts';
 import type { CachedObject } from './cached-object.ts';
 import type { CacheEvent } from './event-history.ts';
 
-/** What a watcher gets. */
+/** An event sent to a watcher. */
 export type WatchEvent = ObjectEvent | BookmarkEvent | ErrorEvent;
 
-/** Frames of one event: made once for each variant and shared by all watchers of that variant. */
+/** An event with cached frames, encoded once for each variant and shared by its watchers. */
 abstract class Framed {
-  /** Variants and their frames in turn: there are few. */
+  /** Variants and their frames, alternating; a linear search suffices for so few. */
   #frames: (string | Buffer)[] | undefined = undefined;
 
   frame(this: WatchEvent, variant: string, make: (event: WatchEvent) => Buffer): Buffer {
@@ -24,9 +24,9 @@ abstract class Framed {
   }
 }
 
-/** DELETED carries the last state (or the last that was selected) under the revision of the event. */
+/** A change of an object. DELETED carries the last state (or the last selected one) at the revision of the event. */
 export class ObjectEvent extends Framed {
-  /** Of a large object, by variant: what its frame needs, and whether it is there. */
+  /** Preparation of a large object's frames by variant. */
   #prepared: Map<string, { isDone: boolean; readonly done: Promise<void> }> | undefined = undefined;
 
   constructor(
@@ -40,7 +40,10 @@ export class ObjectEvent extends Framed {
     return this.object.revision;
   }
 
-  /** Does in steps what has to be there before the frame of a variant is made, once for all watchers of it; undefined: it is there. */
+  /**
+   * Prepares the frame of a variant, yielding to the event loop, once for all its watchers; undefined if it is prepared
+   * already.
+   */
   prepared(variant: string, prepare: (object: CachedObject) => Steps<void>): Promise<void> | undefined {
     const begun = this.#prepared?.get(variant);
     if (begun) return begun.isDone ? undefined : begun.done;
@@ -50,7 +53,10 @@ export class ObjectEvent extends Framed {
   }
 }
 
-/** All events up to the revision have been sent. `initialEventsEnd`: with the annotation `k8s.io/initial-events-end`. */
+/**
+ * States that all events up to the revision have been sent. `initialEventsEnd` adds the annotation
+ * `k8s.io/initial-events-end`.
+ */
 export class BookmarkEvent extends Framed {
   readonly type = 'BOOKMARK';
 
@@ -62,7 +68,7 @@ export class BookmarkEvent extends Framed {
   }
 }
 
-/** The last event of a watch. */
+/** An error, the last event of a watch. */
 export class ErrorEvent extends Framed {
   readonly type = 'ERROR';
 
@@ -71,7 +77,7 @@ export class ErrorEvent extends Framed {
   }
 }
 
-/** One change on its way to the watchers: the three events that it can be, each made once. */
+/** A change being dispatched, with its three possible events, each created once. */
 export class Dispatch {
   readonly event: CacheEvent;
   #added: ObjectEvent | undefined = undefined;
@@ -83,7 +89,7 @@ export class Dispatch {
   }
 
   /**
-   * What the change is to those who select by `matches`; undefined: nothing.
+   * Returns the event for watchers that select by `matches`; undefined if there is none.
    *
    * | matches before | matches after | event                                |
    * |----------------|---------------|--------------------------------------|

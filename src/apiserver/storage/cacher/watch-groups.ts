@@ -4,7 +4,7 @@ import { WatchGroup } from './watch-group.ts';
 import { Dispatch } from './watch-event.ts';
 import { failureOf, type Watcher } from './watcher.ts';
 
-/** The groups of one scope, by what an event can be looked up by. */
+/** The groups of one scope, keyed for the lookup of events. */
 interface ScopeGroups {
   readonly any: Map<string, WatchGroup<Watcher>>;
   readonly byName: Map<string, Map<string, WatchGroup<Watcher>>>;
@@ -12,26 +12,26 @@ interface ScopeGroups {
 }
 
 /**
- * All groups of a cache. An event finds those that it may concern by its key (each prefix of it is a scope), by its name,
- * and by the values of the indexed fields before and after: its cost does not grow with the number of selectors of the
- * kind `metadata.name=x` or `spec.nodeName=x`.
+ * All watch groups of a cache. The groups for an event are looked up by its key (each prefix is a scope), by its name, and
+ * by the values of the indexed fields before and after. The cost therefore does not grow with the number of selectors such
+ * as `metadata.name=x` or `spec.nodeName=x`.
  */
 export class WatchGroups {
   readonly #scopes = new Map<string, ScopeGroups>();
   readonly #indexed: ReadonlySet<string>;
   #size = 0;
 
-  /** `indexed`: fields whose exact selectors are looked up. */
+  /** `indexed` lists the fields whose exact selectors are looked up. */
   constructor(indexed: readonly string[]) {
     this.#indexed = new Set(indexed);
   }
 
-  /** How many watchers there are. */
+  /** Number of watchers. */
   get size(): number {
     return this.#size;
   }
 
-  /** The group for a new watcher; a watcher must be added to it by `add`. */
+  /** Returns the group for a new watcher, which the caller adds to it with `add`. */
   groupFor(scope: string, predicate: Predicate): WatchGroup<Watcher> {
     const present = this.#scopes.get(scope);
     return (present && this.#placeOf(present, predicate)?.get(predicate.key)) ?? new WatchGroup<Watcher>(scope, predicate);
@@ -87,7 +87,7 @@ export class WatchGroups {
     }
   }
 
-  /** Sends an event to the live watchers that it concerns. */
+  /** Sends an event to the live watchers whose group it may concern. */
   dispatch(event: CacheEvent): void {
     if (this.#size === 0) return;
     const failure = failureOf(event.object, event.previous);
@@ -112,7 +112,7 @@ export class WatchGroups {
     }
     for (const [field, values] of scope.byField) {
       if (isFailed) {
-        // Nobody knows its fields, so each of them may be concerned.
+        // The fields of an unreadable object are unknown, so every group may match.
         for (const groups of values.values()) for (const group of groups.values()) visit(group);
         continue;
       }
@@ -123,7 +123,7 @@ export class WatchGroups {
     }
   }
 
-  /** Where groups of this predicate stand; undefined: nowhere yet. */
+  /** Returns the map that holds groups of this predicate; undefined if it does not exist yet. */
   #placeOf(scope: ScopeGroups, { exactName, exactField }: Predicate): Map<string, WatchGroup<Watcher>> | undefined {
     if (exactName !== undefined) return scope.byName.get(exactName);
     if (exactField && this.#indexed.has(exactField.field)) return scope.byField.get(exactField.field)?.get(exactField.value);

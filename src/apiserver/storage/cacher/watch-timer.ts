@@ -9,16 +9,16 @@ const bookmarkBeforeDeadlineMs = 2_000;
 
 export interface WatchTimerOptions {
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly random: () => number;
-  /** How often a watch with bookmarks gets one, about. */
+  /** Approximate interval of bookmarks. */
   readonly bookmarkMs: number;
   readonly watchers: WatchGroups;
-  /** Every live watcher has got all events up to it. */
+  /** Returns the revision up to which every live watcher has received all events. */
   readonly revision: () => Revision;
 }
 
-/** Looks at the watchers once a second while there are some: bookmarks that are due, and clients that take nothing. */
+/** Checks the watchers once a second while there are any: sends due bookmarks and closes slow clients. */
 export class WatchTimer {
   readonly #options: WatchTimerOptions;
   readonly #deadlines = new WeakMap<Watcher, number>();
@@ -29,7 +29,7 @@ export class WatchTimer {
     this.#options = options;
   }
 
-  /** A watcher was added. `deadline`: when its bookmarks end, by the clock. */
+  /** Registers a watcher. `deadline` is the time of its last bookmark by the clock. */
   added(watcher: Watcher, deadline: number | undefined): void {
     if (deadline !== undefined) this.#deadlines.set(watcher, deadline);
     this.#stop ??= this.#options.clock.every(1_000, () => this.#tick());
@@ -40,7 +40,7 @@ export class WatchTimer {
     this.#stop = undefined;
   }
 
-  /** Every minute or a bit more often, and two seconds before the deadline; after that never. */
+  /** Returns the time of the next bookmark: within a minute, or two seconds before the deadline; Infinity after that. */
   nextBookmark(deadline: number | undefined): number {
     const { clock, random, bookmarkMs } = this.#options;
     const now = clock.now();
@@ -62,7 +62,7 @@ export class WatchTimer {
     }
   }
 
-  /** One for all watchers at a revision. */
+  /** Returns the bookmark of the current revision, shared by all watchers. */
   #bookmark(): BookmarkEvent {
     const revision = this.#options.revision();
     if (this.#lastBookmark?.revision !== revision) this.#lastBookmark = new BookmarkEvent(revision, false);

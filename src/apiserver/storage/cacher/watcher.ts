@@ -7,67 +7,69 @@ import type { Snapshot } from './object-tree.ts';
 import { BookmarkEvent, Dispatch, ErrorEvent, ObjectEvent, type WatchEvent } from './watch-event.ts';
 import type { WatchGroup } from './watch-group.ts';
 
-/** Why the cache ended a watch. Clients watch again from the last revision that they have seen. */
+/** The reason why the cache ended a watch. The client resumes from the last revision that it received. */
 export type WatchEnd =
-  /** After an ERROR event. */
+  /** An ERROR event was sent. */
   | 'error'
-  /** The client took nothing for too long. */
+  /** The client read nothing until the timeout. */
   | 'slow'
   | 'closed';
 
-/** The client's side of a watch: it makes frames of events and sends them. */
+/** The client's side of a watch: encodes events as frames and sends them. */
 export interface WatchSink {
-  /** In order, each once. Must not wait and must not throw. */
+  /** Sends the next event. Must neither block nor throw. */
   send(event: WatchEvent): void;
-  /** What is to be waited for before the event of a large object is sent; undefined: nothing. Rejects where it cannot be sent. */
+  /**
+   * Prepares the event of a large object; the watcher waits for the promise before it sends the event. Undefined if no
+   * preparation is needed. Rejects if the event cannot be sent.
+   */
   prepare?(event: ObjectEvent): Promise<void> | undefined;
-  /** Bytes that were sent and that the client has not taken yet. Above a limit no more comes until `WatchHandle.drained`. */
+  /** Number of bytes sent that the client has not read. Above the limit, sending pauses until `WatchHandle.drained`. */
   bufferedBytes(): number;
-  /** Nothing follows. Not called after `WatchHandle.close`. */
+  /** Ends the watch. Not called after `WatchHandle.close`. */
   end(reason: WatchEnd): void;
 }
 
 export interface WatchHandle {
-  /** The client has taken what was buffered. */
+  /** Reports that the client has read the buffered bytes. */
   drained(): void;
-  /** The client has gone. */
+  /** Ends the watch because the client disconnected. */
   close(): void;
 }
 
-/** What a watcher needs of its cache. */
+/** The part of the cache that a watcher depends on. */
 export interface WatchSource {
   history(): EventHistory;
   now(): number;
-  /** The status of a history that does not reach back to the revision. */
+  /** Returns the status of a revision older than the history. */
   tooOld(revision: Revision): Status;
-  /** A later call, so that a long catch-up lets others run. */
+  /** Schedules a later call, so that a long catch-up yields to the event loop. */
   defer(callback: () => void): void;
   remove(watcher: Watcher): void;
 }
 
 export interface WatcherStart {
-  /** Objects to send first, as ADDED; undefined: none. */
+  /** Objects to send first as ADDED; undefined: none. */
   readonly initial: Snapshot | undefined;
-  /** Events after it follow. */
+  /** Revision after which events are sent. */
   readonly revision: Revision;
-  /** A bookmark with the annotation follows the initial objects. */
+  /** True if a bookmark with the annotation follows the initial objects. */
   readonly endBookmark: boolean;
-  /** When the next bookmark is due, by the clock of the cache; Infinity: never. */
+  /** Time of the next bookmark by the clock of the cache; Infinity: never. */
   readonly bookmarkAt: number;
 }
 
-/** No more is sent to a sink that holds back so much. */
+/** Buffered bytes above which sending pauses. */
 const highWaterBytes = 65_536;
-/** A sink that does not drain for so long is closed. */
+/** Time after which a sink that does not drain is closed. */
 const slowMs = 30_000;
 const eventsPerTurn = 1_000;
-/** So many are sent before the time is looked at: those that nobody had in this form before are encoded. */
+/** Number of events sent between checks of the elapsed time; events without a cached frame are encoded. */
 const eventsPerLook = 16;
 
 /**
- * One watch. While its sink takes what comes, it is live: events are sent as they are dispatched. Else it is only a place
- * in the history, which holds the events anyway, and goes on from there when the sink has drained: a slow client costs
- * no memory.
+ * One watch. While its sink accepts events, the watcher is live: events are sent as they are dispatched. Otherwise the
+ * watcher is only a position in the history and resumes there when the sink has drained, so a slow client costs no memory.
  *
  *     initial objects -> catching up with the history -> live
  *                              ^                          |  the sink is full
@@ -77,17 +79,17 @@ export class Watcher implements WatchHandle {
   readonly #source: WatchSource;
   readonly #sink: WatchSink;
   readonly group: WatchGroup<Watcher>;
-  /** Events up to here are not to be sent (any more). It is not kept up while the watcher is live. */
+  /** Revision up to which events are not sent (again). Not updated while the watcher is live. */
   #cursor: Revision;
   #initial: Iterator<CachedObject, void> | undefined;
-  /** What its frame needs is being made; nothing else is sent before it. */
+  /** The event whose frame is being prepared; later events wait for it. */
   #held: ObjectEvent | undefined;
   #endBookmark: boolean;
   #isLive = false;
   #isClosed = false;
   #isPumping = false;
   #isDeferred = false;
-  /** Since when the sink has been full. */
+  /** Time since which the sink has been full. */
   #fullSince = 0;
   bookmarkAt: number;
 
@@ -105,9 +107,9 @@ export class Watcher implements WatchHandle {
     return this.#isLive;
   }
 
-  /** Sends an event that the group has found to concern it; to be called while it is live. */
+  /** Sends an event that the group selected; called only while the watcher is live. */
   send(event: ObjectEvent | BookmarkEvent): void {
-    // Of a watch from a revision that has not come yet, and what is before it is not asked for.
+    // A watch from a future revision skips the events before it.
     if (event.type === 'BOOKMARK' ? event.revision < this.#cursor : event.revision <= this.#cursor) return;
     const isSent = this.#sendOrHold(event);
     if (isSent && !this.#isFull()) return;
@@ -116,7 +118,7 @@ export class Watcher implements WatchHandle {
     if (isSent) this.#fullSince = this.#source.now();
   }
 
-  /** False: the event is sent once it is prepared, and nothing may be before it. */
+  /** Returns false if the event is sent later, after its preparation; later events must wait. */
   #sendOrHold(event: ObjectEvent | BookmarkEvent): boolean {
     const large = event.type !== 'BOOKMARK' && needsSteps(event.object.size) ? event : undefined;
     const preparing = large && this.#sink.prepare?.(large);
@@ -140,7 +142,7 @@ export class Watcher implements WatchHandle {
     this.pump();
   }
 
-  /** Begins, or goes on, with what is missing; to be called when the sink may be ready. */
+  /** Starts or resumes sending; called when the sink may be ready. */
   pump(): void {
     if (this.#isClosed || this.#isLive || this.#isPumping || this.#isDeferred || this.#held) return;
     this.#isPumping = true;
@@ -166,7 +168,7 @@ export class Watcher implements WatchHandle {
     });
   }
 
-  /** To be called now and then: ends the watch if the sink has been full for too long. */
+  /** Ends the watch if the sink has been full for too long; called periodically. */
   checkSlow(now: number): void {
     if (this.#isLive || this.#isClosed || this.#held) return;
     if (this.#sink.bufferedBytes() <= highWaterBytes) this.pump();
@@ -193,7 +195,7 @@ export class Watcher implements WatchHandle {
     this.#source.remove(this);
   }
 
-  /** Whether it must wait for a later turn when so many have been sent in this one, the last of which was of so many bytes. */
+  /** True if the watcher must yield after sending `sent` events in this turn, the last of `lastBytes` bytes. */
   #isOver(sent: number, lastBytes: number): boolean {
     const looks = sent > 0 && (sent % eventsPerLook === 0 || needsSteps(lastBytes));
     return sent === eventsPerTurn || (looks && !hasTime()) || this.#isFull();
@@ -203,7 +205,7 @@ export class Watcher implements WatchHandle {
     return this.#isClosed || this.#sink.bufferedBytes() > highWaterBytes;
   }
 
-  /** False: there is more. */
+  /** Returns false if more objects remain. */
   #pumpInitial(): boolean {
     let bytes = 0;
     for (let sent = 0; this.#initial; sent++) {
@@ -221,7 +223,7 @@ export class Watcher implements WatchHandle {
     return true;
   }
 
-  /** False: there is more, or the watch has ended. */
+  /** Returns false if more events remain or the watch has ended. */
   #pumpHistory(): boolean {
     const history = this.#source.history();
     if (this.#isClosed) return false;
@@ -249,7 +251,7 @@ export class Watcher implements WatchHandle {
   }
 }
 
-/** The failure of the states that an event is about. */
+/** Returns the failure of either state of an event. */
 export function failureOf(object: CachedObject | undefined, previous: CachedObject | undefined): Error | undefined {
   return object?.failure ?? previous?.failure;
 }

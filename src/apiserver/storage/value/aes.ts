@@ -7,8 +7,8 @@ const tagBytes = 16;
 const blockBytes = 16;
 
 /**
- * AES-GCM with a random nonce. The place is authenticated, so that a value cannot be moved.
- * A key should be replaced after 200,000 writes. Upstream: apiserver/pkg/storage/value/encrypt/aes/aes.go.
+ * AES-GCM with a random nonce. The storage key is authenticated, so a value cannot be moved to another key. Replace an
+ * encryption key after 200,000 writes. Upstream: apiserver/pkg/storage/value/encrypt/aes/aes.go.
  */
 export function aesGcm(name: string, key: Buffer): Transformer {
   const keyId = keyFingerprint(key);
@@ -20,14 +20,14 @@ export function aesGcm(name: string, key: Buffer): Transformer {
   };
 }
 
-/** The nonce, the text, the tag; `context` is authenticated. */
+/** Returns nonce, ciphertext and tag, concatenated. `context` is authenticated. */
 export function sealGcm(key: Buffer, value: Buffer, context: string): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(gcmOf(key), key, nonce).setAAD(Buffer.from(context));
   return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws for what was not sealed with the key and the context. */
+/** Decrypts the output of `sealGcm`. Throws if it was sealed with another key or context. */
 export function openGcm(key: Buffer, stored: Buffer, context: string): Buffer {
   if (stored.length < nonceBytes + tagBytes) throw new Error('the stored data was shorter than the required size');
   const decipher = createDecipheriv(gcmOf(key), key, stored.subarray(0, nonceBytes));
@@ -35,12 +35,12 @@ export function openGcm(key: Buffer, stored: Buffer, context: string): Buffer {
   return Buffer.concat([decipher.update(stored.subarray(nonceBytes, stored.length - tagBytes)), decipher.final()]);
 }
 
-/** Throws for a key of another length. */
+/** Throws if the key has another length. */
 function gcmOf(key: Buffer): 'aes-256-gcm' {
   return `aes-${key.length * 8}-gcm` as 'aes-256-gcm';
 }
 
-/** AES-CBC with a random first block and PKCS #7 padding; nothing is authenticated. Upstream: the same file. */
+/** AES-CBC with a random initialization vector and PKCS #7 padding, without authentication. Upstream: the same file. */
 export function aesCbc(name: string, key: Buffer): Transformer {
   const algorithm = `aes-${key.length * 8}-cbc`;
   const keyId = keyFingerprint(key);

@@ -4,21 +4,21 @@ import type { CommitFeed, Encode, Revision, Storage, StorageRecord } from '../st
 import type { TransformerChain } from './transformer.ts';
 import { ValueStorage } from './value-storage.ts';
 
-/** How the values of a key are written; undefined: as they are. */
+/** Returns the transformers for the values of a key; undefined if they are stored unencrypted. */
 export type TransformersOf = (key: string) => TransformerChain | undefined;
 
-/** The prefix that keys have in etcd: values are bound to the whole key, so that either store reads what the other wrote. */
+/** The prefix of keys in etcd. Values are bound to the full key, so each store can read values that the other wrote. */
 const root = '/registry';
 
 /**
- * A store whose values are encrypted by what their keys name. Whoever reads gets what was written, whoever looks into the
- * store does not. Values that were written with another key than they would be now are stale: `needsRewrite` tells so, until they are
- * written again. Upstream: apiserver/pkg/server/options/encryptionconfig, storage/value.
+ * A store that encrypts values, with a transformer chain for each key. Readers get the plain values. A value that was
+ * written with another key than the current write key is stale: `needsRewrite` returns true until it is rewritten. Upstream:
+ * apiserver/pkg/server/options/encryptionconfig, storage/value.
  */
 export class EncryptedStorage extends ValueStorage {
-  /** Of the newest record that was read of a key, with what it was written. */
+  /** The form (prefix and key) of the newest record read, by storage key. */
   readonly #forms = new Map<string, { readonly revision: Revision; readonly form: string }>();
-  /** Of what was stored what it was made of: who wrote it need not decrypt it. */
+  /** The plain value and form of each stored buffer that this process wrote, so that it need not be decrypted. */
   readonly #written = new WeakMap<Buffer, { readonly value: Buffer; readonly form: string }>();
 
   constructor(
@@ -28,7 +28,10 @@ export class EncryptedStorage extends ValueStorage {
     super(storage);
   }
 
-  /** Writes with others from the next write on. Values stay readable as long as one of them can read them. */
+  /**
+   * Replaces the transformers from the next write on. Values stay readable as long as one of the new transformers can read
+   * them.
+   */
   replace(transformersOf: TransformersOf): void {
     this.transformersOf = transformersOf;
   }
@@ -62,7 +65,7 @@ export class EncryptedStorage extends ValueStorage {
     return this.transformersOf(key) && ((record) => this.#read(record));
   }
 
-  /** Throws a CorruptRecordError where no provider can read the value, an UnavailableError where none can for now. */
+  /** Throws a CorruptRecordError if no provider can read the value, an UnavailableError if none can read it at the moment. */
   #read({ key, value: stored, revision }: StorageRecord): Buffer {
     const transformers = this.transformersOf(key);
     if (!transformers) return stored;

@@ -3,20 +3,20 @@ import type { CommitFeed, Encode, Revision, Storage, StorageRecord } from '../st
 import { UndecodableRecordError } from '../errors.ts';
 import { ValueStorage } from './value-storage.ts';
 
-/** The form in which the objects of a resource are stored: without their resourceVersion, which the store knows by itself. */
+/** Conversion of a resource's objects to their stored form: without resourceVersion, which the store keeps itself. */
 export interface ObjectForm {
-  /** `json`: an object as it is served, in the storage version. */
+  /** Converts the served JSON of an object in the storage version to the stored form. */
   toStorage(json: Buffer): Buffer;
-  /** JSON in the storage version, with its resourceVersion. Throws for what cannot be read. */
+  /** Returns JSON in the storage version with its resourceVersion. Throws if the stored form cannot be read. */
   fromStorage(stored: Buffer, revision: Revision): Buffer;
 }
 
 /**
- * A store that other API servers write to and read: objects stand in it as kube-apiserver stores them. Keys without a form are
- * left as they are.
+ * A store shared with other API servers: it stores objects in the form of kube-apiserver. Keys without a form are stored
+ * unchanged.
  */
 export class ObjectStorage extends ValueStorage {
-  /** Of what was stored the JSON that it was made of: who wrote it need not read it. */
+  /** The JSON of each stored buffer that this process wrote, so that it need not be decoded. */
   readonly #written = new WeakMap<Buffer, Buffer>();
 
   constructor(
@@ -33,7 +33,8 @@ export class ObjectStorage extends ValueStorage {
   protected encoding(key: string, encode: Encode): Encode {
     const form = this.formOf(key);
     if (!form) return encode;
-    // A store that learns its revision afterwards asks again for the answer: what is stored is the same, and costs much more to make.
+    // A store that learns its revision afterwards calls again; the stored form is the same and expensive to encode, so it is
+    // reused.
     let stored: Buffer | undefined;
     return (revision) => {
       const json = encode(revision);

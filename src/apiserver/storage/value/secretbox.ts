@@ -11,7 +11,10 @@ const sigma = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574] as const;
 const prime = (1n << 130n) - 5n;
 const clamp = 0x0ffffffc0ffffffc0ffffffc0fffffffn;
 
-/** XSalsa20 and Poly1305 as NaCl's secretbox: the nonce, the tag, the text. Upstream: apiserver/pkg/storage/value/encrypt/secretbox. */
+/**
+ * XSalsa20 and Poly1305 as NaCl's secretbox: nonce, tag and ciphertext. Upstream:
+ * apiserver/pkg/storage/value/encrypt/secretbox.
+ */
 export function secretbox(name: string, key: Buffer): Transformer {
   const keyId = keyFingerprint(key);
   return {
@@ -25,7 +28,7 @@ export function secretbox(name: string, key: Buffer): Transformer {
   };
 }
 
-/** The tag and the text. */
+/** Returns tag and ciphertext. */
 export function seal(value: Buffer, nonce: Buffer, key: Buffer): Buffer {
   const stream = keyStream(keyBytes + value.length, nonce, key);
   const text = exclusiveOr(value, stream.subarray(keyBytes));
@@ -47,10 +50,10 @@ function exclusiveOr(a: Buffer, b: Buffer): Buffer {
   return out;
 }
 
-/** XSalsa20: a key of the first 16 bytes of the nonce, then Salsa20 with the last 8. */
+/** Returns the XSalsa20 key stream: derives a key from the first 16 bytes of the nonce, then runs Salsa20 with the last 8. */
 function keyStream(length: number, nonce: Buffer, key: Buffer): Buffer {
   const mixed = salsa(wordsOf(key), wordsOf(nonce.subarray(0, 16)));
-  // HSalsa20 keeps the diagonal and the words of the nonce, without adding the input.
+  // HSalsa20 keeps the words of the diagonal and of the nonce, without adding the input.
   const derived = [0, 5, 10, 15, 6, 7, 8, 9].map((at) => mixed[at] as number);
   const out = Buffer.alloc(Math.ceil(length / blockBytes) * blockBytes);
   const tail = wordsOf(nonce.subarray(16));
@@ -70,7 +73,7 @@ function initialState(key: readonly number[], input: readonly number[]): Uint32A
   return new Uint32Array([sigma[0], k0, k1, k2, k3, sigma[1], n0, n1, n2, n3, sigma[2], k4, k5, k6, k7, sigma[3]]);
 }
 
-/** Salsa20's rounds, without the addition at the end. */
+/** Salsa20's rounds, without the final addition. */
 function salsa(key: readonly number[], input: readonly number[]): Uint32Array {
   const x = initialState(key, input);
   const step = (to: number, a: number, b: number, bits: number): void => {

@@ -1,15 +1,18 @@
 import type { Registry } from 'prom-client';
 import { type CounterMetric, type HistogramMetric, RegistryMetrics } from '#apiserver/base/metrics/metrics';
 
-/** From 5 microseconds to 84 seconds, doubling: in this process it is quick, and a key service takes its time. */
+/** 5 microseconds to 84 seconds, doubling: local transformations are fast, key services slow. */
 const latencyBuckets = Array.from({ length: 25 }, (_, i) => 5e-6 * 2 ** i);
 
 export type Transformation = 'from_storage' | 'to_storage';
 
-/** Told of each value that was encrypted or decrypted: by what, and with what came in between where it failed. */
+/**
+ * Listener for each encrypted or decrypted value. The duration is in milliseconds; `error` is set if the transformation
+ * failed.
+ */
 export type TransformationListener = (transformation: Transformation, prefix: string, milliseconds: number, error?: unknown) => void;
 
-/** What is encrypted and decrypted, under upstream's names. Upstream: apiserver/pkg/storage/value/metrics.go. */
+/** Metrics of encryption and decryption under upstream's names. Upstream: apiserver/pkg/storage/value/metrics.go. */
 export class TransformationMetrics {
   readonly #latency: HistogramMetric;
   readonly #operations: CounterMetric;
@@ -29,7 +32,7 @@ export class TransformationMetrics {
     });
   }
 
-  /** `resource`: `deployments.apps`. */
+  /** Returns the listener of a resource, such as `deployments.apps`. */
   of(resource: string): TransformationListener {
     return (transformation, prefix, milliseconds, error) => {
       const labels = { transformation_type: transformation, transformer_prefix: prefix };
@@ -39,7 +42,7 @@ export class TransformationMetrics {
   }
 }
 
-/** What a key service answered, which stands in the message. */
+/** Returns the status code of a key service, which is part of the error message. */
 function statusOf(error: unknown): string {
   return /rpc error: code = (\w+)/.exec(String(error))?.[1] ?? 'unknown-non-grpc';
 }

@@ -2,32 +2,35 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Transformation, TransformationListener } from './transformation-metrics.ts';
 
-/** Turns values into what is written and back. `context` is bound to the value: the place where it is stored. */
+/** Converts values to their stored form and back. `context` is the storage key, to which the value is bound. */
 export interface Transformer {
-  /** With what its values begin, `k8s:enc:aesgcm:v1:key1:`; empty for values as they are. */
+  /** Prefix of stored values, for example `k8s:enc:aesgcm:v1:key1:`; empty for unencrypted values. */
   readonly prefix: string;
-  /** Names the key that it writes with, and says nothing of it; what was read by another one is stale. */
+  /** Identifies the write key without revealing it. A value with another key id is stale. */
   readonly keyId: string;
-  /** Throws where nothing can be written for now. */
+  /** Throws if writes are impossible at the moment. */
   toStorage(value: Buffer, context: string): Buffer;
-  /** `stored` is without the prefix. Throws where it cannot be read. */
+  /** `stored` excludes the prefix. Throws if it cannot be read. */
   fromStorage(stored: Buffer, context: string): Transformed;
-  /** To be waited for before `fromStorage`; undefined: there is nothing to wait for. Rejects with an UnavailableError where it cannot be read for now. */
+  /**
+   * Prepares `fromStorage`. The caller awaits the promise; undefined if no preparation is needed. Rejects with an
+   * UnavailableError if the value cannot be read at the moment.
+   */
   prepare?(stored: Buffer): Promise<void> | undefined;
 }
 
-/** A value, and the key that it was written with. */
+/** A plain value and the id of the key that it was written with. */
 export interface Transformed {
   readonly value: Buffer;
   readonly keyId: string;
 }
 
-/** A name for a key by which nobody learns of it. */
+/** Returns an identifier of a key that reveals nothing about it. */
 export function keyFingerprint(key: Buffer): string {
   return createHash('sha256').update('kubenest encryption key').update(key).digest('base64url');
 }
 
-/** Values as they are. */
+/** The transformer of unencrypted values. */
 export const identity: Transformer = {
   prefix: '',
   keyId: '',
@@ -39,9 +42,9 @@ const encryptedPrefix = Buffer.from('k8s:enc:');
 const noMatch = 'no matching prefix found';
 
 /**
- * Writes with the first, reads with whichever wrote. A value that none of them wrote cannot be read; one that was not written
- * with the key of the first is stale: its next write is one, though nothing of it changes.
- * Upstream: apiserver/pkg/storage/value/transformer.go (prefixTransformers).
+ * A list of transformers: the first one writes, and the one whose prefix and key match reads. A value that none can read is
+ * an error. A value that was not written with the key of the first is stale, so that its next write happens even without
+ * changes. Upstream: apiserver/pkg/storage/value/transformer.go (prefixTransformers).
  */
 export class TransformerChain {
   readonly #transformers: readonly { readonly transformer: Transformer; readonly prefix: Buffer }[];
@@ -53,7 +56,7 @@ export class TransformerChain {
     this.#transformers = transformers.map((transformer) => ({ transformer, prefix: Buffer.from(transformer.prefix) }));
   }
 
-  /** What a value is written with now: prefix and key. A value that was read with another `form` is stale. */
+  /** Prefix and id of the write key. A value read with another `form` is stale. */
   get form(): string {
     const first = this.#transformers[0]?.transformer;
     return first ? formOf(first, first.keyId) : '';
@@ -74,7 +77,7 @@ export class TransformerChain {
         const { value, keyId } = this.#told('from_storage', transformer, read);
         return { value, form: formOf(transformer, keyId) };
       } catch (error) {
-        // A key of the same name may have been replaced: another one may read it.
+        // A key with the same name may have been replaced, so a later transformer may succeed.
         failure ??= error as Error;
       }
     }
@@ -82,7 +85,7 @@ export class TransformerChain {
     throw failure ?? new Error(noMatch);
   }
 
-  /** To be waited for before `fromStorage`; undefined: there is nothing to wait for. */
+  /** Prepares `fromStorage`. The caller awaits the promise; undefined if no preparation is needed. */
   prepare(stored: Buffer): Promise<void> | undefined {
     for (const { transformer, prefix } of this.#owners(stored)) {
       const preparing = transformer.prepare?.(stored.subarray(prefix.length));
@@ -112,7 +115,7 @@ export class TransformerChain {
   }
 }
 
-/** As upstream's metrics call it. */
+/** Returns the name of a transformation in upstream's metrics. */
 function nameOf(transformation: Transformation, { prefix }: Transformer): string {
   return prefix === '' && transformation === 'from_storage' ? 'identity' : prefix;
 }

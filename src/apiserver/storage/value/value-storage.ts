@@ -15,15 +15,15 @@ import type {
   WriteOptions,
 } from '../storage.ts';
 
-/** Makes the value of a stored record as readers get it. Throws for what cannot be read. */
+/** Converts the value of a stored record to the form that readers get. Throws if it cannot be read. */
 type ReadValue = (record: StorageRecord) => Buffer;
 
 /**
- * A store whose values have another form in the store below: whoever reads gets what was written. Records are read when their
- * value is asked for: of most events of a shared store nobody asks, and what cannot be read concerns nobody else.
+ * A store whose values have another form in the wrapped store. Records are converted when their value is first read, because
+ * most events of a shared store are never read; an unreadable value therefore affects only its own readers.
  */
 export abstract class ValueStorage extends DelegatingStorage {
-  /** Where the store itself has a feed. */
+  /** Present if the wrapped store has a commit feed. */
   readonly onCommit?: CommitFeed['onCommit'];
   readonly durability?: () => Durability;
   readonly onDurabilityChange?: NonNullable<Storage['onDurabilityChange']>;
@@ -41,13 +41,13 @@ export abstract class ValueStorage extends DelegatingStorage {
       this.onCommit = (listener) => onCommit.call(storage, (events) => listener(events.map((event) => this.#decodeEvent(event))));
   }
 
-  /** What makes the stored bytes of a key. */
+  /** Returns the encoder for the stored form of a key. */
   protected abstract encoding(key: string, encode: Encode): Encode;
-  /** What reads the records of a key; undefined: they stand as they are. */
+  /** Returns the reader for the records of a key; undefined if they are stored unchanged. */
   protected abstract readerOf(key: string): ReadValue | undefined;
-  /** To be waited for before records are read; undefined: there is nothing to wait for. */
+  /** Prepares the reading of a record. The caller awaits the promise; undefined if no preparation is needed. */
   protected prepare?(record: StorageRecord): Promise<void> | undefined;
-  /** Nothing is stored under the key any more. */
+  /** Called when the key has been deleted. */
   protected forget?(key: string): void;
 
   async get(key: string, options?: GetOptions): Promise<StorageRecord | undefined> {
@@ -82,7 +82,7 @@ export abstract class ValueStorage extends DelegatingStorage {
 
   async *watch(prefix: string, from: Revision, signal: AbortSignal): AsyncIterable<StorageEvent> {
     for await (const event of this.storage.watch(prefix, from, signal)) {
-      // What cannot be prepared fails where its value is asked for.
+      // If the preparation fails, reading the value throws the reason.
       if (this.prepare) await this.#prepared([event.previous, event.record]).catch(() => {});
       yield this.#decodeEvent(event);
     }
@@ -106,7 +106,7 @@ export abstract class ValueStorage extends DelegatingStorage {
     return new ReadEvent(event, (record) => this.#decode(record));
   }
 
-  /** The present record of a conflict is read like any other. */
+  /** Converts the current record of a ConflictError like any other record. */
   async #translated<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -134,7 +134,7 @@ class ReadRecord implements StorageRecord {
     this.#read = read;
   }
 
-  /** Throws for what cannot be read. */
+  /** Throws if the value cannot be read. */
   get value(): Buffer {
     if (this.#stored) {
       this.#value = this.#read(this.#stored);
@@ -144,7 +144,7 @@ class ReadRecord implements StorageRecord {
   }
 }
 
-/** What was there before is read from the store below only if somebody asks for it. */
+/** An event that reads the previous record from the wrapped store only on access. */
 class ReadEvent implements StorageEvent {
   readonly type: StorageEvent['type'];
   readonly key: string;

@@ -4,7 +4,7 @@ import { isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { openGcm, sealGcm } from '../aes.ts';
 import { dekSource, type EncryptedObject } from './messages.ts';
 
-/** Keys of 32 bytes; as many of a value's beginning say which key of the seed is its own. */
+/** Key size in bytes. A value starts with the same number of bytes, which select its key among those derived from the seed. */
 const keyBytes = 32;
 const keyIdLimit = 1024;
 const encryptedKeyLimit = 1024;
@@ -13,14 +13,14 @@ const annotationsLimit = 32 * 1024;
 /** Encrypts and decrypts values. */
 export interface DataKey {
   seal(value: Buffer, context: string): Buffer;
-  /** Throws for what was not sealed with the key and the context. */
+  /** Decrypts a value. Throws if it was sealed with another key or context. */
   open(stored: Buffer, context: string): Buffer;
 }
 
 /**
- * A seed of any number of keys: each value begins with random bytes, from which and the seed its key is made (HKDF's expansion with
- * SHA-256), and has AES-GCM's form after them. Throws for a seed that is too short.
- * Upstream: apiserver/pkg/storage/value/encrypt/aes/aes_extended_nonce.go.
+ * A key derived from a seed: each value starts with random bytes, from which the seed derives the value's own key
+ * (HKDF-Expand with SHA-256), followed by the AES-GCM form. Throws if the seed is too short. Upstream:
+ * apiserver/pkg/storage/value/encrypt/aes/aes_extended_nonce.go.
  */
 export function seedKey(seed: Buffer): DataKey {
   if (seed.length < keyBytes) throw new Error(`invalid seed length ${seed.length} used for key generation`);
@@ -37,24 +37,24 @@ export function seedKey(seed: Buffer): DataKey {
   };
 }
 
-/** The key that stands in what the service decrypted. Throws for one that has not the right length. */
+/** Returns the data key for a key or seed that the service decrypted. Throws if its length is wrong. */
 export function dataKeyOf(type: number, key: Buffer): DataKey {
   if (type === dekSource.seed) return seedKey(key);
   if (key.length !== 16 && key.length !== 24 && key.length !== 32) throw new Error(`crypto/aes: invalid key size ${key.length}`);
   return { seal: (value, context) => sealGcm(key, value, context), open: (stored, context) => openGcm(key, stored, context) };
 }
 
-/** A new seed. */
+/** Generates a seed. */
 export const newSeed = (): Buffer => randomBytes(keyBytes);
 
-/** Throws for an id that a service may not give a key. */
+/** Throws if the key id is invalid. */
 export function validateKeyId(keyId: string): void {
   if (keyId === '') throw new Error('keyID is empty');
   const { length } = Buffer.from(keyId);
   if (length > keyIdLimit) throw new Error(`keyID is ${length} bytes, which exceeds the max size of ${keyIdLimit}`);
 }
 
-/** Throws for what cannot be a stored value, or must not become one. */
+/** Throws if the object is not a valid stored value. */
 export function validateEncryptedObject(object: EncryptedObject): void {
   const { encryptedDekSourceType: type, encryptedData, encryptedDekSource: key } = object;
   if (type !== dekSource.aesGcmKey && type !== dekSource.seed) throw new Error(`unknown encryptedDEKSourceType: ${type}`);

@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type CounterMetric, type HistogramMetric, RegistryMetrics } from '#apiserver/base/metrics/metrics';
 
-/** From 0.1 ms to 52 s, doubling. */
+/** 0.1 ms to 52 s, doubling. */
 const latencyBuckets = Array.from({ length: 20 }, (_, i) => 0.0001 * 2 ** i);
-/** Key ids come from the service: series of more than so many are dropped, the eldest first. */
+/** Maximum number of series. Key ids come from the service, so the oldest series are dropped. */
 const rememberedKeys = 100;
 
-/** What the server asks key services for, under upstream's names. Upstream: apiserver/pkg/storage/value/encrypt/envelope/metrics. */
+/**
+ * Metrics of the calls to key services, under upstream's names. Upstream:
+ * apiserver/pkg/storage/value/encrypt/envelope/metrics.
+ */
 export class KmsMetrics {
   readonly latency: HistogramMetric;
   readonly #used: Counter;
@@ -59,7 +62,7 @@ export class KmsMetrics {
     );
   }
 
-  /** A value was read (`from_storage`) or written (`to_storage`). */
+  /** Records the read (`from_storage`) or write (`to_storage`) of a value. */
   keyUsed(transformation: 'from_storage' | 'to_storage', provider: string, keyIdHash: string): void {
     const labels = { transformation_type: transformation, ...this.#labels(provider, keyIdHash) };
     remember(this.#usedKeys, `${transformation} ${provider} ${keyIdHash}`, labels, (eldest) => {
@@ -99,7 +102,7 @@ function remember<T>(known: Map<string, T>, key: string, labels: T, drop: (eldes
   }
 }
 
-/** `sha256:…`; empty for an empty text. */
+/** Returns `sha256:…`; empty for an empty text. */
 export function hashOf(text: string): string {
   return text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

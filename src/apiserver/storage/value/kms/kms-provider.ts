@@ -18,16 +18,16 @@ const healthyTtlMs = 20_000;
 const failingTtlMs = 3_000;
 const versions = ['v2', 'v2beta1'];
 
-/** The key that values are written with. */
+/** The key for writing values. */
 interface WriteKey {
   readonly dataKey: DataKey;
   readonly object: EncryptedObject;
   readonly keyIdHash: string;
-  /** When nothing may be written with it any more, unless the service says again that it is good. */
+  /** Time after which the key must not be used for writing, unless the service confirms it again. */
   readonly expires: number;
 }
 
-/** A key that values are read with. */
+/** A key for reading values. */
 interface ReadKey {
   readonly dataKey: DataKey;
   readonly keyIdHash: string;
@@ -42,10 +42,11 @@ export interface KmsProviderParts {
 }
 
 /**
- * Values are encrypted with a key of the server's own, made at its start and whenever the service has another key, and each holds that key
- * as the service encrypted it. Reading asks the service once for each such key. A service that fails is asked every ten
- * seconds; what it last gave is written with for three minutes more.
- * Upstream: apiserver/pkg/storage/value/encrypt/envelope/kmsv2, apiserver/pkg/server/options/encryptionconfig/config.go (kmsv2PluginProbe).
+ * Encrypts values with a data key that this server generates at its start and whenever the service reports another key id.
+ * Each value contains its data key as encrypted by the service. Reading requests the decryption of each data key once. A
+ * failed service is polled every ten seconds; the last confirmed data key stays usable for writes for three minutes.
+ * Upstream: apiserver/pkg/storage/value/encrypt/envelope/kmsv2, apiserver/pkg/server/options/encryptionconfig/config.go
+ * (kmsv2PluginProbe).
  */
 export class KmsProvider implements Transformer, AsyncDisposable {
   readonly prefix: string;
@@ -63,7 +64,7 @@ export class KmsProvider implements Transformer, AsyncDisposable {
     this.prefix = `k8s:enc:kms:v2:${parts.name}:`;
   }
 
-  /** Asks the service for a first key; resolves whether or not it gave one, and goes on asking. */
+  /** Requests the first key and starts polling. Resolves even if the service returned no key. */
   async start(): Promise<void> {
     await this.#poll();
   }
@@ -74,7 +75,7 @@ export class KmsProvider implements Transformer, AsyncDisposable {
     this.#parts.service.close();
   }
 
-  /** Rejects with what is wrong with the service; its answer is remembered for a moment. */
+  /** Rejects with the fault of the service. The result is cached briefly. */
   check(): Promise<void> {
     const now = this.#parts.clock.now();
     if (this.#check && now - this.#check.at < this.#check.ttlMs) return this.#check.result;
@@ -82,7 +83,7 @@ export class KmsProvider implements Transformer, AsyncDisposable {
     const remember = (ttlMs: number): void => {
       this.#check = { at: this.#parts.clock.now(), ttlMs, result };
     };
-    // Those who ask while the service is asked get the same answer.
+    // Concurrent callers share the pending result.
     remember(Number.POSITIVE_INFINITY);
     result.then(
       () => remember(healthyTtlMs),
@@ -110,9 +111,9 @@ export class KmsProvider implements Transformer, AsyncDisposable {
   fromStorage(stored: Buffer, context: string): Transformed {
     const object = decodeObject(stored);
     const key = this.#readKeys.get(cacheKeyOf(object));
-    if (!key) throw new UnavailableError(`failed to decrypt DEK, error: KMS Provider ${this.#parts.name} was not asked for it`);
+    if (!key) throw new UnavailableError(`failed to decrypt DEK, error: the DEK was not requested from KMS Provider ${this.#parts.name}`);
     this.#parts.metrics.keyUsed('from_storage', this.#parts.name, key.keyIdHash);
-    // A value that was written with the key itself is as stale as one of another key.
+    // A value that was encrypted with the key itself is stale, like a value of another key.
     const keyId = object.encryptedDekSourceType === dekSource.seed ? key.keyIdHash : `${key.keyIdHash}:aes`;
     return { value: key.dataKey.open(object.encryptedData, context), keyId };
   }
@@ -122,7 +123,7 @@ export class KmsProvider implements Transformer, AsyncDisposable {
     try {
       object = decodeObject(stored);
     } catch {
-      // Who reads it learns why.
+      // Reading the value throws the reason.
       return undefined;
     }
     const cacheKey = cacheKeyOf(object);
@@ -151,7 +152,7 @@ export class KmsProvider implements Transformer, AsyncDisposable {
 
   async #poll(): Promise<void> {
     let failure: Error | undefined;
-    // The interval is longer than what is remembered: the service is asked.
+    // The interval exceeds the lifetime of the cached result, so this calls the service.
     await this.check().catch((error: unknown) => {
       failure = error as Error;
     });
@@ -188,7 +189,7 @@ export class KmsProvider implements Transformer, AsyncDisposable {
     return problems;
   }
 
-  /** Writes with a key of `keyId` from now on, the present one if it is of it. Returns what is wrong. */
+  /** Makes the key with `keyId` the write key, keeping the current one if it has that id. Returns the problems found. */
   async #follow(keyId: string): Promise<string[]> {
     const { name, metrics, clock } = this.#parts;
     try {
@@ -246,20 +247,20 @@ export class KmsProvider implements Transformer, AsyncDisposable {
     ].join(', ');
   }
 
-  /** A time of the clock as people read it. */
+  /** Formats a clock time for messages. */
   #time(at: number): string {
     return new Date(Date.now() + at - this.#parts.clock.now()).toISOString().replace(/\.\d+/, '');
   }
 }
 
-/** Throws for what is no stored value. */
+/** Throws if the bytes are not a stored value. */
 function decodeObject(stored: Buffer): EncryptedObject {
   const object = encryptedObject.decode(stored);
   validateEncryptedObject(object);
   return object;
 }
 
-/** Two values of the same text were written with the same key. */
+/** Values with the same cache key were written with the same data key. */
 function cacheKeyOf({ encryptedDekSourceType: type, encryptedDekSource: key, keyId, annotations }: EncryptedObject): string {
   const sorted = annotations.map(({ name, value }) => [name, value.toString('base64')] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([type, key.toString('base64'), keyId, sorted]);

@@ -12,10 +12,13 @@ import {
   statusResponse,
 } from './messages.ts';
 
-/** The parts of a stored value by which the service finds the key. */
+/** The parts of a stored value that identify its key to the service. */
 export type EncryptedKey = Pick<EncryptedObject, 'keyId' | 'annotations'> & { readonly ciphertext: Buffer };
 
-/** What encrypts and decrypts the keys of values. Everything rejects with what the service, or the way to it, says. Upstream: kms/pkg/service. */
+/**
+ * A service that encrypts and decrypts data keys. Each call rejects with the error of the service or of the transport.
+ * Upstream: kms/pkg/service.
+ */
 export interface KmsService {
   status(): Promise<KmsStatus>;
   encrypt(uid: string, plaintext: Buffer): Promise<EncryptedKey>;
@@ -25,7 +28,7 @@ export interface KmsService {
 
 export interface KmsServiceOptions {
   readonly name: string;
-  /** `unix:///run/kms.sock`. */
+  /** For example `unix:///run/kms.sock`. */
   readonly endpoint: string;
   readonly timeoutMs: number;
 }
@@ -45,7 +48,7 @@ const channelOptions = {
   'grpc.max_reconnect_backoff_ms': 1_000,
 };
 
-/** A plugin on a unix socket. Upstream: apiserver/pkg/storage/value/encrypt/envelope/kmsv2/grpc_service.go. */
+/** A KMS plugin on a Unix socket. Upstream: apiserver/pkg/storage/value/encrypt/envelope/kmsv2/grpc_service.go. */
 export class GrpcKmsService implements KmsService {
   readonly #client: Client;
 
@@ -54,7 +57,7 @@ export class GrpcKmsService implements KmsService {
     private readonly latency: HistogramMetric,
   ) {
     const { host, pathname } = new URL(options.endpoint);
-    // `unix:///@name` is a name of Linux's abstract space.
+    // `unix:///@name` is a Linux abstract socket.
     const address = pathname.startsWith('/@') ? `unix-abstract:${pathname.slice(2)}` : `unix:${host}${pathname}`;
     this.#client = new Client(address, credentials.createInsecure(), channelOptions);
   }
@@ -101,7 +104,7 @@ export class GrpcKmsService implements KmsService {
   }
 }
 
-/** `DeadlineExceeded` of `DEADLINE_EXCEEDED`: as Go writes it. */
+/** Returns Go's name of a status code: `DeadlineExceeded` for `DEADLINE_EXCEEDED`. */
 function codeName(code: number): string {
   if (code === status.OK) return 'OK';
   return (status[code] ?? 'UNKNOWN').toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -1,4 +1,7 @@
-/** The messages of KMS v2, and the form of a stored value. Upstream: kms/apis/v2/api.proto, apiserver/pkg/storage/value/encrypt/envelope/kmsv2/v2/api.proto. */
+/**
+ * The messages of KMS v2 and the stored form of a value. Upstream: kms/apis/v2/api.proto,
+ * apiserver/pkg/storage/value/encrypt/envelope/kmsv2/v2/api.proto.
+ */
 import { bytes, int64, Message, repeated, string } from '#apimachinery/runtime/protobuf/message-table';
 
 const annotation = new Message({ name: string(1), value: bytes(2) });
@@ -13,7 +16,7 @@ export const decryptResponse = new Message({ plaintext: bytes(1) });
 export const encryptRequest = new Message({ plaintext: bytes(1), uid: string(2) });
 export const encryptResponse = new Message({ ciphertext: bytes(1), keyId: string(2), annotations: repeated(3, annotation) });
 
-/** A value that was encrypted by a key which the service has encrypted. */
+/** An encrypted value with its data key, which the service has encrypted. */
 export const encryptedObject = new Message({
   encryptedData: bytes(1),
   keyId: string(2),
@@ -23,5 +26,5 @@ export const encryptedObject = new Message({
 });
 export type EncryptedObject = ReturnType<typeof encryptedObject.decode>;
 
-/** `EncryptedDEKSourceType`: what was encrypted is the key itself, or the seed of one key for each value. */
+/** `EncryptedDEKSourceType`: the encrypted data is the key itself, or the seed of one key for each value. */
 export const dekSource = { aesGcmKey: 0, seed: 1 } as const;
