@@ -19,12 +19,12 @@ it.each([
   {
     name: 'a group that the server has',
     plugins: [group({ group: 'apps' })],
-    says: 'plugin Widgets: the server has an API group apps already',
+    says: 'plugin Widgets: API group apps already exists',
   },
   {
     name: 'a group that two packages add',
     plugins: [group(), group({ name: 'More' })],
-    says: 'plugin More: the server has an API group w.example.com already',
+    says: 'plugin More: API group w.example.com already exists',
   },
   {
     name: 'a schema that is not structural',

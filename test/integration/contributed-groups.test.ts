@@ -204,7 +204,7 @@ describe('subresources', () => {
     const wrong = defineResource({ ...widgets, subresources: { status: { fields: ['approval'] } } });
     const group = apiGroup({ name: 'Wrong', group: 'shop.example.com', resources: [wrong] });
     await expect(startTestCluster({ plugins: [group] })).rejects.toThrow(
-      /plugin Wrong: resource widgets: subresource "status" must be a DNS label of its own/,
+      /plugin Wrong: resource widgets: subresource "status" must be a unique DNS label/,
     );
   });
 });

@@ -133,7 +133,7 @@ export class DefinitionController {
     }
   }
 
-  /** Upstream: controller/finalizer/crd_finalizer.go. */
+  /** Deletes the instances of a definition, and then removes its finalizer. Upstream: controller/finalizer/crd_finalizer.go. */
   async #finalize(name: string, crd: CustomResourceDefinition): Promise<void> {
     const inProgress = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress');
     await this.#updateStatus(name, crd, (status) => withCondition(status, inProgress));

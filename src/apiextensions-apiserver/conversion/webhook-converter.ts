@@ -19,7 +19,7 @@ import type { CustomResourceDefinition, WebhookConversion } from '#apiextensions
 import type { ConversionFailureType, ConversionMetrics } from './conversion-metrics.ts';
 import type { Converter } from './converter.ts';
 
-/** Upstream: apiserver/pkg/util/webhook/authentication.go. */
+/** Timeout of a conversion request in milliseconds. Upstream: apiserver/pkg/util/webhook/authentication.go. */
 const timeoutMs = 30_000;
 /** A list is one response. */
 const maxAnswerBytes = 256 * 1024 * 1024;
@@ -180,7 +180,7 @@ function wrongReview(apiVersion: string, kind: string, wanted: string): string {
   return `converting (${versionOf(apiVersion)}.${kind}) to (${versionOf(wanted)}.${kind}): unknown conversion`;
 }
 
-/** Upstream: getConvertedObjectsFromResponse. */
+/** Returns the converted objects of a response. Upstream: getConvertedObjectsFromResponse. */
 function convertedObjects(review: Record<string, unknown>, apiVersion?: string, uid?: string): unknown {
   const { response } = review;
   if (apiVersion !== undefined && (review['apiVersion'] !== apiVersion || review['kind'] !== 'ConversionReview')) {
@@ -266,7 +266,7 @@ class ConversionCall {
   }
 }
 
-/** Upstream: validateConvertedObject. */
+/** Returns the error about changed identity fields. Upstream: validateConvertedObject. */
 function identityChange(original: KubeObject, converted: KubeObject): string | undefined {
   const metadata: unknown = converted.metadata;
   const got = isJsonObject(metadata) ? metadata : {};

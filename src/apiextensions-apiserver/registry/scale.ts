@@ -102,12 +102,12 @@ function validateReplicas(object: unknown, path: string): FieldError[] {
   }
 }
 
-/** Upstream: registry/customresource/validator.go (ValidateScaleSpec). */
+/** Validates the replicas in the spec. Upstream: registry/customresource/validator.go (ValidateScaleSpec). */
 export function validateScaleSpec(object: unknown, { specReplicasPath = '' }: CustomResourceSubresourceScale): FieldError[] {
   return validateReplicas(object, specReplicasPath);
 }
 
-/** Upstream: registry/customresource/validator.go (ValidateScaleStatus). */
+/** Validates the replicas and the selector in the status. Upstream: registry/customresource/validator.go (ValidateScaleStatus). */
 export function validateScaleStatus(object: unknown, scale: CustomResourceSubresourceScale): FieldError[] {
   const { statusReplicasPath = '', labelSelectorPath } = scale;
   const errors = validateReplicas(object, statusReplicasPath);

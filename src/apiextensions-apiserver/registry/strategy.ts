@@ -192,7 +192,7 @@ function validateRules(
 
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-/** Upstream: registry/customresource/validator.go (validateKubeFinalizerName). */
+/** Warns about finalizers that are not domain-qualified. Upstream: registry/customresource/validator.go (validateKubeFinalizerName). */
 function finalizerWarnings(finalizers: readonly string[] | undefined): string[] {
   const path: Path = fieldPath('metadata', 'finalizers');
   return [...new Set(finalizers)].sort().flatMap((finalizer) => {

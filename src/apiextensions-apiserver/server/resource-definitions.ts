@@ -121,7 +121,7 @@ function selectableFields(version: CustomResourceDefinitionVersion): Record<stri
   return Object.fromEntries(fields);
 }
 
-/** Upstream: apiserver/pkg/endpoints/discovery/storageversionhash.go. */
+/** Returns the storage version hash of a definition for discovery. Upstream: apiserver/pkg/endpoints/discovery/storageversionhash.go. */
 function storageVersionHash({ group = '', versions = [], names = {} }: CustomResourceDefinitionSpec): string {
   const storage = versions.find((version) => version.storage)?.name ?? '';
   return createHash('sha256')
@@ -131,7 +131,7 @@ function storageVersionHash({ group = '', versions = [], names = {} }: CustomRes
     .toString('base64');
 }
 
-/** Upstream: apiserver/customresource_handler.go (defaultDeprecationWarning). */
+/** Returns the warning about a deprecated version. Upstream: apiserver/customresource_handler.go (defaultDeprecationWarning). */
 function deprecationWarning(deprecated: string, { group, names, versions = [] }: CustomResourceDefinitionSpec): string {
   const message = `${group}/${deprecated} ${names?.kind} is deprecated`;
   const [better] = versions

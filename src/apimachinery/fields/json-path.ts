@@ -80,7 +80,7 @@ function descend(root: unknown): unknown[] {
   return found;
 }
 
-/** Upstream: evalArray. */
+/** Selects items of a list by index or range. Upstream: evalArray. */
 function slice(list: unknown, { from, to, step }: Step & { kind: 'index' }): unknown[] {
   if (list === null || list === undefined) return [];
   if (!Array.isArray(list)) throw new FollowError('value is not array or slice');

@@ -3,7 +3,7 @@ import type { FieldSet } from './field-set.ts';
 import { compareText, type Manager, managerIdentifier, printManager } from './managers.ts';
 import { formatPath } from './path-element.ts';
 
-/** A field that an apply changes although another manager owns it. */
+/** Fields of another manager that an apply changes. */
 export interface Conflict {
   readonly owner: Manager;
   readonly fields: FieldSet;

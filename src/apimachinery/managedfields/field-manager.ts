@@ -67,10 +67,10 @@ export interface FieldManagerOptions {
   readonly resetFields?: FieldSet | undefined;
   /** Returns the current time in RFC 3339, whole seconds, UTC. */
   readonly clock?: (() => string) | undefined;
-  /** Converts the object to another version of its API; undefined if the version is not served any more. Without the function, no other version is served. */
+  /** Converts the object to another version of its API; undefined if the version is no longer served. Without the function, no other version is served. */
   readonly convert?: ((object: KubeObject, toGroupVersion: string) => KubeObject | undefined) | undefined;
   /**
-   * Returns the type in another version; undefined if the version is not served any more. Required with `convert`. Throws VersionError
+   * Returns the type in another version; undefined if the version is no longer served. Required with `convert`. Throws VersionError
    * where upstream's converter fails.
    */
   readonly typeFor?: ((groupVersion: string) => StructType | undefined) | undefined;

@@ -291,7 +291,7 @@ function decodeRaw({ type }: ValuePlan, value: unknown, { rawContent, hasFloats 
   return hasFloats && name.startsWith('apiextensions_v1.') ? withoutFloats(value) : value;
 }
 
-/** Upstream: runtime/converter.go (fromUnstructured). */
+/** Converts a number for an integer field. Upstream: runtime/converter.go (fromUnstructured). */
 function convertInteger(code: Code, value: JsonNumber): number | bigint {
   const long = toInt64(value);
   return code === Code.Int32 ? Number(BigInt.asIntN(32, BigInt(long))) : long;

@@ -142,7 +142,7 @@ function kindOf(value: unknown): string {
 
 const goKinds: Readonly<Partial<Record<ScalarKind, string>>> = { boolean: 'bool', bytes: 'slice' };
 
-/** Upstream: runtime/converter.go, fromUnstructured. */
+/** Returns the message of upstream's converter for a value of the wrong type. Upstream: runtime/converter.go, fromUnstructured. */
 function converterProblem(value: unknown, type: Type, typeName: string): string {
   const kind = kindOf(value);
   if (type.kind === 'struct') return `cannot restore struct from: ${kind}`;

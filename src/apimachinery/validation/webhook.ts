@@ -59,7 +59,7 @@ export function validateCABundle(path: Path, caBundle: string | undefined): Fiel
   return problem === undefined ? [] : [invalid(path, caBundle, `unable to load root certificates: ${problem}`)];
 }
 
-/** Upstream: client-go/transport (rootCertPool, createErrorParsingCAData). */
+/** Returns why a bundle has no usable certificate. Upstream: client-go/transport (rootCertPool, createErrorParsingCAData). */
 function trustedCertificatesProblem(pem: string): string | undefined {
   const [first] = pemBlocks(pem);
   if (!first) return 'unable to parse bytes as PEM block';

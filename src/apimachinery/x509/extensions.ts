@@ -52,7 +52,7 @@ type Handler = (value: Buffer, into: Writable, isCritical: boolean) => unknown;
 const keyCertSignBit = 5;
 const keyUsageBits = 9;
 
-/** Upstream: crypto/x509/parser.go (processExtensions). */
+/** Parsers of extensions by object identifier. Upstream: crypto/x509/parser.go (processExtensions). */
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['2.5.29.15', readKeyUsage],
   ['2.5.29.19', readBasicConstraints],

@@ -1,7 +1,7 @@
 import { formatIP, parseIPSloppy } from '../validation/ip.ts';
 import type { Certificate } from './certificate.ts';
 
-/** Upstream: crypto/x509/verify.go (maxNamesIncluded). */
+/** Maximum number of names that an error lists. Upstream: crypto/x509/verify.go (maxNamesIncluded). */
 const maxShownNames = 100;
 
 /**

@@ -102,7 +102,7 @@ export function signatureProblem(
   return isVerified(algorithm, key, signed, signature) ? undefined : failure;
 }
 
-/** Upstream: crypto/x509/x509.go (SignatureAlgorithm.String). */
+/** Formats a signature algorithm. Upstream: crypto/x509/x509.go (SignatureAlgorithm.String). */
 function shown({ key, hash = '' }: SignatureAlgorithm): string {
   return key === 'RSA' ? `${hash.toUpperCase()}-RSA` : `${key}-${hash.toUpperCase()}`;
 }

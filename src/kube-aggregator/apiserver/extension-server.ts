@@ -129,7 +129,7 @@ export class ExtensionServer implements Disposable {
     return problem === undefined ? requestErrorText(error) : untrusted(problem);
   }
 
-  /** Closes idle connections and rejects new requests; active ones may complete. */
+  /** Closes idle connections; others close after their current request. */
   retire(): void {
     Object.assign(this.#agent, { keepAlive: false });
     for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();

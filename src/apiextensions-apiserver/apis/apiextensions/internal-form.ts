@@ -24,7 +24,10 @@ export interface InternalSpec {
 
 type Common = 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields';
 
-/** Upstream: apiextensions/v1/conversion.go (Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec). */
+/**
+ * Converts a spec to the internal form. Upstream: apiextensions/v1/conversion.go
+ * (Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec).
+ */
 export function internalSpec(spec: CustomResourceDefinitionSpec): InternalSpec {
   const versions = spec.versions ?? [];
   const [first] = versions;

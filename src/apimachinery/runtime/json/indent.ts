@@ -13,7 +13,7 @@ const maxGrowth = 32;
 /** Error for a text that is so deep that indenting would multiply its length. */
 export class IndentTooLongError extends Error {
   constructor() {
-    super('it is nested too deeply to be shown with indentation');
+    super('nested too deeply for indented output');
   }
 }
 

@@ -70,7 +70,7 @@ export function parseYamlNodes(bytes: Uint8Array): YamlNode | undefined {
 /** Number of characters that upstream's scanner decodes ahead. */
 const lookahead = 4;
 
-/** Upstream: yamlprivateh.go (input_raw_buffer_size). */
+/** Number of bytes that upstream reads at a time. Upstream: yamlprivateh.go (input_raw_buffer_size). */
 const readBytes = 512;
 
 /** Returns the text up to the first undecodable or forbidden character, and the error about it. Upstream: readerc.go. */

@@ -58,7 +58,7 @@ function noKey(token: number): SimpleKey {
   return { isPossible: false, isRequired: false, token, line: 0, column: 0, index: 0 };
 }
 
-/** Upstream: scannerc.go (max_flow_level, max_indents). */
+/** Maximum depth of brackets and of indentation. Upstream: scannerc.go (max_flow_level, max_indents). */
 const maxDepth = 10_000;
 
 /** Maximum length of a simple key in characters. */

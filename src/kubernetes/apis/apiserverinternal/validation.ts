@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/apiserverinternal/validation/validation.go. */
+/** Validation of storage versions. Upstream: pkg/apis/apiserverinternal/validation/validation.go. */
 import { duplicate, type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';
 import { emptyError, isDNS1035Label, isDNS1123Subdomain, isQualifiedName, regexError } from '#apimachinery/validation/names';
 import type {

@@ -61,7 +61,7 @@ async function review<T extends AccessReview>(
   return respondValue(context, endpoint, 201, object, negotiated);
 }
 
-/** Upstream: kubernetes/pkg/registry/authorization/util/helpers.go. */
+/** Returns the authorizer attributes of a review. Upstream: kubernetes/pkg/registry/authorization/util/helpers.go. */
 function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttributes }: Asked): AuthorizationAttributes {
   const {
     verb = '',
@@ -144,7 +144,7 @@ function userOfSpec({ spec = {} }: { spec?: SubjectAccessReviewSpec }): UserInfo
   return { name: spec.user ?? '', uid: spec.uid, groups: spec.groups ?? [], extra: spec.extra };
 }
 
-/** Upstream: kubernetes/pkg/registry/authorization/subjectaccessreview. */
+/** Reviews whether any user may make a request. Upstream: kubernetes/pkg/registry/authorization/subjectaccessreview. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class SubjectAccessReviewHandler {
@@ -155,7 +155,7 @@ export class SubjectAccessReviewHandler {
   }
 }
 
-/** Upstream: kubernetes/pkg/registry/authorization/localsubjectaccessreview. */
+/** Reviews whether a user may make a request in the namespace of the review. Upstream: kubernetes/pkg/registry/authorization/localsubjectaccessreview. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class LocalSubjectAccessReviewHandler {
@@ -166,7 +166,7 @@ export class LocalSubjectAccessReviewHandler {
   }
 }
 
-/** Upstream: kubernetes/pkg/registry/authorization/selfsubjectaccessreview. */
+/** Reviews whether the user of the request may make another request. Upstream: kubernetes/pkg/registry/authorization/selfsubjectaccessreview. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class SelfSubjectAccessReviewHandler {

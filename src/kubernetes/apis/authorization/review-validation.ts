@@ -14,7 +14,7 @@ import type { ObjectMeta } from '#apimachinery/meta/types';
 
 const spec = fieldPath('spec');
 
-/** Upstream: kubernetes/pkg/apis/authorization/validation/validation.go. */
+/** Validates a review of a user's access. Upstream: kubernetes/pkg/apis/authorization/validation/validation.go. */
 export function validateSubjectAccessReview(review: SubjectAccessReview): FieldError[] {
   return [...validateSubjectSpec(review.spec ?? {}), ...validateEmptyMeta(review.metadata, 'must be empty')];
 }

@@ -21,7 +21,7 @@ const columns: readonly Column<Scale>[] = [
   ageColumn,
 ];
 
-/** Upstream: kubernetes/pkg/apis/autoscaling/validation (ValidateScale). */
+/** Validates a scale. Upstream: kubernetes/pkg/apis/autoscaling/validation (ValidateScale). */
 function validateScale({ metadata, spec }: Scale): FieldError[] {
   const errors = validateObjectMeta(metadata, { namespaced: true, nameFn: nameIsDNSSubdomain }, fieldPath('metadata'));
   const count = spec?.replicas ?? 0;

@@ -1,4 +1,7 @@
-/** Upstream: pkg/apis/certificates/validation/validation.go (ValidatePodCertificateRequestStatusUpdate). */
+/**
+ * Validation of the certificates that a signer issues to pods. Upstream: pkg/apis/certificates/validation/validation.go
+ * (ValidatePodCertificateRequestStatusUpdate).
+ */
 import { Buffer } from 'node:buffer';
 import { KeyObject } from 'node:crypto';
 import { type FieldError, fieldPath, invalid, omitValue, required, tooLong } from '#apimachinery/validation/field';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/certificates/validation/validation.go. */
+/** Validation of pod certificate requests. Upstream: pkg/apis/certificates/validation/validation.go. */
 import { Buffer } from 'node:buffer';
 import { constants, type KeyObject, verify } from 'node:crypto';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';

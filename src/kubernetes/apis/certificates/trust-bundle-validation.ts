@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/certificates/validation/validation.go, pkg/apis/core/validation/names.go. */
+/** Validation of cluster trust bundles. Upstream: pkg/apis/certificates/validation/validation.go, pkg/apis/core/validation/names.go. */
 import { type FieldError, fieldPath, invalid, tooLong } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { type Certificate, parseCertificate } from '#apimachinery/x509/certificate';

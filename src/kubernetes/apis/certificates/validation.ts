@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/certificates/validation/validation.go. */
+/** Validation of certificate signing requests. Upstream: pkg/apis/certificates/validation/validation.go. */
 import { Buffer } from 'node:buffer';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';

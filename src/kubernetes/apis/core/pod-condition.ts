@@ -1,7 +1,7 @@
 import { now } from '#apimachinery/runtime/time';
 import type { Pod, PodCondition } from '#kubernetes/schema/core_v1.gen';
 
-/** Sets a condition of a pod, in place. Its transition time is the last change of its status. Upstream: kubernetes/pkg/api/pod/util.go. */
+/** Sets a condition of a pod, in place. Its transition time changes only with its status. Upstream: kubernetes/pkg/api/pod/util.go. */
 export function updatePodCondition(pod: Pod, condition: PodCondition): void {
   const status = (pod.status ??= {});
   const conditions = (status.conditions ??= []);

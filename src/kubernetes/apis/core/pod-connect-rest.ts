@@ -92,7 +92,7 @@ function timeOf(text: string | null): string | undefined {
   }
 }
 
-/** Upstream: kubernetes/pkg/apis/core/validation (ValidatePodLogOptions). */
+/** Validates the options of a log request. Upstream: kubernetes/pkg/apis/core/validation (ValidatePodLogOptions). */
 function validateLogOptions({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: LogOptions): FieldError[] {
   const errors: FieldError[] = [];
   if (tailLines !== undefined && tailLines < 0)

@@ -52,7 +52,7 @@ function raiseGeneration(pod: Pod, old: Pod): void {
   if (!equalAs('core_v1.PodSpec', pod.spec, old.spec)) pod.metadata.generation = nextGeneration(pod.metadata.generation);
 }
 
-/** Upstream: kubernetes/pkg/registry/core/pod/strategy.go. */
+/** Strategy of pods. Upstream: kubernetes/pkg/registry/core/pod/strategy.go. */
 export const podStrategy: Strategy<Pod> = {
   resetFields: [['status']],
   returnsDeletedObject: true,

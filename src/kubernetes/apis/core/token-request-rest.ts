@@ -142,7 +142,7 @@ function referenceTo({ metadata }: KubeObject): TokenReference {
   return { name: metadata.name ?? '', uid: metadata.uid };
 }
 
-/** Upstream: kubernetes/pkg/apis/authentication/validation. */
+/** Validates a token request. Upstream: kubernetes/pkg/apis/authentication/validation. */
 function validateTokenRequest({ spec }: TokenRequest): FieldError[] {
   const path = fieldPath('spec').child('expirationSeconds');
   const seconds = spec?.expirationSeconds ?? 0;

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/flowcontrol/validation/validation.go. */
+/** Validation of flow schemas and priority levels. Upstream: pkg/apis/flowcontrol/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
   duplicate,

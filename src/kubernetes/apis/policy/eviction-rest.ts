@@ -287,7 +287,7 @@ function takeOne(budget: PodDisruptionBudget, pod: string, time: string): void {
   status.disruptedPods = Object.fromEntries([...Object.entries(status.disruptedPods ?? {}), [pod, time]]);
 }
 
-/** Upstream: component-helpers/apps/poddisruptionbudget. */
+/** Sets the condition that a disruption is not allowed. Upstream: component-helpers/apps/poddisruptionbudget. */
 function setDisruptionForbidden({ metadata, status = {} }: PodDisruptionBudget, time: string): void {
   const conditions = (status.conditions ??= []);
   const at = conditions.findIndex(({ type }) => type === 'DisruptionAllowed');

@@ -1,4 +1,4 @@
-/** Upstream until 1.20: pkg/apis/settings/validation/validation.go. */
+/** Validation of pod presets. Upstream until 1.20: pkg/apis/settings/validation/validation.go. */
 import { type FieldError, fieldPath, required } from '#apimachinery/validation/field';
 import { validateVolumeMounts } from '#kubernetes/apis/core/validation/containers';
 import { validateEnv, validateEnvFrom } from '#kubernetes/apis/core/validation/env';

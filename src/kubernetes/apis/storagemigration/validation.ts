@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/storagemigration/validation/validation.go. */
+/** Validation of storage version migrations. Upstream: pkg/apis/storagemigration/validation/validation.go. */
 import { addErrors, type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isDNS1035Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError, validateConditions } from '#apimachinery/validation/object-meta';

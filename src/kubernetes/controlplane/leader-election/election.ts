@@ -3,7 +3,7 @@ import { compareVersions, parseVersion, zeroVersion } from '#kubernetes/apis/coo
 import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
 import type { LeaseCandidate } from '#kubernetes/schema/coordination_v1beta1.gen';
 
-/** Upstream: pkg/controlplane/controller/leaderelection/leaderelection_controller.go. */
+/** Time within which candidates must answer a ping, in milliseconds. Upstream: pkg/controlplane/controller/leaderelection/leaderelection_controller.go. */
 const electionMs = 5_000;
 const candidateMs = 30 * 60_000;
 const leaseSeconds = 5;

@@ -234,7 +234,7 @@ async function initNodePorts(service: Service, operation: NodePortOperation): Pr
   }
 }
 
-/** Upstream: alloc.go (updateNodePorts). */
+/** Allocates and releases node ports by the changes of a service. Upstream: alloc.go (updateNodePorts). */
 async function updateNodePorts(service: Service, before: ServiceSpec, operation: NodePortOperation): Promise<void> {
   const spec = service.spec as ServiceSpec;
   const old = new Set(nodePortsOf(before));

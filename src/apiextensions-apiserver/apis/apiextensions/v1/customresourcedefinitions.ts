@@ -27,7 +27,7 @@ function nameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] 
   });
 }
 
-/** Returns unknown formats, for which values are not validated. */
+/** Returns formats that are unknown or do not apply to the type, so that values are not validated. */
 function unrecognizedFormats({ spec }: CustomResourceDefinition): string[] {
   const formats: string[] = [];
   for (const schema of schemasOf(spec ?? {})) {
@@ -41,7 +41,7 @@ function unrecognizedFormats({ spec }: CustomResourceDefinition): string[] {
 
 const formatWarning = (format: string): string => `unrecognized format ${quote(format)}`;
 
-/** Upstream: apiextensions-apiserver/pkg/registry/customresourcedefinition. */
+/** The resource customresourcedefinitions. Upstream: apiextensions-apiserver/pkg/registry/customresourcedefinition. */
 export default defineResource<CustomResourceDefinition>({
   group: 'apiextensions.k8s.io',
   version: 'v1',

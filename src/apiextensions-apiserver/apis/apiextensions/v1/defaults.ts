@@ -2,7 +2,7 @@ import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props
 import type { CustomResourceDefinition } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
 import { decodeNestedSchemas } from './nested-schemas.ts';
 
-/** Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go. */
+/** Defaults a definition. Upstream: apiextensions-apiserver/pkg/apis/apiextensions/v1/defaults.go. */
 export function defaultCustomResourceDefinition(definition: CustomResourceDefinition): void {
   const spec = (definition.spec ??= {});
   for (const { schema } of spec.versions ?? []) if (schema?.openAPIV3Schema) decodeNestedSchemas(schema.openAPIV3Schema as JsonSchemaProps);

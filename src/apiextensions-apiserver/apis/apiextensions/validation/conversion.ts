@@ -11,7 +11,7 @@ export interface ConversionRequirements {
   readonly validCABundle: boolean;
 }
 
-/** Upstream: validateCustomResourceConversion. */
+/** Validates the conversion of a definition. Upstream: validateCustomResourceConversion. */
 export function validateConversion(
   path: Path,
   conversion: CustomResourceConversion | undefined,

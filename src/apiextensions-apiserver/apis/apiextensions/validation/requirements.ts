@@ -47,7 +47,7 @@ export function schemasOf({ versions = [] }: CustomResourceDefinitionSpec): Json
   return versions.map(({ schema }) => schema?.openAPIV3Schema as JsonSchemaProps | undefined).filter((schema) => schema !== undefined);
 }
 
-/** Upstream: ValidateCustomResourceDefinitionUpdate. */
+/** Returns the rules for an update. Upstream: ValidateCustomResourceDefinitionUpdate. */
 export function updateRequirements(next: CustomResourceDefinition, old: CustomResourceDefinition): Requirements {
   const spec = old.spec ?? {};
   const schemas = schemasOf(spec);

@@ -61,7 +61,7 @@ function warningErrors(deprecated: boolean, warning: string | undefined): string
   return errors;
 }
 
-/** Upstream: ValidateCustomResourceDefinitionSubresources. */
+/** Validates the subresources. Upstream: ValidateCustomResourceDefinitionSubresources. */
 export function validateSubresources(path: Path, subresources: CustomResourceSubresources | undefined): FieldError[] {
   const { scale } = subresources ?? {};
   if (!scale) return [];
@@ -91,7 +91,7 @@ function simpleJsonPath(place: Path, path: string): FieldError[] {
   return path.startsWith('.') ? [] : [invalid(place, path, 'must be a simple json path starting with .')];
 }
 
-/** Upstream: ValidateCustomResourceColumnDefinition. */
+/** Validates a printer column. Upstream: ValidateCustomResourceColumnDefinition. */
 export function validateColumn(
   path: Path,
   { name = '', type = '', format = '', jsonPath = '' }: CustomResourceColumnDefinition,

@@ -10,7 +10,7 @@ function availableText({ status }: APIService): string {
   return condition.status !== 'True' && condition.reason ? `${condition.status} (${condition.reason})` : (condition.status ?? '');
 }
 
-/** Upstream: kube-aggregator/pkg/registry/apiservice. */
+/** The resource apiservices. Upstream: kube-aggregator/pkg/registry/apiservice. */
 export default defineResource<APIService>({
   group: 'apiregistration.k8s.io',
   version: 'v1',

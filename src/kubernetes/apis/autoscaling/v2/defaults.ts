@@ -2,7 +2,7 @@ import type { HPAScalingRules, HorizontalPodAutoscaler } from '#kubernetes/schem
 
 const periodSeconds = 15;
 
-/** Upstream: pkg/apis/autoscaling/v2/defaults.go. */
+/** Defaults an autoscaler. Upstream: pkg/apis/autoscaling/v2/defaults.go. */
 export function defaultHorizontalPodAutoscaler(autoscaler: HorizontalPodAutoscaler): void {
   const spec = (autoscaler.spec ??= {});
   spec.minReplicas ??= 1;

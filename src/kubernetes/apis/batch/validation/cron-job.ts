@@ -1,4 +1,4 @@
-/** Upstream: ValidateCronJobCreate, ValidateCronJobUpdate in pkg/apis/batch/validation/validation.go. */
+/** Validation of cron jobs. Upstream: ValidateCronJobCreate, ValidateCronJobUpdate in pkg/apis/batch/validation/validation.go. */
 import { type FieldError, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { byteLength, validateNonnegative, validateRequiredEnum } from '#kubernetes/apis/core/validation/checks';
 import { templateOptions } from '#kubernetes/apis/core/validation/pod-options';

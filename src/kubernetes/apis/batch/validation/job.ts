@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/batch/validation/validation.go, pkg/registry/batch/job/strategy.go. */
+/** Validation of jobs. Upstream: pkg/apis/batch/validation/validation.go, pkg/registry/batch/job/strategy.go. */
 import {
   addErrors,
   type FieldError,

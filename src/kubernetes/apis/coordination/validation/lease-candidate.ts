@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/coordination/validation/validation.go. */
+/** Validation of lease candidates. Upstream: pkg/apis/coordination/validation/validation.go. */
 import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 import type { LeaseCandidate } from '#kubernetes/schema/coordination_v1beta1.gen';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/coordination/validation/validation.go. */
+/** Validation of leases. Upstream: pkg/apis/coordination/validation/validation.go. */
 import { type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
 import { isQualifiedName } from '#apimachinery/validation/names';
 import type { Lease } from '#kubernetes/schema/coordination_v1.gen';

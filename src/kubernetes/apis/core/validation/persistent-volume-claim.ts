@@ -238,7 +238,7 @@ function validateClaimResource(errors: FieldError[], name: string, path: Path): 
   return false;
 }
 
-/** Upstream: pkg/api/persistentvolumeclaim/util.go. */
+/** Warnings about a persistent volume claim. Upstream: pkg/api/persistentvolumeclaim/util.go. */
 export function persistentVolumeClaimWarnings({ metadata, spec = noSpec }: PersistentVolumeClaim): string[] {
   const warnings: string[] = [];
   if (metadata.annotations?.[betaStorageClass] !== undefined) {

@@ -258,7 +258,7 @@ const deprecatedSources = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ] as const;
 
-/** Upstream: pkg/api/persistentvolume/util.go. */
+/** Warnings about a persistent volume. Upstream: pkg/api/persistentvolume/util.go. */
 export function persistentVolumeWarnings({ metadata, spec = noSpec }: PersistentVolume): string[] {
   const warnings: string[] = [];
   for (const [annotation, field] of [

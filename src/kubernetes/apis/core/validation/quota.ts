@@ -213,7 +213,7 @@ export function validateResourceQuotaStatus({ status }: ResourceQuota): FieldErr
   return errors;
 }
 
-/** Upstream: pkg/registry/core/resourcequota/strategy.go. */
+/** Warnings about a resource quota. Upstream: pkg/registry/core/resourcequota/strategy.go. */
 export function resourceQuotaWarnings({ spec }: ResourceQuota): string[] {
   const warnings: string[] = [];
   const hard = spec?.hard ?? {};

@@ -368,7 +368,7 @@ export function validateServiceStatusUpdate(service: Service, old: Service): Fie
   return errors;
 }
 
-/** Upstream: pkg/api/service/warnings.go. */
+/** Warnings about a service. Upstream: pkg/api/service/warnings.go. */
 export function serviceWarnings({ metadata, spec = noSpec }: Service): string[] {
   const warnings: string[] = [];
   const { type, clusterIP, clusterIPs = [], externalIPs = [], loadBalancerIP = '' } = spec;

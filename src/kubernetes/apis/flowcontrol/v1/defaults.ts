@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/flowcontrol/v1/defaults.go. */
+/** Defaults of flow schemas and priority levels. Upstream: pkg/apis/flowcontrol/v1/defaults.go. */
 import type { FlowSchema, PriorityLevelConfiguration } from '#kubernetes/schema/flowcontrol_v1.gen';
 
 export function defaultFlowSchema(schema: FlowSchema): void {

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/networking/v1/defaults.go. */
+/** Defaults of network policies and ingress classes. Upstream: pkg/apis/networking/v1/defaults.go. */
 import type { IngressClass, NetworkPolicy, NetworkPolicyPort } from '#kubernetes/schema/networking_v1.gen';
 
 export function defaultNetworkPolicy(policy: NetworkPolicy): void {

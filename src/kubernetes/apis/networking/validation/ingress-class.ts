@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/networking/validation/validation.go. */
+/** Validation of ingress classes. Upstream: pkg/apis/networking/validation/validation.go. */
 import {
   addErrors,
   type FieldError,

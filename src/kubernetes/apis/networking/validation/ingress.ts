@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/networking/validation/validation.go. */
+/** Validation of ingresses. Upstream: pkg/apis/networking/validation/validation.go. */
 import { addErrors, type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { isValidIPForLegacyField, parseIPSloppy } from '#apimachinery/validation/ip';
 import {

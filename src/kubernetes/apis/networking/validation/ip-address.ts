@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/networking/validation/validation.go. */
+/** Validation of IP addresses. Upstream: pkg/apis/networking/validation/validation.go. */
 import { addErrors, type FieldError, fieldPath, required } from '#apimachinery/validation/field';
 import { isValidIP } from '#apimachinery/validation/ip';
 import { isDNS1123Subdomain, isValidPathSegmentName } from '#apimachinery/validation/names';

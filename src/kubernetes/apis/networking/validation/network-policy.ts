@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/networking/validation/validation.go. */
+/** Validation of network policies. Upstream: pkg/apis/networking/validation/validation.go. */
 import {
   addErrors,
   type FieldError,

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/networking/validation/validation.go. */
+/** Validation of service CIDRs. Upstream: pkg/apis/networking/validation/validation.go. */
 import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isValidCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';

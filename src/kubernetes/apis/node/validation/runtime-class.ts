@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/node/validation/validation.go. */
+/** Validation of runtime classes. Upstream: pkg/apis/node/validation/validation.go. */
 import { addErrors, type FieldError, duplicate, fieldPath, required } from '#apimachinery/validation/field';
 import { nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { validateImmutableField, validateLabels } from '#apimachinery/validation/object-meta';

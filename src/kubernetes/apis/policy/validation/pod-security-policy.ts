@@ -1,4 +1,4 @@
-/** Upstream until 1.25: pkg/apis/policy/validation/validation.go. */
+/** Validation of pod security policies. Upstream until 1.25: pkg/apis/policy/validation/validation.go. */
 import { quote } from '#apimachinery/runtime/quote';
 import {
   addError,

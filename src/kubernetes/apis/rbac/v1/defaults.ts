@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/rbac/v1/defaults.go. */
+/** Defaults of role bindings. Upstream: pkg/apis/rbac/v1/defaults.go. */
 import type { ClusterRoleBinding, RoleBinding } from '#kubernetes/schema/rbac_v1.gen';
 
 const group = 'rbac.authorization.k8s.io';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/rbac/validation/validation.go. */
+/** Validation of role bindings. Upstream: pkg/apis/rbac/validation/validation.go. */
 import { type FieldError, fieldPath, invalid, notSupportedText, type Path, required } from '#apimachinery/validation/field';
 import { isValidPathSegmentName, validateServiceAccountName } from '#apimachinery/validation/names';
 import { check } from '#kubernetes/apis/core/validation/checks';

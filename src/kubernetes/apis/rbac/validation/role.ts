@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/rbac/validation/validation.go. */
+/** Validation of roles. Upstream: pkg/apis/rbac/validation/validation.go. */
 import { type FieldError, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import { labelSelectorHasInvalidLabelValue } from '#apimachinery/validation/object-meta';

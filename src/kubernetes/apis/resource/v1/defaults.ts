@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/v1/defaults.go and zz_generated.defaults.go. */
+/** Defaults of resource.k8s.io/v1. Upstream: pkg/apis/resource/v1/defaults.go and zz_generated.defaults.go. */
 import { now } from '#apimachinery/runtime/time';
 import type {
   Device,

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/v1beta1/defaults.go and zz_generated.defaults.go. */
+/** Defaults of resource.k8s.io/v1beta1. Upstream: pkg/apis/resource/v1beta1/defaults.go and zz_generated.defaults.go. */
 import type { KubeObject } from '#apimachinery/meta/types';
 import { defaultAllocatedTolerations, defaultCount, defaultDevice, defaultTolerations } from '#kubernetes/apis/resource/v1/defaults';
 import type { ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate, ResourceSlice } from '#kubernetes/schema/resource_v1beta1.gen';

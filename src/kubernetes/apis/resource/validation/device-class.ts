@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of device classes. Upstream: pkg/apis/resource/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { isExtendedResourceName } from '#kubernetes/apis/core/validation/resources';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of device configurations. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, invalid, type Path, required, tooLong } from '#apimachinery/validation/field';
 import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import { byteLength } from '#kubernetes/apis/core/validation/checks';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/validation/validation.go, dynamic-resource-allocation/cel/compile.go. */
+/** Validation of device selectors. Upstream: pkg/apis/resource/validation/validation.go, dynamic-resource-allocation/cel/compile.go. */
 import { newExpressionsEnvironment, storedExpressionsEnvironment } from '#apiserver/cel/base-environment';
 import { sizesOf } from '#apiserver/cel/cost/estimate';
 import { anyType, boolType, isExactType, structType } from '#apiserver/cel/check/types';

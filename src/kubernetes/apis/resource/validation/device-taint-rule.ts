@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of device taint rules. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, fieldPath, tooMany } from '#apimachinery/validation/field';
 import { validateConditions } from '#apimachinery/validation/object-meta';
 import type { DeviceTaintRule } from '#kubernetes/schema/resource_v1alpha3.gen';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of devices. Upstream: pkg/apis/resource/validation/validation.go. */
 import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import {
   addErrors,

@@ -152,7 +152,7 @@ function validateShare(errors: FieldError[], id: string | undefined, at: Path): 
   if (problem !== undefined) errors.push(invalid(at, id, problem));
 }
 
-/** Upstream: validateUID, over uuid.Validate of github.com/google/uuid. */
+/** Returns the error of a share id, which must be a UUID. Upstream: validateUID, over uuid.Validate of github.com/google/uuid. */
 function shareProblem(id: string): string | undefined {
   if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id)) return undefined;
   const wrong = uuidProblem(id);

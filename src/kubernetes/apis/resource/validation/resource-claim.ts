@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of resource claims and their templates. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { fieldImmutableError, validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { equalAs } from '#kubernetes/apis/equal-as';

@@ -1,4 +1,7 @@
-/** Upstream: pkg/apis/resource/validation/validation.go, pkg/apis/resource/v1alpha3/zz_generated.validations.go. */
+/**
+ * Validation of resource pool status requests. Upstream: pkg/apis/resource/validation/validation.go,
+ * pkg/apis/resource/v1alpha3/zz_generated.validations.go.
+ */
 import { encode } from '#apimachinery/runtime/encode';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of resource slices. Upstream: pkg/apis/resource/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { type FieldError, fieldPath, invalid, type Path, required } from '#apimachinery/validation/field';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/resource/validation/validation.go. */
+/** Validation of device taints. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { isQualifiedName, isValidLabelValue } from '#apimachinery/validation/names';
 import { check } from '#kubernetes/apis/core/validation/checks';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/scheduling/validation/validation.go. */
+/** Validation of priority classes. Upstream: pkg/apis/scheduling/validation/validation.go. */
 import { addErrors, type FieldError, fieldPath, forbidden } from '#apimachinery/validation/field';
 import { validateImmutableField } from '#apimachinery/validation/object-meta';
 import { validateRequiredEnum } from '#kubernetes/apis/core/validation/checks';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/scheduling/v1alpha2/zz_generated.validations.go. */
+/** Validation of scheduling policies. Upstream: pkg/apis/scheduling/v1alpha2/zz_generated.validations.go. */
 import { type FieldError, invalid, type Path, required } from '#apimachinery/validation/field';
 import type { PodGroupSchedulingPolicy } from '#kubernetes/schema/scheduling_v1alpha2.gen';
 

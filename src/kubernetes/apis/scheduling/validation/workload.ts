@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/scheduling/v1alpha2/zz_generated.validations.go. */
+/** Validation of workloads. Upstream: pkg/apis/scheduling/v1alpha2/zz_generated.validations.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { duplicate, type FieldError, fieldPath, invalid, type Path, required, tooMany } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain, isValidPathSegmentName } from '#apimachinery/validation/names';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/storage/validation/validation.go. */
+/** Validation of CSI drivers. Upstream: pkg/apis/storage/validation/validation.go. */
 import { type FieldError, duplicate, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from '#kubernetes/schema/storage_v1.gen';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/storage/validation/validation.go. */
+/** Validation of CSI nodes. Upstream: pkg/apis/storage/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, type FieldError, type Path, duplicate, fieldPath, invalid, required } from '#apimachinery/validation/field';
 import { isQualifiedName, nameIsDNSSubdomain } from '#apimachinery/validation/names';

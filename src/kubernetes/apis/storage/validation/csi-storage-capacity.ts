@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/storage/validation/validation.go. */
+/** Validation of CSI storage capacities. Upstream: pkg/apis/storage/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { addErrors, type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/storage/validation/validation.go. */
+/** Validation of storage classes. Upstream: pkg/apis/storage/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
   addError,

@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/storage/validation/validation.go. */
+/** Validation of volume attachments. Upstream: pkg/apis/storage/validation/validation.go. */
 import { addErrors, type FieldError, type Path, fieldPath, forbidden, invalid, required, tooLong } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';

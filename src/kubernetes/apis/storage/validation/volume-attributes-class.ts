@@ -1,4 +1,4 @@
-/** Upstream: pkg/apis/storage/validation/validation.go. */
+/** Validation of volume attributes classes. Upstream: pkg/apis/storage/validation/validation.go. */
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { addErrors, type FieldError, fieldPath, forbidden, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
