@@ -8,7 +8,8 @@ import { dropNullFields } from '#apimachinery/runtime/null-fields';
 import { protobufLengthSteps } from '#apimachinery/runtime/protobuf/protobuf';
 import { hasRawContent } from '#apimachinery/runtime/raw-content';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
+import type { Pace } from '#apimachinery/runtime/pace';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import type { Encode, Revision } from '#apiserver/storage/storage';
 
 /** Placeholder for the revision in the encoding of a large object, unguessable for clients. */
@@ -20,10 +21,10 @@ const placeholder = `revision ${randomUUID()}`;
  */
 const maxRequestBytes = 1.5 * 1024 * 1024;
 const maxMessageBytes = 2 * 1024 * 1024;
-/** A large object encoded without its revision. */
+/** An object that is encoded at one revision and can be encoded at others. */
 export interface EncodedObject {
+  readonly bytes: Buffer;
   readonly at: Encode;
-  readonly bytes: number;
 }
 
 /**
@@ -71,32 +72,47 @@ export class ObjectEncoding {
     return object;
   }
 
-  /** Parses a large object, yielding to the event loop between chunks. */
-  async parseInSteps(bytes: Buffer): Promise<KubeObject> {
-    return this.#decoded((await inSteps(parseJsonSteps(bytes))).value as KubeObject, bytes);
+  /** Parses an object at a pace. */
+  parseAt(pace: Pace, bytes: Buffer): KubeObject | Promise<KubeObject> {
+    return pace.either(
+      () => this.parse(bytes),
+      () => this.#parseSteps(bytes),
+    );
+  }
+
+  *#parseSteps(bytes: Buffer): Steps<KubeObject> {
+    return this.#decoded((yield* parseJsonSteps(bytes)).value as KubeObject, bytes);
   }
 
   encode(object: KubeObject): Buffer {
     return encodeLine(this.#type, object);
   }
 
-  /** Encodes a large object, yielding to the event loop between chunks. The object must not change meanwhile. */
-  encodeWholeInSteps(object: KubeObject): Promise<Buffer> {
-    return inSteps(encodeLineSteps(this.#type, object));
+  /** Encodes an object at a pace. The object must not change meanwhile. */
+  encodeAt(pace: Pace, object: KubeObject): Buffer | Promise<Buffer> {
+    return pace.either(
+      () => this.encode(object),
+      () => encodeLineSteps(this.#type, object),
+    );
   }
 
-  /**
-   * Encodes a large object without its revision, yielding to the event loop between chunks. The object must not change
-   * meanwhile.
-   */
-  async encodeInSteps(object: KubeObject): Promise<EncodedObject> {
+  /** Encodes an object at a revision, at a pace. The object must not change meanwhile, except for its revision. */
+  encodeRevision(pace: Pace, object: KubeObject, revision: Revision): EncodedObject | Promise<EncodedObject> {
+    if (!pace.isImmediate) return this.#encodeLarge(pace, object, revision);
+    object.metadata.resourceVersion = String(revision);
+    const bytes = this.encode(object);
+    return { bytes, at: (next) => this.#encodeAgain(object, bytes, revision)(next) };
+  }
+
+  async #encodeLarge(pace: Pace, object: KubeObject, revision: Revision): Promise<EncodedObject> {
     object.metadata.resourceVersion = placeholder;
-    const encoded = await this.encodeWholeInSteps(object);
-    return { at: withRevision(object, encoded, encoded.indexOf(placeholder), placeholder.length), bytes: encoded.length };
+    const encoded = await this.encodeAt(pace, object);
+    const at = withRevision(object, encoded, encoded.indexOf(placeholder), placeholder.length);
+    return { bytes: at(revision), at };
   }
 
   /** Replaces the revision in an encoding. */
-  encodeAgain(object: KubeObject, encoded: Buffer, revision: Revision): Encode {
+  #encodeAgain(object: KubeObject, encoded: Buffer, revision: Revision): Encode {
     const field = '"resourceVersion":"';
     const at = this.#isOrdered ? encoded.indexOf(`${field}${revision}"`) : -1;
     if (at >= 0) return withRevision(object, encoded, at + field.length, String(revision).length);

@@ -26,7 +26,8 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan, TellEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { inSteps, needsSteps, type Steps, turnOfOthers, untilTime } from '#apimachinery/runtime/steps';
+import { type Pace, paceOf, yielding } from '#apimachinery/runtime/pace';
+import { inSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
 import { validatingSteps } from '#apimachinery/validation/pausing';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
@@ -79,6 +80,18 @@ interface Findings {
   readonly ofKind: readonly FieldError[];
 }
 
+/** The validation of an object that a write stores. */
+interface Validation {
+  readonly request: WriteRequest;
+  readonly object: KubeObject;
+  /** The stored object; undefined for a create. */
+  readonly existing: KubeObject | undefined;
+  readonly strategy: Strategy;
+  readonly validate: () => Findings;
+  /** Throws Invalid if there are errors. */
+  readonly finish: (found: Findings) => void;
+}
+
 /** Properties of a write's request, including the two admission hooks at upstream's positions. */
 export interface WriteRequest extends StrategyContext {
   /** Size of the request body; writes of large objects yield to the event loop. */
@@ -91,8 +104,8 @@ export interface WriteRequest extends StrategyContext {
   readonly deadline?: number;
   /** Set for requests that are sampled for tracing. */
   readonly span?: RequestSpan | undefined;
-  /** Runs admission. `inParts` is true if the old object is large, even if the body is not. */
-  admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined, inParts?: boolean): void | Promise<void>;
+  /** Runs admission. `pace` is that of the larger of both objects; undefined: that of the body. */
+  admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined, pace?: Pace): void | Promise<void>;
   validate(operation: 'CREATE' | 'UPDATE' | 'DELETE', object: KubeObject | undefined, old: KubeObject | undefined): void | Promise<void>;
 }
 
@@ -146,10 +159,10 @@ export interface StoreHooks {
 }
 
 /**
- * Returns the new object for the current one, which it must not modify; undefined stands for a missing object. `inParts` is
- * true if either is so large that the write yields to the event loop.
+ * Returns the new object for the current one, which it must not modify; undefined stands for a missing object. `pace` is
+ * that of the larger of both.
  */
-export type Produce = (existing: KubeObject | undefined, inParts: boolean) => KubeObject | Promise<KubeObject>;
+export type Produce = (existing: KubeObject | undefined, pace: Pace) => KubeObject | Promise<KubeObject>;
 
 /**
  * Reads and writes the objects of a resource: metadata rules, strategy, admission, validation, compare-and-swap, finalizers.
@@ -253,8 +266,8 @@ export class Store {
     // Admission may have replaced the object's members.
     const { metadata } = object;
     const generate = !metadata.name && metadata.generateName;
-    const inParts = needsSteps(request.bodyBytes);
-    if (inParts) await turnOfOthers();
+    const pace = paceOf(request.bodyBytes);
+    await pace.rest();
     const uid = randomUUID();
     metadata.uid = uid;
     metadata.creationTimestamp = request.now;
@@ -263,9 +276,9 @@ export class Store {
       const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
       let stored = false;
       try {
-        const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object, inParts)) : undefined;
+        const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object, pace)) : undefined;
         if (prepared) await prepared;
-        if (inParts) await turnOfOthers();
+        await pace.rest();
         // Mutating admission may have set the name; it does not change from here on.
         const name = metadata.name ?? '';
         const validated = request.validate('CREATE', object, undefined);
@@ -275,14 +288,14 @@ export class Store {
         checkIdentity(object, identity);
         if (request.dryRun) {
           if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, name);
-          const bytes = inParts ? await this.encoding.encodeWholeInSteps(object) : this.encoding.encode(object);
+          const bytes = await this.encoding.encodeAt(pace, object);
           return { object, bytes: await this.#asStored(bytes), created: true };
         }
         if (isVersionSet(metadata.resourceVersion)) throw new Error('resourceVersion should not be set on objects to be created');
         delete metadata.resourceVersion;
-        const encodeAt = inParts
-          ? await this.#storable(request, object, await this.encoding.encodeInSteps(object))
-          : this.#encodeAt(object, identity);
+        const encodeAt = pace.isImmediate
+          ? this.#encodeAt(object, identity)
+          : await this.#storable(request, object, await this.encoding.encodeRevision(pace, object, 0));
         const store = (made: Encode) => this.storage.create(key, made, this.#writeOptions());
         const { span } = request;
         const create = span
@@ -307,7 +320,7 @@ export class Store {
   }
 
   /** Returns a promise only for kinds with asynchronous validation. */
-  #prepareCreate(request: WriteRequest, object: KubeObject, inParts: boolean): Promise<void> | undefined {
+  #prepareCreate(request: WriteRequest, object: KubeObject, pace: Pace): Promise<void> | undefined {
     const strategy = this.#strategy;
     const { metadata } = object;
     ensureNamespaceMatches(this.definition, request.namespace, object);
@@ -324,36 +337,28 @@ export class Store {
       ],
       ofKind: strategy.validate?.(object, request) ?? [],
     });
-    return this.#validate(request, object, undefined, strategy, inParts, validate, ({ ofMeta, ofKind }) => {
+    const finish = ({ ofMeta, ofKind }: Findings): void => {
       if (strategy.genericMeta === 'all') this.#throwInvalid(ofKind, object);
       this.#finishCreate(request, object, [...ofMeta, ...ofKind]);
-    });
+    };
+    return this.#validate({ request, object, existing: undefined, strategy, validate, finish }, pace);
   }
 
-  /** Small objects finish synchronously unless the kind has a review or validation steps; large ones always yield. */
-  #validate(
-    request: WriteRequest,
-    object: KubeObject,
-    existing: KubeObject | undefined,
-    strategy: Strategy,
-    inParts: boolean,
-    validate: () => Findings,
-    finish: (found: Findings) => void,
-  ): Promise<void> | undefined {
-    const { review } = this.hooks;
+  /** Finishes synchronously at an immediate pace, unless the kind has validation steps or a review. */
+  #validate({ request, object, existing, strategy, validate, finish }: Validation, pace: Pace): Promise<void> | undefined {
     const steps = strategy.validateSteps?.(object, existing, request);
-    if (!steps && !inParts && !review) {
+    if (!steps && pace.isImmediate && !this.hooks.review) {
       finish(validate());
       return undefined;
     }
     const inTime = <T>(work: Steps<T>): Promise<T> => inSteps(untilTime(work, request.deadline ?? 0, endAtDeadline));
-    const inTurn = async (): Promise<void> => {
-      const { ofMeta, ofKind } = inParts ? await inTime(validatingSteps(validate)) : validate();
+    const validateAtPace = async (): Promise<void> => {
+      const { ofMeta, ofKind } = pace.isImmediate ? validate() : await inTime(validatingSteps(validate));
       const all = steps ? [...ofKind, ...(await inTime(steps))] : ofKind;
-      if (inParts) await turnOfOthers();
-      finish({ ofMeta, ofKind: review ? await review.call(this.hooks, object, existing, request, all) : all });
+      await pace.rest();
+      finish({ ofMeta, ofKind: (await this.hooks.review?.(object, existing, request, all)) ?? all });
     };
-    return inTurn();
+    return validateAtPace();
   }
 
   #finishCreate(request: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
@@ -429,7 +434,7 @@ export class Store {
   async #createMissing(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions): Promise<Stored> {
     if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
     if (options.uid) throw this.#uidConflict(request, this.key(request.namespace, name), name, options.uid, '');
-    const created = await produce(undefined, needsSteps(request.bodyBytes));
+    const created = await produce(undefined, paceOf(request.bodyBytes));
     // Only the syntax of the version is checked, and system fields are kept, unlike in a create. Upstream: Update of
     // generic/registry/store.go.
     parseVersion(created.metadata.resourceVersion);
@@ -450,26 +455,25 @@ export class Store {
     const key = this.key(request.namespace, name);
     const strategy = options.strategy ?? this.#strategy;
     const { bytes, revision } = current.record;
-    const inParts = needsSteps(Math.max(request.bodyBytes, bytes.length));
-    const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
-    if (inParts) await turnOfOthers();
+    const pace = paceOf(Math.max(request.bodyBytes, bytes.length));
+    const existing = await this.encoding.parseAt(pace, bytes);
+    await pace.rest();
     if (options.uid !== undefined && options.uid !== existing.metadata.uid)
       throw this.#uidConflict(request, key, name, options.uid, existing.metadata.uid ?? '');
-    const object = await produce(existing, inParts);
-    if (inParts) await turnOfOthers();
+    const object = await produce(existing, pace);
+    await pace.rest();
     this.#checkResourceVersion(object, String(revision), name);
     const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
     let stored = false;
     try {
-      const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy, inParts));
+      const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy, pace));
       if (prepared) await prepared;
-      if (inParts) await turnOfOthers();
+      await pace.rest();
       const validated = request.validate('UPDATE', object, existing);
       if (validated) await validated;
       checkIdentity(object, this.#identity(request, name, existing.metadata.uid));
-      const inSomeSteps = inParts ? await this.encoding.encodeInSteps(object) : undefined;
-      object.metadata.resourceVersion = String(revision);
-      const unchanged = inSomeSteps ? inSomeSteps.at(revision) : this.encoding.encode(object);
+      const encoded = await this.encoding.encodeRevision(pace, object, revision);
+      const unchanged = encoded.bytes;
       if (
         (unchanged.equals(bytes) || this.encoding.onlyTimesDiffer(object, existing, unchanged, bytes)) &&
         !this.storage.needsRewrite?.(key) &&
@@ -488,9 +492,7 @@ export class Store {
         await this.hooks.afterDelete?.(object, request);
         return { object, bytes: unchanged, created: false };
       }
-      const at = inSomeSteps?.at ?? this.encoding.encodeAgain(object, unchanged, revision);
-      const { length } = unchanged;
-      const encodeAt = needsSteps(length) ? await this.#storable(request, object, { at, bytes: length }) : at;
+      const encodeAt = paceOf(unchanged.length).isImmediate ? encoded.at : await this.#storable(request, object, encoded);
       const made = tell ? encodingTold(encodeAt, tell, 'Transaction prepared') : encodeAt;
       current.compared();
       const updated = this.storage.update(key, revision, made, this.#writeOptions());
@@ -537,7 +539,7 @@ export class Store {
     object: KubeObject,
     existing: KubeObject,
     strategy: Strategy,
-    inParts: boolean,
+    pace: Pace,
   ): Promise<void> | undefined {
     const { metadata } = object;
     const old = existing.metadata;
@@ -562,11 +564,12 @@ export class Store {
       ],
       ofKind: strategy.validateUpdate?.(object, existing, request) ?? [],
     });
-    return this.#validate(request, object, existing, strategy, inParts, validate, ({ ofMeta, ofKind }) => {
+    const finish = ({ ofMeta, ofKind }: Findings): void => {
       this.#throwInvalid([...ofMeta, ...ofKind], object);
       for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
       strategy.canonicalize?.(object, request);
-    });
+    };
+    return this.#validate({ request, object, existing, strategy, validate, finish }, pace);
   }
 
   /** True if the spec is unchanged. For custom resources, null and empty values count as differences. */
@@ -584,13 +587,17 @@ export class Store {
     if (!current.record) throw newNotFound(this.groupResource, name);
     const key = this.key(request.namespace, name);
     const { revision, bytes } = current.record;
-    const inParts = needsSteps(bytes.length);
-    const existing = inParts ? await this.encoding.parseInSteps(bytes) : this.encoding.parse(bytes);
-    if (inParts) await turnOfOthers();
+    const pace = paceOf(bytes.length);
+    const existing = await this.encoding.parseAt(pace, bytes);
+    await pace.rest();
     // A deletion changes only the metadata, unless `beginDeletion` changes other fields.
     const changing = this.#strategy.beginDeletion ? existing : ({ metadata: existing.metadata } as KubeObject);
-    const object = { ...existing, ...(inParts ? await inSteps(copyObjectSteps(changing)) : copyObject(changing)) };
-    if (inParts) await turnOfOthers();
+    const copy = await pace.either(
+      () => copyObject(changing),
+      () => copyObjectSteps(changing),
+    );
+    const object = { ...existing, ...copy };
+    await pace.rest();
     const grace = beforeDelete(this.definition, object, options, request.now);
     if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
     const validated = request.validate('DELETE', undefined, existing);
@@ -605,7 +612,7 @@ export class Store {
     const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
     const identity = this.#identity(request, name, existing.metadata.uid);
     checkIdentity(object, identity);
-    const encodeAt = inParts ? (await this.encoding.encodeInSteps(object)).at : this.#encodeAt(object, identity);
+    const encodeAt = pace.isImmediate ? this.#encodeAt(object, identity) : (await this.encoding.encodeRevision(pace, object, revision)).at;
     if (request.dryRun) return { stored: { object, bytes: encodeAt(revision), created: false }, gone: !stays };
     let last = revision;
     if (stays || grace === 'graceful') {
@@ -650,11 +657,11 @@ export class Store {
    * too large without them. Upstream: endpoints/handlers/rest.go (isTooLargeError).
    */
   async #storable(request: WriteRequest, object: KubeObject, encoded: EncodedObject): Promise<Encode> {
-    const refusal = await inSteps(this.encoding.refusalSteps(object, encoded.bytes));
+    const refusal = await yielding.run(this.encoding.refusalSteps(object, encoded.bytes.length));
     if (!refusal) return encoded.at;
     if (request.isApply || !object.metadata.managedFields) throw refusal;
     delete object.metadata.managedFields;
-    return this.#storable(request, object, await this.encoding.encodeInSteps(object));
+    return this.#storable(request, object, await this.encoding.encodeRevision(yielding, object, 0));
   }
 
   #identity({ namespace }: WriteRequest, name: string, uid: string | undefined): Identity {
@@ -686,7 +693,10 @@ export class Store {
     };
     try {
       // Finding that many errors took a full time slice, so yield first.
-      return prepare()?.catch((error: unknown) => turnOfOthers().then(() => refuse(error)));
+      return prepare()?.catch(async (error: unknown) => {
+        await yielding.rest();
+        return refuse(error);
+      });
     } catch (error) {
       return refuse(error);
     }

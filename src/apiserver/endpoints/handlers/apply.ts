@@ -7,7 +7,8 @@ import { parseCborMap } from '#apimachinery/runtime/cbor/cbor';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { DecodeError } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
-import { inSteps, turnOfOthers, workOn } from '#apimachinery/runtime/steps';
+import type { Pace } from '#apimachinery/runtime/pace';
+import { workOn } from '#apimachinery/runtime/steps';
 import { type ParsedYaml, YamlError } from '#apimachinery/runtime/yaml/yaml';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
@@ -39,16 +40,19 @@ export async function applyObject(
   return endpoint.store.update(
     request,
     name,
-    async (existing, inParts) => {
+    async (existing, pace) => {
       const live = existing ?? newEmptyObject(endpoint);
       const liveVersioned = endpoint.conversion && existing ? endpoint.conversion.fromStorage(live) : live;
       const { fieldManager } = endpoint;
-      const applied = inParts ? await inSteps(deepCopySteps(configuration)) : deepCopy(configuration);
+      const applied = await copyAt(pace, configuration);
       const how = [liveVersioned, applied, options.fieldManager, options.force ?? false] as const;
-      const merged = inParts ? await inSteps(fieldManager.applySteps(...how)) : fieldManager.apply(...how);
+      const merged = await pace.either(
+        () => fieldManager.apply(...how),
+        () => fieldManager.applySteps(...how),
+      );
       checkApplied(context, strictErrors, options);
-      const next = inParts ? await inSteps(deepCopySteps(merged ?? liveVersioned)) : deepCopy(merged ?? liveVersioned);
-      if (inParts) await turnOfOthers();
+      const next = await copyAt(pace, merged ?? liveVersioned);
+      await pace.rest();
       if (!existing && next.metadata.uid) {
         throw newConflict(
           endpoint.store.groupResource,
@@ -61,10 +65,18 @@ export async function applyObject(
       ensureNameMatches(name, next);
       const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
       context.span?.event('About to check admission control');
-      if (existing) await request.admit('UPDATE', object, existing, inParts);
+      if (existing) await request.admit('UPDATE', object, existing, pace);
       return object;
     },
     { strategy: endpoint.strategy, forceAllowCreate: endpoint.subresource === '' },
+  );
+}
+
+/** Copies an object at a pace. */
+function copyAt(pace: Pace, object: KubeObject): KubeObject | Promise<KubeObject> {
+  return pace.either(
+    () => deepCopy(object),
+    () => deepCopySteps(object),
   );
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { encodeLine } from '#apimachinery/runtime/encode';
-import { needsSteps, turnOfOthers } from '#apimachinery/runtime/steps';
+import { paceOf } from '#apimachinery/runtime/pace';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { Negotiated } from './negotiation.ts';
 import { newWrongPartial, partialBytes } from './partial.ts';
@@ -38,11 +38,11 @@ function respondObjectIn(
   if (!convert && !endpoint.conversion) return respondJson(context, status, stored, negotiated, endpoint.type);
   if (convert?.kind === 'PartialObjectMetadataList') throw newWrongPartial(endpoint, convert.kind, false);
   const { encoding } = endpoint.store;
-  if (!needsSteps(stored.length)) {
-    return respondParsed(context, endpoint, status, { bytes: stored, object: encoding.parse(stored) }, negotiated);
-  }
-  return encoding.parseInSteps(stored).then(async (object) => {
-    await turnOfOthers();
+  const pace = paceOf(stored.length);
+  const parsed = encoding.parseAt(pace, stored);
+  if (!(parsed instanceof Promise)) return respondParsed(context, endpoint, status, { bytes: stored, object: parsed }, negotiated);
+  return parsed.then(async (object) => {
+    await pace.rest();
     if (!context.answered && !context.exchange.closed) respondParsed(context, endpoint, status, { bytes: stored, object }, negotiated);
   });
 }

@@ -29,7 +29,8 @@ import {
   sortedKeys,
 } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
-import { atOnce, inSteps, needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
+import { paceOf } from '#apimachinery/runtime/pace';
+import { needsSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import type { AuditContext } from '#apiserver/request/audit-context';
@@ -105,24 +106,24 @@ export class PatchHandler {
     }
     const { namespace, name } = context.info;
     const reading = Patch.read(context, endpoint, patchType, body, options);
-    const patch = needsSteps(body.length) ? await inSteps(reading) : atOnce(reading);
+    const patch = await paceOf(body.length).run(reading);
     const request = newWriteRequest(context, endpoint, options, body.length);
     const stored = await endpoint.store.update(
       request,
       name,
-      async (existing, inParts) => {
+      async (existing, pace) => {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
         context.span?.event('About to apply patch');
         // A copy, since the patch shares what it does not touch, and what is shared with the old object must not be changed.
         const patching = patch.applyTo(function* () {
-          return fromStorage(endpoint, inParts ? yield* copyObjectSteps(existing) : copyObject(existing));
+          return fromStorage(endpoint, pace.isImmediate ? copyObject(existing) : yield* copyObjectSteps(existing));
         });
-        const next = inParts ? await inSteps(patching) : atOnce(patching);
+        const next = await pace.run(patching);
         ensureNamespaceMatches(endpoint.definition, namespace, next);
         ensureNameMatches(name, next);
         const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;
         context.span?.event('About to check admission control');
-        await request.admit('UPDATE', object, existing, inParts);
+        await request.admit('UPDATE', object, existing, pace);
         return object;
       },
       { strategy: endpoint.strategy },

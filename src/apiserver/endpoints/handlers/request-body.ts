@@ -12,7 +12,8 @@ import { mergeRepeatedKeys } from '#apimachinery/runtime/json/repeated-keys';
 import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { wordedErrors } from '#apimachinery/runtime/json/strict-errors';
-import { needsSteps, type Steps, turnOfOthers, untilTime, workOn } from '#apimachinery/runtime/steps';
+import { paceOf } from '#apimachinery/runtime/pace';
+import { needsSteps, type Steps, untilTime, workOn } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { SharedBudget } from '#apiserver/request/shared-budget';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml/yaml';
@@ -136,8 +137,8 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
       throw unrecognized(bytes, expected, (error as Error).message);
     throw error;
   }
-  const inParts = needsSteps(bytes.length);
-  if (inParts) await turnOfOthers();
+  const pace = paceOf(bytes.length);
+  await pace.rest();
   const kind = kindOf(raw, bytes, expected);
   if (expected.decode) checkCustomKind(raw as Partial<KubeObject>, bytes, expected);
   else checkKind(kind, expected);
@@ -155,7 +156,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
       }),
     );
     const { object, unknownFields } = decoding instanceof Promise ? await decoding : decoding;
-    if (inParts) await turnOfOthers();
+    await pace.rest();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
     object.metadata ??= {};
     if (expected.decode) return { object, strictErrors: inTurn(yamlErrors, wordedErrors([], duplicates), wordedErrors(unknownFields, [])) };

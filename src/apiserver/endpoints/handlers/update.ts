@@ -6,6 +6,7 @@ import { respondObject } from './object-responses.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
 import type { KubeObject } from '#apimachinery/meta/types';
+import type { Pace } from '#apimachinery/runtime/pace';
 import { tellsStorage } from './storage-events.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -41,10 +42,10 @@ export class UpdateHandler {
     let object: Awaited<ReturnType<typeof read>> | undefined = await read();
     context.span?.event('Conversion done');
     const request = newWriteRequest(context, endpoint, options, body.length);
-    const produce = async (existing: KubeObject | undefined, inParts: boolean): Promise<KubeObject> => {
+    const produce = async (existing: KubeObject | undefined, pace: Pace): Promise<KubeObject> => {
       const next = object ?? (await read());
       object = undefined;
-      if (existing) await request.admit('UPDATE', next, existing, inParts);
+      if (existing) await request.admit('UPDATE', next, existing, pace);
       return next;
     };
     const stored = await tellsStorage(context.span, body.length, () =>

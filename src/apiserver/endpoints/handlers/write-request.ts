@@ -2,7 +2,8 @@ import { newBadRequest } from '#apimachinery/api/errors';
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
 import { validateManagedFields } from '#apimachinery/managedfields/managers';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
-import { inSteps, needsSteps, type Steps } from '#apimachinery/runtime/steps';
+import { paceOf } from '#apimachinery/runtime/pace';
+import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/request/admission-context';
 import type { RequestContext } from '#apiserver/request/request-context';
@@ -63,7 +64,7 @@ function newRequest(
     isEnabled: endpoint.isEnabled,
     span: context.span,
     warn: (text) => context.warn(text),
-    admit(operation, object, old, inParts = needsSteps(bodyBytes)) {
+    admit(operation, object, old, pace = paceOf(bodyBytes)) {
       const admit = (): void | Promise<void> => {
         const { managedFields } = object.metadata;
         const check = (): void => checkMutated(context, object, managedFields);
@@ -71,7 +72,7 @@ function newRequest(
         return admitted ? admitted.then(check) : check();
       };
       if (manager === undefined) return admit();
-      if (inParts) return inSteps(trackFieldsSteps(endpoint, object, old, manager)).then(admit);
+      if (!pace.isImmediate) return inSteps(trackFieldsSteps(endpoint, object, old, manager)).then(admit);
       trackFields(object, endpoint.fieldManager.update(old && fromStorage(endpoint, old), fromStorage(endpoint, object), manager));
       return admit();
     },
