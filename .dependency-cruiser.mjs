@@ -75,6 +75,13 @@ export default {
       to: { path: '^plugins/' },
     },
     {
+      name: 'plugins-decorate-by-the-sdk',
+      comment: 'kubenest/sdk and kubenest/sdk/configuration re-export them',
+      severity: 'error',
+      from: { path: '^plugins/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^node_modules/(class-validator|class-transformer|inversify|reflect-metadata|@nestjs)/' },
+    },
+    {
       name: 'apimachinery-does-no-io',
       comment: 'no Nest, no files, no sockets',
       severity: 'error',

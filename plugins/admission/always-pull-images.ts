@@ -1,4 +1,5 @@
-import { AdmissionPlugin, aggregateMessages, type Attributes, forbidden, quote } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, forbidden, quote } from 'kubenest/sdk';
+import { aggregateMessages } from '#sdk/internal';
 import { type Container, containersOf, type Pod, type Volume } from './pod-walker.ts';
 
 interface ImageVolume extends Volume {

@@ -1,4 +1,5 @@
-import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, isAuthorizedForSignerName, quote } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, quote } from 'kubenest/sdk';
+import { isAuthorizedForSignerName } from '#sdk/internal';
 import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 /**

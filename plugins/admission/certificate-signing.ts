@@ -1,13 +1,5 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Authorizer,
-  forbidden,
-  inject,
-  isAuthorizedForSignerName,
-  quote,
-  semanticDeepEqual,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, quote } from 'kubenest/sdk';
+import { isAuthorizedForSignerName, semanticDeepEqual } from '#sdk/internal';
 import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 /**

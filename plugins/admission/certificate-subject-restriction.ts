@@ -1,4 +1,5 @@
-import { AdmissionPlugin, type Attributes, type CertificateRequest, forbidden, groupNames, parsePemCertificateRequest } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, forbidden, groupNames } from 'kubenest/sdk';
+import { type CertificateRequest, parsePemCertificateRequest } from '#sdk/internal';
 import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';

@@ -1,15 +1,5 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Authorizer,
-  FeatureGates,
-  forbidden,
-  inject,
-  isAuthorizedForSignerName,
-  type KubeObject,
-  quote,
-  semanticDeepEqual,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Authorizer, FeatureGates, forbidden, inject, type KubeObject, quote } from 'kubenest/sdk';
+import { isAuthorizedForSignerName, semanticDeepEqual } from '#sdk/internal';
 
 interface ClusterTrustBundle extends KubeObject {
   readonly spec?: { readonly signerName?: string };

@@ -1,4 +1,5 @@
-import { compareUtf8, type Informer, type KubeObject } from 'kubenest/sdk';
+import type { Informer, KubeObject } from 'kubenest/sdk';
+import { compareUtf8 } from '#sdk/internal';
 
 /** Returns the class marked as default: the newest one, then the first by name. Upstream: pkg/volume/util/storageclass.go. */
 export function defaultClassOf(classes: Informer, annotations: readonly string[]): KubeObject | undefined {

@@ -1,6 +1,5 @@
-import { IsInt, IsOptional } from 'class-validator';
-import { inject } from 'inversify';
-import { AdmissionPlugin, type Attributes, Configuration } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, inject } from 'kubenest/sdk';
+import { IsInt, IsOptional } from 'kubenest/sdk/configuration';
 import type { Pod, Toleration } from './pod-walker.ts';
 
 const notReady = 'node.kubernetes.io/not-ready';

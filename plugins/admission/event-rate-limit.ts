@@ -1,13 +1,5 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  aggregateMessages,
-  Clock,
-  Configuration,
-  inject,
-  type KubeObject,
-  newTooManyRequestsError,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Clock, Configuration, inject, type KubeObject } from 'kubenest/sdk';
+import { aggregateMessages, newTooManyRequestsError } from '#sdk/internal';
 import { ArrayNotEmpty, ConfigurationError, IsIn, IsInt, IsOptional, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
 
 const defaultCacheSize = 4_096;

@@ -1,4 +1,5 @@
-import { AdmissionPlugin, type Attributes, semanticDeepEqual } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes } from 'kubenest/sdk';
+import { semanticDeepEqual } from '#sdk/internal';
 import type { Pod, Toleration } from './pod-walker.ts';
 import { isExtendedResourceName } from './resource-names.ts';
 

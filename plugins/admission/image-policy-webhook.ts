@@ -1,16 +1,5 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Clock,
-  Configuration,
-  forbidden,
-  inject,
-  JsonClient,
-  Logger,
-  readKubeconfig,
-  type ServiceConnection,
-  ShutdownSignal,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Clock, Configuration, forbidden, inject, Logger, ShutdownSignal } from 'kubenest/sdk';
+import { JsonClient, readKubeconfig, type ServiceConnection } from '#sdk/internal';
 import {
   ConfigurationError,
   IsBoolean,

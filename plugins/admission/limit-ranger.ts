@@ -1,15 +1,5 @@
-import {
-  AdmissionPlugin,
-  aggregateMessages,
-  type Attributes,
-  forbidden,
-  type Informer,
-  Informers,
-  inject,
-  type KubeObject,
-  Quantity,
-  setOwn,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, Quantity } from 'kubenest/sdk';
+import { aggregateMessages, setOwn } from '#sdk/internal';
 import { type Amounts, amountsOf, podResources } from './pod-resources.ts';
 import type { Container, Pod, ResourceList, ResourceRequirements } from './pod-walker.ts';
 

@@ -1,4 +1,5 @@
-import { isValidPathSegmentName, quote } from 'kubenest/sdk';
+import { quote } from 'kubenest/sdk';
+import { isValidPathSegmentName } from '#sdk/internal';
 
 /**
  * Returns the error of a name in a pod's reference, which would make a lookup in the store fail; undefined if it is valid.

@@ -1,4 +1,5 @@
-import { checkManifestFolder, type FeatureGates, type ManifestFiles, readManifestFiles } from 'kubenest/sdk';
+import type { FeatureGates } from 'kubenest/sdk';
+import { checkManifestFolder, type ManifestFiles, readManifestFiles } from '#sdk/internal';
 import { IsOptional, IsString } from 'kubenest/sdk/configuration';
 
 /** The common configuration of webhooks and policies: a folder of manifests that are active without being API objects. */

@@ -1,4 +1,5 @@
-import { AdmissionPlugin, type Attributes, Configuration, inject, MutatingPolicies, PluginServices } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, inject, PluginServices } from 'kubenest/sdk';
+import { MutatingPolicies } from '#sdk/internal';
 import { MutatingAdmissionPolicyConfiguration } from './policy-configuration.ts';
 
 /** Applies the cluster's MutatingAdmissionPolicies. Upstream: plugin/policy/mutating/plugin.go. */

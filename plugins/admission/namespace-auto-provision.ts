@@ -1,4 +1,5 @@
-import { AdmissionPlugin, type Attributes, Client, forbiddenBy, type Informer, Informers, inject, isAlreadyExists } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Client, type Informer, Informers, inject, isAlreadyExists } from 'kubenest/sdk';
+import { forbiddenBy } from '#sdk/internal';
 
 /**
  * Creates the namespace of a new object if it does not exist. Upstream:

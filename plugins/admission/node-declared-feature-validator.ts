@@ -9,8 +9,8 @@ import {
   inject,
   type KubeObject,
   quote,
-  semanticDeepEqual,
 } from 'kubenest/sdk';
+import { semanticDeepEqual } from '#sdk/internal';
 import { isSidecar } from './pod-resources.ts';
 import type { Pod } from './pod-walker.ts';
 

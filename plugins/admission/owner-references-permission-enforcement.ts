@@ -7,8 +7,8 @@ import {
   inject,
   type OwnerReference,
   RestMapper,
-  semanticDeepEqual,
 } from 'kubenest/sdk';
+import { semanticDeepEqual } from '#sdk/internal';
 
 /**
  * Requires permission to delete an object whose ownerReferences a user sets (because the garbage collector may then delete

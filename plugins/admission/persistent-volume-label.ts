@@ -1,4 +1,5 @@
-import { AdmissionPlugin, type Attributes, Configuration, getOwn, inject, type KubeObject, setOwn } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, inject, type KubeObject } from 'kubenest/sdk';
+import { getOwn, setOwn } from '#sdk/internal';
 import { IsObject, IsString, Type, ValidateNested } from 'kubenest/sdk/configuration';
 
 interface NodeSelectorTerm {

@@ -2,17 +2,14 @@ import {
   AdmissionPlugin,
   type Attributes,
   Configuration,
-  getOwn,
   type Informer,
   Informers,
   inject,
   invalid,
-  isQualifiedName,
-  isValidLabelValue,
   newForbidden,
   newInternalError,
-  setOwn,
 } from 'kubenest/sdk';
+import { getOwn, isQualifiedName, isValidLabelValue, setOwn } from '#sdk/internal';
 import { IsObject } from 'kubenest/sdk/configuration';
 import type { Pod } from './pod-walker.ts';
 

@@ -10,8 +10,8 @@ import {
   labelSelectorAsSelector,
   type LabelSelectorSource,
   Logger,
-  setOwn,
 } from 'kubenest/sdk';
+import { setOwn } from '#sdk/internal';
 import { type Container, containersOf, type EnvFromSource, type EnvVar, type Pod, type Volume, type VolumeMount } from './pod-walker.ts';
 
 interface PodPresetSpec {

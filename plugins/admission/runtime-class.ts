@@ -1,16 +1,5 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  forbidden,
-  getOwn,
-  type Informer,
-  Informers,
-  inject,
-  type KubeObject,
-  quote,
-  semanticDeepEqual,
-  setOwn,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, quote } from 'kubenest/sdk';
+import { getOwn, semanticDeepEqual, setOwn } from '#sdk/internal';
 import { lookupProblem } from './live-lookup.ts';
 import type { Pod, ResourceList, Toleration } from './pod-walker.ts';
 import { mergeTolerations } from './tolerations.ts';

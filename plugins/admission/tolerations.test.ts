@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { semanticDeepEqual } from 'kubenest/sdk';
+import { semanticDeepEqual } from '#sdk/internal';
 import { describe, expect, it } from 'vitest';
 import type { Toleration } from './pod-walker.ts';
 import { PodTolerationRestriction, PodTolerationRestrictionConfiguration } from './pod-toleration-restriction.ts';

@@ -1,4 +1,4 @@
-import { isQualifiedName, isValidLabelValue, jsonKind, parseJson } from 'kubenest/sdk';
+import { isQualifiedName, isValidLabelValue, jsonKind, parseJson } from '#sdk/internal';
 import type { Toleration } from './pod-walker.ts';
 
 /**

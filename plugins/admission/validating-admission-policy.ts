@@ -1,4 +1,5 @@
-import { AdmissionPlugin, type Attributes, Configuration, inject, PluginServices, ValidatingPolicies } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, inject, PluginServices } from 'kubenest/sdk';
+import { ValidatingPolicies } from '#sdk/internal';
 import { ValidatingAdmissionPolicyConfiguration } from './policy-configuration.ts';
 
 /** Enforces the cluster's ValidatingAdmissionPolicies. Upstream: plugin/policy/validating/plugin.go. */

@@ -1,4 +1,5 @@
-import { type AuditBackend, type AuditEvent, eventJson, type Logger } from 'kubenest/sdk';
+import type { AuditBackend, AuditEvent, Logger } from 'kubenest/sdk';
+import { eventJson } from '#sdk/internal';
 import { RotatingFile, type RotationOptions } from './rotating-file.ts';
 
 export interface AuditLogOptions extends RotationOptions {

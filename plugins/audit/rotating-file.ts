@@ -14,7 +14,7 @@ import {
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { makeFolder } from 'kubenest/sdk';
+import { makeFolder } from '#sdk/internal';
 
 export interface RotationOptions {
   /** Size at which the file is rotated; 0: never. */

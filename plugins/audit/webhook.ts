@@ -1,4 +1,5 @@
-import { type AuditBackend, type AuditEvent, eventJson, type JsonClient, type Logger } from 'kubenest/sdk';
+import type { AuditBackend, AuditEvent, Logger } from 'kubenest/sdk';
+import { eventJson, type JsonClient } from '#sdk/internal';
 
 /**
  * `--audit-webhook-config-file`: posts batches of events to a service as EventList. Upstream:

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { AuthenticationFailedError, AuthenticationStrategy, type Credentials, type TokenAuthenticator } from 'kubenest/sdk';
+import { AuthenticationStrategy, type Credentials, type TokenAuthenticator } from 'kubenest/sdk';
+import { AuthenticationFailedError } from '#sdk/internal';
 
 const extraSpace = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
 const invalidToken = 'invalid bearer token';

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { type Peer, parseCertificateBundle } from 'kubenest/sdk';
+import type { Peer } from 'kubenest/sdk';
+import { parseCertificateBundle } from '#sdk/internal';
 import { expect, it } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { ClientAuthorities } from './client-authorities.ts';

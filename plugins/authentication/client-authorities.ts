@@ -1,4 +1,5 @@
-import { type Certificate, CertificatePool, extendedKeyUsages, parseCertificateBundle, type Peer, verifyCertificate } from 'kubenest/sdk';
+import type { Certificate, Peer } from 'kubenest/sdk';
+import { CertificatePool, extendedKeyUsages, parseCertificateBundle, verifyCertificate } from '#sdk/internal';
 
 /** A client certificate with its verification error. */
 export interface Verified {

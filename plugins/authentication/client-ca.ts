@@ -1,4 +1,5 @@
-import { AuthenticationStrategy, type Certificate, type Credentials, fingerprintOf, type Peer, type UserInfo } from 'kubenest/sdk';
+import { AuthenticationStrategy, type Certificate, type Credentials, type Peer, type UserInfo } from 'kubenest/sdk';
+import { fingerprintOf } from '#sdk/internal';
 import type { ClientAuthorities } from './client-authorities.ts';
 
 /** Upstream: apiserver/pkg/authentication/request/x509 (the UID attribute of the subject). */

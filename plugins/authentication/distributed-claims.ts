@@ -1,4 +1,4 @@
-import type { Dial } from 'kubenest/sdk';
+import type { Dial } from '#sdk/internal';
 import { httpsGet } from './https-get.ts';
 import { type ParsedJwt, parseJwt } from './jwt.ts';
 import { RemoteKeys } from './remote-keys.ts';

@@ -1,4 +1,4 @@
-import { type Dial, JsonClient, noCredentials } from 'kubenest/sdk';
+import { type Dial, JsonClient, noCredentials } from '#sdk/internal';
 
 export interface HttpsGetOptions {
   /** PEM authorities; undefined: Node's default authorities. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
-import { parseCertificate } from 'kubenest/sdk';
+import { parseCertificate } from '#sdk/internal';
 import { repeatedName } from './json-names.ts';
 
 const maxTokenBytes = 64 * 1024;

@@ -1,4 +1,5 @@
-import type { Credentials, Dial, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { Credentials, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { Dial } from '#sdk/internal';
 import { DistributedClaims, discoveryUrlOf } from './distributed-claims.ts';
 import { type ParsedJwt, parseJwt, textsOf, timeOfNumericDate, verifiesJwt } from './jwt.ts';
 import { RemoteKeys } from './remote-keys.ts';

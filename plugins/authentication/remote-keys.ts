@@ -1,5 +1,5 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import type { Dial } from 'kubenest/sdk';
+import type { Dial } from '#sdk/internal';
 import { httpsGet } from './https-get.ts';
 
 const timeoutMs = 30_000;

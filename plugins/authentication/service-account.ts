@@ -1,14 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { type KeyObject, timingSafeEqual } from 'node:crypto';
-import {
-  type Credentials,
-  type Informer,
-  type Informers,
-  type KubeObject,
-  quoteList,
-  type TokenAuthenticator,
-  type UserInfo,
-} from 'kubenest/sdk';
+import type { Credentials, Informer, Informers, KubeObject, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import { quoteList } from '#sdk/internal';
 import { type ParsedJwt, parseJwt, verifiesJwt } from './jwt.ts';
 import { type Reference, readServiceAccountClaims, type ServiceAccountTokenClaims } from './service-account-claims.ts';
 

@@ -1,4 +1,5 @@
-import type { Credentials, TokenAuthenticator, TokenCacheMetrics, UserInfo } from 'kubenest/sdk';
+import type { Credentials, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { TokenCacheMetrics } from '#sdk/internal';
 import { hashToken } from './token-auth.ts';
 
 type TokenRequest = Pick<Credentials, 'audiences' | 'warn' | 'annotate'>;

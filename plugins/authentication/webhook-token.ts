@@ -1,4 +1,5 @@
-import type { Credentials, JsonClient, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { Credentials, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { JsonClient } from '#sdk/internal';
 
 interface TokenReviewStatus {
   readonly authenticated?: boolean;

@@ -1,4 +1,5 @@
-import type { AuthorizationAttributes, AuthorizationResult, Authorizer, JsonClient, UserRules } from 'kubenest/sdk';
+import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserRules } from 'kubenest/sdk';
+import type { JsonClient } from '#sdk/internal';
 
 /**
  * Maximum size of the attributes of a cached review. Upstream: apiserver/plugin/pkg/authorizer/webhook/webhook.go

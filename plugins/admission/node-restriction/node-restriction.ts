@@ -2,7 +2,6 @@ import {
   AdmissionPlugin,
   type Attributes,
   Authorizer,
-  type CertificateRequest,
   FeatureGates,
   forbidden,
   type Informer,
@@ -10,10 +9,9 @@ import {
   inject,
   type KubeObject,
   newNotFound,
-  parsePemCertificateRequest,
   quote,
-  semanticDeepEqual,
 } from 'kubenest/sdk';
+import { type CertificateRequest, parsePemCertificateRequest, semanticDeepEqual } from '#sdk/internal';
 import type { CertificateSigningRequest } from '../certificate-signing-request.ts';
 import type { Pod } from '../pod-walker.ts';
 import type { PersistentVolumeClaim } from '../volume-claim.ts';

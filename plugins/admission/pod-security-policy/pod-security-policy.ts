@@ -9,11 +9,10 @@ import {
   type Informer,
   Informers,
   inject,
-  replaceObject,
-  semanticDeepEqual,
   type StatusError,
   type UserInfo,
 } from 'kubenest/sdk';
+import { replaceObject, semanticDeepEqual } from '#sdk/internal';
 import { mutatePod } from './mutate.ts';
 import { isComplete, type Policy, type SecuredPod } from './policy.ts';
 import { validatePod } from './validate.ts';

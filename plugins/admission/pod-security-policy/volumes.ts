@@ -1,4 +1,5 @@
-import { type FieldError, fieldPath, getOwn, invalid } from 'kubenest/sdk';
+import { type FieldError, fieldPath, invalid } from 'kubenest/sdk';
+import { getOwn } from '#sdk/internal';
 import type { Volume } from '../pod-walker.ts';
 import type { PolicySpec, SecuredPod } from './policy.ts';
 import { containersWithPaths, type Path } from './containers-with-paths.ts';

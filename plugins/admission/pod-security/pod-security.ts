@@ -1,6 +1,5 @@
 import {
   AdmissionPlugin,
-  aggregateFieldErrors,
   type Attributes,
   Configuration,
   deepEqual,
@@ -15,6 +14,7 @@ import {
   newInvalid,
   quote,
 } from 'kubenest/sdk';
+import { aggregateFieldErrors } from '#sdk/internal';
 import type { Container, Pod, PodSpec } from '../pod-walker.ts';
 import type { CheckedPod } from './check.ts';
 import { defaultPolicyOf, PodSecurityConfiguration } from './configuration.ts';

@@ -1,5 +1,6 @@
 import type { Client, Informer, KubeObject } from 'kubenest/sdk';
-import { type Attributes, newConflict, newInternalError, setOwn } from 'kubenest/sdk';
+import { type Attributes, newConflict, newInternalError } from 'kubenest/sdk';
+import { setOwn } from '#sdk/internal';
 import type { ResourceList } from '../pod-walker.ts';
 import { type QuotaState, quotaState, type ResourceQuotaObject } from './check-request.ts';
 import { areEqual, type QuotaAmounts } from './quota-amounts.ts';

@@ -1,4 +1,4 @@
-import { noCredentials, readKubeconfigUsers, type UserCredentials } from 'kubenest/sdk';
+import { noCredentials, readKubeconfigUsers, type UserCredentials } from '#sdk/internal';
 
 /**
  * Credentials for webhooks from the users of a kubeconfig file, whose names are host patterns. For `a.ns.svc:443` the first

@@ -1,4 +1,5 @@
-import type { Attributes, Informer, ManifestFiles, ManifestSource, PluginServices } from 'kubenest/sdk';
+import type { Attributes, Informer, PluginServices } from 'kubenest/sdk';
+import type { ManifestFiles, ManifestSource } from '#sdk/internal';
 import { type Hook, hooksOf, type Invocation, invocationOf } from './hook.ts';
 import { isExempt } from './hook-matcher.ts';
 import type { WebhookConfiguration } from './webhook-types.ts';

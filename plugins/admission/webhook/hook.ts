@@ -4,8 +4,8 @@ import {
   type GroupVersionResource,
   type LabelSelector,
   labelSelectorAsSelector,
-  matchingRules,
 } from 'kubenest/sdk';
+import { matchingRules } from '#sdk/internal';
 import type { WebhookConfiguration, WebhookSpec } from './webhook-types.ts';
 
 /** A webhook of a configuration, precompiled when the configuration changes. */

@@ -1,15 +1,5 @@
-import {
-  type Attributes,
-  type Authorizer,
-  AuthorizerValue,
-  type Logger,
-  MatchConditionMetrics,
-  MatchConditions,
-  type Metrics,
-  newForbidden,
-  settled,
-  VisibleObjects,
-} from 'kubenest/sdk';
+import { type Attributes, type Authorizer, type Logger, type Metrics, newForbidden } from 'kubenest/sdk';
+import { AuthorizerValue, MatchConditionMetrics, MatchConditions, settled, VisibleObjects } from '#sdk/internal';
 import type { Hook, Invocation } from './hook.ts';
 
 /** Evaluates the match conditions of webhooks. Upstream: plugin/webhook/matchconditions/matcher.go. */

@@ -1,24 +1,26 @@
 import {
   AdmissionPlugin,
-  applyJsonPatch,
   type Attributes,
-  compareUtf8,
   Configuration,
   ConversionError,
-  decodeJsonPatch,
-  encodeRawJson,
   type GroupVersionKind,
   inject,
-  type JsonPatch,
   PluginServices,
   type KubeObject,
   newInternalError,
+  quote,
+} from 'kubenest/sdk';
+import {
+  applyJsonPatch,
+  compareUtf8,
+  decodeJsonPatch,
+  encodeRawJson,
+  type JsonPatch,
   parseJson,
   PluginReinvocation,
-  quote,
   replaceObject,
   semanticDeepEqual,
-} from 'kubenest/sdk';
+} from '#sdk/internal';
 import type { Invocation } from './hook.ts';
 import type { Answer, ReviewObjects } from './review.ts';
 import { WebhookAdmissionConfiguration } from './webhook-configuration.ts';

@@ -1,4 +1,4 @@
-import { base64Problem, jsonKind, parseJson, parseYaml } from 'kubenest/sdk';
+import { base64Problem, jsonKind, parseJson, parseYaml } from '#sdk/internal';
 
 /**
  * Schema of an AdmissionReview response with the names of Go's types. Upstream: api/admission/v1/types.go,

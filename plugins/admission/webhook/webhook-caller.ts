@@ -1,4 +1,5 @@
-import { type Attributes, type Logger, newInternalError, RequestTimeoutError, type TraceNote } from 'kubenest/sdk';
+import { type Attributes, type Logger, newInternalError, type TraceNote } from 'kubenest/sdk';
+import { RequestTimeoutError } from '#sdk/internal';
 import type { Invocation } from './hook.ts';
 import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
 import { decodeReview } from './review-decoding.ts';

@@ -1,16 +1,16 @@
+import { StatusError } from 'kubenest/sdk';
 import {
   dialErrorText,
   type JsonAnswer,
   JsonClient,
   newGenericServerResponse,
   type ServiceResolver,
-  StatusError,
   statusOf,
   type WebhookClientConfig,
   WebhookError,
   type WebhookTarget,
   webhookTarget,
-} from 'kubenest/sdk';
+} from '#sdk/internal';
 import type { WebhookCredentials } from './credentials.ts';
 
 const userAgent = 'kube-apiserver-admission';

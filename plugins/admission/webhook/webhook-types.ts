@@ -1,4 +1,5 @@
-import type { KubeObject, LabelSelectorSource, NamedRuleWithOperations, WebhookClientConfig } from 'kubenest/sdk';
+import type { KubeObject, LabelSelectorSource } from 'kubenest/sdk';
+import type { NamedRuleWithOperations, WebhookClientConfig } from '#sdk/internal';
 
 /** A match condition of admissionregistration.k8s.io/v1. */
 export interface MatchCondition {

@@ -1,4 +1,5 @@
-import { compareKeys, hasUncommonOrder, lowerBound, type Revision } from 'kubenest/sdk';
+import { compareKeys, lowerBound, type Revision } from 'kubenest/sdk';
+import { hasUncommonOrder } from '#sdk/internal';
 
 /** The in-memory state of a key, without its value. */
 export interface IndexEntry<Pending> {

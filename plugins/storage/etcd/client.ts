@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
-import { checkServerIdentity, ClosedError, type Dial, DialBridge, trustContext } from 'kubenest/sdk';
+import { ClosedError } from 'kubenest/sdk';
+import { checkServerIdentity, type Dial, DialBridge, trustContext } from '#sdk/internal';
 import { type Coder, type Decoder, Endpoint, type WatchStream } from './endpoint.ts';
 import { isNotDone, isServerFailure, translated } from './errors.ts';
 import {

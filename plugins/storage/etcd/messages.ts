@@ -1,5 +1,5 @@
 /** Messages of etcd's API that kube-apiserver's store uses. Upstream: etcd/api/etcdserverpb/rpc.proto, mvccpb/kv.proto. */
-import { protobufMessage } from 'kubenest/sdk';
+import { protobufMessage } from '#sdk/internal';
 
 const { bool, bytes, exactInt64, int64, Message, nested, oneofInt64, repeated, string, strings } = protobufMessage;
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Buffer } from 'node:buffer';
 import { Redis } from 'ioredis';
-import { NoSpaceError, StorageError, trustOptions, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
+import { NoSpaceError, StorageError, UnavailableError, UnknownOutcomeError } from 'kubenest/sdk';
+import { trustOptions } from '#sdk/internal';
 
 const connectTimeoutMs = 3_000;
 /** Timeout of a disconnect, so that an unresponsive peer does not keep the process alive. */

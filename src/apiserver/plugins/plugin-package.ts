@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import semver from 'semver';
 
 /** Version of the `kubenest/sdk` API. Packages declare the major version that they need. */
 export const sdkVersion = '1.0.0';
@@ -35,8 +36,9 @@ export function findPluginPackage(name: string, folder: string, integrity?: stri
   const { sdk, plugins } = manifest.kubenest ?? {};
   if (typeof sdk !== 'string' || !isStrings(plugins) || plugins.length === 0)
     throw new Error(`its package.json has no "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }`);
-  if (!/^\^?\d+(\.\d+){0,2}$/.test(sdk)) throw new Error(`"kubenest.sdk" is ${JSON.stringify(sdk)}, expected a range such as "^1"`);
-  if (!satisfies(sdkVersion, sdk)) throw new Error(`requires version ${sdk} of kubenest/sdk, but this server provides ${sdkVersion}`);
+  if (semver.validRange(sdk) === null) throw new Error(`"kubenest.sdk" is ${JSON.stringify(sdk)}, expected a range such as "^1"`);
+  if (!semver.satisfies(sdkVersion, sdk))
+    throw new Error(`requires version ${sdk} of kubenest/sdk, but this server provides ${sdkVersion}`);
   const root = dirname(file);
   const modules = plugins.map((path) => join(root, path));
   const missing = modules.find((path) => !path.startsWith(root + sep) || !existsSync(path));
@@ -76,19 +78,6 @@ function manifestOf(name: string, folder: string): string {
     // The error below reports the failure.
   }
   throw new Error(`not installed in ${folder} or its parents`);
-}
-
-/**
- * Tests a version against a range: `^1.2` accepts 1.2 up to, but not including, 2; `1`, `1.2` and `1.2.3` accept versions
- * with that prefix.
- */
-function satisfies(version: string, range: string): boolean {
-  const have = version.split('.').map(Number);
-  const want = range.replace('^', '').split('.').map(Number);
-  if (!range.startsWith('^')) return want.every((number, i) => number === have[i]);
-  if (want[0] !== have[0]) return false;
-  for (let i = 1; i < want.length; i++) if (want[i] !== have[i]) return (want[i] as number) < (have[i] as number);
-  return true;
 }
 
 function isStrings(value: unknown): value is string[] {

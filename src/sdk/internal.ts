@@ -1,0 +1,58 @@
+/**
+ * Parts of the server that only the built-in plugins use. Packages cannot import this module, and it promises nothing: what
+ * packages may rely on is in index.ts.
+ */
+
+export { newGenericServerResponse, RequestTimeoutError, newTooManyRequestsError, statusOf } from '#apimachinery/api/errors';
+export { newRequirement } from '#apimachinery/labels/selector';
+export type { TokenCacheMetrics } from '#apiserver/authentication/authentication-metrics';
+export { MatchConditionMetrics } from '#apiserver/admission/cel/match-condition-metrics';
+export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
+export { VisibleObjects } from '#apiserver/admission/policy/invocations';
+export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
+export { ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
+export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
+export type { Reinvocation } from '#apiserver/admission/reinvocation';
+export { replaceObject } from '#apiserver/admission/replace-object';
+export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admission/resource-rules';
+export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
+export { applyJsonPatch, decodeJsonPatch, type JsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
+export { getOwn, setOwn } from '#apimachinery/patch/own-property';
+export { base64Problem } from '#apimachinery/runtime/decode';
+export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json/json';
+export { Float64, isNumber, toFloat } from '#apimachinery/runtime/numbers';
+export { quoteList } from '#apimachinery/runtime/quote';
+export { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+export { parseYaml } from '#apimachinery/runtime/yaml/yaml';
+export { aggregate as aggregateFieldErrors, aggregateMessages } from '#apimachinery/validation/field';
+export { fingerprintOf, parseCertificate } from '#apimachinery/x509/certificate';
+export { type CertificateRequest, parsePemCertificateRequest } from '#apimachinery/x509/certificate-request';
+export { CertificatePool, parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
+export { extendedKeyUsages, verifyCertificate } from '#apimachinery/x509/verify-certificate';
+export { checkServerIdentity, trustContext, trustOptions } from '#apiserver/network/trust';
+export { isQualifiedName, isValidLabelValue, isValidPathSegmentName } from '#apimachinery/validation/names';
+export { forbiddenBy } from '#apiserver/admission/forbidden';
+export { AuthenticationFailedError } from '#apiserver/authentication/union';
+export { isAuthorizedForSignerName } from '#apiserver/authorization/signers';
+export type { TraceDocument } from '#apiserver/request/request-trace';
+export { AuthorizerValue } from '#apiserver/cel/library/authz';
+export { settled } from '#apiserver/cel/runtime/frame';
+export { checkManifestFolder, type ManifestFiles, readManifestFiles } from '#apiserver/admission/manifest/manifest-files';
+export type { ManifestSource } from '#apiserver/admission/manifest/manifests';
+export { ServiceResolver } from '#apiserver/network/service-resolver';
+export type { Endpoint } from '#apiserver/network/endpoint';
+export { DialBridge } from '#apiserver/network/egress-selector/dial-bridge';
+export type { Dial } from '#apiserver/network/egress-selector/egress-selector';
+export { makeFolder } from '#apiserver/base/make-folder';
+export { eventJson } from '#apiserver/audit/event';
+export { type WebhookClientConfig, type WebhookTarget, webhookTarget } from '#apiserver/network/webhook/client-config';
+export { type JsonAnswer, JsonClient, WebhookError } from '#apiserver/network/webhook/json-client';
+export {
+  noCredentials,
+  readKubeconfig,
+  readKubeconfigUsers,
+  type ServiceConnection,
+  type UserCredentials,
+} from '#apiserver/network/webhook/kubeconfig';
+export * as protobufMessage from '#apimachinery/runtime/protobuf/message-table';
+export { hasUncommonOrder } from '#apiserver/storage/key';
