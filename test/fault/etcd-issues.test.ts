@@ -172,7 +172,7 @@ function revisionOf(event: string): Revision {
   return Number(event.slice(0, event.indexOf(' ')));
 }
 
-issue('14370: a write that was acknowledged just before a crash is kept', all, async (world) => {
+issue('14370: a write acknowledged immediately before a crash is durable', all, async (world) => {
   const kubenest = await world.kubenest();
   for (let i = 0; i < 4; i++) {
     const { status, body } = await kubenest.fetch(configMaps, { body: { metadata: { name: `c${i}` } } });
@@ -191,7 +191,7 @@ issue('14370: a write that was acknowledged just before a crash is kept', all, a
   }
 });
 
-issue('13766: a crash under load neither loses nor repeats what was acknowledged', all, async (world) => {
+issue('13766: a crash under load neither loses nor repeats acknowledged writes', all, async (world) => {
   const kubenest = await world.kubenest();
   const counter = `${configMaps}/counter`;
   expect((await kubenest.fetch(configMaps, { body: { metadata: { name: 'counter' }, data: { count: '0' } } })).status).toBe(201);
@@ -231,7 +231,7 @@ issue('13766: a crash under load neither loses nor repeats what was acknowledged
   }
 });
 
-issue('20418: no read of a server that was paused is older than what was acknowledged meanwhile', shared, async (world) => {
+issue('20418: no read of a paused server is older than the writes acknowledged meanwhile', shared, async (world) => {
   const [paused, other] = await Promise.all([world.kubenest('one'), world.kubenest('other')]);
   const name = `${configMaps}/a`;
   const write = async (text: string): Promise<number> => {
@@ -267,7 +267,7 @@ issue('20418: no read of a server that was paused is older than what was acknowl
   }
 });
 
-issue('15271: a watcher that goes on at a server that was cut off does not travel back in time', shared, async (world) => {
+issue('15271: a watcher that resumes on a partitioned server receives no older events', shared, async (world) => {
   // Stopping servers revoke their leases, which requires a working connection.
   const proxy = world.ends.use(await startProxy(world.server!.port));
   const behind = await world.cluster({ ...world.place, url: world.place.url.replace(/\d+$/, String(proxy.port)) });
@@ -346,7 +346,7 @@ issue('15220: a bookmark comes after every event up to it', all, async (world) =
   expect(log.length).toBeGreaterThan(50);
 });
 
-issue('17529: an event comes once, also to watches that begin and go on while it is written', all, async (world) => {
+issue('17529: an event is sent once, also to watches that start or resume during the write', all, async (world) => {
   const storage = await world.open();
   const log: string[] = [];
   const end = new AbortController();
@@ -370,7 +370,7 @@ issue('17529: an event comes once, also to watches that begin and go on while it
   for (const { from, seen } of watches) expect(seen).toEqual(wanted(from));
 });
 
-issue('17780: the revision does not go back after a crash in a compaction', all, async (world) => {
+issue('17780: the revision does not decrease after a crash during a compaction', all, async (world) => {
   if (!world.server) {
     for (const failpoint of ['after-compact-revision:1', 'inside-compaction:1']) {
       rmSync(world.place.file, { force: true });
@@ -452,7 +452,7 @@ issue('18089: a watch from the revision of a compaction does not miss a deletion
   await Promise.all(watching);
 });
 
-issue('19179: a watch that begins while the revision of a deletion is compacted does not miss it', all, async (world) => {
+issue('19179: a watch that starts during the compaction of a deletion's revision does not miss the deletion', all, async (world) => {
   const storage = await world.open();
   const end = new AbortController();
   const watching: Promise<void>[] = [];
@@ -483,7 +483,7 @@ issue('19179: a watch that begins while the revision of a deletion is compacted 
   expect(shownAll).toBeGreaterThan(0);
 });
 
-issue('20221: a watch from a revision that has not come shows nothing before it, and a list of it waits', all, async (world) => {
+issue('20221: a watch from a future revision sends nothing before it, and a list at it waits', all, async (world) => {
   const storage = await world.open();
   const end = new AbortController();
   const { revision: now } = await storage.create('/r/a', bytes('x'));

@@ -130,7 +130,7 @@ function eachPair(title: string, work: (here: Place, there: Place, from: string)
 }
 
 describe('a store', () => {
-  eachPair('is backed up while its server goes on, and restored under higher revisions', async (here, there) => {
+  eachPair('is backed up while its server runs, and restored with higher revisions', async (here, there) => {
     const file = join(mkdtempSync(join(folder, 'file-')), 'backup');
     const before = await on(here, async (cluster) => {
       await fill(cluster);
@@ -144,7 +144,7 @@ describe('a store', () => {
     expect(after.revision).toBeGreaterThan(before.revision + 100_000);
   });
 
-  eachPair('is migrated under higher revisions', async (here, there) => {
+  eachPair('is migrated with higher revisions', async (here, there) => {
     const before = await on(here, async (cluster) => {
       await fill(cluster);
       return contents(cluster);

@@ -33,7 +33,7 @@ async function answer(cluster: TestCluster, name: string): Promise<boolean> {
   return true;
 }
 
-it('elects the candidate with the oldest version, and asks a holder to yield to a better one', { timeout: 60_000 }, async () => {
+it('elects the candidate with the oldest version, and requests a holder to yield to a better one', { timeout: 60_000 }, async () => {
   await using cluster = await startTestCluster({ flags });
   await stand(cluster, 'host_newer', '1.36.0');
   await expect

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-// As on the real server. Clients generated from the OpenAPI documents use the trailing slash.
+// Status codes equal those of the real server. Clients generated from the OpenAPI documents use the trailing slash.
 it.each([
   ['/version', 200],
   ['/version/', 200],
@@ -98,7 +98,7 @@ it('/ lists the paths of groups and checks', async () => {
   );
 });
 
-// As on the real server.
+// Responses equal those of the real server.
 it.each([
   { range: 'bytes=0-9', code: 206, part: /^bytes 0-9\/(\d+)$/, body: /^{"openapi"$/ },
   { range: 'bytes=-5', code: 206, part: /^bytes (\d+)-(\d+)\/(\d+)$/, body: /^"}}}}$/ },

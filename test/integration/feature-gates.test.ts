@@ -88,7 +88,7 @@ describe.each([
     gates: on.map((gate) => `${gate}=true`).join(),
     cases: [
       scaler('no replicas', { minReplicas: 0, metrics: [external] }, { minReplicas: 0 }),
-      scaler('less than none', { minReplicas: -1 }, /must be greater than or equal to 0/),
+      scaler('a negative minimum', { minReplicas: -1 }, /must be greater than or equal to 0/),
       set(
         'a number of pods',
         { maxUnavailable: 2 },
@@ -96,7 +96,12 @@ describe.each([
       ),
       set('none', {}, { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, partition: 0 } } }),
       pod('a stop signal', { os: { name: 'linux' } }, { lifecycle: { stopSignal: 'SIGUSR1' } }, { os: { name: 'linux' } }),
-      pod('a stop signal of no system', {}, { lifecycle: { stopSignal: 'SIGUSR1' } }, /may not be set for containers with empty/),
+      pod(
+        'a stop signal without an operating system',
+        {},
+        { lifecycle: { stopSignal: 'SIGUSR1' } },
+        /may not be set for containers with empty/,
+      ),
       pod('a comparison', lessThan, {}, { tolerations: expect.arrayContaining(lessThan.tolerations) as unknown }),
       pod('users of the host network', { hostUsers: false, hostNetwork: true }, {}, { hostUsers: false }),
       pod(

@@ -23,7 +23,10 @@ export interface Engine {
   readonly caBundle: string;
 }
 
-/** As in Kyverno 1.13: resource policies that fail closed and open, its own kinds, and everything except its own namespace. */
+/**
+ * Configurations of Kyverno 1.13: resource policies that fail closed and open, its own kinds, and everything except its own
+ * namespace.
+ */
 export function kyvernoConfigurations({ port, caBundle }: Engine): Json[] {
   const namespaceSelector = { matchExpressions: [notNamespace('kyverno')] };
   const hook = (name: string, path: string, rules: Json[], more: Json = {}): Json => ({
@@ -69,7 +72,10 @@ export function kyvernoConfigurations({ port, caBundle }: Engine): Json[] {
   ];
 }
 
-/** As in Gatekeeper 3.18: everything without the ignore label, failing open, and the label itself, failing closed. */
+/**
+ * Configurations of Gatekeeper 3.18: everything without the ignore label, failing open, and the label itself, failing
+ * closed.
+ */
 export function gatekeeperConfigurations({ port, caBundle }: Engine): Json[] {
   const namespaceSelector = {
     matchExpressions: [{ key: 'admission.gatekeeper.sh/ignore', operator: 'DoesNotExist' }, notNamespace('gatekeeper-system')],

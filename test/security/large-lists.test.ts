@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { longestTurn } from './longest-turn.ts';
 
-/** They take at most 25 ms; garbage collection may add to that. */
+/** Limit in milliseconds; the lists take at most 25, to which garbage collection may add. */
 const atMostMs = 100;
 const count = 12_000;
 const pods = '/api/v1/namespaces/default/pods';

@@ -14,7 +14,7 @@ describe('known API server vulnerabilities', () => {
   it.each([
     { name: 'a namespaced resource without its namespace', path: '/api/v1/configmaps/a', want: 404 },
     { name: 'a cluster-scoped resource in a namespace (CVE-2019-11247)', path: `${namespace}/nodes/n`, want: 404 },
-    // As on the real server: the key is rejected, not resolved.
+    // Equals the real server's response: the key is rejected, not resolved.
     { name: 'a namespace with path traversal (CVE-2015-5305)', path: '/api/v1/namespaces/%2e%2e/configmaps/a', want: 500 },
     { name: 'an escaped slash in a name', path: `${namespace}/configmaps/a%2fb`, want: 404 },
   ])('$name is not served', async ({ path, want }) => {

