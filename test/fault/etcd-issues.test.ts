@@ -452,7 +452,7 @@ issue('18089: a watch from the revision of a compaction does not miss a deletion
   await Promise.all(watching);
 });
 
-issue('19179: a watch that starts during the compaction of a deletion's revision does not miss the deletion', all, async (world) => {
+issue('19179: a watch that starts while the revision of a deletion is compacted does not miss the deletion', all, async (world) => {
   const storage = await world.open();
   const end = new AbortController();
   const watching: Promise<void>[] = [];
