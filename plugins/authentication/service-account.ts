@@ -29,7 +29,7 @@ export interface ServiceAccountOptions {
   /** `--service-account-issuer`: accepted issuers. */
   readonly issuers: readonly string[];
   readonly keySource: ServiceAccountKeySource;
-  /** `--api-audiences`. */
+  /** Accepted audiences: `--api-audiences`. */
   readonly audiences: readonly string[];
   /**
    * `--service-account-lookup`: requires the secret of a legacy token to exist. The objects that bound tokens refer to are

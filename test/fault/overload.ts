@@ -29,7 +29,7 @@ const times = 10;
 const peakSeconds = 4;
 /** A tenth of Retry-After; a single-threaded client cannot retry faster. */
 const retryMs = 100;
-/** Promised limits. */
+/** Minimum throughput under overload, relative to the peak; the following constants are the other limits. */
 const leastGoodput = 0.8;
 const mostGrowth = 300;
 const mostRecoveryMs = 10_000;

@@ -32,7 +32,7 @@ export interface Compaction {
 export interface Recording {
   /** Initial files of the disk. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** Earlier notes. */
+  /** Notes from before the recording. */
   readonly notes: readonly Note[];
   readonly steps: readonly Step[];
   /** Index of the second process's first step. */

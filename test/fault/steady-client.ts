@@ -24,7 +24,7 @@ export interface SteadyRequest {
 }
 
 export interface Wait {
-  /** Wall-clock latency. */
+  /** Wall-clock latency in milliseconds. */
   readonly wallMs: number;
   /** CPU time of the server's first thread meanwhile, for any request, independent of other processes. 0 without a `pid`. */
   readonly workMs: number;

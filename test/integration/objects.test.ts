@@ -115,7 +115,7 @@ describe('objects', () => {
     expect(((await created.json()) as { metadata: { name: string } }).metadata.name).toMatch(/^base-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  it('are isolated between users', async () => {
+  it('are inaccessible for anonymous users', async () => {
     expect((await cluster.fetch(configMaps, { as: null })).status).toBe(403);
   });
 });

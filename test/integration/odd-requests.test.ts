@@ -224,7 +224,7 @@ describe('odd requests', () => {
   it.each([
     ['replicationcontrollers', core, controller],
     ['statefulsets', apps, statefulSet],
-  ])('%s that are PUT unchanged have no changes', async (resource, base, body) => {
+  ])('%s that are PUT as created keep their generation', async (resource, base, body) => {
     const found = await answer(`${base}/${resource}/odd`, { method: 'PUT', body });
     expect(found).toMatchObject({ code: 200, metadata: { generation: 1 } });
   });
@@ -235,14 +235,14 @@ describe('odd requests', () => {
     expect(found).toMatchObject({ code: 200, metadata: { generation: 2 } });
   });
 
-  it('the count of a DaemonSet belongs to the manager that sets it', async () => {
+  it('the template generation annotation of a DaemonSet is owned by its creator', async () => {
     const { metadata } = await answer(`${apps}/daemonsets/odd`);
     expect(metadata?.managedFields?.[0]?.fieldsV1['f:metadata']).toEqual({
       'f:annotations': { '.': {}, 'f:deprecated.daemonset.template.generation': {} },
     });
   });
 
-  it('the claim template of a volume has its own fields', async () => {
+  it("managed fields contain the members of a volume's claimRef", async () => {
     const body = {
       metadata: { name: 'odd' },
       spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' }, claimRef: { name: 'b' } },
@@ -277,7 +277,7 @@ describe('odd requests', () => {
     expect((await answer(`${core}/configmaps/odd${dry}`, { method: 'PATCH', headers, body })).code).toBe(code);
   });
 
-  it('the status of a review of an unknown token is the sent one', async () => {
+  it('a review of an unknown token returns the sent status without authenticated', async () => {
     const body = { spec: { token: 'none' }, status: { authenticated: true, audiences: ['a'], user: { username: 'b' } } };
     const found = await answer('/apis/authentication.k8s.io/v1/tokenreviews', { body });
     expect(found).toMatchObject({ status: { audiences: ['a'], user: { username: 'b' } } });
@@ -292,7 +292,7 @@ describe('odd requests', () => {
     expect(await answer(`${path}/odd`, { method: 'PATCH', headers: merge, body })).toMatchObject({ metadata: { generation: 2 } });
   });
 
-  it('policy bindings keep their audit names on update', async () => {
+  it('the names of policy bindings are validated on update as on create', async () => {
     const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
     const binding = { metadata: { name: 'odd' }, spec: { policyName: 'p', validationActions: ['Deny'] } };
     expect((await answer(path, { body: binding })).code).toBe(201);
@@ -300,18 +300,18 @@ describe('odd requests', () => {
     expect((await answer(`${path}/odd${dry}`, { method: 'PATCH', headers: merge, body })).code).toBe(422);
   });
 
-  it('a number that is too large is accepted in untyped and quantity fields', async () => {
+  it('a number that is too large is accepted in unknown and quantity fields', async () => {
     const body = '{"metadata":{"name":"odd"},"spec":{"hard":{"example.com/a":1e400},"none":1e400}}';
     expect((await answer(`${core}/resourcequotas`, { body })).code).toBe(201);
   });
 
-  it('mismatched keys are reported', async () => {
+  it('an invalid TLS key pair causes a warning', async () => {
     const body = { metadata: { name: 'odd' }, type: 'kubernetes.io/tls', data: { 'tls.crt': 'QQ==', 'tls.key': 'QQ==' } };
     const { code, warning } = await answer(`${core}/secrets${dry}`, { body });
     expect({ code, warning }).toEqual({ code: 201, warning: '299 - "tls: failed to find any PEM data in certificate input"' });
   });
 
-  it('an invalid merge patch returns the affected fields in order and the others unchanged', async () => {
+  it('the error of an invalid merge patch shows the patched members sorted and the others in their order', async () => {
     const { message } = await answer(`${core}/configmaps/odd`, { method: 'PATCH', headers: merge, body: { immutable: 1 } });
     expect(message).toMatch(
       /Invalid value: "\{\\"apiVersion\\":\\"v1\\",\\"immutable\\":1,\\"kind\\":\\"ConfigMap\\",\\"metadata\\":\{\\"name\\":/,
@@ -335,7 +335,7 @@ describe('odd requests', () => {
     expect((await cluster.fetch(watch, { headers: { accept: 'application/yaml' } })).status).toBe(406);
   });
 
-  it('tokens in driver attributes cause a warning', async () => {
+  it('token requests of a CSIDriver without serviceAccountTokenInSecrets cause a warning', async () => {
     const body = {
       metadata: { name: 'odd.example.com' },
       spec: { tokenRequests: [{ audience: 'a' }], preventPodSchedulingIfMissing: true },

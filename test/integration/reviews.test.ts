@@ -171,7 +171,7 @@ describe('identity reviews', () => {
       status: { user: {}, error: 'invalid bearer token' },
     },
     { name: 'wrong', spec: () => ({ token: 'bad' }), status: { user: {}, error: 'invalid bearer token' } },
-  ])('accept or reject a token $name', async ({ spec, status }) => {
+  ])('review a token: $name', async ({ spec, status }) => {
     expect((await post(authentication('tokenreviews'), { spec: spec() })).status).toEqual(status);
   });
 

@@ -21,7 +21,7 @@ const serviceAccounts = '/api/v1/namespaces/default/serviceaccounts';
 const pod = (name: string, spec: string): string => `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{${spec}}}`;
 const container = '"containers":[{"name":"c","image":"i"';
 const spec = (text: string): string => `{"spec":{${text}}}`;
-/** Pseudorandom order. */
+/** Returns pseudorandom names. */
 const scrambled = (i: number): string => ((i * 7_919 + 13) % 1_000_003).toString(36);
 
 interface Row {

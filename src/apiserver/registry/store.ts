@@ -224,7 +224,7 @@ export class Store {
     return this.definition.namespaced && namespace ? `/${this.definition.storagePath}/${namespace}/` : `/${this.definition.storagePath}/`;
   }
 
-  /** Inverts `key`. */
+  /** Inverts `key`: returns the namespace and name of a key. */
   placeOf(key: string): { readonly namespace: string; readonly name: string } {
     const [name = '', namespace = ''] = key.split('/').reverse();
     return { namespace: this.definition.namespaced ? namespace : '', name };

@@ -14,7 +14,7 @@ export interface Chain {
   readonly name: string;
   /** PEM, the client's own certificate first. */
   readonly certificates: string;
-  /** PEM. */
+  /** Private key as PEM. */
   readonly key: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
