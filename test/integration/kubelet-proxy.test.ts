@@ -211,7 +211,7 @@ describe('exec and similar subresources', () => {
     socket.destroy();
   });
 
-  it('close the connection if the kubelet refuses', async () => {
+  it('close the connection when the kubelet refuses', async () => {
     const { head, socket } = await askUpgrade(`${pods}/p/attach`, 'admin', 'POST');
     expect(head).toMatch(/^HTTP\/1\.1 403 /);
     if (!socket.closed) await once(socket, 'close');
