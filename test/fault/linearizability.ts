@@ -23,7 +23,7 @@ interface Event {
   next: Event | undefined;
 }
 
-/** Checks the operations on one key, which is initially empty. */
+/** True if the operations on one key, which is initially empty, are linearizable. */
 export function isLinearizable(unordered: readonly Operation[]): boolean {
   const operations = [...unordered].sort((a, b) => a.begin - b.begin);
   const head = link(operations);

@@ -25,7 +25,7 @@ interface Answer {
 interface Ask {
   readonly method?: string;
   readonly body?: string | undefined;
-  /** Sends no Content-Length. */
+  /** True if the request has no Content-Length. */
   readonly chunked?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }

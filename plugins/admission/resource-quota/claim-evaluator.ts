@@ -14,7 +14,10 @@ const classSuffix = '.storageclass.storage.k8s.io/';
 export class PersistentVolumeClaimEvaluator implements QuotaEvaluator {
   readonly hasScopes = true;
 
-  /** Upstream decides whether a status write changes the usage by a pointer comparison, which is always unequal. */
+  /**
+   * True for creates, updates and all status writes. Upstream decides whether a status write changes the usage by a pointer
+   * comparison, which is always unequal.
+   */
   handles({ operation, subresource }: Attributes): boolean {
     return subresource === 'status' || (subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'));
   }

@@ -79,7 +79,7 @@ function manifestOf(name: string, folder: string): string {
 }
 
 /**
- * Tests a version against a range: `^1.2` accepts 1.2 up to, but not including, 2; `1`, `1.2` and `1.2.3` accept versions
+ * True if a version is in a range: `^1.2` accepts 1.2 up to, but not including, 2; `1`, `1.2` and `1.2.3` accept versions
  * with that prefix.
  */
 function satisfies(version: string, range: string): boolean {

@@ -99,7 +99,7 @@ export interface WriteRequest extends StrategyContext {
 export interface UpdateOptions {
   /** Strategy of a subresource. Default: the resource's own. */
   readonly strategy?: Strategy | undefined;
-  /** Creates a missing object even if the strategy forbids it (apply). */
+  /** True if a missing object is created even if the strategy forbids it (apply). */
   readonly forceAllowCreate?: boolean | undefined;
   /** Required uid of the stored object. */
   readonly uid?: string | undefined;
