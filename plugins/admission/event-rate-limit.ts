@@ -30,7 +30,10 @@ export class EventLimit {
   cacheSize = 0;
 }
 
-/** Upstream: plugin/pkg/admission/eventratelimit/apis (eventratelimit.admission.k8s.io/v1alpha1). */
+/**
+ * Configuration of EventRateLimit. Upstream: plugin/pkg/admission/eventratelimit/apis
+ * (eventratelimit.admission.k8s.io/v1alpha1).
+ */
 export class EventRateLimitConfiguration {
   static readonly kinds = ['eventratelimit.admission.k8s.io/v1alpha1, Configuration'];
 

@@ -15,7 +15,7 @@ interface Namespace extends KubeObject {
   readonly status?: { readonly phase?: string };
 }
 
-/** Upstream: forceLiveLookupTTL. */
+/** Period after a deletion in which the store is read. Upstream: forceLiveLookupTTL. */
 const forceLiveLookupMs = 30_000;
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 /** Review kinds that are allowed in a missing namespace. */
@@ -56,7 +56,7 @@ export class NamespaceLifecycle {
     if (operation === 'CREATE') checkAlive(request, namespace, found);
   }
 
-  /** Reads the namespace from the store: if several servers share it, the informer may lag behind. */
+  /** Reads the namespace from the store, because the informer may lag behind other servers on the same store. */
   async #checkPresent(request: Attributes, namespace: string): Promise<void> {
     const found = await this.client.get({ group: '', version: 'v1', resource: 'namespaces' }, '', namespace);
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);

@@ -8,9 +8,9 @@ type Which = 'requests' | 'limits';
 export interface PodResourcesOptions {
   /** True for resources that can be specified at pod level, where they replace the sum of the containers. */
   readonly isPodLevelResource: (name: string) => boolean;
-  /** Includes the resources that a container still holds during a resize. */
+  /** True if the resources that a container still holds during a resize are included. */
   readonly useStatus?: boolean;
-  /** Includes the pod's overhead. */
+  /** True if the pod's overhead is included. */
   readonly overhead?: boolean;
 }
 
@@ -101,8 +101,9 @@ function isResizeInfeasible({ status }: Pod): boolean {
 }
 
 /**
- * True for the QoS class BestEffort: by the status if set, or else if the pod, or none of its containers, requests or limits
- * cpu and memory. Upstream: kubernetes/pkg/apis/core/v1/helper/qos.
+ * True for the QoS class BestEffort: taken from the status if set; otherwise true if no cpu or memory is requested or
+ * limited, by the pod-level resources if there are any, else by any container. Upstream:
+ * kubernetes/pkg/apis/core/v1/helper/qos.
  */
 export function isBestEffort({ spec, status }: Pod): boolean {
   if (status?.qosClass) return status.qosClass === 'BestEffort';

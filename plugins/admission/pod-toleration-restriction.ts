@@ -30,7 +30,10 @@ export class ConfiguredToleration implements Toleration {
   tolerationSeconds?: number;
 }
 
-/** Upstream: plugin/pkg/admission/podtolerationrestriction/apis (podtolerationrestriction.admission.k8s.io/v1alpha1). */
+/**
+ * Configuration of PodTolerationRestriction. Upstream: plugin/pkg/admission/podtolerationrestriction/apis
+ * (podtolerationrestriction.admission.k8s.io/v1alpha1).
+ */
 export class PodTolerationRestrictionConfiguration {
   static readonly kinds = ['podtolerationrestriction.admission.k8s.io/v1alpha1, Configuration'];
 

@@ -37,7 +37,7 @@ it('PodTolerationRestriction reports all invalid tolerations of a configuration'
   );
 });
 
-/** Upstream's pairwise comparison. */
+/** True if a toleration covers another, by upstream's pairwise comparison. */
 function covers(wide: Toleration, narrow: Toleration): boolean {
   if (semanticDeepEqual(wide, narrow)) return true;
   if (narrow.key !== wide.key && (wide.key || wide.operator !== 'Exists')) return false;

@@ -31,7 +31,7 @@ const dayMs = 86_400_000;
 const maxBytesPerUnit = 3;
 
 /**
- * A file that is renamed when it reaches its maximum size and then started anew: `audit.log` becomes
+ * A file that is renamed when it reaches its maximum size, after which a new one is started: `audit.log` becomes
  * `audit-2026-01-02T15-04-05.000.log`. Old files are removed by number and age. Writes are synchronous, so that no written
  * line is lost when the process ends. Upstream: gopkg.in/natefinch/lumberjack.v2.
  */

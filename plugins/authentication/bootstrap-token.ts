@@ -50,7 +50,7 @@ function groupsOf(text: string): string[] | undefined {
   return more.every((group) => groupPattern.test(group)) ? [...new Set([defaultGroup, ...more])].sort() : undefined;
 }
 
-/** Compares texts in constant time. */
+/** True if the texts are equal. Compares in constant time. */
 function equalTexts(a: string, b: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(a), hash(b));

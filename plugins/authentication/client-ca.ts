@@ -2,7 +2,7 @@ import { AuthenticationStrategy, type Certificate, type Credentials, type Peer, 
 import { fingerprintOf } from '#sdk/internal';
 import type { ClientAuthorities } from './client-authorities.ts';
 
-/** Upstream: apiserver/pkg/authentication/request/x509 (the UID attribute of the subject). */
+/** OID of the UID attribute in the subject. Upstream: apiserver/pkg/authentication/request/x509. */
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 
 /**

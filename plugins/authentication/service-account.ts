@@ -22,10 +22,10 @@ export interface ServiceAccountOptions {
   /** `--service-account-issuer`: accepted issuers. */
   readonly issuers: readonly string[];
   readonly keySource: ServiceAccountKeySource;
-  /** `--api-audiences`. */
+  /** Accepted audiences: `--api-audiences`. */
   readonly audiences: readonly string[];
   /**
-   * `--service-account-lookup`: requires the secret of a legacy token to exist. The objects that bound tokens refer to are
+   * True if the secret of a legacy token must exist (`--service-account-lookup`). The objects that bound tokens refer to are
    * always looked up.
    */
   readonly lookup: boolean;

@@ -9,8 +9,9 @@ import { typeFiles } from './types.ts';
 /**
  * Generates the committed tables of the API from the facts folder:
  *   node scripts/generate/index.ts [--facts ../shared/facts] [--module-cache DIR] [--check]
- * `--check` writes nothing and exits with 1 if a committed file differs. Descriptions and metric stability levels come from
- * the Go module k8s.io/kubernetes; if it is not in the module cache, their committed tables are kept.
+ * - `--check` writes nothing and exits with 1 if a committed file differs.
+ * - Descriptions and metric stability levels come from the Go module k8s.io/kubernetes; if it is not in the module cache,
+ *   their committed tables are kept.
  */
 const { values: options } = parseArgs({
   options: {

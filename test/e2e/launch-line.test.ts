@@ -180,7 +180,7 @@ const launchers: readonly Launcher[] = [
     ],
   },
   {
-    // hack/make-rules/test-cmd.sh (run_kube_apiserver).
+    // As in hack/make-rules/test-cmd.sh (run_kube_apiserver).
     name: 'test-cmd.sh',
     args: ({ file, port, etcd: url }) => [
       '--bind-address=127.0.0.1',

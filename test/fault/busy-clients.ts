@@ -1,4 +1,4 @@
-/** Clients over HTTP/2, each of which asks for one thing after another. */
+/** Clients over HTTP/2 that each send requests sequentially. */
 import http2 from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,7 +6,7 @@ const streamsOfConnection = 100;
 
 export interface BusyRequest {
   readonly path: string;
-  /** A merge patch; undefined: a GET. */
+  /** Merge patch; undefined: a GET. */
   readonly patch?: object | undefined;
 }
 
@@ -14,22 +14,22 @@ export interface BusyClients {
   readonly url: string;
   readonly token: string;
   readonly clients: number;
-  /** After an answer 429, whatever Retry-After says. */
+  /** Delay after a 429, regardless of Retry-After. */
   readonly retryMs: number;
-  /** What a client asks for the `turn`th time. */
+  /** Returns the `turn`th request of a client. */
   request(client: number, turn: number): BusyRequest;
 }
 
 export interface BusyCounts {
   done: number;
   refused: number;
-  /** Any other answer, and how often. */
+  /** Other responses with their counts. */
   readonly others: Map<string, number>;
 }
 
 export const newCounts = (): BusyCounts => ({ done: 0, refused: 0, others: new Map() });
 
-/** Until the signal aborts. */
+/** Sends requests until the signal aborts. */
 export async function keepBusy(
   { url, token, clients, retryMs, request }: BusyClients,
   counts: BusyCounts,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkGone, checkHistory, type FinalState, type HistoryEntry, type LogEvent, watchFigures } from './check-history.ts';
 
-/** Three writes, one of them in the second life, and a fourth that was under way when the process ended. */
+/** Three writes, one of them in the second life, and a fourth that was pending when the process ended. */
 const history: readonly HistoryEntry[] = [
   { type: 'open', life: 1, revision: 1 },
   { type: 'watch', watcher: 'w', from: 1 },
@@ -40,11 +40,11 @@ const replaced = (index: number, entry: Partial<HistoryEntry>): HistoryEntry[] =
 const logWith = (index: number, event: Partial<LogEvent>): LogEvent[] => log.map((old, i) => (i === index ? { ...old, ...event } : old));
 
 describe('checkHistory', () => {
-  it('finds nothing in a good history', () => {
+  it('accepts a valid history', () => {
     expect(checkHistory(history, log, final)).toEqual([]);
   });
 
-  it('lets a write that was under way not have happened', () => {
+  it('accepts that a pending write did not happen', () => {
     const short = history.slice(0, 12);
     expect(checkHistory(short, log.slice(0, 2), { revision: 3, records: [{ key: '/r/a', revision: 3, text: 'two' }] })).toEqual([]);
   });
@@ -62,32 +62,32 @@ describe('checkHistory', () => {
       final: { revision: 5, records: [{ key: '/r/a', revision: 3, text: 'two' }, ...final.records] },
       violation: 'write 5 (delete /r/a) was acknowledged at 5 and is lost',
     },
-    { name: 'a write of another text', log: logWith(1, { text: 'three' }), violation: 'what /r/a has at 3 was refused (ConflictError)' },
+    { name: 'a write with another text', log: logWith(1, { text: 'three' }), violation: 'what /r/a has at 3 was refused (ConflictError)' },
     {
-      name: 'a write over another state',
+      name: 'a write over an unexpected state',
       history: replaced(5, { expected: 1 }),
       violation: 'write 2 (update /r/a over 1) was acknowledged at 3, where the log has another',
     },
     {
-      name: 'a write twice',
+      name: 'a duplicate write',
       log: [...log, { revision: 6, key: '/r/a', text: 'one', previous: 0 }],
       violation: 'the write of /r/a at 6 has happened twice',
     },
     {
-      name: 'a write from nowhere',
+      name: 'a write that nobody requested',
       log: [...log, { revision: 6, key: '/r/a', text: 'ghost', previous: 0 }],
       violation: 'what /r/a has at 6 was never written',
     },
     {
-      name: 'a deletion from nowhere',
+      name: 'a deletion that nobody requested',
       log: [...log, { revision: 6, key: '/r/b', text: '', previous: 4 }],
       violation: 'the deletion of /r/b at 6 was never asked for, or was refused',
     },
-    { name: 'a revision given twice', history: replaced(17, { revision: 3 }), violation: 'revision 3 was given to the writes 2 and 5' },
-    { name: 'a log out of order', log: [log[0]!, log[2]!, log[1]!, log[3]!], violation: 'log: revision 3 comes after 4' },
+    { name: 'a reused revision', history: replaced(17, { revision: 3 }), violation: 'revision 3 was given to the writes 2 and 5' },
+    { name: 'an unordered log', log: [log[0]!, log[2]!, log[1]!, log[3]!], violation: 'log: revision 3 comes after 4' },
     { name: 'a log with a gap in a key', log: logWith(3, { previous: 2 }), violation: 'log: /r/a at 5 follows 2, but before it was 3' },
     {
-      name: 'a revision that goes back',
+      name: 'a decreasing revision',
       history: replaced(12, { revision: 2 }),
       violation: 'life 2 began at revision 2, after 3 had been seen',
     },
@@ -97,12 +97,12 @@ describe('checkHistory', () => {
       violation: 'read 1 of /r/a found revision 2, after 3 was acknowledged',
     },
     {
-      name: 'a read of what never was',
+      name: 'a read of a state that never existed',
       history: replaced(10, { text: 'three' }),
       violation: 'read 1 of /r/a found what the log does not have at 3',
     },
     {
-      name: 'a read of nothing',
+      name: 'a read that misses an existing key',
       history: replaced(10, { revision: 0, text: '' }).slice(0, 12),
       log: log.slice(0, 2),
       final: { revision: 3, records: [{ key: '/r/a', revision: 3, text: 'two' }] },
@@ -110,17 +110,17 @@ describe('checkHistory', () => {
     },
     { name: 'a missed event', history: without(14), violation: 'watcher w saw 4 after 2 and missed 3' },
     {
-      name: 'an event twice',
+      name: 'a duplicate event',
       history: [...history.slice(0, 15), history[14]!, ...history.slice(15)],
       violation: 'watcher w saw 3 after 3',
     },
     {
-      name: 'a bookmark that is ahead of what was shown',
+      name: 'a bookmark ahead of the events sent',
       history: [...history.slice(0, 14), { type: 'bookmark', watcher: 'w', revision: 3 }, ...history.slice(14)],
       violation: 'watcher w was told that 3 is reached, and missed 3',
     },
     {
-      name: 'a bookmark that goes back',
+      name: 'a decreasing bookmark',
       history: [...history.slice(0, 16), { type: 'bookmark', watcher: 'w', revision: 3 }, ...history.slice(16)],
       violation: 'watcher w was told 3 after 4',
     },
@@ -130,17 +130,17 @@ describe('checkHistory', () => {
       violation: 'watcher w saw 4 after 4',
     },
     {
-      name: 'an event of what is not durable',
+      name: 'an event of a write that is not durable',
       history: replaced(15, { text: 'ghost' }),
       violation: 'watcher w saw at 4 what the log does not have',
     },
     {
-      name: 'a watch that is not resumed where it ended',
+      name: 'a watch that is not resumed at its last revision',
       history: replaced(13, { from: 1 }),
       violation: 'watcher w went on at 1 instead of 2: a mistake of the test',
     },
     {
-      name: "a state that is not the log's",
+      name: 'a final state that differs from the log',
       final: { revision: 5, records: [{ key: '/r/b', revision: 3, text: 'four' }] },
       violation: '/r/b is at 3 in the end, but at 4 by the log',
     },
@@ -150,12 +150,12 @@ describe('checkHistory', () => {
       violation: '/r/b is missing in the end; by the log it is at 4',
     },
     {
-      name: 'a final revision that is behind',
+      name: 'a final revision that is too low',
       final: { ...final, revision: 4 },
       violation: 'the revision in the end is 4; the log goes to 5',
     },
     {
-      name: 'a list that is older than what was acknowledged before it began',
+      name: 'a list older than a write acknowledged before it',
       history: replaced(21, {
         revision: 4,
         records: [
@@ -166,7 +166,7 @@ describe('checkHistory', () => {
       violation: 'list 6 is of revision 4, after 5 was known',
     },
     {
-      name: 'a list that shows what is gone at its revision',
+      name: 'a list with a key deleted at its revision',
       history: replaced(21, {
         records: [
           ['/r/a', 3, 'two'],
@@ -181,12 +181,12 @@ describe('checkHistory', () => {
       violation: 'list 6 of revision 5 lacks /r/b, which is at 4',
     },
     {
-      name: 'a list that shows another text',
+      name: 'a list with another text',
       history: replaced(21, { records: [['/r/b', 4, 'one']] }),
       violation: 'list 6 of revision 5 shows /r/b at 4; by the log it is at 4',
     },
     {
-      name: 'a list that shows a key twice',
+      name: 'a list with a duplicate key',
       history: replaced(21, {
         records: [
           ['/r/b', 4, 'four'],
@@ -209,17 +209,15 @@ describe('watchFigures', () => {
     { type: 'gone', watcher: 'w' },
   ];
 
-  it('counts what the watchers have been through; who goes on and is shown nothing has not resumed', () => {
+  it('counts watcher events; a watcher that resumes and receives nothing does not count as resumed', () => {
     expect(watchFigures(history)).toEqual({ lists: 1, bookmarks: 0, resumptions: 1, gone: 0 });
     expect(watchFigures(watched)).toEqual({ lists: 1, bookmarks: 1, resumptions: 1, gone: 1 });
   });
 
-  it('finds a server that answers 410 to everything', () => {
+  it('rejects a server that answers 410 to everything', () => {
     const always = Array.from({ length: 20 }, () => watched.slice(-2)).flat();
     expect(checkGone(watchFigures(watched), 1)).toEqual([]);
-    expect(checkGone(watchFigures(always), 6)).toEqual([
-      'watchers were told 20 times that the past is gone, which can be so 6 times at most',
-    ]);
+    expect(checkGone(watchFigures(always), 6)).toEqual(['watchers received 410 20 times, at most 6 are explained']);
     expect(watchFigures(always).resumptions).toBe(0);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * What writers, readers and watchers of one store saw, in the order in which it happened, over several lives of the
- * process that has the store. `life` counts those.
+ * Operations and observations of writers, readers and watchers of a store, in real-time order, over several lives of the
+ * process that runs the store. `life` numbers the lives.
  */
 export type HistoryEntry =
-  /** The store was opened: what it said its revision is. */
+  /** The store was opened with this revision. */
   | { readonly type: 'open'; readonly life: number; readonly revision: number }
-  /** A write was asked for. Each writes another text, by which it is known in the log. `expected`: 0 for a creation. */
+  /** A write was requested. Each write has a unique text, which identifies it in the log. `expected` is 0 for a create. */
   | {
       readonly type: 'begin';
       readonly id: number;
@@ -14,36 +14,36 @@ export type HistoryEntry =
       readonly expected: number;
       readonly text: string;
     }
-  /** It was acknowledged. */
+  /** The write was acknowledged. */
   | { readonly type: 'ack'; readonly id: number; readonly revision: number }
-  /** It was refused: it has not happened. A write that has neither was under way when the process ended. */
+  /** The write was rejected and did not happen. A write with neither outcome was pending when the process ended. */
   | { readonly type: 'reject'; readonly id: number; readonly error: string }
   | { readonly type: 'readBegin'; readonly id: number; readonly key: string }
-  /** `revision` 0: there was nothing. */
+  /** The read returned; `revision` 0 means no record. */
   | { readonly type: 'readEnd'; readonly id: number; readonly revision: number; readonly text: string }
-  /** A list of all keys was asked for, or a watch that sends what is there first. */
+  /** A list of all keys was requested, or a watch with initial events. */
   | { readonly type: 'listBegin'; readonly id: number }
   | { readonly type: 'listEnd'; readonly id: number; readonly revision: number; readonly records: readonly ListedRecord[] }
-  /** A watcher began, or went on: it is to see every event after `from`. */
+  /** A watcher started or resumed: it must receive every event after `from`. */
   | { readonly type: 'watch'; readonly watcher: string; readonly from: number }
-  /** The watcher was told that it cannot go on: what came after its last revision is forgotten (410). */
+  /** The watcher received 410: its position is no longer in the history. */
   | { readonly type: 'gone'; readonly watcher: string }
-  /** The watcher was told that it has seen everything up to the revision. */
+  /** The watcher received a bookmark: it has received everything up to the revision. */
   | { readonly type: 'bookmark'; readonly watcher: string; readonly revision: number }
   | { readonly type: 'event'; readonly watcher: string; readonly revision: number; readonly key: string; readonly text: string };
 
 export type ListedRecord = readonly [key: string, revision: number, text: string];
 
-/** One event of the store's log, as it was read after each life. A deletion has no text. */
+/** An event of the store's log, which is read after each life. A deletion has no text. */
 export interface LogEvent {
   readonly revision: number;
   readonly key: string;
   readonly text: string;
-  /** The revision of the record before; 0 for a creation. */
+  /** Revision of the previous record; 0 for a create. */
   readonly previous: number;
 }
 
-/** What the store had at the end. */
+/** Final content of the store. */
 export interface FinalState {
   readonly revision: number;
   readonly records: readonly { readonly key: string; readonly revision: number; readonly text: string }[];
@@ -58,7 +58,7 @@ interface Write {
   rejected?: string;
 }
 
-/** The violations, each as a sentence; none if all is well. */
+/** Returns the violations as sentences; empty if the history is valid. */
 export function checkHistory(history: readonly HistoryEntry[], log: readonly LogEvent[], final: FinalState): string[] {
   return [
     ...checkLog(log),
@@ -71,7 +71,7 @@ export function checkHistory(history: readonly HistoryEntry[], log: readonly Log
   ];
 }
 
-/** The log by itself: revisions rise, and each event follows the last one of its key. */
+/** Checks the log alone: revisions increase, and each event follows the last one of its key. */
 function checkLog(log: readonly LogEvent[]): string[] {
   const violations: string[] = [];
   const present = new Map<string, number>();
@@ -87,7 +87,7 @@ function checkLog(log: readonly LogEvent[]): string[] {
   return violations;
 }
 
-/** What was acknowledged is in the log as it was asked for; what was refused is not; nothing else is. */
+/** Checks that the log contains exactly the acknowledged writes, as requested, plus possibly pending ones. */
 function checkWrites(history: readonly HistoryEntry[], log: readonly LogEvent[]): string[] {
   const violations: string[] = [];
   const writes = new Map<number, Write>();
@@ -135,7 +135,7 @@ function checkWrites(history: readonly HistoryEntry[], log: readonly LogEvent[])
   return violations;
 }
 
-/** The store's revision never goes back, not over restarts either. */
+/** Checks that the store's revision never decreases, including over restarts. */
 function checkRevisions(history: readonly HistoryEntry[]): string[] {
   const violations: string[] = [];
   let highest = 0;
@@ -151,7 +151,7 @@ function checkRevisions(history: readonly HistoryEntry[]): string[] {
   return violations;
 }
 
-/** A read shows a state that is not older than what was acknowledged, or read, before it began. */
+/** Checks that a read returns a state not older than any acknowledged write or completed read before it. */
 function checkReads(history: readonly HistoryEntry[], log: readonly LogEvent[]): string[] {
   const violations: string[] = [];
   const keys = new Map<number, string>();
@@ -188,7 +188,7 @@ function checkReads(history: readonly HistoryEntry[], log: readonly LogEvent[]):
   return violations;
 }
 
-/** A list shows the state of one revision, all of it, which is not older than anything that was acknowledged or shown before it began. */
+/** Checks that a list returns the complete state of one revision, not older than anything acknowledged or read before it. */
 function checkLists(history: readonly HistoryEntry[], log: readonly LogEvent[]): string[] {
   const violations: string[] = [];
   const atLeast = new Map<number, number>();
@@ -225,7 +225,7 @@ function checkLists(history: readonly HistoryEntry[], log: readonly LogEvent[]):
   return violations;
 }
 
-/** Each watcher sees every event after its start once, in order, also over restarts. */
+/** Checks that each watcher receives every event after its start once, in order, including over restarts. */
 function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[]): string[] {
   const violations: string[] = [];
   const cursors = new Map<string, number>();
@@ -265,13 +265,13 @@ function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[
   return violations;
 }
 
-/** What the watchers of a history have been through: where it is 0, a check of it has seen nothing. */
+/** Statistics of a history's watchers; a figure of 0 means that the corresponding check was vacuous. */
 export interface WatchFigures {
   readonly lists: number;
   readonly bookmarks: number;
-  /** How often a watcher went on from where it was and was shown something. */
+  /** Number of times a watcher resumed and received an event. */
   readonly resumptions: number;
-  /** How often a watcher was told 410. */
+  /** Number of 410 responses to watchers. */
   readonly gone: number;
 }
 
@@ -293,12 +293,15 @@ export function watchFigures(history: readonly HistoryEntry[]): WatchFigures {
   return figures;
 }
 
-/** `most`: how many answers 410 the starts of servers and the compactions explain. A server that has no history would give any number. */
+/**
+ * Checks the number of 410 responses. `most` is the number explained by server starts and compactions; a server without a
+ * history would exceed it.
+ */
 export function checkGone({ gone }: WatchFigures, most: number): string[] {
-  return gone > most ? [`watchers were told ${gone} times that the past is gone, which can be so ${most} times at most`] : [];
+  return gone > most ? [`watchers received 410 ${gone} times, at most ${most} are explained`] : [];
 }
 
-/** The revision of the first event after one. */
+/** Returns the revision of the first event after a revision. */
 function firstAfter(log: readonly LogEvent[], revision: number): number | undefined {
   let low = 0;
   for (let high = log.length; low < high; ) {
@@ -309,7 +312,7 @@ function firstAfter(log: readonly LogEvent[], revision: number): number | undefi
   return log[low]?.revision;
 }
 
-/** The state is what the log makes. */
+/** Checks that the final state equals the replayed log. */
 function checkFinal(log: readonly LogEvent[], final: FinalState): string[] {
   const violations: string[] = [];
   const state = new Map<string, LogEvent>();

@@ -1,6 +1,6 @@
 /**
- * Clients that write ConfigMaps over HTTPS, read and watch them, and note what they asked for and saw. Watchers leave now and then and go
- * on from the last version that they have seen, at another server perhaps.
+ * Clients that write ConfigMaps over HTTPS, read and watch them, and record requests and observations. Watchers disconnect
+ * now and then and resume from their last version, possibly on another server.
  */
 import { Buffer } from 'node:buffer';
 import https from 'node:https';
@@ -10,12 +10,12 @@ import type { HistoryEntry, ListedRecord, LogEvent } from './check-history.ts';
 const collection = '/api/v1/namespaces/default/configmaps';
 const label = 'kill-test';
 const selector = `labelSelector=${label}`;
-/** Where the server keeps what the clients write. */
+/** Storage prefix of the clients' objects. */
 export const storePrefix = '/configmaps/default/';
 const names = Array.from({ length: 40 }, (_, i) => `k${i}`);
 export const token = 'kill-test-token';
 const requestTimeoutMs = 20_000;
-/** A watch of three seconds has its bookmark after one, or two: when the server looks. */
+/** Duration of a watch that receives a bookmark after one or two seconds, depending on the server's check interval. */
 const stayingSeconds = 3;
 
 interface Answer {
@@ -33,18 +33,18 @@ interface ConfigMapList {
 
 interface Watcher {
   name: string;
-  /** The last version that it has seen; undefined: it begins anew. */
+  /** Last version received; undefined: starts with a list. */
   cursor: number | undefined;
 }
 
-/** What outlives the clients of one server: the last number that was given to an operation, and how far the watchers are. */
+/** State that outlives the clients of one server: the last operation id and the watchers' positions. */
 export class ClientMemory {
   last = 0;
   watchersEver = 0;
   readonly watchers: Watcher[] = [];
 }
 
-/** Clients of one server or of several on one store, which they choose among for each request. */
+/** Clients of one server, or of several on the same store, among which each request chooses. */
 export class Clients {
   readonly #agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false });
   readonly #ports: readonly number[];
@@ -63,22 +63,22 @@ export class Clients {
     this.#memory = memory;
   }
 
-  /** Resolves when the first write was acknowledged. */
+  /** Resolves when the first write is acknowledged. */
   get hasWritten(): Promise<void> {
     return this.#firstWrite.promise;
   }
 
-  /** Resolves when a watcher had a bookmark. */
+  /** Resolves when a watcher has received a bookmark. */
   get hasBookmark(): Promise<void> {
     return this.#firstBookmark.promise;
   }
 
-  /** How many writes were acknowledged. */
+  /** Number of acknowledged writes. */
   get acknowledged(): number {
     return this.#acknowledged;
   }
 
-  /** Until `stop`. */
+  /** Runs until `stop`. */
   async run(): Promise<void> {
     const { watchers } = this.#memory;
     while (watchers.length < this.watchers) watchers.push({ name: '', cursor: undefined });
@@ -86,7 +86,7 @@ export class Clients {
     await Promise.all([...writers, this.#read(), this.#read(), this.#readLists(), ...watchers.map((watcher) => this.#watch(watcher))]);
   }
 
-  /** How many watch at once. */
+  /** Number of concurrent watchers. */
   get watchers(): number {
     return 1 + this.#ports.length;
   }
@@ -100,11 +100,11 @@ export class Clients {
     return this.#ports[this.#next(this.#ports.length)]!;
   }
 
-  /** undefined: nobody knows what became of it. */
+  /** Returns undefined if the outcome is unknown. */
   async #call(method: string, path: string, body?: object): Promise<Answer | undefined> {
     const { promise, resolve: answer } = Promise.withResolvers<Answer | undefined>();
     const text = body && JSON.stringify(body);
-    // Of a DELETE, node:http does not tell the length by itself.
+    // node:http does not set the length of a DELETE body.
     const length = text && { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
     const headers = { authorization: `Bearer ${token}`, ...length };
     const request = https.request(
@@ -122,7 +122,7 @@ export class Clients {
     request.on('error', () => answer(undefined));
     request.end(text);
     const answered = await promise;
-    // Who is refused at once asks again a little later.
+    // Retries after a short delay if the connection was refused.
     if (!answered || answered.status >= 500) await sleep(20);
     return answered;
   }
@@ -138,12 +138,12 @@ export class Clients {
       const text = verb === 'delete' ? '' : String(id);
       this.#history.push({ type: 'begin', id, verb, key: `${storePrefix}${name}`, expected, text });
       const answer = await this.#send(verb, name, expected, text);
-      // 504: the server does not know the outcome either.
+      // After a 504 the outcome is unknown to the server, too.
       if (!answer || answer.status === 504) continue;
       this.#firstWrite.resolve();
       if (answer.status < 400) this.#acknowledged += 1;
       if (answer.status >= 400) this.#history.push({ type: 'reject', id, error: String(answer.body['reason']) });
-      // A deletion does not tell its revision: it is looked up in the log.
+      // The response to a deletion lacks its revision, which is looked up in the log.
       else this.#history.push({ type: 'ack', id, revision: verb === 'delete' ? 0 : Number(answer.body.metadata?.resourceVersion) });
     }
   }
@@ -174,7 +174,7 @@ export class Clients {
     for (; !this.#isOver; await sleep(20)) await this.#list();
   }
 
-  /** Of all, at once or in pages. Returns its revision; undefined if it was not answered. */
+  /** Lists all objects, in one response or in pages. Returns the revision; undefined without a response. */
   async #list(): Promise<number | undefined> {
     const id = ++this.#memory.last;
     const limit = this.#next(3) === 0 ? 1 + this.#next(15) : 0;
@@ -186,7 +186,7 @@ export class Clients {
       const answer = await this.#call('GET', `${path}${token && `&continue=${encodeURIComponent(token)}`}`);
       if (answer?.status !== 200) return undefined;
       const { metadata, items } = answer.body as unknown as ConfigMapList;
-      // All pages are of the revision of the first.
+      // All pages have the revision of the first.
       if (revision !== 0 && revision !== Number(metadata.resourceVersion)) throw new Error(`list ${id} has pages of several revisions`);
       revision = Number(metadata.resourceVersion);
       for (const item of items) records.push(listed(item));
@@ -196,19 +196,22 @@ export class Clients {
     return revision;
   }
 
-  /** Lists, then watches from there, and goes on each time that the watch ends, at any server; begins anew where that is too late. */
+  /** Lists, then watches from that revision and resumes on any server when the watch ends; lists again after a 410. */
   async #watch(watcher: Watcher): Promise<void> {
     while (!this.#isOver) {
       if (watcher.cursor === undefined) {
         watcher.name = `watch-${++this.#memory.watchersEver}`;
-        // Else the watch itself sends what is there.
+        // Otherwise the watch sends initial events.
         if (this.#next(2) === 0) watcher.cursor = await this.#list();
       }
       await this.#watchOnce(watcher);
     }
   }
 
-  /** Moves the watcher on. It leaves after some events, or a second or some; or it stays until the server ends it, and has a bookmark before. */
+  /**
+   * Runs one watch. The watcher disconnects after some events or about a second; or it stays until the server ends the
+   * watch, with a bookmark before that.
+   */
   async #watchOnce(watcher: Watcher): Promise<void> {
     const { promise, resolve: left } = Promise.withResolvers<undefined>();
     const { name, cursor: from } = watcher;
@@ -242,7 +245,7 @@ export class Clients {
     const request = https.request({ host: '127.0.0.1', port: this.#anyPort(), agent: this.#agent, path, headers }, (response) => {
       response.on('close', () => left(undefined));
       if (response.statusCode === 410) gone();
-      // The server cannot watch yet, or any more.
+      // The server cannot serve watches yet, or no longer.
       if (response.statusCode !== 200) return void request.destroy();
       if (from !== undefined) this.#history.push({ type: 'watch', watcher: name, from });
       let text = '';
@@ -262,7 +265,7 @@ export class Clients {
       });
     });
     request.on('error', () => left(undefined));
-    // A watch whose server is paused is not waited for.
+    // Does not wait for a watch of a paused server.
     const impatience = setTimeout(() => request.destroy(), stays ? 2 * stayingSeconds * 1_000 : 1_000 + this.#next(4_000));
     request.end();
     await promise;
@@ -271,7 +274,7 @@ export class Clients {
   }
 }
 
-/** Of a server that dies in the middle of its answer: undefined. */
+/** Parses a response; undefined if the server died during it. */
 function parsed(status: number, text: string): Answer | undefined {
   try {
     return { status, body: JSON.parse(text) as Answer['body'] };
@@ -284,7 +287,7 @@ function listed({ metadata, data }: ConfigMap): ListedRecord {
   return [`${storePrefix}${metadata.name}`, Number(metadata.resourceVersion), data?.text ?? ''];
 }
 
-/** The history with the revisions of acknowledged deletions, as far as the log has them. */
+/** Adds the revisions of acknowledged deletions to the history, as far as the log contains them. */
 export function withDeletions(history: readonly HistoryEntry[], log: readonly LogEvent[]): HistoryEntry[] {
   const deletions = new Map(log.filter(({ text }) => text === '').map(({ key, previous, revision }) => [`${key}@${previous}`, revision]));
   const asked = new Map<number, string>();
@@ -295,7 +298,7 @@ export function withDeletions(history: readonly HistoryEntry[], log: readonly Lo
   });
 }
 
-/** What a client wrote, of the JSON that is stored. */
+/** Returns the client's text in stored JSON. */
 export function textOf(bytes: Buffer): string {
   return (JSON.parse(bytes.toString()) as ConfigMap).data?.text ?? '';
 }

@@ -1,6 +1,6 @@
 /**
- * The clock of the machine is put forward and back by an hour, as NTP or an administrator does, while the server runs: what lasts a while
- * goes on by the monotonic clock, what names a time of day follows the clock, and the order of revisions knows no time at all.
+ * Steps the wall clock forward and back by an hour while the server runs, as NTP or an administrator may: durations must
+ * follow the monotonic clock, timestamps the wall clock, and the order of revisions neither.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
 const issuer = 'https://kubernetes.default.svc';
 const base = '/api/v1/namespaces/default';
 
-/** Only the time of day: timers and the monotonic clock go on. */
+/** Steps only the wall clock; timers and the monotonic clock are unaffected. */
 function step(milliseconds: number): void {
   vi.setSystemTime(Date.now() + milliseconds);
 }
@@ -66,14 +66,14 @@ describe.each(
     { on, name: 'forward', by: hourMs },
     { on, name: 'back', by: -hourMs },
   ]),
-)('a clock that is put $name by an hour, on $on', ({ on, by }) => {
-  /** The test needs a server on the backend. */
+)('a wall clock stepped $name by an hour, on $on', ({ on, by }) => {
+  /** Starts a server on the backend if the test is not skipped. */
   const started = async (skip: (reason: string) => unknown): Promise<void> => {
     if (absent[on]) skip(absent[on]);
     await startOn(on);
   };
 
-  it('neither ends nor prolongs the life of an event', async ({ skip }) => {
+  it('does not change the expiry of an event', async ({ skip }) => {
     await started(skip);
     const list = await json<Shown>(`${base}/events`);
     const watch = await cluster.fetch(`${base}/events?watch=1&resourceVersion=${list.metadata.resourceVersion}&timeoutSeconds=6`);
@@ -85,14 +85,14 @@ describe.each(
     expect((await cluster.fetch(`${base}/events/e`)).status).toBe(200);
     await vi.waitFor(async () => expect((await cluster.fetch(`${base}/events/e`)).status).toBe(404), { timeout: 5_000, interval: 50 });
     expect(performance.now() - began).toBeGreaterThan(1_900);
-    // The watch lasts as long as it was asked to, too.
+    // The watch ends at its timeout, too.
     const events = (await watch.text()).trim().split('\n');
     expect(events.map((line) => (JSON.parse(line) as { readonly type: string }).type)).toEqual(['ADDED', 'DELETED']);
     expect(performance.now() - began).toBeGreaterThan(5_000);
     expect(performance.now() - began).toBeLessThan(15_000);
   });
 
-  it('is what objects and their managers are written with, while revisions rise', async ({ skip }) => {
+  it('determines the timestamps of objects and managers, while revisions increase', async ({ skip }) => {
     await started(skip);
     const before = await json<Shown>(`${base}/configmaps`, { metadata: { name: 'a' }, data: { a: '1' } });
     step(by);
@@ -107,7 +107,7 @@ describe.each(
     expect(new Set(revisions).size).toBe(3);
   });
 
-  it('is what the expiry of tokens is told by', async ({ skip }) => {
+  it('determines the expiry of tokens', async ({ skip }) => {
     await started(skip);
     const { status } = await json<{ readonly status: { readonly token: string } }>(`${base}/serviceaccounts/robot/token`, {
       apiVersion: 'authentication.k8s.io/v1',
@@ -123,7 +123,7 @@ describe.each(
       return response.status;
     };
     step(by);
-    // Forward: it is over. Back: it is not valid yet. (Whose a token is that was valid is remembered for ten seconds.)
+    // Forward: the token has expired. Back: it is not valid yet. (A valid token is cached for ten seconds.)
     expect(await whoAmI()).toBe(401);
     step(-by);
     expect(await whoAmI()).toBe(201);
@@ -133,8 +133,8 @@ describe.each(
 describe.each([
   { name: 'forward', by: hourMs },
   { name: 'back', by: -hourMs },
-])('a clock that is put $name by an hour', ({ by }) => {
-  it('does not change for how long it is remembered whose a token is', async () => {
+])('a wall clock stepped $name by an hour', ({ by }) => {
+  it('does not change the lifetime of cached tokens', async () => {
     vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true });
     let asked = 0;
     const tokens = new TokenCache(

@@ -1,9 +1,10 @@
 /**
- * The process that dies in a compaction of an embedded store: the last revisions are of deletions, whose rows the compaction takes.
+ * Process that dies during the compaction of an embedded store whose last revisions are deletions, so that the compaction
+ * removes their rows.
  *
  *     KUBENEST_FAILPOINT=… compaction-death.ts <store>
  *
- * Says the revision of the store, then compacts at it.
+ * Prints the revision of the store, then compacts it.
  */
 import { Buffer } from 'node:buffer';
 import { EmbeddedStorage } from '#plugins/storage/embedded/embedded-storage';

@@ -1,7 +1,7 @@
 /**
- * The past is compacted every 100 ms while keys are made, changed and deleted, and watches begin everywhere around the present: who is not told
- * that the past is gone misses nothing, deletions least of all, and sees nothing early. etcd has had each of these wrong once (see
- * docs/reliability.md).
+ * Compacts every 100 ms while keys are created, changed and deleted, and watches start at revisions around the current one:
+ * a watch that does not fail with CompactedError must miss no event, in particular no deletion, and see none early. etcd has
+ * violated each of these at some time (see docs/reliability.md).
  */
 import { Buffer } from 'node:buffer';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ async function openEmbedded(): Promise<Opened> {
   };
 }
 
-/** A store in a server of the test's own. */
+/** Opens a store on a server of the test. */
 async function openOn<Server extends AsyncDisposable>(server: Server, open: (server: Server) => Promise<Storage>): Promise<Opened> {
   const storage = await open(server);
   return {
@@ -49,7 +49,7 @@ async function openOn<Server extends AsyncDisposable>(server: Server, open: (ser
   };
 }
 
-/** What a watch from a revision saw, in order; it ends when all was written, or when its past is gone. */
+/** Events received by a watch, in order; it ends after the last write or with CompactedError. */
 interface Seen {
   readonly from: Revision;
   readonly events: string[];
@@ -79,7 +79,7 @@ for (const { name, absent, open } of [
     open: async () => openOn(await startEtcd(), ({ url }) => openEtcdStorage({ servers: [url], compactionIntervalMs: 0 })),
   },
 ]) {
-  it(`compaction of ${name} every 100 ms hides nothing from watches that begin around it`, { timeout: 120_000 }, async ({ skip }) => {
+  it(`compaction of ${name} every 100 ms hides no event from watches that start around it`, { timeout: 120_000 }, async ({ skip }) => {
     if (absent) return skip(absent);
     await using opened = await open();
     const { storage } = opened;

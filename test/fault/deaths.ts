@@ -1,4 +1,4 @@
-/** How processes that have an embedded store are made to die, and what their store has then. */
+/** Kills processes with an embedded store, and reads the store afterwards. */
 import type { Buffer } from 'node:buffer';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,13 +17,13 @@ export interface KillTestResult {
   readonly acknowledged: number;
   readonly events: number;
   readonly watches: WatchFigures;
-  /** The cause of each death: a failpoint, or '' for a signal from outside. */
+  /** Cause of each death: a failpoint, or '' for a signal. */
   readonly deaths: readonly string[];
-  /** Where the store and the history are, if there are violations. */
+  /** Folder with the store and the history, if there are violations. */
   readonly folder: string;
 }
 
-/** And at which of their passages, at the latest, the process dies. */
+/** Failpoints with the maximum number of passes before the process dies. */
 const failpoints: readonly (readonly [name: string, passages: number])[] = [
   ['before-transaction', 30],
   ['inside-transaction', 100],
@@ -35,41 +35,41 @@ const failpoints: readonly (readonly [name: string, passages: number])[] = [
   ['before-checkpoint', 4],
   ['after-checkpoint', 4],
 ];
-/** Of a store that has no event. */
+/** Revision of a store without events. */
 const emptyRevision = 1;
-/** A process dies within this time at the latest, also if it does not come to its failpoint. */
+/** Maximum lifetime of a process, even if it does not reach its failpoint. */
 const longestLifeMs = 400;
 
 export interface Death {
-  /** For KUBENEST_FAILPOINT; '' is by a signal from outside. */
+  /** Value of KUBENEST_FAILPOINT; '' means a signal. */
   readonly failpoint: string;
   readonly killAfterMs: number;
 }
 
-/** `next`: whole numbers from 0 to one below its argument. */
+/** `next` returns integers from 0 to its argument minus one. */
 export function chooseDeath(next: (below: number) => number): Death {
   const [name, passages] = failpoints[next(failpoints.length)]!;
   const failpoint = next(3) === 0 ? '' : `${name}:${1 + next(passages)}`;
   return { failpoint, killAfterMs: failpoint === '' ? 5 + next(longestLifeMs) : longestLifeMs };
 }
 
-/** Resolves when a process has ended, also if it has already. */
+/** Resolves when a process has ended, or immediately if it has already. */
 export async function exited(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-/** Waits for the death of a process that is at work. Returns its cause: the name of the failpoint, or ''. */
+/** Waits for the death of a running process. Returns its cause: the name of the failpoint, or ''. */
 export async function diesOf(child: ChildProcess, { failpoint, killAfterMs }: Death, errors: () => string): Promise<string> {
   const killed = sleep(killAfterMs).then(() => child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'));
   await exited(child);
   const { exitCode } = child;
-  if (exitCode !== null) throw new Error(`the process ended by itself with ${exitCode}: ${errors()}`);
+  if (exitCode !== null) throw new Error(`the process exited by itself with ${exitCode}: ${errors()}`);
   return (await killed) ? '' : failpoint.split(':')[0]!;
 }
 
 /**
- * Opens the store, which the dead process must not hold any more, appends to the log what is new after the revision, and
- * tells the state. Keys without the prefix are left out of both.
+ * Opens the store, which the dead process must no longer lock, appends events after the revision to the log, and returns the
+ * state. Excludes keys without the prefix.
  */
 export async function readStore(
   file: string,
@@ -80,7 +80,7 @@ export async function readStore(
   const storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0 });
   try {
     const revision = await storage.currentRevision();
-    // Of a process that died in its first transaction nothing is left, and nothing would come.
+    // A process that died in its first transaction leaves no event to wait for.
     if (revision > Math.max(after, emptyRevision)) {
       for await (const { revision: at, key, record, previous } of storage.watch('/', after, new AbortController().signal)) {
         if (key.startsWith(prefix))
@@ -96,8 +96,9 @@ export async function readStore(
 }
 
 /**
- * Appends to the log what happens to keys with the prefix, from the beginning of a store on, until the signal aborts; goes on where it was
- * when the store was away. `until` resolves when the log is complete up to a revision; `reached` tells that.
+ * Appends the events of keys with the prefix to the log, from the beginning of the store until the signal aborts, and
+ * resumes after a failure of the store. `until` resolves when the log is complete up to a revision; `reached` returns that
+ * revision.
  */
 export function readLog(
   storage: Storage,
@@ -125,14 +126,14 @@ export function readLog(
     reached: () => reached || 1,
     async until(revision) {
       for (const began = performance.now(); reached < revision; await sleep(20)) {
-        if (performance.now() - began > 60_000) throw new Error(`the log has come to ${reached} only, not to ${revision}`);
+        if (performance.now() - began > 60_000) throw new Error(`the log has only reached revision ${reached}, not ${revision}`);
         await storage.requestProgress?.();
       }
     },
   };
 }
 
-/** Runs a kill test as the command line says, `[rounds] [seed]`, and prints what came of it. */
+/** Runs a kill test with the command line `[rounds] [seed]` and prints the result. */
 export async function reportKillTest(run: (options: KillTestOptions) => Promise<KillTestResult>): Promise<void> {
   const rounds = Number(process.argv[2] ?? 100);
   const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);

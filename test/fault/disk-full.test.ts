@@ -1,4 +1,4 @@
-/** A disk without room: under an embedded store, under a server on it, and under the log of a redis. */
+/** Full disks: under an embedded store, under a server with one, and under the log of a redis. */
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { noSmallDisk, smallDisk } from '../servers/small-disk.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
-it('a full disk stops writes but not reads, watches and deletions, and nothing is lost', async ({ skip }) => {
+it('a full disk stops writes but not reads, watches and deletions, and no data is lost', async ({ skip }) => {
   using disk = smallDisk(16);
   if (!disk) return skip(noSmallDisk);
   const file = join(disk.folder, 'store.db');
@@ -24,7 +24,7 @@ it('a full disk stops writes but not reads, watches and deletions, and nothing i
   await using ends = new AsyncDisposableStack();
   let storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0, checkpointBytes: 1_048_576 });
   ends.defer(() => storage.close());
-  // What is held back for deletions comes when the thread that writes runs.
+  // The writer thread creates the reserve when it starts.
   await vi.waitFor(() => expect(statSync(`${file}-reserve`).size).toBeGreaterThanOrEqual(2 * 1_048_576), 10_000);
   const stored: StorageRecord[] = [];
   let refused: unknown;
@@ -77,7 +77,7 @@ it('a full disk stops writes but not reads, watches and deletions, and nothing i
   for (const { key, revision } of stored.slice(60)) expect((await storage.get(key))?.revision).toBe(revision);
 });
 
-/** Creates ConfigMaps until one is not answered with 201. */
+/** Creates ConfigMaps until a response is not 201. */
 async function fill(server: Kubenest, bytes: number): Promise<{ readonly names: readonly string[]; readonly refused: Answer }> {
   const names: string[] = [];
   for (;;) {
@@ -101,7 +101,7 @@ async function expectHealth(server: Kubenest, full: 0 | 1): Promise<void> {
   expect((await server.fetch('/metrics')).body).toContain(`\nkubenest_storage_full ${full}\n`);
 }
 
-it('a server on a full disk is alive, refuses what needs room with the reason, and takes it again when there is room', {
+it('a server on a full disk stays alive, rejects writes with the reason, and recovers when there is space', {
   timeout: 60_000,
 }, async ({ skip }) => {
   using disk = smallDisk(40);
@@ -135,7 +135,7 @@ it('a server on a full disk is alive, refuses what needs room with the reason, a
 });
 
 it.for([500_000, 120_000, 20_000])(
-  'on a disk of 14 MB that objects of %i bytes have filled, all can be deleted',
+  'on a 14 MB disk filled by objects of %i bytes, all objects can be deleted',
   { timeout: 120_000 },
   async (bytes, { skip }) => {
     using disk = smallDisk(14);
@@ -160,9 +160,7 @@ it.for([500_000, 120_000, 20_000])(
   },
 );
 
-it('a redis that ends when its disk is full loses nothing, and goes on when it is started with room', { timeout: 90_000 }, async ({
-  skip,
-}) => {
+it('a redis that stops on a full disk loses no data and continues after a restart with space', { timeout: 90_000 }, async ({ skip }) => {
   if (redisServer === undefined) return skip(noRedis);
   using disk = smallDisk(12);
   if (!disk) return skip(noSmallDisk);
@@ -177,7 +175,7 @@ it('a redis that ends when its disk is full loses nothing, and goes on when it i
   const ended = once(redis.child, 'exit');
   const { names, refused } = await fill(server, 200_000);
   expect(names.length).toBeGreaterThan(5);
-  // It could not write its log, or could and ended before the answer: nobody knows.
+  // Either redis could not write its log, or it stopped after writing and before the reply; the outcome is unknown.
   expect(refused.status).toBe(504);
   await ended;
   expect((await server.fetch('/livez')).status).toBe(500);
@@ -187,7 +185,7 @@ it('a redis that ends when its disk is full loses nothing, and goes on when it i
   await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 20_000);
   const kept = await listed(server);
   expect(kept).toEqual(expect.arrayContaining([...names]));
-  // Of the one whose outcome was unknown either is right, and all see the same.
+  // For the write with the unknown outcome both states are valid, and all servers show the same.
   const unknown = await server.fetch(`${configMaps}/c${names.length}`);
   expect(unknown.status).toBe(kept.includes(`c${names.length}`) ? 200 : 404);
   expect((await server.fetch(configMaps, { body: { metadata: { name: 'again' } } })).status).toBe(201);

@@ -1,6 +1,6 @@
 /**
- * What etcd has had wrong once, each by its number in https://github.com/etcd-io/etcd/issues: a small scenario that is about nothing else,
- * on each backend that could have it wrong too. The other tests of this folder look for the same under load.
+ * Regression tests for former etcd bugs, by their number in https://github.com/etcd-io/etcd/issues: a minimal scenario on
+ * each backend that could have the same bug. The other tests of this folder cover them under load.
  */
 import { Buffer } from 'node:buffer';
 import { spawn } from 'node:child_process';
@@ -28,15 +28,15 @@ const bytes = (text: string) => (): Buffer => Buffer.from(text);
 interface Backend {
   readonly name: string;
   readonly absent: string | undefined;
-  /** undefined: a file of the server's own. */
+  /** undefined: a file of the server. */
   readonly start: (() => Promise<RedisServer | EtcdServer>) | undefined;
   open(place: Place): Promise<Storage>;
   testStorage(place: Place): TestStorage;
-  /** Of a server. */
+  /** Flags of a server on the backend. */
   flags(url: string): readonly string[];
 }
 
-/** Where the objects are: `url` of a store with a server, `file` of another. */
+/** Location of the objects: `url` of a store with a server, `file` of others. */
 interface Place {
   readonly url: string;
   readonly file: string;
@@ -69,7 +69,7 @@ const etcdBackend: Backend = {
 const shared = [redis, etcdBackend];
 const all = [embedded, ...shared];
 
-/** A folder and, of a backend that has one, its server; both end with the stack. */
+/** A folder and, if the backend has one, its server; disposed of with the stack. */
 class World implements AsyncDisposable {
   readonly ends = new AsyncDisposableStack();
   readonly folder = mkdtempSync(join(tmpdir(), 'etcd-issues-'));
@@ -108,7 +108,7 @@ class World implements AsyncDisposable {
     return kubenest;
   }
 
-  /** What has the objects dies, and is there again. */
+  /** Kills and restarts the process that stores the objects. */
   async crash(kubenest: Kubenest): Promise<void> {
     if (this.server) this.server = await this.server.restart();
     else {
@@ -122,7 +122,7 @@ class World implements AsyncDisposable {
   }
 }
 
-/** The same scenario on each backend. */
+/** Runs a scenario on each backend. */
 function issue(name: string, backends: readonly Backend[], run: (world: World) => Promise<void>): void {
   describe(name, () => {
     it.concurrent.for(backends.map((backend) => ({ on: backend.name, backend })))(
@@ -154,7 +154,7 @@ function linesOf(text: string): Event[] {
     .map((line) => JSON.parse(line) as Event);
 }
 
-/** `2 PUT /r/a`, until the signal aborts; ends with 'compacted' where that is what it was told. */
+/** Records events as `2 PUT /r/a` until the signal aborts; ends with 'compacted' after CompactedError. */
 async function watched(storage: Storage, from: Revision, signal: AbortSignal, seen: string[]): Promise<void> {
   try {
     for await (const event of storage.watch('/r/', from, signal)) if (event.type !== 'PROGRESS') seen.push(shown(event));
@@ -172,7 +172,7 @@ function revisionOf(event: string): Revision {
   return Number(event.slice(0, event.indexOf(' ')));
 }
 
-issue('14370: a write that was acknowledged just before a crash is kept', all, async (world) => {
+issue('14370: a write acknowledged immediately before a crash is durable', all, async (world) => {
   const kubenest = await world.kubenest();
   for (let i = 0; i < 4; i++) {
     const { status, body } = await kubenest.fetch(configMaps, { body: { metadata: { name: `c${i}` } } });
@@ -191,7 +191,7 @@ issue('14370: a write that was acknowledged just before a crash is kept', all, a
   }
 });
 
-issue('13766: a crash under load neither loses nor repeats what was acknowledged', all, async (world) => {
+issue('13766: a crash under load neither loses nor repeats acknowledged writes', all, async (world) => {
   const kubenest = await world.kubenest();
   const counter = `${configMaps}/counter`;
   expect((await kubenest.fetch(configMaps, { body: { metadata: { name: 'counter' }, data: { count: '0' } } })).status).toBe(201);
@@ -207,7 +207,7 @@ issue('13766: a crash under load neither loses nor repeats what was acknowledged
         const body = { metadata, data: { count: String(Number(data!['count']) + 1) } };
         const answer = await kubenest.fetch(counter, { method: 'PUT', body }).catch(() => undefined);
         if (answer?.status === 200) acknowledged += 1;
-        // Of a lost race and of a store that is away nothing has happened.
+        // A lost race or an unavailable store had no effect.
         else if (answer === undefined || answer.status === 504) unknown += 1;
       }
     };
@@ -231,7 +231,7 @@ issue('13766: a crash under load neither loses nor repeats what was acknowledged
   }
 });
 
-issue('20418: no read of a server that was paused is older than what was acknowledged meanwhile', shared, async (world) => {
+issue('20418: no read of a paused server is older than the writes acknowledged meanwhile', shared, async (world) => {
   const [paused, other] = await Promise.all([world.kubenest('one'), world.kubenest('other')]);
   const name = `${configMaps}/a`;
   const write = async (text: string): Promise<number> => {
@@ -257,7 +257,7 @@ issue('20418: no read of a server that was paused is older than what was acknowl
           .fetch(`${configMaps}?resourceVersion=${revision}`)
           .then(({ body }) => (body as { readonly items: readonly Shown[] }).items[0]!.data!['text']!),
       ]);
-    // Asked while it is paused, and at once when it is not any more.
+    // Requested during the pause and again immediately after it.
     const asked = reads();
     await sleep(50);
     process.kill(paused.pid, 'SIGCONT');
@@ -267,8 +267,8 @@ issue('20418: no read of a server that was paused is older than what was acknowl
   }
 });
 
-issue('15271: a watcher that goes on at a server that was cut off does not travel back in time', shared, async (world) => {
-  // Servers that end take their leases back: until then the way must be there.
+issue('15271: a watcher that resumes on a partitioned server receives no older events', shared, async (world) => {
+  // Stopping servers revoke their leases, which requires a working connection.
   const proxy = world.ends.use(await startProxy(world.server!.port));
   const behind = await world.cluster({ ...world.place, url: world.place.url.replace(/\d+$/, String(proxy.port)) });
   const ahead = await world.cluster();
@@ -287,7 +287,7 @@ issue('15271: a watcher that goes on at a server that was cut off does not trave
     const response = await cluster.fetch(`${configMaps}?watch=1&timeoutSeconds=${seconds}&resourceVersion=${from}`);
     return linesOf(await response.text()).map(({ object }) => Number(object.metadata.resourceVersion));
   };
-  // It does not know what it shows to be the present, and says so.
+  // The server does not know whether its state is current, and reports that.
   const old = await behind.fetch(`${configMaps}?resourceVersion=${last}`);
   expect(old.status).toBe(504);
   expect((await behind.fetch(`${configMaps}/c20`)).status).toBeGreaterThanOrEqual(500);
@@ -341,12 +341,12 @@ issue('15220: a bookmark comes after every event up to it', all, async (world) =
       }
     }
   }
-  // Each watch one before its end, those with initial events one after them.
+  // Each watch receives a bookmark before its end, those with initial events another one after them.
   expect(bookmarks).toBeGreaterThanOrEqual(logs.length);
   expect(log.length).toBeGreaterThan(50);
 });
 
-issue('17529: an event comes once, also to watches that begin and go on while it is written', all, async (world) => {
+issue('17529: an event is sent once, also to watches that start or resume during the write', all, async (world) => {
   const storage = await world.open();
   const log: string[] = [];
   const end = new AbortController();
@@ -363,14 +363,14 @@ issue('17529: an event comes once, also to watches that begin and go on while it
   log.sort((a, b) => revisionOf(a) - revisionOf(b));
   const wanted = (from: Revision): readonly string[] => log.filter((event) => revisionOf(event) > from);
   await vi.waitFor(() => expect(watches.every(({ from, seen }) => seen.length >= wanted(from).length)).toBe(true), 10_000);
-  // What comes twice comes late.
+  // Duplicate events would arrive late.
   await sleep(200);
   end.abort();
   await Promise.all(watching);
   for (const { from, seen } of watches) expect(seen).toEqual(wanted(from));
 });
 
-issue('17780: the revision does not go back after a crash in a compaction', all, async (world) => {
+issue('17780: the revision does not decrease after a crash during a compaction', all, async (world) => {
   if (!world.server) {
     for (const failpoint of ['after-compact-revision:1', 'inside-compaction:1']) {
       rmSync(world.place.file, { force: true });
@@ -421,7 +421,7 @@ issue('17780: the revision does not go back after a crash in a compaction', all,
   }
 });
 
-/** A key that is deleted, and then made again, so that a watch that misses the deletion is seen to have missed it. */
+/** Creates, deletes and recreates a key, so that a missed deletion is detected. */
 async function deletedKey(storage: Storage, key: string): Promise<{ readonly made: Revision; readonly gone: Revision }> {
   const { revision: made } = await storage.create(key, bytes('x'));
   const { revision: gone } = await storage.delete(key, made);
@@ -452,7 +452,7 @@ issue('18089: a watch from the revision of a compaction does not miss a deletion
   await Promise.all(watching);
 });
 
-issue('19179: a watch that begins while the revision of a deletion is compacted does not miss it', all, async (world) => {
+issue('19179: a watch that starts while the revision of a deletion is compacted does not miss the deletion', all, async (world) => {
   const storage = await world.open();
   const end = new AbortController();
   const watching: Promise<void>[] = [];
@@ -462,7 +462,7 @@ issue('19179: a watch that begins while the revision of a deletion is compacted 
     const late: string[] = [];
     const { revision: made } = await storage.create('/r/a', bytes('x'));
     const begin = (): unknown => watching.push(watched(storage, made, end.signal, early));
-    // Every other time it is there before the deletion, and only not read.
+    // In every other round the watch exists before the deletion but is not read.
     if (round % 2 === 0) begin();
     if (round % 2 === 0) await sleep(10);
     const { revision: gone } = await storage.delete('/r/a', made);
@@ -479,11 +479,11 @@ issue('19179: a watch that begins while the revision of a deletion is compacted 
   }
   end.abort();
   await Promise.all(watching);
-  // Else each was told that the past is gone, and nothing was seen of deletions.
+  // Otherwise every watch ended with CompactedError, and no deletion was observed.
   expect(shownAll).toBeGreaterThan(0);
 });
 
-issue('20221: a watch from a revision that has not come shows nothing before it, and a list of it waits', all, async (world) => {
+issue('20221: a watch from a future revision sends nothing before it, and a list at it waits', all, async (world) => {
   const storage = await world.open();
   const end = new AbortController();
   const { revision: now } = await storage.create('/r/a', bytes('x'));

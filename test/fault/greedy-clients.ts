@@ -1,7 +1,9 @@
 /**
- * 500 workers of one user ask for more than there is; the leases of a node and of a leader must not wait for them, with priority and fairness.
+ * 500 workers of one user overload the server; with priority and fairness, the leases of a node and a leader must not wait
+ * for them.
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/fault/greedy-clients.ts [seconds] [embedded|redis|etcd]
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/greedy-clients.ts [seconds]
+ *     [embedded|redis|etcd]
  *
  * bin/kubenest must be built.
  */
@@ -17,36 +19,36 @@ import { percentile99, SteadyClient, type Wait } from './steady-client.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const workers = 500;
-/** Retry-After says a second; the greedy do not wait that long. */
+/** Shorter than the Retry-After of a second. */
 const retryMs = 250;
 const pauseMs = 10;
 const warmUpMs = 1_000;
-/** What a renewal may take beside the greedy, at the 99th percentile: so long, or on a slower machine so many times what it takes alone. */
+/** Limit of a renewal under load at the 99th percentile, or on a slower machine a multiple of its time without load. */
 const mostMs = 100;
 const mostTimes = 20;
-/** After so long a leader gives up what it holds (client-go's renewDeadline). */
+/** Time after which a leader gives up (client-go's renewDeadline). */
 const deadlineMs = 10_000;
 
-/** Who renews a lease, and where it is. */
+/** Owners of leases, with the lease's path. */
 const holders = [
   { name: 'scheduler', user: 'system:kube-scheduler,1', namespace: 'kube-system', lease: 'kube-scheduler' },
   { name: 'node', user: 'system:node:node-1,2,"system:nodes"', namespace: 'kube-node-lease', lease: 'node-1' },
 ] as const;
 
 export interface LeaseWaits {
-  /** The 99th percentile, and the longest, by the wall's clock. */
+  /** 99th percentile and maximum in wall-clock time. */
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** The 99th percentile of what the server computed meanwhile. */
+  /** 99th percentile of the server's CPU time during a renewal. */
   readonly workP99Ms: number;
 }
 
 export interface GreedyResult {
-  /** A second, of the greedy. */
+  /** Requests of the greedy user per second. */
   readonly done: number;
-  /** Answers 429, a second. */
+  /** 429 responses per second. */
   readonly refused: number;
-  /** Whether fewer processes than cores were at work before: else what a renewal took by the wall's clock says nothing of the server. */
+  /** True if fewer processes than cores were running before; otherwise wall-clock times say nothing about the server. */
   readonly isQuiet: boolean;
   readonly alone: Readonly<Record<string, LeaseWaits>>;
   readonly beside: Readonly<Record<string, LeaseWaits>>;
@@ -62,7 +64,7 @@ function waitsOf(waits: readonly Wait[]): LeaseWaits {
   };
 }
 
-/** What each holder waits for its renewals in that time, with a connection and all else that is there once before it. */
+/** Measures the lease renewals of each owner, after opening its connection. */
 async function renew(server: Kubenest, seconds: number): Promise<Readonly<Record<string, LeaseWaits>>> {
   const clients = holders.map(({ name, namespace, lease }) => ({
     name,
@@ -103,11 +105,11 @@ export async function runGreedyClients(seconds: number, backend: BackendName = '
     ...Object.entries(beside).flatMap(([name, waits]) => [
       ...(waits.workP99Ms < barOf(alone[name]!.workP99Ms)
         ? []
-        : [`the server computed ${waits.workP99Ms} ms before it renewed the lease of the ${name}`]),
+        : [`the server used ${waits.workP99Ms} ms of CPU time before it renewed the lease of the ${name}`]),
       ...(!isQuiet || waits.p99Ms < barOf(alone[name]!.p99Ms) ? [] : [`the ${name} waited ${waits.p99Ms} ms for its lease`]),
       ...(waits.longestMs < deadlineMs ? [] : [`the ${name} lost its lease: it waited ${waits.longestMs} ms`]),
     ]),
-    ...(counts.refused === 0 ? ['nobody was refused'] : []),
+    ...(counts.refused === 0 ? ['no request was rejected'] : []),
     ...[...counts.others].map(([answer, count]) => `${count} requests were answered with ${answer}`),
     ...['executing', 'inqueue']
       .map((state) => `apiserver_flowcontrol_current_${state}_requests{flow_schema="global-default",priority_level="global-default"} 0`)

@@ -3,26 +3,26 @@ import { runKillTest } from './kill-test.ts';
 import { runServerKillTest } from './server-kill-test.ts';
 
 it.each([
-  { name: 'a store loses nothing when its process is killed five times', run: runKillTest, rounds: 5, hasClients: false },
-  { name: 'a server loses nothing when it is killed three times', run: runServerKillTest, rounds: 3, hasClients: true },
+  { name: 'a store loses no data when its process is killed five times', run: runKillTest, rounds: 5, hasClients: false },
+  { name: 'a server loses no data when it is killed three times', run: runServerKillTest, rounds: 3, hasClients: true },
 ])(
   '$name',
   async ({ run, rounds, hasClients }) => {
     const seed = Date.now() % 2 ** 31;
     const { violations, acknowledged, watches, deaths, folder } = await run({ rounds, seed });
     expect(violations, `seed ${seed}, kept in ${folder}`).toEqual([]);
-    // Of a server there may be more, until its watchers were told enough.
+    // A server test may need more rounds until its watchers have observed enough.
     if (hasClients) expect(deaths.length).toBeGreaterThanOrEqual(rounds);
     else expect(deaths).toHaveLength(rounds);
-    // Enough for a loss to be seen, also on a disk that stands still now and then.
+    // Enough writes to detect a loss, even on a slow disk.
     expect(acknowledged).toBeGreaterThan(5 * rounds);
     expect(watches.lists).toBeGreaterThan(0);
     expect(watches.resumptions).toBeGreaterThan(0);
     if (!hasClients) return;
     expect(watches.bookmarks).toBeGreaterThan(0);
-    // A server that has started anew has no history of what was before.
+    // A restarted server has no history of earlier events.
     expect(watches.gone).toBeGreaterThan(0);
   },
-  // Some seconds; the machine of a test may stand still for a minute.
+  // Usually takes seconds; a test machine may stall for a minute.
   180_000,
 );

@@ -1,11 +1,11 @@
 /**
- * Kills a process that writes to an embedded store, again and again, at random moments and at the failpoints of the
- * commit, and checks that nothing acknowledged is lost, nothing is seen that is not durable, revisions never go back, and
- * resumed watchers see each event once.
+ * Repeatedly kills a process that writes to an embedded store, at random moments and at the failpoints of the commit.
+ * Verifies that no acknowledged write is lost, only durable writes are visible, revisions never decrease, and resumed
+ * watchers see each event once.
  *
  *     node --conditions=kubenest-source --experimental-transform-types test/fault/kill-test.ts [rounds] [seed]
  *
- * After a failure the folder with the store and its history stays; the seed repeats the choices, not the timing.
+ * After a failure the folder with the store and its history is kept; the seed reproduces the choices, not the timing.
  */
 import type { Buffer } from 'node:buffer';
 import { spawn } from 'node:child_process';
@@ -43,7 +43,7 @@ export async function runKillTest({ rounds, seed }: KillTestOptions): Promise<Ki
     final = await readStore(file, '/r/', { log, after: final.revision }, textOf);
     const violations = checkHistory(history, log, final);
     const watches = watchFigures(history);
-    // The store never forgets what the test has not read.
+    // The test compacts only what it has read.
     if (round === rounds) violations.push(...checkLinearizability(history, log), ...checkGone(watches, 0));
     if (violations.length > 0 || round === rounds) {
       const acknowledged = history.filter((entry) => entry.type === 'ack').length;
@@ -56,7 +56,7 @@ export async function runKillTest({ rounds, seed }: KillTestOptions): Promise<Ki
       return { violations, acknowledged, events: log.length, watches, deaths, folder };
     }
   }
-  throw new Error('a kill test needs at least one round');
+  throw new Error('a kill test requires at least one round');
 }
 
 /** Runs the writer until it is dead. Returns the cause. */
@@ -80,7 +80,7 @@ async function live(args: readonly string[], death: Death): Promise<string> {
   return diesOf(writer, death, () => errors);
 }
 
-/** The last line may be cut by the death of its writer. */
+/** Parses a history; the death of the writer may truncate the last line. */
 function parseHistory(bytes: Buffer): HistoryEntry[] {
   const lines = bytes.toString('utf8').split('\n');
   return lines.slice(0, -1).map((line) => JSON.parse(line) as HistoryEntry);

@@ -1,6 +1,6 @@
 /**
- * The process that is killed: 16 writers and a reader over one embedded store and its cache, and two watchers. Whatever
- * happens is appended to a file before and after it happens, so that the file's order is the real one.
+ * The process to be killed: 16 writers and a reader on an embedded store and its cache, and two watchers. Each operation is
+ * appended to a file before and after it runs, so that the file has the real-time order.
  *
  *     kill-writer.ts <store> <history> <life> <seed> <revision that the log is known up to> <watcher's last revision>
  */
@@ -40,7 +40,7 @@ for (let writer = 0; writer < 16; writer++) void write();
 void read();
 void compact();
 
-/** Resumed where the last life ended. */
+/** Resumes at the last revision of the previous life. */
 async function watchStorage(): Promise<void> {
   record({ type: 'watch', watcher: 'storage', from: Number(watched) });
   for await (const event of storage.watch('/r/', Number(watched), new AbortController().signal)) {
@@ -54,7 +54,7 @@ async function watchStorage(): Promise<void> {
   }
 }
 
-/** A new watcher in each life: the cache's history does not outlive the process. */
+/** Starts a new watcher in each life, because the cache's history does not outlive the process. */
 function watchCache(): void {
   const watcher = `cache-${life}`;
   const from = cacher.currentRevision();
@@ -116,7 +116,7 @@ async function read(): Promise<void> {
   }
 }
 
-/** Only what the test has read already. */
+/** Compacts only what the test has read. */
 async function compact(): Promise<void> {
   for (let revision = (await storage.compactRevision()) + 1; ; revision += 1 + next(200)) {
     await new Promise((resolve) => setTimeout(resolve, 5));

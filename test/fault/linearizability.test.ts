@@ -22,28 +22,28 @@ const conflict = (begin: number, end: number, before: string): Operation => ({
 describe('isLinearizable', () => {
   const good: readonly (readonly [name: string, operations: readonly Operation[]])[] = [
     ['nothing', []],
-    ['one after the other', [swap(0, 1, '', 'a'), read(2, 3, 'a'), swap(4, 5, 'a', ''), read(6, 7, '')]],
-    ['a read beside a write, of before and of after', [swap(0, 5, '', 'a'), read(1, 2, ''), read(3, 4, 'a')]],
-    ['a conflict with a write that is under way', [swap(0, 1, '', 'a'), swap(2, 9, 'a', 'b'), conflict(3, 4, 'a')]],
+    ['sequential operations', [swap(0, 1, '', 'a'), read(2, 3, 'a'), swap(4, 5, 'a', ''), read(6, 7, '')]],
+    ['a read of either state during a write', [swap(0, 5, '', 'a'), read(1, 2, ''), read(3, 4, 'a')]],
+    ['a conflict with a pending write', [swap(0, 1, '', 'a'), swap(2, 9, 'a', 'b'), conflict(3, 4, 'a')]],
     ['an unknown write that happened', [swap(0, Infinity, '', 'a'), read(5, 6, ''), read(7, 8, 'a')]],
     ['an unknown write that did not happen', [swap(0, Infinity, '', 'a'), read(5, 6, ''), swap(7, 8, '', 'b'), read(9, 10, 'b')]],
-    ['a chain in an order that is not that of the beginnings', [swap(0, 9, 'a', 'b'), swap(1, 8, '', 'a'), read(10, 11, 'b')]],
+    ['a chain whose order differs from that of the starts', [swap(0, 9, 'a', 'b'), swap(1, 8, '', 'a'), read(10, 11, 'b')]],
   ];
   it.each(good)('accepts %s', (_, operations) => expect(isLinearizable(operations)).toBe(true));
 
   const bad: readonly (readonly [name: string, operations: readonly Operation[]])[] = [
     ['a lost write', [swap(0, 1, '', 'a'), read(2, 3, '')]],
     ['a stale read', [swap(0, 1, '', 'a'), swap(2, 3, 'a', 'b'), read(4, 5, 'a')]],
-    ['reads that go back', [swap(0, 9, '', 'a'), read(1, 2, 'a'), read(3, 4, '')]],
-    ['a write of nobody', [read(0, 1, 'ghost')]],
-    ['two winners of one state', [swap(0, 5, '', 'a'), swap(1, 6, '', 'b')]],
-    ['a conflict without a reason', [swap(0, 1, '', 'a'), conflict(2, 3, 'b'), conflict(4, 5, 'a')]],
+    ['reads that go backwards', [swap(0, 9, '', 'a'), read(1, 2, 'a'), read(3, 4, '')]],
+    ['a value that nobody wrote', [read(0, 1, 'ghost')]],
+    ['two successful writes of the same state', [swap(0, 5, '', 'a'), swap(1, 6, '', 'b')]],
+    ['an unexplained conflict', [swap(0, 1, '', 'a'), conflict(2, 3, 'b'), conflict(4, 5, 'a')]],
     ['an unknown write that is undone', [swap(0, Infinity, '', 'a'), read(1, 2, 'a'), read(3, 4, '')]],
-    ['a write after it was read over', [swap(0, 1, '', 'a'), read(2, 3, 'a'), read(4, 5, 'b'), swap(6, 7, 'a', 'b')]],
+    ['a write that takes effect after a later read', [swap(0, 1, '', 'a'), read(2, 3, 'a'), read(4, 5, 'b'), swap(6, 7, 'a', 'b')]],
   ];
-  it.each(bad)('refuses %s', (_, operations) => expect(isLinearizable(operations)).toBe(false));
+  it.each(bad)('rejects %s', (_, operations) => expect(isLinearizable(operations)).toBe(false));
 
-  it('decides histories of many clients, and finds one changed read', () => {
+  it('decides histories of many clients, and detects one modified read', () => {
     for (let seed = 1; seed <= 30; seed++) {
       const next = random(seed);
       const operations = simulated(next, 300);
@@ -53,7 +53,10 @@ describe('isLinearizable', () => {
   });
 });
 
-/** A history of a store that is right, each operation at a moment inside of its time; some outcomes are unknown. */
+/**
+ * Simulates a history of a correct store, in which each operation takes effect at a moment within its duration; some
+ * outcomes are unknown.
+ */
 function simulated(next: (below: number) => number, count: number): Operation[] {
   let state = '';
   return Array.from({ length: count }, (_, i) => {
@@ -67,7 +70,7 @@ function simulated(next: (below: number) => number, count: number): Operation[] 
   });
 }
 
-it('makes operations of a history: rejections, unknown outcomes, reads', () => {
+it('derives operations from a history: rejections, unknown outcomes, reads', () => {
   const log = [
     { revision: 2, key: '/r/a', text: 'one', previous: 0 },
     { revision: 3, key: '/r/a', text: 'two', previous: 2 },
@@ -93,7 +96,7 @@ it('makes operations of a history: rejections, unknown outcomes, reads', () => {
   expect(checkLinearizability([...history, ...list('two')], log)).toEqual([]);
   for (const wrong of ['one', '', 'three'])
     expect(checkLinearizability([...history, ...list(wrong)], log)).toEqual(['the 6 operations of /r/a are not linearizable']);
-  // As the store itself says it.
+  // An outcome recorded by the store itself.
   const again = { type: 'begin', id: 8, verb: 'create', key: '/r/a', expected: 0, text: 'five' } as const;
   expect(checkLinearizability([again, { type: 'reject', id: 8, error: 'KeyExistsError' }, ...history], log)).toEqual([
     'the 6 operations of /r/a are not linearizable',

@@ -1,15 +1,18 @@
 /**
- * Whether there is an order of operations on one key, each at a moment between its beginning and its end, in which each had the outcome that
- * its client saw. The search is that of Wing and Gong with the memory of Lowe, as in porcupine.
+ * Linearizability checker for operations on a key: searches an order in which each operation takes effect between its start
+ * and its end and has the observed outcome. Uses the algorithm of Wing and Gong with Lowe's memoization, as in porcupine.
  */
 import type { HistoryEntry, LogEvent } from './check-history.ts';
 
-/** A state is the text that the key has; each write has another. '' is none. */
+/** An operation. A state is the text of the key, unique for each write; '' means no record. */
 export interface Operation {
-  /** Of the entries, in which it began and ended; the end of one whose outcome nobody knows is Infinity: it may never have happened. */
+  /**
+   * Indices of its start and end in the history; Infinity as the end of an operation with unknown outcome, which may never
+   * have happened.
+   */
   readonly begin: number;
   readonly end: number;
-  /** The state after it, undefined if it cannot have had its outcome in that state. */
+  /** Returns the next state; undefined if the observed outcome is impossible in the state. */
   readonly apply: (state: string) => string | undefined;
 }
 
@@ -20,7 +23,7 @@ interface Event {
   next: Event | undefined;
 }
 
-/** Of one key, which begins empty. */
+/** True if the operations on one key, which is initially empty, are linearizable. */
 export function isLinearizable(unordered: readonly Operation[]): boolean {
   const operations = [...unordered].sort((a, b) => a.begin - b.begin);
   const head = link(operations);
@@ -53,7 +56,7 @@ export function isLinearizable(unordered: readonly Operation[]): boolean {
       event = event.next;
       continue;
     }
-    // What comes next ended before anything else could be put in front of it: the last choice was wrong.
+    // The next event is an end that no candidate can precede, so the last choice was wrong.
     const last = path.pop();
     if (!last) return false;
     const { operation } = last.begin;
@@ -66,11 +69,9 @@ export function isLinearizable(unordered: readonly Operation[]): boolean {
   return true;
 }
 
-/**
- * Numbers of operations, nearly all of which are the first ones: 0 to 4 and 6 are `5:6`.
- */
+/** A set of operation indices, most of which are contiguous from 0: 0 to 4 and 6 are `5:6`. */
 class Done {
-  /** All below it are in it. */
+  /** All indices below it are in the set. */
   #base = 0;
   readonly #above = new Set<number>();
 
@@ -90,7 +91,7 @@ class Done {
   }
 }
 
-/** The beginnings and ends in their order, behind an empty head. */
+/** Links starts and ends in order behind an empty head. */
 function link(operations: readonly Operation[]): Event {
   const moments = operations
     .flatMap(({ begin, end }, operation) => [
@@ -116,7 +117,7 @@ function lift(begin: Event, end: Event | undefined): void {
   }
 }
 
-/** In the reverse order of `lift`. */
+/** Undoes `lift`; call in reverse order. */
 function unlift(begin: Event, end: Event | undefined): void {
   for (const event of [end, begin]) {
     if (!event) continue;
@@ -125,7 +126,10 @@ function unlift(begin: Event, end: Event | undefined): void {
   }
 }
 
-/** The keys whose history has no such order, each as a sentence. `log`: tells which text a revision is, and which unknown writes have happened. */
+/**
+ * Returns the keys with non-linearizable histories as sentences. `log` maps revisions to texts and shows which unknown
+ * writes happened.
+ */
 export function checkLinearizability(history: readonly HistoryEntry[], log: readonly LogEvent[]): string[] {
   return [...operationsByKey(history, log)]
     .filter(([, operations]) => !isLinearizable(operations))
@@ -157,7 +161,7 @@ function operationsByKey(history: readonly HistoryEntry[], log: readonly LogEven
       add(entry.key, begin, end.at, shows(text));
     } else if (entry.type === 'listBegin') listBegins.set(entry.id, begin);
     else if (entry.type === 'listEnd') {
-      // A list is a read of each key.
+      // A list counts as a read of each key.
       const texts = new Map(entry.records.map(([key, , text]) => [key, text]));
       for (const key of keys) add(key, listBegins.get(entry.id)!, begin, shows(texts.get(key) ?? ''));
     } else if (entry.type === 'begin') {

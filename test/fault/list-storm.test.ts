@@ -3,11 +3,11 @@ import { type forms, runListStorm } from './list-storm.ts';
 
 it.each<{ form: keyof typeof forms; pods: number; megabytes: number }>([
   { form: 'json', pods: 10_000, megabytes: 30 },
-  // So many that it is made as it is sent.
+  // Enough pods for an incrementally encoded list.
   { form: 'protobuf', pods: 16_000, megabytes: 48 },
   { form: 'gzip', pods: 16_000, megabytes: 48 },
 ])(
-  '32 clients that list $megabytes MB at once as $form share its bytes, and hold nobody up for a second',
+  '32 clients that list $megabytes MB concurrently as $form share its bytes and delay no other client by a second',
   {
     timeout: 180_000,
   },

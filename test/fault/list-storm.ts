@@ -1,8 +1,9 @@
 /**
- * Many clients ask for all pods at once, as informers do after a restart, while another client goes on reading. The answers share the bytes
- * of the pods, so that all of them together take little more memory than one.
+ * Many clients list all pods concurrently, like informers after a restart, while another client reads. The responses share
+ * the encoded pods, so their total memory is little more than that of one.
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/fault/list-storm.ts [pods] [clients] [json|protobuf|gzip|table]
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/list-storm.ts [pods] [clients]
+ *     [json|protobuf|gzip|table]
  *
  * bin/kubenest must be built.
  */
@@ -20,29 +21,29 @@ import { measured, megabyte, memory } from '../servers/memory.ts';
 import { percentile99, SteadyClient } from './steady-client.ts';
 
 export interface ListStormResult {
-  /** Of all pods, as they are stored; in megabytes, as the others. */
+  /** Size of the stored pods in megabytes, like the other sizes. */
   readonly dataset: number;
   readonly before: number;
   readonly most: number;
   readonly seconds: number;
-  /** Of a GET of another client meanwhile, in milliseconds. */
+  /** Latency of another client's GETs meanwhile, in milliseconds. */
   readonly getP99Ms: number;
   readonly gets: number;
-  /** Answers that were not what the first one was. */
+  /** Responses that differ from the first one. */
   readonly violations: readonly string[];
 }
 
 interface Form {
   readonly headers: Readonly<Record<string, string>>;
-  /** Less of all pods, for each byte that is stored, cannot be whole. */
+  /** Minimum size of a complete list in relation to the stored bytes. */
   readonly least: number;
   readonly end: string;
 }
 
-/** Items of a list do not tell their kind. */
+/** Items of a list omit their kind. */
 const json: Form = { headers: { accept: 'application/json' }, least: 0.95, end: ']}\n' };
 
-/** What the clients ask for. */
+/** Forms of the list. */
 export const forms = {
   json,
   protobuf: { headers: { accept: 'application/vnd.kubernetes.protobuf' }, least: 0.75, end: '\u001a\0"\0' },
@@ -50,7 +51,10 @@ export const forms = {
   table: { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }, least: 0.3, end: ']}\n' },
 } as const satisfies Record<string, Form>;
 
-/** How many bytes the whole answer has, of which nothing is kept; over HTTP/1.1 with its head and the lengths of chunks. Rejects where it is cut off. */
+/**
+ * Returns the size of the whole response without storing it; over HTTP/1.1 including headers and chunk lengths. Rejects if
+ * it is truncated.
+ */
 type ListAll = (server: Kubenest, form: Form) => Promise<number>;
 
 const path = '/api/v1/pods';
@@ -73,9 +77,9 @@ function listOverHttp1(server: Kubenest, { headers, end }: Form): Promise<number
   const lines = Object.entries({ ...headers, host: 'kubenest', authorization: 'Bearer admin-token', connection: 'close' });
   socket.write(`GET ${path} HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`);
   socket.on('error', reject).on('close', () => {
-    // The last chunk, or of an answer with a length the end of the list.
+    // The last chunk, or for a response with a length the end of the list.
     if (tail === '0\r\n\r\n' || tail.endsWith(end)) resolve(bytes);
-    else reject(new Error(`an answer was cut off after ${bytes} bytes, at ${JSON.stringify(tail)}`));
+    else reject(new Error(`a response was truncated after ${bytes} bytes, at ${JSON.stringify(tail)}`));
   });
   return promise;
 }
@@ -98,7 +102,7 @@ function listOverHttp2(server: Kubenest, { headers }: Form): Promise<number> {
 
 const protocols: readonly ListAll[] = [listOverHttp1, listOverHttp2];
 
-/** Half of the clients by each protocol. */
+/** Runs half of the clients over each protocol. */
 export async function runListStorm(pods: number, clients: number, form: keyof typeof forms): Promise<ListStormResult> {
   const folder = mkdtempSync(join(tmpdir(), 'list-storm-'));
   try {
@@ -114,8 +118,8 @@ export async function runListStorm(pods: number, clients: number, form: keyof ty
     });
     const gets = await reader.end();
     const violations = sizes.flatMap(([first, ...others]) => [
-      ...others.filter((size) => size !== first).map((size) => `an answer has ${size} bytes, the first ${first}`),
-      ...(first! < forms[form].least * dataset * megabyte ? [`an answer has ${first} bytes, less than all pods have`] : []),
+      ...others.filter((size) => size !== first).map((size) => `a response has ${size} bytes, the first ${first}`),
+      ...(first! < forms[form].least * dataset * megabyte ? [`a response has ${first} bytes, less than all pods`] : []),
     ]);
     const getP99Ms = Math.round(percentile99(gets.map(({ wallMs }) => wallMs)));
     return { dataset, before, most, seconds, getP99Ms, gets: gets.length, violations };

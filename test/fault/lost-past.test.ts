@@ -1,6 +1,6 @@
 /**
- * A redis that comes back with less than it has acknowledged: the end of its log is cut off, or a replica that was behind takes its place. Two
- * servers on it, and their watchers, must notice: a revision never means two states, and who watches is told to list again.
+ * A redis that returns with less data than it acknowledged: the end of its log is truncated, or a lagging replica replaces
+ * it. Two servers on it and their watchers must detect the loss: no revision has two states, and watchers must list again.
  */
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ async function list(cluster: TestCluster): Promise<{ readonly names: readonly st
   return { names: items.map((item) => item.metadata.name), revision: Number(metadata.resourceVersion) };
 }
 
-/** The last event of a watch, when it has ended. */
+/** Resolves to the last event of a watch when it has ended. */
 async function lastEvent(
   cluster: TestCluster,
   from: number,
@@ -38,17 +38,17 @@ async function lastEvent(
   return JSON.parse((await response.text()).trim().split('\n').at(-1)!) as Awaited<ReturnType<typeof lastEvent>>;
 }
 
-/** Takes the last writes away from the redis behind the proxy; `behind` was told before they came. */
+/** Removes the last writes from the redis behind the proxy; `behind` is called before the writes. */
 interface Loss {
   readonly name: string;
-  /** `link`: between the master and the replica. */
+  /** `link` is the connection between master and replica. */
   behind(master: RedisServer, replica: RedisServer, link: Proxy): Promise<void>;
   lose(master: RedisServer, replica: RedisServer): Promise<RedisServer>;
 }
 
 const losses: readonly Loss[] = [
   {
-    name: 'the end of the log is cut off',
+    name: 'the end of the log is truncated',
     async behind() {},
     async lose(master) {
       await master.kill();
@@ -59,7 +59,7 @@ const losses: readonly Loss[] = [
     },
   },
   {
-    name: 'a replica that is behind becomes the master',
+    name: 'a lagging replica is promoted',
     async behind(master, replica, link) {
       await vi.waitFor(() => expect(replica.command('GET', 'kubenest:rev')).toBe(master.command('GET', 'kubenest:rev')), 15_000);
       link.hold();
@@ -73,7 +73,7 @@ const losses: readonly Loss[] = [
 ];
 
 for (const { name, behind, lose } of losses) {
-  it(`${name}: no revision means two states, and watches begin anew`, { timeout: 90_000 }, async ({ skip }) => {
+  it(`${name}: no revision has two states, and watches restart`, { timeout: 90_000 }, async ({ skip }) => {
     if (redisServer === undefined) return skip(noRedis);
     await using master = await startRedis();
     await using link = await startProxy(master.port);
@@ -96,7 +96,7 @@ for (const { name, behind, lose } of losses) {
     const revision = await vi.waitFor(() => create(one, 'after'), { timeout: 20_000, interval: 200 });
     expect(revision).toBeGreaterThan(highest);
     for (const event of await Promise.all(watched)) expect(event).toMatchObject({ type: 'ERROR', object: { code: 410 } });
-    // Both show the same again: what is there now, and of no revision that was given before.
+    // Both servers show the same current state at a revision that was not used before.
     const [here, there] = await vi.waitFor(
       async () => {
         const lists = await Promise.all([list(one), list(other)]);

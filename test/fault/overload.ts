@@ -1,8 +1,9 @@
 /**
- * Ten times as many clients as keep the server busy, which ask again soon, with priority and fairness: what is done for them must stay near
- * the most that can be done, memory within bounds, who is exempt must not wait, and afterwards all must be as before.
+ * Ten times as many clients as saturate the server, with short retries, under priority and fairness: throughput must stay
+ * near the maximum, memory must be bounded, exempt clients must not wait, and the server must recover afterwards.
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/fault/overload.ts [seconds] [embedded|redis|etcd]
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/overload.ts [seconds]
+ *     [embedded|redis|etcd]
  *
  * bin/kubenest must be built.
  */
@@ -20,40 +21,40 @@ import { percentile99, SteadyClient } from './steady-client.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const objects = 100;
-/** Of reads and writes: so many requests are served at once. */
+/** Concurrency limits of reads and writes. */
 const seats = { reads: 20, writes: 10 };
-/** So many clients have all of them taken, and the server does no more for a larger number. */
+/** Number of clients that saturates the server. */
 const capacity = 100;
 const times = 10;
 const peakSeconds = 4;
-/** A tenth of what Retry-After says; more often is more than a client of one thread can ask. */
+/** A tenth of Retry-After; a single-threaded client cannot retry faster. */
 const retryMs = 100;
-/** What is promised. */
+/** Minimum throughput under overload, relative to the peak; the following constants are the other limits. */
 const leastGoodput = 0.8;
 const mostGrowth = 300;
 const mostRecoveryMs = 10_000;
 const mostReadMs = 1_000;
 
 export interface OverloadResult {
-  /** Requests that were done, a second, by as many clients as keep it busy. */
+  /** Requests per second of as many clients as saturate the server. */
   readonly peak: number;
-  /** The same by ten times as many. */
+  /** Requests per second under tenfold load. */
   readonly goodput: number;
-  /** By how many percent less of a processor the server or the clients had then: what others of the machine took, and each other. */
+  /** CPU time in percent that the server or the clients lacked meanwhile, because of other processes or each other. */
   readonly starved: number;
-  /** Answers 429 meanwhile. */
+  /** 429 responses meanwhile. */
   readonly refused: number;
-  /** Of the server, before and at most. */
+  /** Memory of the server before and at its peak. */
   readonly megabytesBefore: number;
   readonly megabytesMost: number;
-  /** The 99th percentile of a GET of an administrator meanwhile. */
+  /** 99th percentile of an administrator's GETs meanwhile. */
   readonly readP99Ms: number;
-  /** After the end, until as many clients as keep it busy have again what they had. */
+  /** Time after the overload until the original throughput is reached again. */
   readonly recoveryMs: number;
   readonly violations: readonly string[];
 }
 
-/** A quarter are writes. */
+/** A quarter of the requests are writes. */
 const request = (client: number, turn: number): BusyRequest => {
   if (turn % 8 === 1) return { path: `${configMaps}?limit=20` };
   const path = `${configMaps}/c${(client * 7 + turn) % objects}`;
@@ -61,9 +62,9 @@ const request = (client: number, turn: number): BusyRequest => {
 };
 
 interface Rate {
-  /** How much was done a second. */
+  /** Requests per second. */
   readonly done: number;
-  /** The part of the time in which the thread of the server, or of the clients, ran or had nothing to do: else it waited for a processor. */
+  /** Fraction of the time in which the server's or the clients' thread ran or was idle; otherwise it waited for a processor. */
   readonly share: number;
 }
 
@@ -82,7 +83,7 @@ async function rateOf(server: Kubenest, clients: number, seconds: number, counts
   return rate;
 }
 
-/** Whether it is near another: of a machine that others use, too, more than it had of its processors is not asked. */
+/** True if a rate is near the peak, in proportion to the CPU time available on a shared machine. */
 function isNear(rate: Rate, peak: Rate): boolean {
   return rate.done >= leastGoodput * peak.done * Math.min(1, rate.share / peak.share);
 }
@@ -100,7 +101,7 @@ export async function runOverload(seconds: number, backend: BackendName = 'embed
   while ((await server.fetch('/readyz')).status !== 200) await sleep(10);
   for (let i = 0; i < objects; i++)
     await server.fetch(configMaps, { body: { metadata: { name: `c${i}` }, data: { padding: 'x'.repeat(1_000) } } });
-  // What runs for the first time is slow.
+  // Code that runs for the first time is slow.
   await rateOf(server, capacity, peakSeconds / 2);
   const peak = await rateOf(server, capacity, peakSeconds);
   const megabytesBefore = Math.round(memory(server).now);
@@ -118,11 +119,11 @@ export async function runOverload(seconds: number, backend: BackendName = 'embed
   const megabytesMost = Math.round(most);
   const starved = Math.round(100 * (1 - Math.min(1, rate.share / peak.share)));
   const violations = [
-    ...(isNear(rate, peak) ? [] : [`${rate.done} requests a second were done, of ${peak.done} that can be, starved by ${starved} %`]),
-    ...(counts.refused === 0 ? ['nobody was refused: that was no overload'] : []),
+    ...(isNear(rate, peak) ? [] : [`${rate.done} requests per second, of a maximum of ${peak.done}, starved by ${starved} %`]),
+    ...(counts.refused === 0 ? ['no request was rejected, so there was no overload'] : []),
     ...(megabytesMost > megabytesBefore + mostGrowth ? [`the server took ${megabytesMost} MB, ${megabytesBefore} before`] : []),
     ...(readP99Ms > mostReadMs ? [`an administrator waited ${readP99Ms} ms`] : []),
-    ...(recoveryMs > mostRecoveryMs ? [`after ${recoveryMs} ms it was not yet as before`] : []),
+    ...(recoveryMs > mostRecoveryMs ? [`not recovered after ${recoveryMs} ms`] : []),
     ...[...counts.others].map(([answer, count]) => `${count} requests were answered with ${answer}`),
   ];
   return {

@@ -3,12 +3,12 @@ import type { Encode, Revision, Storage } from 'kubenest/sdk';
 export interface WriteToPerform {
   readonly verb: 'create' | 'update' | 'delete';
   readonly key: string;
-  /** Of an update or a deletion. */
+  /** Expected revision of an update or a deletion. */
   readonly expected: Revision;
   readonly encode: Encode;
 }
 
-/** Does what a recorded write says that it does; its revision. */
+/** Performs a recorded write. Returns its revision. */
 export function perform(storage: Storage, { verb, key, expected, encode }: WriteToPerform): Promise<{ readonly revision: Revision }> {
   switch (verb) {
     case 'create':

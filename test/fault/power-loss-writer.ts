@@ -1,11 +1,11 @@
 /**
- * The process whose disk is simulated: writers over one embedded store, and a watcher. Whatever happens is appended to a file before and after it
- * happens, by which it has its place among the system calls.
+ * The process with the simulated disk: writers on an embedded store and a watcher. Each operation is appended to a file
+ * before and after it runs, which gives it a position among the system calls.
  *
  *     power-loss-writer.ts <store> <notes> <life> <seed> <watcher's last revision> <what: new, full or ''>
  *
- * `new`: revisions are raised first, as a restore does it. `full`: values of a megabyte until there is no space, which are deleted, and pages are
- * given back to the file system. Ends by itself, with the store closed.
+ * `new`: revisions are raised first, as in a restore. `full`: writes megabyte values until there is no space and deletes
+ * them, after which pages are returned to the file system. Exits by itself with the store closed.
  */
 import { Buffer } from 'node:buffer';
 import { openSync, writeSync } from 'node:fs';
@@ -22,11 +22,11 @@ const next = random(Number(seed));
 const keys = Array.from({ length: 24 }, (_, i) => `/r/${i}`);
 const megabyte = 1_048_576;
 const quotaBytes = 8 * megabyte;
-/** Above what a new store has, below what a `full` one gets. */
+/** Above the revision of a new store, below that of a `full` one. */
 const raised = 1_000;
 let id = Number(life) * 1e7;
 let isCompacting = false;
-/** What each key has, by acknowledgements. */
+/** Acknowledged revision of each key. */
 const revisions = new Map<string, number>();
 
 function note(entry: HistoryEntry | Compaction): void {
@@ -35,7 +35,7 @@ function note(entry: HistoryEntry | Compaction): void {
 
 const storage = await EmbeddedStorage.open({ file, compactionIntervalMs: 0, checkpointBytes: 131_072, maxBatchWrites: 8, quotaBytes });
 note({ type: 'open', life: Number(life), revision: await storage.currentRevision() });
-// Reads of the past are refused from now on, so that it is not to come back either.
+// Reads of the past are rejected from now on, so it must not return later either.
 note({ type: 'compacted', revision: await storage.compactRevision() });
 if (what === 'new') {
   note({ type: 'compact', revision: raised });
@@ -46,7 +46,7 @@ for (const { key, revision } of (await storage.list('/r/')).records) revisions.s
 let watched = Math.max(Number(watchedBefore), await storage.compactRevision());
 const ended = new AbortController();
 const watching = watch();
-// What was there before is shown before anything new is.
+// Existing data is read before anything is written.
 await caughtUp();
 await Promise.all(Array.from({ length: 6 }, (_, writer) => writeMany(writer)));
 await compact();
@@ -71,7 +71,7 @@ async function caughtUp(): Promise<void> {
   while (watched < (await storage.currentRevision())) await sleep(1);
 }
 
-/** Each writer has keys of its own, so that it knows what they have. */
+/** Each writer has its own keys, whose state it knows. */
 async function writeMany(writer: number): Promise<void> {
   for (let i = 0; i < 12; i++) {
     const key = keys[(next(keys.length / 6) * 6 + writer) % keys.length]!;
@@ -82,7 +82,7 @@ async function writeMany(writer: number): Promise<void> {
   }
 }
 
-/** Whether there was room. `size`: undefined for a deletion. */
+/** Resolves to true if there was space. `size` is undefined for a deletion. */
 async function write(key: string, size: number | undefined): Promise<boolean> {
   const expected = revisions.get(key) ?? 0;
   const verb = size === undefined ? 'delete' : expected === 0 ? 'create' : 'update';
@@ -104,8 +104,8 @@ async function write(key: string, size: number | undefined): Promise<boolean> {
 }
 
 /**
- * Only what the watcher has seen: the test knows the past by it. One at a time, for what another has asked for is answered before it is
- * done.
+ * Compacts only what the watcher has received, from which the test knows the past. Calls are sequential, because a call
+ * during another one resolves early.
  */
 async function compact(): Promise<void> {
   const revision = watched;

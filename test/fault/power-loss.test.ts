@@ -8,7 +8,7 @@ import { random } from './random.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 import { applyStep, noTrace, type Step } from './system-calls.ts';
 
-/** Whether the first process died with writes that it had not synced, and the second one has shown them. */
+/** True if the first process died with unsynced writes that the second one then read. */
 function showsUnsynced({ files, steps, second }: Recording): boolean {
   const disk = new SimulatedDisk(files);
   for (const step of steps.slice(0, second)) applyStep(disk, step);
@@ -23,21 +23,21 @@ function revisionsIn(steps: readonly Step[], type: 'ack' | 'event'): number[] {
   return notes.flatMap((entry) => (entry.type === type && 'revision' in entry ? [entry.revision] : []));
 }
 
-it('a store loses nothing when the power of its disk is cut; on a disk whose syncs do nothing it does', { timeout: 180_000 }, async ({
+it('a store loses no data when its disk loses power, and loses data on a disk that ignores syncs', { timeout: 180_000 }, async ({
   skip,
 }) => {
   if (noTrace !== undefined) return skip(noTrace);
   const seed = Date.now() % 2 ** 31;
   const next = random(seed);
   const folder = mkdtempSync(join(tmpdir(), 'power-loss-'));
-  // That is where SQLite by itself would lose what was shown.
+  // Without its own sync at start, SQLite would lose data that was already visible.
   let recording = await record(0, { folder, next });
   for (let tries = 1; tries < 4 && !showsUnsynced(recording); tries++) recording = await record(0, { folder, next });
   expect(showsUnsynced(recording)).toBe(true);
   expect(recording.death).toBe('fsync');
   const { violations, demanded } = await cutPower(recording, { cuts: 100, next, folder });
   expect(violations, `seed ${seed}, kept in ${folder}`).toEqual([]);
-  // Enough for a loss to be seen.
+  // Enough checks to detect a loss.
   expect(demanded).toBeGreaterThan(1_000);
 
   const withoutSyncs = await cutPower(recording, { cuts: 30, next, folder, syncs: false });

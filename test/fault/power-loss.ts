@@ -1,12 +1,13 @@
 /**
- * Cuts the power of the disk under an embedded store, again and again: the system calls of processes that write to it are recorded, and for
- * random moments the files are made which the disk may have had then (simulated-disk.ts). There the store must open, with all that was
- * acknowledged and nothing that was not asked for; its revision must not go back; and it must take writes.
+ * Power failures of the disk under an embedded store: records the system calls of processes that write to it, and recreates
+ * the possible files at random moments (simulated-disk.ts). There the store must open with all acknowledged writes and no
+ * others, its revision must not decrease, and it must accept writes.
  *
  *     node --conditions=kubenest-source --experimental-transform-types test/fault/power-loss.ts [cuts] [seed]
  *
- * A record has two processes: one that dies at a failpoint of the commit, or ends, and one that goes on with what it left. Every other record
- * begins with what a power failure left of the one before. After a failure the files stay; the seed repeats the choices, not the timing.
+ * A recording has two processes: one that dies at a failpoint of the commit, or ends, and one that continues with its files.
+ * Every other recording starts with the files after a power failure in the previous one. After a failure the files are kept;
+ * the seed reproduces the choices, not the timing.
  */
 import type { Buffer } from 'node:buffer';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,22 +22,22 @@ import { random } from './random.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 import { applyStep, noTrace, Recorder, type Step } from './system-calls.ts';
 
-/** What was overwritten up to the revision was to be forgotten, or is. */
+/** A requested or completed compaction at a revision. */
 export interface Compaction {
   readonly type: 'compact' | 'compacted';
   readonly revision: number;
 }
 
-/** What processes did to a store. */
+/** A recording of processes that use a store. */
 export interface Recording {
-  /** What the disk had before. */
+  /** Initial files of the disk. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** What had happened before. */
+  /** Notes from before the recording. */
   readonly notes: readonly Note[];
   readonly steps: readonly Step[];
-  /** From which of them on they are the second process's. */
+  /** Index of the second process's first step. */
   readonly second: number;
-  /** At which failpoint or system call the first process died; '': it did not. */
+  /** Failpoint or system call at which the first process died; '' if it did not. */
   readonly death: string;
 }
 
@@ -52,19 +53,19 @@ export interface PowerLossResult {
   readonly violations: readonly string[];
   readonly cuts: number;
   readonly records: number;
-  /** System calls that change files, or sync them. */
+  /** Number of system calls that change or sync files. */
   readonly operations: number;
   readonly acknowledged: number;
-  /** Those of all cuts, which had to be there. */
+  /** Number of records that had to exist over all cuts. */
   readonly demanded: number;
   readonly deaths: readonly string[];
-  /** Where the files are, if there are violations. */
+  /** Folder of the files, if there are violations. */
   readonly folder: string;
 }
 
-/** At which system calls the first process of every other record dies, and at which of their passages in one thread, at the least and the most. */
+/** System calls at which the first process of every other recording dies, with the range of passes in a thread. */
 const deadlyCalls: readonly (readonly [name: string, least: number, most: number])[] = [
-  // The first transaction of writes, after those that make the store and raise its revision.
+  // The first transaction with writes, after those that create the store and raise its revision.
   ['fsync', 15, 15],
   ['pwrite64', 60, 600],
   ['fsync', 16, 30],
@@ -72,7 +73,7 @@ const deadlyCalls: readonly (readonly [name: string, least: number, most: number
   ['fsync', 1, 14],
   ['pwrite64', 1, 60],
 ];
-/** What the store shows first is not yet synced by what is written then. */
+/** Number of steps after opening in which the data read is not yet synced by a later write. */
 const stepsAfterOpening = 50;
 const cutsOfRecord = 200;
 const incrementalVacuum = 2;
@@ -111,14 +112,14 @@ export async function runPowerLossTest({ cuts, seed }: PowerLossOptions): Promis
 }
 
 export interface RecordOptions {
-  /** Where it is done; nothing is left there. */
+  /** Working folder, which is left empty. */
   readonly folder: string;
-  /** What the store is to have at first; undefined: it is to be made. */
+  /** Initial content of the store; undefined: it is created. */
   readonly before?: CutResult | undefined;
   readonly next: Random;
 }
 
-/** `number`: of the record, by which the first process dies at one thing or another. */
+/** `number` of the recording, which determines where the first process dies. */
 export async function record(number: number, { folder: parent, before, next }: RecordOptions): Promise<Recording> {
   const folder = join(parent, `record-${number}`);
   const data = join(folder, 'data');
@@ -148,7 +149,7 @@ export async function record(number: number, { folder: parent, before, next }: R
       env: { KUBENEST_FAILPOINT: isFirst ? failpoint : '' },
       death: isFirst ? death : undefined,
     });
-    if (signal !== null && !isFirst) throw new Error(`the second process was ended by ${signal}`);
+    if (signal !== null && !isFirst) throw new Error(`the second process was killed by ${signal}`);
     if (isFirst) second = recorder.steps.length;
     if (signal !== null) died = death?.call ?? failpoint.split(':')[0]!;
   }
@@ -159,19 +160,19 @@ export async function record(number: number, { folder: parent, before, next }: R
 interface CutOptions {
   readonly cuts: number;
   readonly next: Random;
-  /** Where the store is opened; what violates something stays there. */
+  /** Folder in which the store is opened; violating files are kept there. */
   readonly folder: string;
-  /** Whether the disk does what a sync asks for. Default: true; false: nothing is durable but what was there at first. */
+  /** False if syncs have no effect, so that only the initial files are durable. Default: true. */
   readonly syncs?: boolean;
 }
 
-/** What was there after a power failure, and what had happened until then. */
+/** Files after a power failure, with the notes until then. */
 export interface CutResult {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly notes: readonly Note[];
 }
 
-/** Cuts the power at random moments of a record, and tells what the store must not have had then. */
+/** Cuts the power at random moments of a recording. Returns the violations. */
 export async function cutPower(
   recording: Recording,
   { cuts, next, folder, syncs = true }: CutOptions,
@@ -192,7 +193,7 @@ export async function cutPower(
     const left = disk.afterPowerLoss(next);
     const data = join(folder, 'cut');
     writeFiles(data, left);
-    // It is memory that processes shared: after them it may have anything.
+    // The -shm file is shared memory and may have any content after the processes end.
     if (next(2) === 0) writeFileSync(join(data, `${file}-shm`), new Uint8Array(next(2) === 0 ? 32_768 : next(40_000)).fill(next(256)));
     demanded += acknowledgedIn(known);
     const found = await checkStore(join(data, file), known, next);
@@ -209,7 +210,10 @@ export async function cutPower(
   return { violations, demanded, last };
 }
 
-/** A third of them anywhere, a third where a write is acknowledged or seen or what is not a write begins or ends, a third while a store is opened. */
+/**
+ * Chooses a third of the moments anywhere, a third at acknowledgements, observations and other notes, and a third while a
+ * store is being opened.
+ */
 function chooseCuts({ steps, second }: Recording, count: number, next: Random): number[] {
   const anywhere = Array.from(steps, (_, i) => i);
   const critical = steps.flatMap((step, i) => {
@@ -227,7 +231,7 @@ function chooseCuts({ steps, second }: Recording, count: number, next: Random): 
   }).sort((a, b) => a - b);
 }
 
-/** Opens what the disk has left, and compares it with what had happened. */
+/** Opens the files and compares them with the notes. */
 async function checkStore(path: string, notes: readonly Note[], next: Random): Promise<string[]> {
   const history = notes.filter((entry): entry is HistoryEntry => entry.type !== 'compact' && entry.type !== 'compacted');
   const violations: string[] = [];
@@ -238,7 +242,7 @@ async function checkStore(path: string, notes: readonly Note[], next: Random): P
     const revision = await storage.currentRevision();
     const compacted = await storage.compactRevision();
     violations.push(...checkCompaction(notes, compacted));
-    // What is compacted is known by the watcher, which had seen it before.
+    // The watcher received what was later compacted.
     const log = eventsIn(history).filter((event) => event.revision <= compacted);
     const kept = log.length;
     if (revision > Math.max(compacted, 1)) {
@@ -250,7 +254,7 @@ async function checkStore(path: string, notes: readonly Note[], next: Random): P
     }
     const final: FinalState = { revision, records: recordsOf((await storage.list('/')).records) };
     violations.push(...checkHistory([...history, { type: 'open', life: 0, revision }], log, final));
-    // The past, too: what a compaction has left of it, and a state between.
+    // Checks past states: the oldest one after the compaction, and one in between.
     const between = log[kept + next(Math.max(1, log.length - kept))]?.revision;
     for (const past of [compacted, between]) {
       if (past === undefined || past === 0) continue;
@@ -278,12 +282,12 @@ async function checkStore(path: string, notes: readonly Note[], next: Random): P
   return violations;
 }
 
-/** The revision of the last compaction is the last that was acknowledged, or one that was asked for since. */
+/** Checks that the compact revision is the last acknowledged one or one requested since. */
 function checkCompaction(notes: readonly Note[], compacted: number): string[] {
   const done = Math.max(0, ...notes.map((entry) => (entry.type === 'compacted' ? entry.revision : 0)));
   const asked = notes.some((entry) => entry.type === 'compact' && entry.revision === compacted);
   if (compacted < done) return [`it is compacted at ${compacted}, after ${done} was acknowledged`];
-  return compacted > 0 && !asked ? [`it is compacted at ${compacted}, which was not asked for`] : [];
+  return compacted > 0 && !asked ? [`it is compacted at ${compacted}, which was not requested`] : [];
 }
 
 function checkIntegrity(path: string): string[] {
@@ -298,7 +302,7 @@ function checkIntegrity(path: string): string[] {
   }
 }
 
-/** What the watcher has seen, as the log that it is of. */
+/** Returns the watcher's events as a log. */
 function eventsIn(history: readonly HistoryEntry[]): LogEvent[] {
   const present = new Map<string, number>();
   const log: LogEvent[] = [];
@@ -324,12 +328,12 @@ function acknowledgedIn(notes: readonly Note[]): number {
   return notes.filter(({ type }) => type === 'ack').length;
 }
 
-/** Where the watcher is. */
+/** Returns the revision that the watcher has reached. */
 function watchedIn(notes: readonly Note[]): number {
   return Math.max(1, ...notes.map((entry) => (entry.type === 'event' ? entry.revision : entry.type === 'watch' ? entry.from : 0)));
 }
 
-/** By which a write is known: the line that its value begins with. */
+/** Returns the first line of a value, which identifies the write. */
 export function textOf(value: Buffer): string {
   return value.toString('latin1', 0, value.indexOf('\n'));
 }

@@ -1,4 +1,4 @@
-/** Numbers from 0 to `below` - 1 that a seed determines: mulberry32. */
+/** Returns a seeded generator of integers from 0 to `below` - 1 (mulberry32). */
 export function random(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type FaultRun, faultRuns, resultOf, rowOf } from './run-all.ts';
 
 describe('faultRuns', () => {
-  it('kills as often as was asked for, on each backend', () => {
+  it('kills the requested number of times on each backend', () => {
     const runs = faultRuns({ isShort: false, kills: 300, seed: 7, backends: ['embedded', 'redis', 'etcd'] });
     const killing = "'kill a server,kill both servers,kill the store'";
     const others = "'pause a server,pause the store,cut the network,hold the network,a slow network,compact every 100 ms'";
@@ -31,14 +31,14 @@ describe('faultRuns', () => {
 
 const run = (result: FaultRun['run']): FaultRun => ({ backend: 'redis', command: 'x.ts 1', run: result });
 
-it('counts a run that could not be finished as a violation', async () => {
+it('counts an unfinished run as a violation', async () => {
   const broken = run(() => Promise.reject(new Error('no write was acknowledged for two minutes')));
   const result = await resultOf(broken);
   expect(result.violations).toEqual([expect.stringContaining('no write was acknowledged for two minutes')]);
   expect(rowOf(broken, result)).toBe('| redis | `x.ts 1` |  |  |  | 1 |  |');
 });
 
-it('makes a row of the table', async () => {
+it('formats a row of the table', async () => {
   const good = run(async () => ({ kills: 300, acknowledged: 41_491, unknown: 18_153, violations: [], figures: '' }));
   expect(rowOf(good, await resultOf(good))).toBe('| redis | `x.ts 1` | 300 | 41,491 | 18,153 | 0 |  |');
 });

@@ -1,9 +1,11 @@
 /**
- * The long forms, one after the other, on each backend, and what came of them as a table. Ends with 1 if anything promised did not hold.
+ * Runs the long fault tests on each backend sequentially and prints a table of the results. Exits with 1 if any guarantee
+ * was violated.
  *
  *     npm run faults -- [--short] [--kills=300] [--seed=N] [--backends=embedded,redis,etcd]
  *
- * `--short`: what npm test has, about; `--kills`: on each backend, at least. A backend that cannot be had here is told, and left out.
+ * `--short` runs about as much as npm test; `--kills` is the minimum for each backend. Unavailable backends are reported and
+ * skipped.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -20,7 +22,7 @@ import { runWatcherStorm } from './watcher-storm.ts';
 
 export interface FaultRun {
   readonly backend: BackendName;
-  /** As it is called by hand. */
+  /** Command to run it manually. */
   readonly command: string;
   run(): Promise<FaultResult>;
 }
@@ -30,7 +32,7 @@ export interface FaultResult {
   readonly acknowledged?: number;
   readonly unknown?: number;
   readonly violations: readonly string[];
-  /** Of a run that has other figures. */
+  /** Additional figures of a run. */
   readonly figures: string;
 }
 
@@ -42,7 +44,7 @@ export interface FaultOptions {
 }
 
 const killing = ['kill a server', 'kill both servers', 'kill the store'];
-/** Of three rounds with those. */
+/** Expected number of kills in three rounds. */
 const killsOfThree = 4;
 
 export function faultRuns({ isShort, kills, seed, backends }: FaultOptions): FaultRun[] {
@@ -152,16 +154,16 @@ function listStorm(isShort: boolean, form: 'json' | 'protobuf'): FaultRun {
   };
 }
 
-/** A run that ends with an error has not shown what it should have: that counts as a violation. */
+/** Runs a test; an error counts as a violation, because the run is incomplete. */
 export async function resultOf({ run }: FaultRun): Promise<FaultResult> {
   try {
     return await run();
   } catch (error) {
-    return { violations: [`it ended: ${error instanceof Error ? error.stack : String(error)}`], figures: '' };
+    return { violations: [`failed: ${error instanceof Error ? error.stack : String(error)}`], figures: '' };
   }
 }
 
-/** A row of docs/reliability.md, with what else there is to tell. */
+/** Returns a row of docs/reliability.md, with additional information. */
 export function rowOf({ backend, command }: FaultRun, { kills, acknowledged, unknown, violations, figures }: FaultResult): string {
   const cells = [backend, `\`${command}\``, kills, acknowledged, unknown, violations.length, figures];
   return `| ${cells.map((cell) => cell?.toLocaleString('en') ?? '').join(' | ')} |`;

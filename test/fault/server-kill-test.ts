@@ -1,13 +1,13 @@
 /**
- * Kills bin/kubenest under load, again and again, at random moments and at the failpoints of its store's commit. Sixteen
- * clients write ConfigMaps over HTTPS, others read, list and watch: watchers leave now and then and go on from the last version
- * that they have seen, at the next server too, and after a 410, as a server that has started anew answers, they begin anew.
- * Nothing acknowledged may be lost, what was shown is linearizable, versions never go back, and each event comes once.
- * There are more rounds than were asked for where watchers had no bookmark, say, or were never told that the past is gone.
+ * Repeatedly kills bin/kubenest under load, at random moments and at the failpoints of its store's commit. Sixteen clients
+ * write ConfigMaps over HTTPS, others read, list and watch: watchers disconnect now and then and resume from their last
+ * version, also after a restart, and list again after a 410, which a restarted server returns. No acknowledged write may be
+ * lost, observations must be linearizable, versions must not decrease, and each event must be sent once. Additional rounds
+ * run if watchers received, for example, no bookmark or no 410.
  *
  *     node --conditions=kubenest-source --experimental-transform-types test/fault/server-kill-test.ts [rounds] [seed]
  *
- * bin/kubenest must be built. After a failure the data folder stays; the seed repeats the choices, not the timing.
+ * bin/kubenest must be built. After a failure the data folder is kept; the seed reproduces the choices, not the timing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { checkLinearizability } from './linearizability.ts';
 import { random } from './random.ts';
 import { startServer } from './server-process.ts';
 
-/** So many more than were asked for, at most. */
+/** Maximum number of additional rounds. */
 const additionalRounds = 12;
 
 export async function runServerKillTest({ rounds, seed }: KillTestOptions): Promise<KillTestResult> {
@@ -34,7 +34,7 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
   const deaths: string[] = [];
   const violations: string[] = [];
   let final: FinalState = { revision: 0, records: [] };
-  // Few short lives may tell nothing of watches: a server may die before any watcher is there, or when each has seen all that happened.
+  // Short lives may test no watches: a server may die before any watcher connects, or when each has received all events.
   const hasTold = (): boolean => {
     const { lists, bookmarks, resumptions, gone } = watchFigures(history);
     return Math.min(lists, bookmarks, resumptions, gone) > 0;
@@ -46,7 +46,7 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
     const server = await startServer({ folder, port, flags: [`--data-dir=${folder}/data`], failpoint: death.failpoint });
     const clients = new Clients([port], next, history, memory);
     const running = clients.run();
-    // Connections take their time on a busy machine, and a life without a write tells nothing, nor do lives without a bookmark.
+    // Connections take time on a busy machine; a life without writes tests nothing, and neither do lives without a bookmark.
     const hasBegun = Promise.all([clients.hasWritten, watchFigures(history).bookmarks > 0 || clients.hasBookmark]);
     await Promise.race([hasBegun, exited(server.child)]);
     deaths.push(await diesOf(server.child, death, server.errors));
@@ -56,7 +56,7 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
     violations.push(...checkHistory(withDeletions(history, log), log, final));
   }
   const watches = watchFigures(history);
-  // Each watcher once in each life but the first.
+  // Each watcher receives at most one 410 in each life after the first.
   const mostGone = memory.watchers.length * (deaths.length - 1);
   violations.push(...checkLinearizability(withDeletions(history, log), log), ...checkGone(watches, mostGone));
   if (violations.length === 0) rmSync(folder, { recursive: true });

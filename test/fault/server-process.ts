@@ -1,4 +1,4 @@
-/** bin/kubenest, which must be built, as a process that faults happen to. */
+/** Runs bin/kubenest, which must be built, as a process for fault injection. */
 import type { Buffer } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,16 +16,16 @@ export interface Server {
 }
 
 export interface ServerProcessOptions {
-  /** Where its tokens are written, and its certificates unless the flags say otherwise. */
+  /** Folder of its tokens, and of its certificates unless set by flags. */
   readonly folder: string;
   readonly port: number;
-  /** Of its store. */
+  /** Flags of its store. */
   readonly flags: readonly string[];
-  /** For KUBENEST_FAILPOINT. */
+  /** Value of KUBENEST_FAILPOINT. */
   readonly failpoint?: string;
 }
 
-/** Resolves when it serves, or has ended. */
+/** Resolves when it is ready or has ended. */
 export async function startServer({ folder, port, flags, failpoint = '' }: ServerProcessOptions): Promise<Server> {
   const tokens = join(folder, 'tokens.csv');
   writeFileSync(tokens, `${token},admin,admin,"system:masters"\n`);
@@ -37,7 +37,7 @@ export async function startServer({ folder, port, flags, failpoint = '' }: Serve
     errors = (errors + data.toString()).slice(-10_000);
   });
   await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-  // Its log would fill the pipe.
+  // Drains the log, which would fill the pipe.
   child.stdout.resume();
   return { child, port, errors: () => errors };
 }

@@ -1,4 +1,4 @@
-/** Threads that terminate connections end again and again while clients write, read and watch. */
+/** Kills serving worker threads repeatedly while clients write, read and watch. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { random } from './random.ts';
 
 const kills = 10;
 
-it('nothing is lost when serving workers end under load', { timeout: 60_000 }, async () => {
+it('no data is lost when serving workers end under load', { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'serving-workers-'));
   const file = join(folder, 'objects.db');
   const tokens = join(folder, 'tokens.csv');
@@ -42,14 +42,14 @@ it('nothing is lost when serving workers end under load', { timeout: 60_000 }, a
     for (let killed = 0; killed < kills; killed++) {
       await sleep(next(200));
       const [...workers] = living;
-      // One, and now and then all of them at once.
+      // Usually one worker, occasionally all at once.
       const victims = next(5) === 0 ? workers : workers.slice(0, 1);
       await Promise.all(victims.map((worker) => worker.terminate()));
       await expect.poll(() => living.size, { timeout: 5_000 }).toBe(2);
     }
     const before = clients.acknowledged;
     await expect.poll(() => clients.acknowledged, { timeout: 10_000 }).toBeGreaterThan(before + 20);
-    // On a slow machine the workers have ended before any watch had its bookmark.
+    // On a slow machine the workers end before any watch receives a bookmark.
     const leastSeen = (): number => {
       const { lists, bookmarks, resumptions } = watchFigures(history);
       return Math.min(lists, bookmarks, resumptions);
@@ -64,7 +64,7 @@ it('nothing is lost when serving workers end under load', { timeout: 60_000 }, a
   const final = await readStore(file, storePrefix, { log, after: 0 }, textOf);
   const complete = withDeletions(history, log);
   const watches = watchFigures(history);
-  // The thread that has the store, and the history, goes on.
+  // The main thread, which has the store and the history, continues.
   const violations = [...checkHistory(complete, log, final), ...checkLinearizability(complete, log), ...checkGone(watches, 0)];
   expect(violations, `seed ${seed}`).toEqual([]);
   expect(watches.lists).toBeGreaterThan(0);

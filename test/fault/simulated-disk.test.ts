@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { random } from './random.ts';
 import { type DiskOperation, sectorBytes, SimulatedDisk } from './simulated-disk.ts';
 
-/** What is done, in its order: an operation that returns at once, or the beginning or end of one that others overlap. */
+/** Test actions in order: an operation that completes immediately, or the start or end of one that overlaps others. */
 type Act =
   | DiskOperation
   | { readonly begin: number; readonly operation: DiskOperation }
@@ -24,7 +24,7 @@ function diskAfter(acts: readonly Act[], files?: Record<string, string>): Simula
   return disk;
 }
 
-/** Each character is a sector; `.` has zeros. */
+/** Each character is a sector; `.` stands for zeros. */
 function fromText(text: string): Buffer {
   return Buffer.concat([...text].map((character) => Buffer.alloc(sectorBytes, character === '.' ? 0 : character)));
 }
@@ -40,7 +40,7 @@ function toText(files: ReadonlyMap<string, Buffer>): string {
   return [...files].map(([name, bytes]) => `${name}=${text(bytes)}`).join(' ');
 }
 
-/** All that the disk may have; more tries than there are states. */
+/** Returns all possible disk states, by more random tries than there are states. */
 function statesOf(disk: SimulatedDisk): string[] {
   const next = random(1);
   return [...new Set(Array.from({ length: 2_000 }, () => toText(disk.afterPowerLoss(next))))].sort();
@@ -64,10 +64,10 @@ const rows: readonly {
   readonly current: string;
   readonly states: readonly string[];
 }[] = [
-  { name: 'a write that is not synced may be lost', files: { f: 'a' }, acts: [write('b', 0)], current: 'f=b', states: ['f=a', 'f=b'] },
-  { name: 'a write that is synced stays', files: { f: 'a' }, acts: [write('b', 0), sync], current: 'f=b', states: ['f=b'] },
+  { name: 'an unsynced write may be lost', files: { f: 'a' }, acts: [write('b', 0)], current: 'f=b', states: ['f=a', 'f=b'] },
+  { name: 'a synced write is durable', files: { f: 'a' }, acts: [write('b', 0), sync], current: 'f=b', states: ['f=b'] },
   {
-    name: 'a write after the sync does not',
+    name: 'a write after the sync may be lost',
     files: { f: 'a' },
     acts: [write('b', 0), sync, write('c', 0)],
     current: 'f=c',
@@ -81,35 +81,35 @@ const rows: readonly {
     states: ['f=a', 'f=b'],
   },
   {
-    name: 'a sync covers no write that began after it',
+    name: 'a sync does not cover a write that started after it',
     files: { f: 'a' },
     acts: [{ begin: 1, operation: sync }, write('b', 0), { end: 1 }],
     current: 'f=b',
     states: ['f=a', 'f=b'],
   },
   {
-    name: 'nor one that had not returned when it began',
+    name: 'a sync does not cover a write that had not returned when it started',
     files: { f: 'a' },
     acts: [{ begin: 1, operation: write('b', 0) }, { begin: 2, operation: sync }, { end: 1 }, { end: 2 }],
     current: 'f=b',
     states: ['f=a', 'f=b'],
   },
   {
-    name: 'a sync that failed covers nothing',
+    name: 'a failed sync covers nothing',
     files: { f: 'a' },
     acts: [write('b', 0), { begin: 1, operation: sync }, { fail: 1 }],
     current: 'f=b',
     states: ['f=a', 'f=b'],
   },
   {
-    name: 'a write is torn between sectors, in any order',
+    name: 'a write may be torn between sectors, in any order',
     files: { f: 'aa' },
     acts: [write('bc', 0)],
     current: 'f=bc',
     states: ['f=aa', 'f=ac', 'f=ba', 'f=bc'],
   },
   {
-    name: 'a sector has what one of its writes left there',
+    name: 'a sector contains the result of one of its writes',
     files: { f: 'a' },
     acts: [write('b', 0), write('c', 0)],
     current: 'f=c',
@@ -123,57 +123,63 @@ const rows: readonly {
     states: ['f=a', 'f=a.', 'f=ab'],
   },
   {
-    name: 'a truncation may be lost, and what was cut off does not come back',
+    name: 'a truncation may be lost, and truncated data does not return',
     files: { f: 'ab' },
     acts: [truncate(1), sync, write('c', 2)],
     current: 'f=a.c',
     states: ['f=a', 'f=a..', 'f=a.c'],
   },
-  { name: 'a truncation that is not synced', files: { f: 'ab' }, acts: [truncate(1)], current: 'f=a', states: ['f=a', 'f=a.', 'f=ab'] },
+  { name: 'an unsynced truncation', files: { f: 'ab' }, acts: [truncate(1)], current: 'f=a', states: ['f=a', 'f=a.', 'f=ab'] },
   {
-    name: 'a write that wrote a part',
+    name: 'a partial write',
     files: { f: 'aa' },
     acts: [{ begin: 1, operation: write('bb', 0) }, { end: 1, bytes: fromText('b') }, sync],
     current: 'f=ba',
     states: ['f=ba'],
   },
   {
-    name: 'a write that failed',
+    name: 'a failed write',
     files: { f: 'a' },
     acts: [{ begin: 1, operation: write('b', 0) }, { fail: 1 }],
     current: 'f=a',
     states: ['f=a'],
   },
   {
-    name: 'a file whose folder was not synced may be gone',
+    name: 'a file may be missing if its folder was not synced',
     acts: [link('f', 0), write('a', 0), sync],
     current: 'f=a',
     states: ['', 'f=a'],
   },
   {
-    name: 'and one whose folder was may be empty',
+    name: 'a file may be empty if only its folder was synced',
     acts: [link('f', 0), write('a', 0), syncFolder],
     current: 'f=a',
     states: ['f=', 'f=.', 'f=a'],
   },
-  { name: 'with both it stays', acts: [link('f', 0), write('a', 0), sync, syncFolder], current: 'f=a', states: ['f=a'] },
+  { name: 'a file is durable if both were synced', acts: [link('f', 0), write('a', 0), sync, syncFolder], current: 'f=a', states: ['f=a'] },
   {
-    name: 'a file that was removed may come back',
+    name: 'a removed file may return',
     files: { f: 'a' },
     acts: [{ type: 'unlink', name: 'f' }],
     current: '',
     states: ['', 'f=a'],
   },
-  { name: 'unless its folder was synced', files: { f: 'a' }, acts: [{ type: 'unlink', name: 'f' }, syncFolder], current: '', states: [''] },
   {
-    name: 'a name that was used again has either file',
+    name: 'a removed file does not return if its folder was synced',
+    files: { f: 'a' },
+    acts: [{ type: 'unlink', name: 'f' }, syncFolder],
+    current: '',
+    states: [''],
+  },
+  {
+    name: 'a reused name refers to either file',
     files: { f: 'a' },
     acts: [{ type: 'unlink', name: 'f' }, link('f', 1), write('b', 0, 1), { type: 'sync', file: 1 }],
     current: 'f=b',
     states: ['', 'f=a', 'f=b'],
   },
   {
-    name: 'a file that was renamed has either name, never both or none',
+    name: 'a renamed file has either name, never both or none',
     files: { f: 'a', g: 'b' },
     acts: [{ type: 'rename', from: 'f', to: 'g' }],
     current: 'g=a',

@@ -1,57 +1,58 @@
 import { Buffer } from 'node:buffer';
 
-/** What processes ask for of the files of one folder. A file is a number: its names come and go. */
+/** Operations on the files of a folder. A file is identified by a number, because its names change. */
 export type DiskOperation =
   | { readonly type: 'write'; readonly file: number; readonly offset: number; readonly bytes: Buffer }
   | { readonly type: 'truncate'; readonly file: number; readonly size: number }
   | { readonly type: 'link'; readonly name: string; readonly file: number }
   | { readonly type: 'unlink'; readonly name: string }
   | { readonly type: 'rename'; readonly from: string; readonly to: string }
-  /** What was done to the file before is on the disk when it returns; not the file's name. */
+  /** Makes earlier operations on the file durable when it returns, but not the file's name. */
   | { readonly type: 'sync'; readonly file: number }
-  /** The same of the names of all files. */
+  /** Makes earlier changes of all file names durable. */
   | { readonly type: 'syncFolder' };
 
-/** Whole numbers from 0 to one below the argument. */
+/** Returns integers from 0 to the argument minus one. */
 type Random = (below: number) => number;
 type FileOperation = Extract<DiskOperation, { type: 'write' | 'truncate' }>;
 type NameOperation = Extract<DiskOperation, { type: 'link' | 'unlink' | 'rename' }>;
 
-/** What is not synced yet. */
+/** An unsynced operation. */
 interface Pending<Operation> {
   readonly id: number;
   operation: Operation;
   hasReturned: boolean;
 }
 
-/** What a disk writes whole or not at all. */
+/** Size that a disk writes atomically. */
 export const sectorBytes = 512;
 const pageBytes = 4_096;
 
 /**
- * The files of a folder, as processes see them and as a disk may have them when the power fails. The model: a sync makes durable what returned before
- * it began, once it has returned. Of what is not durable any part may be on the disk, in any order: of a file each sector as it was after any of
- * its writes, and any of the sizes that it had; of a folder any of its changes. A file's creation, renaming and removal are durable only when the
- * folder was synced (POSIX promises no more; ext4 does). No sector is torn: SQLite promises nothing on disks that do that.
+ * The files of a folder as processes see them, and as a disk may have them after a power failure. Model: when a sync
+ * returns, it has made everything durable that returned before it started. Anything else may be on the disk partially, in
+ * any order: of a file each sector after any of its writes, and any of its sizes; of a folder any of its changes. Creating,
+ * renaming and removing a file is durable only after a sync of the folder (POSIX promises no more; ext4 does). Sectors are
+ * never torn: SQLite makes no promise for such disks.
  *
- * Worked example: write AA, sync, write BB over it, write CC behind. The disk has one of: AA, BB, AA and zeros, BB and zeros, AACC, BBCC; but
- * never nothing.
+ * Worked example: write AA, sync, write BB over it, append CC. The disk contains one of: AA, BB, AA and zeros, BB and zeros,
+ * AACC, BBCC; but never nothing.
  */
 export class SimulatedDisk {
   readonly #files = new Map<number, SimulatedFile>();
   readonly #names: Map<string, number>;
   #pending: Pending<NameOperation>[] = [];
-  /** What each sync that has not returned is to make durable. */
+  /** Effects of the syncs that have not returned. */
   readonly #syncs = new Map<number, () => void>();
   readonly #open = new Map<number, Pending<DiskOperation>>();
 
-  /** `files`: what is durable at first. They have the numbers from 0 on, in their order. */
+  /** `files` are initially durable and have the numbers from 0 in order. */
   constructor(files: ReadonlyMap<string, Buffer> = new Map()) {
     this.#names = new Map([...files.keys()].map((name, number) => [name, number]));
     for (const [number, bytes] of [...files.values()].entries()) this.#files.set(number, new SimulatedFile(bytes));
   }
 
-  /** From now on it may have happened. `id`: by which it is ended, or fails. */
+  /** Starts an operation, which may have an effect from now on. `id` identifies it for `end` and `fail`. */
   begin(id: number, operation: DiskOperation): void {
     const { type } = operation;
     if (type === 'sync') {
@@ -76,7 +77,7 @@ export class SimulatedDisk {
     }
   }
 
-  /** It has returned. `bytes`: what a write has written, if that is not all. */
+  /** Completes an operation. `bytes` is the written part of a partial write. */
   end(id: number, bytes?: Buffer): void {
     this.#syncs.get(id)?.();
     this.#syncs.delete(id);
@@ -87,7 +88,7 @@ export class SimulatedDisk {
     this.#open.delete(id);
   }
 
-  /** It has not happened. */
+  /** Ends an operation without effect. */
   fail(id: number): void {
     this.#syncs.delete(id);
     this.#open.delete(id);
@@ -95,14 +96,14 @@ export class SimulatedDisk {
     for (const file of this.#files.values()) file.pending = file.pending.filter((pending) => pending.id !== id);
   }
 
-  /** What processes see. */
+  /** Returns the files as processes see them. */
   current(): Map<string, Buffer> {
     const names = new Map(this.#names);
     for (const { operation } of this.#pending) rename(names, operation);
     return this.#contents(names, (file) => file.current());
   }
 
-  /** What may be there after the power failed now. */
+  /** Returns a possible content after a power failure now. */
   afterPowerLoss(next: Random): Map<string, Buffer> {
     const names = new Map(this.#names);
     const keep = chooseOperations(this.#pending.length, next);
@@ -164,7 +165,7 @@ class SimulatedFile {
   }
 }
 
-/** The size at first, and after each operation. */
+/** Returns the initial size and the size after each operation. */
 function sizesAfter(size: number, operations: readonly FileOperation[]): number[] {
   const sizes = [size];
   for (const operation of operations) {
@@ -182,7 +183,7 @@ function contentAfter(durable: Buffer, operations: readonly FileOperation[]): Bu
   return content.subarray(0, sizes.at(-1)!);
 }
 
-/** `bytes` are those of the file from `start` on. What is cut off reads as zeros when the file grows again. */
+/** Applies an operation to the bytes from `start` on. Truncated bytes read as zeros when the file grows again. */
 function applyWithin(bytes: Buffer, start: number, operation: FileOperation): void {
   if (operation.type === 'truncate') bytes.fill(0, Math.min(bytes.length, Math.max(0, operation.size - start)));
   else {
@@ -191,7 +192,7 @@ function applyWithin(bytes: Buffer, start: number, operation: FileOperation): vo
   }
 }
 
-/** The sectors that operations change, each with the indices of these, in their order. */
+/** Returns the changed sectors with the indices of their operations in order. */
 function sectorsOf(operations: readonly FileOperation[], sizes: readonly number[]): Map<number, number[]> {
   const sectors = new Map<number, number[]>();
   operations.forEach((operation, i) => {
@@ -209,13 +210,13 @@ function sectorsOf(operations: readonly FileOperation[], sizes: readonly number[
 }
 
 interface SectorChoice {
-  /** After how many operations the file had the size that it has; undefined: any. */
+  /** Number of operations after which the file had its chosen size; undefined: any. */
   readonly size?: number;
-  /** How many of the operations that touch a sector have reached it. */
+  /** Returns how many of a sector's operations have reached it. */
   upTo(sector: number, touching: readonly number[]): number;
 }
 
-/** Disks lose in several ways; sectors that are each for themselves would hardly ever be all there. */
+/** Chooses a pattern of loss. If sectors were independent, a complete state would hardly ever occur. */
 function chooseSectors(count: number, next: Random): SectorChoice {
   const last = (touching: readonly number[], isKept: (index: number) => boolean): number => touching.findLastIndex(isKept) + 1;
   switch (next(6)) {
@@ -228,7 +229,7 @@ function chooseSectors(count: number, next: Random): SectorChoice {
       return { upTo: (_, touching) => last(touching, (index) => kept[index]!) };
     }
     case 3: {
-      // The last that has reached the disk has done so in part.
+      // The last operation that reached the disk is partial.
       const reached = next(count);
       return {
         size: reached + 1,
@@ -247,14 +248,14 @@ function chooseSectors(count: number, next: Random): SectorChoice {
       };
     }
     default: {
-      // Of many sectors few are lost, or few are there.
+      // Either few of many sectors are lost, or few are written.
       const share = next(100);
       return { upTo: (_, touching) => (next(100) < share ? touching.length : next(touching.length + 1)) };
     }
   }
 }
 
-/** Which of so many changes of a folder are kept. */
+/** Returns which of `count` folder changes are kept. */
 function chooseOperations(count: number, next: Random): (index: number) => boolean {
   switch (next(4)) {
     case 0:
@@ -280,7 +281,7 @@ function rename(names: Map<string, number>, operation: NameOperation): void {
       break;
     case 'rename': {
       const file = names.get(operation.from);
-      // Its creation is lost.
+      // The file's creation is lost.
       if (file === undefined) break;
       names.delete(operation.from);
       names.set(operation.to, file);

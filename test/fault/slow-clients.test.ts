@@ -1,4 +1,4 @@
-/** Clients that ask for much and read nothing: they are cut off, cost little memory until then, and nobody waits for them. */
+/** Clients that request much and read nothing: they are disconnected, use little memory until then, and block nobody. */
 import type { Buffer } from 'node:buffer';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http2 from 'node:http2';
@@ -17,7 +17,7 @@ const objectBytes = 200_000;
 const stalledMs = 3_000;
 const clients = 100;
 
-/** All that is tested of the embedded store, and the lists of the others; `KUBENEST_FAULT_LONG=1`: all of all. */
+/** By default runs all tests on the embedded store and only the lists on others; `KUBENEST_FAULT_LONG=1` runs everything. */
 const isLong = process.env['KUBENEST_FAULT_LONG'] === '1';
 
 let ends = new AsyncDisposableStack();
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 async function write(i: number, method: 'POST' | 'PUT'): Promise<void> {
   const name = `c${i % objects}`;
-  // What changes makes every answer another, so that none shares its bytes with an older one.
+  // Changing the objects makes each response different, so that none shares its bytes with an earlier one.
   const body = { metadata: { name }, data: { text: String(i).padEnd(objectBytes, 'x') } };
   const { status } = await server.fetch(method === 'POST' ? configMaps : `${configMaps}/${name}`, { method, body });
   expect(status).toBeLessThan(300);
@@ -49,9 +49,9 @@ function residentMegabytes(): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1_024;
 }
 
-/** A client that has sent a request and reads nothing of the answer. */
+/** A client that has sent a request and does not read the response. */
 interface Stalled {
-  /** Reads at last: how many bytes there are until the end. */
+  /** Reads the rest of the response. Returns its size. */
   rest(): Promise<number>;
 }
 
@@ -61,7 +61,7 @@ function stallHttp1(path: string): Stalled {
   return stalled(socket);
 }
 
-/** Of a stream: the connection itself is read. */
+/** Stalls a stream, while the connection itself is read. */
 function stallHttp2(session: http2.ClientHttp2Session, path: string): Stalled {
   return stalled(session.request({ ':path': path, authorization: 'Bearer admin-token' }));
 }
@@ -69,7 +69,7 @@ function stallHttp2(session: http2.ClientHttp2Session, path: string): Stalled {
 function stalled(stream: Duplex): Stalled {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   stream.pause();
-  // A reset is an error.
+  // A reset is reported as an error.
   stream.on('error', () => stream.destroy()).on('close', resolve);
   let bytes = 0;
   return {
@@ -95,7 +95,7 @@ async function medianGetMs(): Promise<number> {
 }
 
 describe.each(backendNames)('on %s', (backend) => {
-  it('lists that nobody reads are broken off after the request timeout, and hold little memory', { timeout: 120_000 }, async ({ skip }) => {
+  it('unread lists are aborted after the request timeout and use little memory', { timeout: 120_000 }, async ({ skip }) => {
     if (absent[backend]) return skip(absent[backend]);
     await startOn(backend);
     await Promise.all(Array.from({ length: 5 }, () => server.fetch(configMaps)));
@@ -105,21 +105,21 @@ describe.each(backendNames)('on %s', (backend) => {
     session.on('error', () => {});
     const lists: Stalled[] = [];
     for (let i = 0; i < clients; i++) {
-      // Each list is another.
+      // Makes each list different.
       await write(objects + i, 'PUT');
       lists.push(i % 2 === 0 ? stallHttp1(configMaps) : stallHttp2(session, configMaps));
     }
-    // 100 answers of 12 MB that share nothing would be 1,200 MB. Serving workers hold pieces of their own.
+    // 100 separate responses of 12 MB would take 1,200 MB. Serving workers hold additional chunks.
     expect(residentMegabytes() - before).toBeLessThan(300);
     expect(await medianGetMs()).toBeLessThan(10 * usual + 50);
     await sleep(3 * stalledMs);
-    // What the connections had taken already is all that comes.
+    // Only what the connections had already buffered arrives.
     const rests = await Promise.all(lists.map((list) => list.rest()));
     expect(Math.max(...rests)).toBeLessThan((objects * objectBytes) / 2);
     session.destroy();
   });
 
-  it('watchers that read nothing are ended after 30 seconds, cost little, and hold up nobody', { timeout: 120_000 }, async ({ skip }) => {
+  it('unread watches end after 30 seconds, use little memory and block nobody', { timeout: 120_000 }, async ({ skip }) => {
     if (absent[backend]) return skip(absent[backend]);
     if (backend !== 'embedded' && !isLong) return skip('40 seconds more: KUBENEST_FAULT_LONG=1');
     await startOn(backend);
@@ -140,7 +140,7 @@ describe.each(backendNames)('on %s', (backend) => {
     const watches = Array.from({ length: 90 }, (_, i) => (i % 2 === 0 ? stallHttp1(watch) : stallHttp2(stalling, watch)));
     let written = 0;
     let slowest = 0;
-    // Long enough that the connections take no more, and that who takes nothing is ended.
+    // Long enough to fill the connections and to reach the slow-client timeout.
     for (; performance.now() - began < 40_000; await sleep(200)) {
       const at = performance.now();
       await write(objects + written++, 'PUT');
@@ -148,9 +148,9 @@ describe.each(backendNames)('on %s', (backend) => {
       slowest = Math.max(slowest, performance.now() - at);
     }
     expect(slowest).toBeLessThan(2_000);
-    // An event of 200 kB each and watcher, kept until it is read, would be 2 GB.
+    // Buffering an event of 200 kB for each watcher would take 2 GB.
     expect(residentMegabytes() - before).toBeLessThan(200);
-    // Who were not ended would have all that comes, and no end.
+    // A watch that did not end would receive all events.
     await Promise.all(watches.map((each) => each.rest()));
     reading.destroy();
     session.destroy();

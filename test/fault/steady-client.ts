@@ -1,6 +1,6 @@
 /**
- * A client on a thread of its own that asks for one thing over a connection that it keeps, one request after the other, until
- * it is told to end: what it has to wait is then what the server makes it wait, and not the test beside it.
+ * A client in its own thread that repeats a request over a persistent connection until it is stopped, so that its latency is
+ * caused by the server and not by the test.
  */
 import { once } from 'node:events';
 import { Agent, request } from 'node:https';
@@ -11,26 +11,26 @@ import { threadTimes } from '../servers/thread-times.ts';
 export interface SteadyRequest {
   readonly url: string;
   readonly token: string;
-  /** Default: GET. */
+  /** Method. Default: GET. */
   readonly method?: string;
   readonly contentType?: string;
   readonly body?: string;
-  /** Between an answer and the next request. Default: 20. */
+  /** Pause between a response and the next request. Default: 20. */
   readonly pauseMs?: number;
-  /** At the beginning, of which nothing is told. Default: none. */
+  /** Initial time without measurements. Default: none. */
   readonly warmUpMs?: number;
-  /** Of the server, by which `workMs` is known. */
+  /** Process id of the server, required for `workMs`. */
   readonly pid?: number;
 }
 
 export interface Wait {
-  /** Between question and answer, by the wall's clock. */
+  /** Wall-clock latency in milliseconds. */
   readonly wallMs: number;
-  /** What the server's first thread computed meanwhile, for whomever: other processes add nothing to it. 0 without a `pid`. */
+  /** CPU time of the server's first thread meanwhile, for any request, independent of other processes. 0 without a `pid`. */
   readonly workMs: number;
 }
 
-/** Resolves when told to end, with what each answer took; rejects when one is not 200. */
+/** `stop` resolves to the measurements; rejects if a response is not 200. */
 export class SteadyClient {
   readonly #worker: Worker;
   readonly #failed: Promise<never>;
@@ -49,7 +49,7 @@ export class SteadyClient {
   }
 }
 
-/** The 99th percentile. */
+/** Returns the 99th percentile. */
 export function percentile99(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? 0;
 }
@@ -63,7 +63,7 @@ async function ask({ url, token, method = 'GET', contentType, body, pid }: Stead
   request(url, { agent, method, headers, rejectUnauthorized: false }, (response) => {
     response.resume().on('end', () => {
       if (response.statusCode === 200) resolve({ wallMs: performance.now() - began, workMs: work() - workBefore });
-      else reject(new Error(`${method} ${url} was answered with ${response.statusCode}`));
+      else reject(new Error(`${method} ${url} failed with ${response.statusCode}`));
     });
   })
     .on('error', reject)

@@ -1,12 +1,13 @@
 /**
- * Two servers on one redis or one etcd, a proxy of the network between them, and clients at both, while faults happen: servers and the
- * store are killed and paused, the network is cut, held and slowed down, the past is compacted every 100 ms. Nothing acknowledged may be
- * lost, what the clients saw is linearizable, versions never go back, and watchers that hop between the servers see each event once.
+ * Two servers on one redis or etcd, a network proxy between them, and clients at both, under faults: servers and the store
+ * are killed and paused, the network is cut, stalled and slowed down, and the past is compacted every 100 ms. No
+ * acknowledged write may be lost, observations must be linearizable, versions must not decrease, and watchers that switch
+ * servers must see each event once.
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/fault/store-fault-test.ts redis|etcd [rounds] [seed] [fault,…|all] [pause]
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/store-fault-test.ts redis|etcd [rounds]
+ *     [seed] [fault,…|all] [pause]
  *
- * `pause`: how many seconds pauses and faults of the network last, 5-60 if it is not told.
- * bin/kubenest must be built.
+ * `pause` is the duration of pauses and network faults in seconds, default 5-60. bin/kubenest must be built.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,9 +37,9 @@ export interface StoreFaultOptions {
   readonly backend: Backend;
   readonly rounds: number;
   readonly seed: number;
-  /** One of them is chosen for each round. Default: all. */
+  /** Faults to choose from in each round. Default: all. */
   readonly faults?: readonly string[] | undefined;
-  /** How long pauses and faults of the network last, in seconds: from the first to the second. Default: 5 to 60. */
+  /** Range of the duration of pauses and network faults in seconds. Default: 5 to 60. */
   readonly pauseSeconds?: readonly [least: number, most: number] | undefined;
 }
 
@@ -49,22 +50,22 @@ export interface StoreFaultResult {
   readonly events: number;
   readonly linearized: number;
   readonly watches: WatchFigures;
-  /** What happened in each round, for how long, and how long it took after its end until writes were acknowledged again. */
+  /** Fault of each round with its duration, and the time after its end until a write was acknowledged. */
   readonly rounds: readonly { readonly fault: string; readonly tookMs: number; readonly recoveryMs: number }[];
-  /** Where the history is, if there are violations. */
+  /** Folder of the history, if there are violations. */
   readonly folder: string;
 }
 
-/** What faults happen to. */
+/** The targets of faults. */
 interface World {
   store: Awaited<ReturnType<typeof startRedis>> | Awaited<ReturnType<typeof startEtcd>>;
   readonly servers: Server[];
   readonly proxy: Proxy;
-  /** The store itself, without the proxy. */
+  /** The store without the proxy. */
   readonly direct: Storage;
-  /** Up to which revision the test knows what has happened. */
+  /** Returns the revision up to which the log is known. */
   logged(): number;
-  /** Where and with which flags a server starts again. */
+  /** Restarts a server at the same address with the same flags. */
   restartServer(index: number): Promise<void>;
   next(below: number): number;
   pauseMs(): number;
@@ -112,7 +113,7 @@ export const faults: Readonly<Record<string, (world: World) => Promise<void>>> =
   },
   async [compacting]({ direct, logged }) {
     for (let i = 0; i < compactions; i++) {
-      // Only what the test has read already.
+      // Compacts only what the test has read.
       await direct.compact(logged());
       await sleep(100);
     }
@@ -169,7 +170,7 @@ export async function runStoreFaultTest(options: StoreFaultOptions): Promise<Sto
     const final = { revision, records: records.map(({ key, revision: at, value }) => ({ key, revision: at, text: textOf(value) })) };
     const complete = withDeletions(history, log);
     const watches = watchFigures(history);
-    // Of each server each watcher once for each fault and each compaction, behind which the cache may have been.
+    // Each watcher may receive a 410 from each server for each fault and each compaction that overtakes the cache.
     const causes = rounds.reduce((sum, { fault }) => sum + (fault === compacting ? compactions : 1), 0);
     const explained = 2 * clients.watchers * causes;
     const violations = [...checkHistory(complete, log, final), ...checkLinearizability(complete, log), ...checkGone(watches, explained)];
@@ -225,20 +226,23 @@ async function endWorld({ servers, direct, proxy, store }: World): Promise<void>
   await store[Symbol.asyncDispose]();
 }
 
-/** The revision after which the servers have nothing of the clients under way: what these gave up may happen still. */
+/**
+ * Returns a revision after which the servers have no pending client operations; abandoned operations may still take effect
+ * before it.
+ */
 async function settled(storage: Storage): Promise<number> {
   await sleep(2_000);
   return storage.currentRevision();
 }
 
-/** Resolves when so many more writes were acknowledged. Rejects if that takes two minutes: the store has not come back. */
+/** Resolves after `writes` further acknowledged writes. Rejects after two minutes, because the store has not recovered. */
 async function progress(clients: Clients, writes: number): Promise<void> {
   const wanted = clients.acknowledged + writes;
   for (const began = performance.now(); clients.acknowledged < wanted; await sleep(10))
     if (performance.now() - began > 120_000) throw new Error('no write was acknowledged for two minutes');
 }
 
-/** For each kind of fault: how often, the longest in milliseconds, and the median and longest time until writes were acknowledged again. */
+/** Returns for each fault the count, the maximum duration in milliseconds, and the median and maximum recovery time. */
 export function faultTable({ rounds }: StoreFaultResult): string {
   return [...Map.groupBy(rounds, ({ fault }) => fault)]
     .map(([fault, all]) => {

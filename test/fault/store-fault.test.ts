@@ -3,14 +3,14 @@ import { etcd, noEtcd } from '../servers/etcd-server.ts';
 import { noRedis, redisServer } from '../servers/redis-server.ts';
 import { faults, runStoreFaultTest } from './store-fault-test.ts';
 
-/** More often and for longer: see store-fault-test.ts. */
+/** For longer runs see store-fault-test.ts. */
 const names = Object.keys(faults);
 
 for (const { backend, absent } of [
   { backend: 'redis', absent: redisServer === undefined ? noRedis : undefined },
   { backend: 'etcd', absent: etcd === undefined ? noEtcd : undefined },
 ] as const) {
-  it(`two servers on one ${backend} lose nothing, and show nothing that is not so`, { timeout: 240_000 }, async ({ skip }) => {
+  it(`two servers on one ${backend} lose no data and return no wrong state`, { timeout: 240_000 }, async ({ skip }) => {
     if (absent) return skip(absent);
     const seed = Date.now() % 2 ** 31;
     const { violations, acknowledged, watches, rounds, folder } = await runStoreFaultTest({

@@ -1,4 +1,7 @@
-/** A redis without memory and an etcd without space, under a server: what needs room is refused, all else goes on, and so does the rest when there is room. */
+/**
+ * A redis without memory and an etcd without space under a server: writes that need space are rejected, everything else
+ * works, and writes recover when there is space.
+ */
 import { expect, it, vi } from 'vitest';
 import { startTestCluster, type TestCluster, type TestStorage } from '#testing/index';
 import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
@@ -6,9 +9,9 @@ import { durable, noRedis, redisServer, startRedis } from '../servers/redis-serv
 
 interface FullStore extends AsyncDisposable {
   readonly storage: TestStorage;
-  /** Small writes find no room either. */
+  /** Makes small writes fail, too. */
   takeRoom(): void;
-  /** As an administrator would. */
+  /** Frees space like an administrator. */
   makeRoom(): Promise<void>;
 }
 
@@ -41,7 +44,7 @@ async function smallEtcd(): Promise<FullStore> {
   };
   return {
     storage: { etcdUrl: server.url },
-    // The alarm refuses them.
+    // The alarm rejects them.
     takeRoom() {},
     async makeRoom() {
       const { header } = await post('kv/range', { key: 'AA==' });
@@ -54,7 +57,7 @@ async function smallEtcd(): Promise<FullStore> {
   };
 }
 
-/** Creates ConfigMaps until one is refused. Returns the names of the others, and what was said of it. */
+/** Creates ConfigMaps until one is rejected. Returns the names of the created ones and the rejection. */
 async function fill(cluster: TestCluster): Promise<{ readonly names: readonly string[]; readonly refused: Response }> {
   const names: string[] = [];
   for (;;) {
@@ -66,7 +69,7 @@ async function fill(cluster: TestCluster): Promise<{ readonly names: readonly st
   }
 }
 
-/** The types and names of the events of a watch, until it is ended. */
+/** Yields types and names of a watch's events until it ends. */
 async function* events(response: Response): AsyncGenerator<string> {
   let text = '';
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -91,7 +94,7 @@ for (const { name, start, absent, says } of [
   },
   { name: 'etcd', start: smallEtcd, absent: etcd === undefined ? noEtcd : undefined, says: /database space exceeded/ },
 ]) {
-  it(`a full ${name} refuses what needs room, and nothing else`, { timeout: 60_000 }, async ({ skip }) => {
+  it(`a full ${name} rejects writes that need space, and nothing else`, { timeout: 60_000 }, async ({ skip }) => {
     if (absent) return skip(absent);
     await using store = await start();
     await using cluster = await startTestCluster({ storage: store.storage });
@@ -101,7 +104,7 @@ for (const { name, start, absent, says } of [
     expect(await refused.json()).toMatchObject({ kind: 'Status', status: 'Failure', message: expect.stringMatching(says) });
     expect(names.length).toBeGreaterThan(5);
     store.takeRoom();
-    // As kube-apiserver's check of an etcd under the NOSPACE alarm: no restart would make room.
+    // Like kube-apiserver's check of an etcd with the NOSPACE alarm: a restart would not free space.
     const healthy = async (full: 0 | 1): Promise<void> => {
       for (const path of ['/livez', '/readyz', '/healthz']) expect((await cluster.fetch(path)).status, path).toBe(200);
       expect(await (await cluster.fetch('/metrics')).text()).toContain(`\nkubenest_storage_full ${full}\n`);
@@ -119,7 +122,7 @@ for (const { name, start, absent, says } of [
     );
     const [first, second, ...others] = names;
     const next = watched.next();
-    // The refused write beside it must not take the deletion with it.
+    // A concurrently rejected write must not affect the deletion.
     const [deleted, again] = await Promise.all([
       cluster.fetch(`${configMaps}/${first}`, { method: 'DELETE' }),
       cluster.fetch(configMaps, { body: { metadata: { name: 'again' }, data: { text: 'x'.repeat(500_000) } } }),

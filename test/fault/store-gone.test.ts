@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kubenest } from '../servers/kubenest.ts';
 import { noRedis, type RedisServer, redisServer, startRedis } from '../servers/redis-server.ts';
 
-/** What hooks, backends and what is open still may take, one after the other. Requests under way have a minute more. */
+/** Maximum duration of shutdown hooks, backends and open connections. Pending requests have another minute. */
 const endsWithinMs = 27_000;
 const configMap = { metadata: { name: 'a' } };
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
-if (redisServer === undefined) it('needs a redis-server', ({ skip }) => skip(noRedis));
+if (redisServer === undefined) it('requires redis-server', ({ skip }) => skip(noRedis));
 else
   describe('SIGTERM while the store', () => {
     let redis: RedisServer;

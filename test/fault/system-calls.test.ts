@@ -10,7 +10,7 @@ function stepsOf(lines: readonly string[], files: readonly string[] = []): unkno
   return recorder.steps.map(shortened);
 }
 
-/** As one line each. */
+/** Formats a step as one line. */
 function shortened(step: Step): string {
   if (step.type === 'note') return `note ${step.text}`;
   if (step.type !== 'begin') return `${step.type} ${step.id}${step.type === 'end' && step.bytes ? ` ${step.bytes.toString()}` : ''}`;
@@ -19,7 +19,7 @@ function shortened(step: Step): string {
 
 const open = (path: string, flags: string, result: number): string => `7 openat(AT_FDCWD, ${hex(path)}, ${flags}) = ${result}`;
 
-it('a file that is made, written, synced and removed, and a note between', () => {
+it('records a file that is created, written, synced and removed, with a note in between', () => {
   expect(
     stepsOf([
       open('/notes', 'O_WRONLY|O_CREAT|O_APPEND|O_CLOEXEC, 0666', 3),
@@ -51,7 +51,7 @@ it('a file that is made, written, synced and removed, and a note between', () =>
   ]);
 });
 
-it('calls of two threads that overlap, one that writes a part, one that fails, and one that never returns', () => {
+it('records overlapping calls of two threads: a partial write, a failed one, and one that never returns', () => {
   expect(
     stepsOf(
       [
@@ -77,7 +77,7 @@ it('calls of two threads that overlap, one that writes a part, one that fails, a
   ]);
 });
 
-it('writes without an offset go on where the last one ended; what other files get is left out', () => {
+it('tracks file positions for writes without an offset and ignores other files', () => {
   expect(
     stepsOf([
       open('/data/f', 'O_WRONLY|O_CREAT|O_TRUNC|O_CLOEXEC, 0600', 4),
@@ -105,6 +105,6 @@ it.each([
   '7 fallocate(4, 0, 0, 4096) = 0',
   `7 writev(4, [{iov_base=${hex('a')}, iov_len=1}], 1) = 1`,
   `7 link(${hex('/data/f')}, ${hex('/data/g')}) = 0`,
-])('what would change a file and is not understood is refused: %s', (line) => {
-  expect(() => stepsOf([open('/data/f', 'O_RDWR', 4), line], ['f'])).toThrow('is not understood');
+])('rejects unknown calls that could change a file: %s', (line) => {
+  expect(() => stepsOf([open('/data/f', 'O_RDWR', 4), line], ['f'])).toThrow('unsupported call');
 });

@@ -1,6 +1,6 @@
 /**
- * What processes do to the files of a folder, as the system sees it: by strace, which is Debian's package of that name. What a process notes
- * with a write to another file is in the same order.
+ * Records the operations of processes on the files of a folder with strace (from Debian's package of that name). Notes that
+ * a process writes to another file are recorded in the same order.
  */
 import { Buffer } from 'node:buffer';
 import { spawn, spawnSync } from 'node:child_process';
@@ -9,15 +9,15 @@ import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DiskOperation, SimulatedDisk } from './simulated-disk.ts';
 
-/** One thing of a record. An operation may have happened once it has begun; processes may rely on it once it has ended. */
+/** A step of a recording. An operation may have an effect once it has started; processes may rely on it once it has ended. */
 export type Step =
   | { readonly type: 'begin'; readonly id: number; readonly operation: DiskOperation }
-  /** `bytes`: what a write has written, if that is not all. */
+  /** `bytes` is the written part of a partial write. */
   | { readonly type: 'end'; readonly id: number; readonly bytes?: Buffer }
   | { readonly type: 'fail'; readonly id: number }
   | { readonly type: 'note'; readonly text: string };
 
-/** Why nothing can be recorded here; undefined: it can. */
+/** The reason why recording is impossible; undefined if it is possible. */
 export const noTrace: string | undefined = whyNoTrace();
 
 function whyNoTrace(): string | undefined {
@@ -26,7 +26,10 @@ function whyNoTrace(): string | undefined {
   return status === 0 ? undefined : 'no process may be traced here';
 }
 
-/** A `?`: not every processor has it. Those that are not understood below are there so that none is overlooked. */
+/**
+ * The `?` marks calls that some processors lack. Calls that are not handled below are included so that their use is
+ * detected.
+ */
 const traced = [
   ...['?open', 'openat', '?openat2', '?creat', 'close', 'write', 'pwrite64', 'ftruncate', 'fsync', 'fdatasync', '?unlink', 'unlinkat'],
   ...[
@@ -44,12 +47,12 @@ const traced = [
   ],
   ...['?dup', '?dup2', 'dup3', 'copy_file_range', 'sendfile', 'splice', 'lseek', 'mmap'],
 ];
-/** More than any write has. */
+/** Longer than any write. */
 const longestString = 64 * 1_048_576;
 
 /**
- * Records what processes do to the files of a folder, one process after the other. Of a `-shm` file nothing is recorded: it is memory that
- * processes of SQLite share, which the first of them makes anew.
+ * Records the operations of sequential processes on the files of a folder. `-shm` files are ignored: they are shared memory
+ * of SQLite processes, recreated by the first of them.
  */
 export class Recorder {
   readonly steps: Step[] = [];
@@ -57,13 +60,13 @@ export class Recorder {
   readonly #notes: string;
   readonly #disk: SimulatedDisk;
   readonly #names: Map<string, number>;
-  /** Those that have not returned. `undo`: what to do if one has not happened. */
+  /** Pending operations. `undo` reverts one that did not happen. */
   readonly #operations = new Map<number, { readonly operation: DiskOperation; readonly undo: (() => void) | undefined }>();
   readonly #descriptors = new Map<number, Descriptor>();
   #nextFile: number;
   #nextId = 0;
 
-  /** `files`: what is in the folder at first. `notes`: a file elsewhere. */
+  /** `files` is the initial content of the folder. `notes` is a file outside of it. */
   constructor(folder: string, notes: string, files: ReadonlyMap<string, Buffer>) {
     this.#folder = folder;
     this.#notes = notes;
@@ -73,17 +76,17 @@ export class Recorder {
   }
 
   /**
-   * Runs a process until it ends, and returns the signal by which it did. Throws if it ends with an error, and if the files are not those that the record makes:
-   * then it has overlooked something.
+   * Runs a process to its end and returns the signal that killed it. Throws if it fails, or if the real files differ from
+   * the recorded ones, which would mean that an operation was missed.
    */
   async run(command: readonly string[], { env, death }: RunOptions): Promise<NodeJS.Signals | null> {
     const output = `${this.#notes}.trace`;
     const options = ['-f', '-qq', '-xx', '-s', String(longestString), '-e', 'signal=none', '-o', output];
-    // Faster, but nothing can be injected.
+    // Faster, but does not support fault injection.
     if (!death) options.push('--seccomp-bpf');
     else options.push('-e', `inject=${death.call}:signal=SIGKILL:when=${death.passage}`);
     const child = spawn('strace', [...options, '-e', `trace=${traced.join(',')}`, ...command], {
-      // What goes by a ring would not be seen.
+      // strace does not see operations in an io_uring.
       env: { PATH: process.env['PATH'], UV_USE_IO_URING: '0', ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -92,14 +95,14 @@ export class Recorder {
       errors += data.toString();
     });
     await once(child, 'close');
-    if (child.exitCode !== 0 && child.signalCode === null) throw new Error(`the process ended with ${child.exitCode}: ${errors}`);
+    if (child.exitCode !== 0 && child.signalCode === null) throw new Error(`the process failed with ${child.exitCode}: ${errors}`);
     this.read(readFileSync(output, 'latin1'));
     rmSync(output);
     this.#settle();
     return child.signalCode;
   }
 
-  /** Takes what strace has written of one process, to its end. */
+  /** Processes the trace of one process. */
   read(trace: string): void {
     const unfinished = new Map<string, (result: number | undefined) => void>();
     for (const line of trace.split('\n')) {
@@ -118,7 +121,7 @@ export class Recorder {
     this.#descriptors.clear();
   }
 
-  /** Returns what is to be done with the result; undefined: it never returned. */
+  /** Starts a call. Returns the handler of its result, which is undefined if the call never returned. */
   #begin(name: string, args: string): (result: number | undefined) => void {
     const nothing = (): void => {};
     const descriptor = this.#descriptors.get(Number.parseInt(args, 10));
@@ -164,7 +167,7 @@ export class Recorder {
         if (descriptor === undefined) return nothing;
         return this.#do(name, descriptor, args);
     }
-    throw new Error(`what ${name} does is not understood: ${args.slice(0, 200)}`);
+    throw new Error(`unsupported call ${name}: ${args.slice(0, 200)}`);
   }
 
   #do(name: string, descriptor: Descriptor, args: string): (result: number | undefined) => void {
@@ -195,7 +198,7 @@ export class Recorder {
         if (typeof file === 'number') return this.#operation({ type: 'sync', file });
         return () => {};
     }
-    throw new Error(`what ${name} does to ${file} is not understood: ${args.slice(0, 200)}`);
+    throw new Error(`unsupported call ${name} on ${file}: ${args.slice(0, 200)}`);
   }
 
   #open(args: string): (result: number | undefined) => void {
@@ -226,7 +229,7 @@ export class Recorder {
     };
   }
 
-  /** `undo`: called if it fails. */
+  /** `undo` is called if the operation fails. */
   #operation(operation: DiskOperation, undo?: () => void): (result: number | undefined) => void {
     const id = this.#nextId++;
     this.#operations.set(id, { operation, undo });
@@ -248,7 +251,7 @@ export class Recorder {
     if (step.type !== 'begin') this.#operations.delete(step.id);
   }
 
-  /** The process is gone: what had not returned has happened, or not, or in part. */
+  /** Handles the end of the process: a pending operation may have happened completely, partially or not at all. */
   #settle(): void {
     const seen = this.#seen();
     for (const [id, { operation, undo }] of this.#operations) {
@@ -265,7 +268,7 @@ export class Recorder {
     const made = this.#disk.current();
     for (const name of new Set([...made.keys(), ...seen.keys()]))
       if (!made.get(name)?.equals(seen.get(name) ?? Buffer.from('nothing')))
-        throw new Error(`${name} has ${seen.get(name)?.length} bytes which are not the ${made.get(name)?.length} of the record`);
+        throw new Error(`${name} has ${seen.get(name)?.length} bytes, which differ from the ${made.get(name)?.length} recorded ones`);
   }
 
   #hasHappened(operation: DiskOperation, seen: ReadonlyMap<string, Buffer>): boolean {
@@ -277,7 +280,7 @@ export class Recorder {
       case 'truncate':
         return seen.get(this.#nameOfFile(operation.file))?.length === operation.size;
       default:
-        // A rename is of no store of ours; a sync promises nothing before it returns.
+        // The store does not rename files, and a sync promises nothing before it returns.
         return operation.type === 'rename';
     }
   }
@@ -294,7 +297,7 @@ export class Recorder {
     return [...this.#names].find(([, number]) => number === file)?.[0] ?? '';
   }
 
-  /** undefined for what is not recorded. */
+  /** Returns undefined for a file that is not recorded. */
   #nameOf(path: string): string | undefined {
     if (!path.startsWith(`${this.#folder}/`) || isShared(path)) return undefined;
     return path.slice(this.#folder.length + 1);
@@ -303,7 +306,7 @@ export class Recorder {
 
 export interface RunOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** The process is killed when one of its threads is about to make the call for so many times; undefined: it is not. */
+  /** Kills the process when one of its threads is about to make the call for the given number of times; undefined: never. */
   readonly death?: { readonly call: string; readonly passage: number } | undefined;
 }
 
@@ -313,7 +316,7 @@ interface Descriptor {
   offset: number;
 }
 
-/** Lets a disk have what a step of a record does. */
+/** Applies a recorded step to a disk. */
 export function applyStep(disk: SimulatedDisk, step: Step): void {
   if (step.type === 'begin') disk.begin(step.id, step.operation);
   else if (step.type === 'end') disk.end(step.id, step.bytes);
@@ -324,13 +327,13 @@ function isShared(path: string): boolean {
   return path.endsWith('-shm');
 }
 
-/** undefined: the call has not returned. */
+/** Returns undefined if the call has not returned. */
 function resultOf(line: string): number | undefined {
   const result = Number.parseInt(line.slice(line.lastIndexOf(' = ') + 3), 10);
   return Number.isNaN(result) ? undefined : result;
 }
 
-/** All strings of a call: each byte is `\x..`. */
+/** Returns all strings of a call, in which each byte is written as `\x..`. */
 function stringsOf(args: string): string[] {
   return args
     .split('"')

@@ -3,7 +3,7 @@ import { absent, backendNames } from '../servers/backends.ts';
 import { runWatcherStorm } from './watcher-storm.ts';
 
 it.for(backendNames)(
-  '1,000 watchers on %s come back to a server that was killed, and miss nothing',
+  '1,000 watchers on %s reconnect to a killed server and miss no event',
   { timeout: 180_000 },
   async (name, { skip }) => {
     if (absent[name]) return skip(absent[name]);

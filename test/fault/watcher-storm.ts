@@ -1,8 +1,9 @@
 /**
- * Very many watchers lose their server at once and come back at once, without jitter, over HTTP/2 connections of 100 streams each, while
- * another client goes on reading. Nobody may miss an event, and the server must not fall over.
+ * Very many watchers lose their server and reconnect simultaneously without jitter, over HTTP/2 connections of 100 streams
+ * each, while another client reads. No watcher may miss an event, and the server must not fail.
  *
- *     node --conditions=kubenest-source --experimental-transform-types test/fault/watcher-storm.ts [watchers] [kills] [embedded|redis|etcd]
+ *     node --conditions=kubenest-source --experimental-transform-types test/fault/watcher-storm.ts [watchers] [kills]
+ *     [embedded|redis|etcd]
  *
  * bin/kubenest must be built.
  */
@@ -22,18 +23,18 @@ const streamsOfConnection = 100;
 const patienceMs = 120_000;
 
 export interface StormResult {
-  /** What went wrong, each as a sentence. */
+  /** Violations as sentences. */
   readonly violations: readonly string[];
-  /** For each kill: from the start of the server until every watcher had the first event after it, in milliseconds. */
+  /** Milliseconds from each restart until every watcher had received its first event. */
   readonly recoveryMs: readonly number[];
-  /** The 99th percentile of a GET of another client while they came back, in milliseconds. */
+  /** 99th percentile of another client's GETs during the reconnects, in milliseconds. */
   readonly getP99Ms: number;
-  /** With all watchers there, and before any came. */
+  /** Memory with all watchers, and without any. */
   readonly megabytes: number;
   readonly megabytesBefore: number;
 }
 
-/** A watcher that goes on from the last event that it has seen. */
+/** A watcher that resumes from its last event. */
 class StormWatcher {
   seen: number;
   readonly violations: string[] = [];
@@ -57,10 +58,11 @@ class StormWatcher {
     return promise;
   }
 
-  /** Each event tells which version was before it. */
+  /** Checks that the event follows the previous version of its object. */
   #see({ type, object }: Shown): void {
     if (type === 'ERROR') {
-      // After a start the history is gone: as informers do, it is listed again, and what is there is what was missed.
+      // After a restart the history is empty: like an informer, the watcher lists again, and the list contains what it
+      // missed.
       this.seen = 0;
       return;
     }
@@ -77,7 +79,7 @@ interface Shown {
   readonly object: { readonly metadata: { readonly resourceVersion: string }; readonly data?: { readonly before: string } };
 }
 
-/** Some watchers that share a connection, and make a new one when it breaks. */
+/** Runs watchers on a shared connection, which is replaced when it breaks. */
 async function keepWatching(url: string, watchers: readonly StormWatcher[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const session = http2.connect(url, { rejectUnauthorized: false });
@@ -109,7 +111,7 @@ export async function runWatcherStorm(count: number, kills: number, backend: Bac
       method: last === 0 ? 'POST' : 'PUT',
       body,
     });
-    if (status >= 300) throw new Error(`a write was answered with ${status}`);
+    if (status >= 300) throw new Error(`a write failed with ${status}`);
     last = Number((answer as Shown['object']).metadata.resourceVersion);
   };
   await tell();
@@ -120,7 +122,9 @@ export async function runWatcherStorm(count: number, kills: number, backend: Bac
   const reached = async (): Promise<void> => {
     for (const began = performance.now(); watchers.some(({ seen }) => seen < last); await sleep(20))
       if (performance.now() - began > patienceMs)
-        throw new Error(`${watchers.filter(({ seen }) => seen < last).length} of ${count} watchers have not come back in two minutes`);
+        throw new Error(
+          `${watchers.filter(({ seen }) => seen < last).length} of ${count} watchers have not reconnected within two minutes`,
+        );
   };
   await tell();
   await reached();

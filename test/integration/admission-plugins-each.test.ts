@@ -12,15 +12,15 @@ import { startWebhook, type WebhookServer } from './webhook-server.ts';
 
 type Request = readonly [method: string, path: string, body?: object, as?: string];
 
-/** One request that a plugin changes or refuses. */
+/** A request that a plugin changes or denies. */
 interface Case {
   readonly flags?: readonly string[];
-  /** The plugin's configuration. */
+  /** Configuration of the plugin. */
   readonly configuration?: object;
-  /** What is there before; all of it is to succeed. */
+  /** Preceding requests, which must succeed. */
   readonly before?: readonly Request[];
   readonly request: Request;
-  /** What comes back, in part. */
+  /** Expected part of the response. */
   readonly want?: object;
   readonly denied?: RegExp;
 }
@@ -113,7 +113,7 @@ const kubeconfig = () => ({
   ],
 });
 
-/** By the plugin. Made when the test runs: some name what is made before. */
+/** Cases by plugin, built when the test runs, because some refer to objects created earlier. */
 const cases: Readonly<Record<string, () => Case>> = {
   AlwaysAdmit: () => ({ request: configMap, want: { metadata: { name: 'c' } } }),
   NamespaceAutoProvision: () => ({
@@ -423,7 +423,7 @@ const cases: Readonly<Record<string, () => Case>> = {
   AlwaysDeny: () => ({ request: configMap, denied: /admission control is denying all modifications$/ }),
 };
 
-/** What `jane` may: to write what the plugins then look at. */
+/** Permissions of `jane`: to write the objects that the plugins check. */
 const janes = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
   metadata: { name: 'jane' },
@@ -463,7 +463,7 @@ async function startWith(name: string, { flags = [], configuration }: Case): Pro
     quiet: true,
     flags: [`--enable-admission-plugins=${name}`, ...flags, ...configured],
     users: [{ name: 'jane' }, { name: 'system:node:n', groups: ['system:nodes', 'system:masters'] }],
-    // Who denies everything would deny them, too.
+    // AlwaysDeny would deny the preparations, too.
     objects: name === 'AlwaysDeny' ? [] : objects,
   });
   clusters.push(cluster);
@@ -471,18 +471,18 @@ async function startWith(name: string, { flags = [], configuration }: Case): Pro
 }
 
 describe('each built-in admission plugin', () => {
-  it('stands in this table', () => {
+  it('is covered by this table', () => {
     expect(Object.keys(cases).sort()).toEqual([...admissionPlugins.keys()].sort());
   });
 
-  it('has a table of its own', () => {
+  it('has its own test table', () => {
     const root = resolve(import.meta.dirname, '../../plugins/admission');
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
     const texts = files.map((file) => readFileSync(join(root, file), 'utf8'));
     const tested = (name: string): boolean =>
       texts.some((text) => text.includes('admissionTable(') && new RegExp(`(admissionTable\\(\\s*|new )${name}\\b`).test(text));
     const classes = [...admissionPlugins.values()].map(({ name }) => name);
-    // Those that ask policies and webhooks have theirs over the whole server: admission-policies and admission-webhooks.
+    // Plugins that call policies and webhooks are tested on a whole server: admission-policies and admission-webhooks.
     expect(classes.filter((name) => !tested(name))).toEqual([
       'MutatingAdmissionPolicy',
       'MutatingAdmissionWebhook',

@@ -75,7 +75,7 @@ const pod = (name: string, spec: object = {}, container: object = {}) => ({
 });
 
 describe('quotas and limits', () => {
-  it('never lets more in than the quota has, with many at the same time', async () => {
+  it('admit no more than the quota under concurrency', async () => {
     const namespace = await newNamespace();
     await call('POST', `${namespace}/resourcequotas`, { metadata: { name: 'q' }, spec: { hard: { 'count/configmaps': '10' } } });
     const counted = { status: { hard: { 'count/configmaps': '10' }, used: { 'count/configmaps': '1' } } };
@@ -91,7 +91,7 @@ describe('quotas and limits', () => {
     expect(body.status).toEqual({ hard: { 'count/configmaps': '10' }, used: { 'count/configmaps': '10' } });
   });
 
-  it('fills in the defaults of a limit range', async () => {
+  it('set the defaults of a limit range', async () => {
     const namespace = await newNamespace();
     const limits = [{ type: 'Container', default: { memory: '64Mi' }, defaultRequest: { cpu: '100m' } }];
     await call('POST', `${namespace}/limitranges`, { metadata: { name: 'l' }, spec: { limits } });
@@ -103,7 +103,7 @@ describe('quotas and limits', () => {
 });
 
 describe('pods', () => {
-  it('are held to the level of their namespace, and templates are warned of', async () => {
+  it('must satisfy the level of their namespace, and templates are warned about', async () => {
     const namespace = await newNamespace({ 'pod-security.kubernetes.io/enforce': 'baseline' });
     const { status, body } = await call('POST', `${namespace}/pods`, pod('p', { hostNetwork: true }));
     expect(status).toBe(403);
@@ -115,13 +115,13 @@ describe('pods', () => {
     expect(warned.warning).toContain('would violate PodSecurity');
   });
 
-  it('get what the plugins of the configuration file say', async () => {
+  it('are changed by plugins of the configuration file', async () => {
     const namespace = await newNamespace();
     const { body } = await call('POST', `${namespace}/pods`, pod('p', {}, { image: 'image:v1', imagePullPolicy: 'Never' }));
     expect(body.spec).toMatchObject({ nodeSelector: { pool: 'all' }, containers: [{ imagePullPolicy: 'Always' }] });
   });
 
-  it('of nodes are mirror pods', async () => {
+  it('created by nodes must be mirror pods', async () => {
     const namespace = await newNamespace();
     const { body } = await call('POST', `${namespace}/pods`, pod('p', { nodeName: 'mine' }), 'system:node:mine');
     expect(body.message).toMatch(/node "mine" can only create mirror pods$/);
@@ -129,12 +129,12 @@ describe('pods', () => {
 });
 
 describe('other plugins', () => {
-  it('make a namespace where one is missing', async () => {
+  it('create a missing namespace', async () => {
     expect((await call('POST', '/api/v1/namespaces/made/configmaps', { metadata: { name: 'c' } })).status).toBe(201);
     expect((await call('GET', '/api/v1/namespaces/made')).status).toBe(200);
   });
 
-  it('slow down events', async () => {
+  it('limit the rate of events', async () => {
     const namespace = await newNamespace();
     const name = namespace.split('/').at(-1);
     const answers = await Promise.all(
@@ -145,7 +145,7 @@ describe('other plugins', () => {
     expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(2);
   });
 
-  it('keep approvals to those who may approve for the signer', async () => {
+  it('restrict approvals to users with permission for the signer', async () => {
     const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const { Authority } = await import('#cmd/certificates/issue');
     expect(Authority).toBeDefined();
@@ -168,7 +168,7 @@ describe('other plugins', () => {
     expect(answer.message).toMatch(/user not permitted to approve requests with signerName "example.com\/signer"$/);
   });
 
-  it('let claims grow only where their class does', async () => {
+  it('allow the expansion of claims only if their class does', async () => {
     const namespace = await newNamespace();
     const claim = {
       metadata: { name: 'c' },
@@ -182,7 +182,7 @@ describe('other plugins', () => {
     expect(body.message).toMatch(/only dynamically provisioned pvc can be resized/);
   });
 
-  it('are measured under the names of upstream', async () => {
+  it("are measured under upstream's metric names", async () => {
     const response = await cluster.fetch('/metrics');
     const text = await response.text();
     expect(text).toMatch(

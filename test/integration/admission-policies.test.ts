@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
-/** What is sent. */
+/** A request body. */
 type Json = Readonly<Record<string, unknown>>;
-/** What came back: an object or a Status. */
+/** A response: an object or a Status. */
 interface Answered {
   readonly kind: string;
   readonly metadata: { readonly labels?: Json; readonly annotations?: Json };
@@ -61,7 +61,7 @@ async function make(kind: string, resource: string, name: string, spec: Json): P
   made.push(`${path}/${name}`);
 }
 
-/** A policy for config maps, unless it says otherwise, and its binding. */
+/** Creates a policy for config maps by default, and its binding. */
 async function validating(name: string, spec: Json, binding: Json = {}): Promise<void> {
   const complete = { matchConstraints: { resourceRules: [configMapRule] }, ...spec };
   await make('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', name, complete);
@@ -109,9 +109,9 @@ describe('validating policies', () => {
     readonly message?: RegExp;
     readonly code?: number;
   }[] = [
-    { name: 'what is true is admitted', spec: { validations: [{ expression: 'oldObject == null && object.data.a == "1"' }] }, data: two },
+    { name: 'a true expression admits', spec: { validations: [{ expression: 'oldObject == null && object.data.a == "1"' }] }, data: two },
     {
-      name: 'the message of an expression, with a variable that is used by another',
+      name: 'a message expression, with a variable that uses another one',
       spec: {
         variables: [
           { name: 'n', expression: 'size(object.data)' },
@@ -126,54 +126,58 @@ describe('validating policies', () => {
       code: 403,
     },
     {
-      name: 'a message expression that fails leaves the message',
+      name: 'a failing message expression falls back to the message',
       spec: { validations: [{ expression: 'false', message: ' no ', messageExpression: 'string(object.data.nope)' }] },
       message: denied('no'),
     },
     {
-      name: 'without a message, the expression is told',
+      name: 'the expression is shown if there is no message',
       spec: { validations: [{ expression: ' object.data == null' }] },
       data: two,
       message: denied('failed expression: object.data == null'),
     },
     {
-      name: 'what fails denies',
+      name: 'a failing expression denies',
       spec: { validations: [{ expression: 'object.data.x == "1"' }] },
       data: two,
       message: denied('expression \'object.data.x == "1"\' resulted in error: no such key: x'),
     },
-    { name: 'what fails is ignored', spec: { failurePolicy: 'Ignore', validations: [{ expression: 'object.data.x == "1"' }] }, data: two },
     {
-      name: 'a condition that is false',
+      name: 'a failing expression is ignored',
+      spec: { failurePolicy: 'Ignore', validations: [{ expression: 'object.data.x == "1"' }] },
+      data: two,
+    },
+    {
+      name: 'a false match condition',
       spec: { matchConditions: [{ name: 'c', expression: 'has(object.data.x)' }], validations: [{ expression: 'false' }] },
       data: two,
     },
     {
-      name: 'parameters that are met',
+      name: 'satisfied parameters',
       spec: { paramKind, validations: size },
       binding: { paramRef: { name: 'limits', parameterNotFoundAction: 'Deny' } },
       data: two,
     },
     {
-      name: 'parameters by their labels',
+      name: 'parameters selected by labels',
       spec: { paramKind, validations: size },
       binding: { paramRef: { selector: { matchLabels: { role: 'limits' } }, parameterNotFoundAction: 'Deny' } },
       data: three,
       message: denied('failed expression: size\\(object.data\\) <= int\\(params.data.max\\)'),
     },
     {
-      name: 'parameters that are not there',
+      name: 'missing parameters',
       spec: { paramKind, validations: size },
       binding: { paramRef: { name: 'nope', parameterNotFoundAction: 'Deny' } },
       message: denied('failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction'),
     },
     {
-      name: 'parameters that are not missed',
+      name: 'missing parameters that are not required',
       spec: { paramKind, validations: size },
       binding: { paramRef: { name: 'nope', parameterNotFoundAction: 'Allow' } },
     },
     {
-      name: 'a kind of parameters that is not served',
+      name: 'a parameter kind that is not served',
       spec: { paramKind: { apiVersion: 'x.dev/v1', kind: 'Nope' }, validations: size },
       binding: { paramRef: { name: 'nope', parameterNotFoundAction: 'Allow' } },
       message:
@@ -188,7 +192,7 @@ describe('validating policies', () => {
       message: denied('must not delete nodes'),
     },
     {
-      name: 'the request in the eyes of the authorizer',
+      name: 'the request attributes for the authorizer',
       spec: { validations: [{ expression: 'authorizer.requestResource.check("create").allowed()' }] },
       user: 'jane',
     },
@@ -197,7 +201,7 @@ describe('validating policies', () => {
       spec: { validations: [{ expression: 'namespaceObject.metadata.name == "default" && request.namespace == "default"' }] },
     },
     {
-      name: 'rules that exclude',
+      name: 'exclude rules',
       spec: {
         matchConstraints: { resourceRules: [configMapRule], excludeResourceRules: [{ ...configMapRule, operations: ['*'] }] },
         validations: [{ expression: 'false' }],
@@ -208,14 +212,14 @@ describe('validating policies', () => {
       spec: { matchConstraints: { resourceRules: [{ ...configMapRule, resourceNames: ['b'] }] }, validations: [{ expression: 'false' }] },
     },
     {
-      name: 'labels of the object',
+      name: 'an object selector that does not match',
       spec: {
         matchConstraints: { resourceRules: [configMapRule], objectSelector: { matchLabels: { x: 'y' } } },
         validations: [{ expression: 'false' }],
       },
     },
     {
-      name: 'labels of the object that match',
+      name: 'an object selector that matches',
       spec: {
         matchConstraints: { resourceRules: [configMapRule], objectSelector: { matchLabels: { x: 'y' } } },
         validations: [{ expression: 'false', message: 'x' }],
@@ -224,7 +228,7 @@ describe('validating policies', () => {
       message: denied('x'),
     },
     {
-      name: 'what costs too much',
+      name: 'an expression beyond the cost limit',
       spec: {
         validations: [
           {
@@ -257,7 +261,7 @@ describe('validating policies', () => {
     expect(response.headers.get('warning')).toBe(`299 - "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p': beware"`);
   });
 
-  it('counts what was not met under the names of upstream', async () => {
+  it("counts violations under upstream's metric names", async () => {
     const actions = { validationActions: ['Audit', 'Warn'] };
     await validating('counted', { validations: [{ expression: 'false' }, { expression: 'true' }] }, actions);
     await validating('ignored', { failurePolicy: 'Ignore', validations: [{ expression: 'object.data.missing == "x"' }] });
@@ -277,7 +281,7 @@ describe('validating policies', () => {
     expect(text).toMatch(/apiserver_validating_admission_policy_check_duration_seconds_count\{.*policy="counted"/);
   });
 
-  it('sees objects in the version that its rule names', async () => {
+  it('receives objects in the version of its rule', async () => {
     const rule = { apiGroups: ['autoscaling'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['horizontalpodautoscalers'] };
     const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
     const body = {
@@ -299,7 +303,7 @@ describe('validating policies', () => {
     expect((await create(path, body)).answer.kind).toBe('HorizontalPodAutoscaler');
   });
 
-  it('does not bind what is about policies', async () => {
+  it('does not apply to policies themselves', async () => {
     await validating('p', {
       matchConstraints: { resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }] },
       validations: [{ expression: 'false' }],
@@ -310,7 +314,7 @@ describe('validating policies', () => {
 });
 
 describe('parameters', () => {
-  it.each(['validating', 'mutating'])('of %s policies can be named only by who may read them', async (sort) => {
+  it.each(['validating', 'mutating'])('of %s policies can be referred to only by users who can read them', async (sort) => {
     const kind = sort === 'validating' ? 'ValidatingAdmissionPolicy' : 'MutatingAdmissionPolicy';
     const rest =
       sort === 'validating'
@@ -337,7 +341,7 @@ describe('parameters', () => {
 });
 
 describe('mutating policies', () => {
-  it('applies configurations and patches one after the other', async () => {
+  it('applies configurations and patches sequentially', async () => {
     await mutating('m', {
       mutations: [
         applying('Object{metadata: Object.metadata{labels: {"added": "yes"}}}'),
@@ -379,19 +383,19 @@ describe('mutating policies', () => {
 
   const failures: readonly (readonly [string, Json, RegExp])[] = [
     [
-      'a type of another place',
+      'a type from another position',
       applying('Object{data: Object.foo{a: "b"}}'),
       /type mismatch: unexpected type name "Object.foo", expected "Object.data"/,
     ],
     [
-      'a field that is not known',
+      'an unknown field',
       applying('Object{nope: "x"}'),
       /error applying patch: failed to convert patch object to typed object: \.nope: field not declared in schema$/,
     ],
     ['a patch that does not apply', patching('[JSONPatch{op: "remove", path: "/nope"}]'), /JSON Patch: /],
     ['an expression that fails', applying('Object{data: {"a": object.data.nope}}'), /resulted in error: no such key: nope$/],
   ];
-  it.each(failures)('denies %s', async (_name, mutation, message) => {
+  it.each(failures)('denies for %s', async (_name, mutation, message) => {
     await mutating('m', { mutations: [mutation] });
     const { answer } = await createMap({ k: 'v' });
     expect(answer.message).toMatch(/^policy 'm' with binding 'm' denied request: /);
@@ -402,7 +406,7 @@ describe('mutating policies', () => {
     expect((await createMap({ k: 'v' })).answer.kind).toBe('ConfigMap');
   });
 
-  it('refuses what is atomic', async () => {
+  it('rejects changes of atomic lists', async () => {
     const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['services'] };
     await mutating('m', {
       matchConstraints: { resourceRules: [rule] },
@@ -413,14 +417,14 @@ describe('mutating policies', () => {
     expect(answer.message).toMatch(/invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: \.spec\.selector$/);
   });
 
-  it('leaves the object where a patch tests another value', async () => {
+  it('leaves the object unchanged if a test operation fails', async () => {
     await mutating('m', {
       mutations: [patching('[JSONPatch{op: "test", path: "/data/k", value: "x"}, JSONPatch{op: "add", path: "/data/l", value: "m"}]')],
     });
     expect((await createMap({ k: 'v' })).answer.data).toEqual({ k: 'v' });
   });
 
-  it('leaves long integers as they are', async () => {
+  it('preserves long integers', async () => {
     const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['controllerrevisions'] };
     const mutations = [patching('[JSONPatch{op: "add", path: "/metadata/labels", value: {"a": "b"}}]')];
     await mutating('m', { matchConstraints: { resourceRules: [rule] }, mutations });
@@ -430,12 +434,12 @@ describe('mutating policies', () => {
     expect(await response.text()).toMatch(/"labels":\{"a":"b"\}.*"data":\{"n":9007199254740993,"f":1\.50\},"revision":9007199254740993/);
   });
 
-  it('refuses fields that a patch brings and the kind does not have', async () => {
+  it('rejects unknown fields added by a patch', async () => {
     await mutating('m', { mutations: [patching('[JSONPatch{op: "add", path: "/nonsense", value: "x"}]')] });
     expect((await createMap({ k: 'v' })).answer.message).toBe('Internal error occurred: strict decoding error: unknown field "nonsense"');
   });
 
-  it('sees no uid and no time of creation, which only the server sets', async () => {
+  it('sees neither uid nor creationTimestamp, which only the server sets', async () => {
     const told = 'string(has(object.metadata.uid)) + string(has(object.metadata.creationTimestamp))';
     await mutating('a', { mutations: [applying(`Object{data: {"told": ${told}}}`)] });
     await mutating('b', { mutations: [patching('[JSONPatch{op: "add", path: "/metadata/uid", value: "mine"}]')] });
@@ -447,16 +451,16 @@ describe('mutating policies', () => {
     });
   });
 
-  it('asks a policy that wants it again even if no other changed the object', async () => {
+  it('reinvokes a policy even if no other policy changed the object', async () => {
     const longer = applying('Object{data: {"k": object.data.k + "+"}}');
     await mutating('again', { reinvocationPolicy: 'IfNeeded', mutations: [longer] });
     expect((await createMap({ k: 'v' })).answer.data).toEqual({ k: 'v++' });
   });
 
-  it('counts what was mutated, and match conditions, under the names of upstream', async () => {
+  it("counts mutations and match conditions under upstream's metric names", async () => {
     await mutating('good', { mutations: [applying('Object{metadata: Object.metadata{labels: {"added": "yes"}}}')] });
     await mutating('wrong', { failurePolicy: 'Ignore', mutations: [patching('[JSONPatch{op: "remove", path: "/none"}]')] });
-    // It is looked at twice, because the first policy changes the object.
+    // Evaluated twice, because the first policy changes the object.
     const unmet = {
       matchConditions: [
         { name: 'fails', expression: 'object.none == 1' },
@@ -477,7 +481,7 @@ describe('mutating policies', () => {
     expect(text).not.toMatch(/match_condition_exclusions_total\{.*name="unmet"/);
   });
 
-  it('asks policies again after later ones, where they want that', async () => {
+  it('reinvokes policies after later ones changed the object', async () => {
     const count = 'Object{metadata: Object.metadata{annotations: {"seen": string(size(object.data))}}}';
     await mutating('a', { reinvocationPolicy: 'IfNeeded', mutations: [applying(count)] });
     await mutating('b', {

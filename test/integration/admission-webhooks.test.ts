@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { Authority, type KeyPair } from '#cmd/certificates/issue';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
-/** What is sent. */
+/** A request body. */
 type Json = Readonly<Record<string, unknown>>;
 interface Shown {
   readonly data?: Json;
@@ -23,7 +23,7 @@ interface Review {
     readonly dryRun: boolean;
   };
 }
-/** What came back: an object or a Status. */
+/** A response: an object or a Status. */
 interface Answered {
   readonly metadata: { readonly name: string; readonly labels?: Json };
   readonly data?: Json;
@@ -36,7 +36,7 @@ interface Seen {
   readonly client: string | undefined;
 }
 
-/** What the webhook server answers, by the path without its query: the response of a review, or something else. */
+/** Responses of the webhook server by path without query: the response of a review, or a fault. */
 type Answer = (review: Review) => Json | 'hang' | 'redirect' | 'broken' | 'garbage' | Promise<Json>;
 const answers = new Map<string, Answer>();
 const seen: Seen[] = [];
@@ -99,7 +99,7 @@ afterAll(async () => {
 const configurations = '/apis/admissionregistration.k8s.io/v1';
 const made: string[] = [];
 
-/** Configures webhooks, each for config maps unless it says otherwise. */
+/** Configures webhooks, for config maps by default. */
 async function hooks(sort: 'mutating' | 'validating', ...webhooks: Json[]): Promise<void> {
   const { port } = server.address() as AddressInfo;
   const kind = sort === 'mutating' ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration';
@@ -145,7 +145,7 @@ async function createConfigMap(
 }
 
 describe('MutatingAdmissionWebhook', () => {
-  it('shows the request and applies the patch', async () => {
+  it('sends the request and applies the patch', async () => {
     await hooks('mutating', { name: 'add.example.com', path: '/add' });
     answers.set('/add', () => jsonPatch({ op: 'add', path: '/metadata/labels', value: { added: 'yes' } }));
     const { body } = await createConfigMap({ data: { k: '<&>' } });
@@ -168,7 +168,7 @@ describe('MutatingAdmissionWebhook', () => {
     });
   });
 
-  it('leaves long integers as they are', async () => {
+  it('preserves long integers', async () => {
     const rules = [{ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['controllerrevisions'], operations: ['*'] }];
     await hooks('mutating', { name: 'add.example.com', path: '/add', rules });
     answers.set('/add', () => jsonPatch({ op: 'add', path: '/metadata/labels', value: { added: 'yes' } }));
@@ -180,7 +180,7 @@ describe('MutatingAdmissionWebhook', () => {
     );
   });
 
-  it('asks one after the other, in the order of the names, and validates what came out', async () => {
+  it('calls webhooks sequentially by name and validates the result', async () => {
     await hooks('mutating', { name: 'a.example.com', path: '/a' }, { name: 'b.example.com', path: '/b' });
     await hooks('validating', { name: 'v.example.com', path: '/v' });
     answers.set('/a', () => jsonPatch({ op: 'add', path: '/data', value: { a: '1' } }));
@@ -190,7 +190,7 @@ describe('MutatingAdmissionWebhook', () => {
     expect(seen[2]?.review.request.object?.data).toEqual({ a: '1', b: '2' });
   });
 
-  it('puts right what a patch makes of owner references and managed fields', async () => {
+  it('corrects owner references and managed fields after a patch', async () => {
     await hooks('mutating', { name: 'meta.example.com', path: '/meta' });
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u-1' };
     const broken = [{ manager: 'm', operation: 'Nonsense', fieldsType: 'FieldsV1', apiVersion: 'v1' }];
@@ -206,7 +206,7 @@ describe('MutatingAdmissionWebhook', () => {
     expect(warning).toContain('contains duplicate entries after mutating admission happens');
   });
 
-  it('asks again where a later one changed the object and the policy wants it', async () => {
+  it('reinvokes a webhook after a later one changed the object', async () => {
     await hooks(
       'mutating',
       { name: 'first.example.com', path: '/first', reinvocationPolicy: 'IfNeeded' },
@@ -219,7 +219,7 @@ describe('MutatingAdmissionWebhook', () => {
     expect(seen[3]?.review.request.object?.data).toEqual({ last: '1' });
   });
 
-  it('shows the version that the rule names, and takes the patch in it', async () => {
+  it('sends the version of the rule and applies the patch to it', async () => {
     await hooks('mutating', {
       name: 'v2.example.com',
       path: '/v2',
@@ -247,13 +247,13 @@ describe('MutatingAdmissionWebhook', () => {
   it.each([
     ['a patch that does not apply', () => jsonPatch({ op: 'remove', path: '/none' }), /Unable to remove|remove operation|Internal error/],
     [
-      'a patch that is none',
+      'an invalid patch',
       () => ({ allowed: true, patchType: 'JSONPatch', patch: 'eA==' }),
       /received undecodable patch in webhook response/,
     ],
-    ['a patch without its type', () => ({ allowed: true, patch: 'W10=' }), /webhook returned response.patch but not response.patchType/],
-    ['another uid', () => ({ allowed: true, uid: 'x' }), /expected response.uid="[^"]+", got "x"/],
-  ])('answers %s with an error of the server', async (_, answer, message) => {
+    ['a patch without patchType', () => ({ allowed: true, patch: 'W10=' }), /webhook returned response.patch but not response.patchType/],
+    ['a wrong uid', () => ({ allowed: true, uid: 'x' }), /expected response.uid="[^"]+", got "x"/],
+  ])('answers %s with an internal error', async (_, answer, message) => {
     await hooks('mutating', { name: 'bad.example.com', path: '/bad' });
     answers.set('/bad', answer);
     const { status, body } = await createConfigMap();
@@ -263,7 +263,7 @@ describe('MutatingAdmissionWebhook', () => {
 });
 
 describe('ValidatingAdmissionWebhook', () => {
-  it('denies with what the webhook says', async () => {
+  it("denies with the webhook's message", async () => {
     await hooks('validating', { name: 'no.example.com', path: '/no' });
     answers.set('/no', () => ({ allowed: false, status: { code: 418, message: 'too hot', reason: 'Teapot' }, warnings: ['careful'] }));
     const { status, body, warning } = await createConfigMap();
@@ -272,7 +272,7 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(warning).toBe('299 - "careful"');
   });
 
-  it('sees updates and deletions with the old object', async () => {
+  it('receives updates and deletions with the old object', async () => {
     await hooks('validating', { name: 'see.example.com', path: '/see' });
     const { body } = await createConfigMap({ data: { a: '1' } });
     const path = `/api/v1/namespaces/default/configmaps/${body.metadata.name}`;
@@ -291,7 +291,7 @@ describe('ValidatingAdmissionWebhook', () => {
     ]);
   });
 
-  it('asks only for what rules and selectors choose', async () => {
+  it('calls only webhooks whose rules and selectors match', async () => {
     await hooks(
       'validating',
       { name: 'namespace.example.com', path: '/namespace', namespaceSelector: { matchLabels: { hooked: 'yes' } } },
@@ -313,7 +313,7 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(seen.map(({ path }) => path).sort()).toEqual(['/namespace', '/object']);
   });
 
-  it('asks only where its conditions hold', async () => {
+  it('calls only webhooks whose match conditions are true', async () => {
     answers.set('/strict', () => ({ allowed: false }));
     const conditions = [
       { name: 'data', expression: "object.data.?key.orValue('') == 'asked'" },
@@ -331,7 +331,7 @@ describe('ValidatingAdmissionWebhook', () => {
   it.each([
     ['Fail', 403],
     ['Ignore', 201],
-  ])('does as failurePolicy %s has it where a condition cannot be evaluated', async (failurePolicy, status) => {
+  ])('applies failurePolicy %s if a match condition fails', async (failurePolicy, status) => {
     answers.set('/unsure', () => ({ allowed: false }));
     const matchConditions = [{ name: 'broken', expression: "object.nothing.here == 'x'" }];
     await hooks('validating', { name: 'unsure.example.com', path: '/unsure', failurePolicy, matchConditions });
@@ -342,13 +342,13 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(seen).toEqual([]);
   });
 
-  it('speaks v1beta1 with those that know no other', async () => {
+  it('sends v1beta1 to webhooks that support only that', async () => {
     await hooks('validating', { name: 'old.example.com', path: '/old', admissionReviewVersions: ['v1beta1'] });
     expect((await createConfigMap()).status).toBe(201);
     expect(seen[0]?.review.apiVersion).toBe('admission.k8s.io/v1beta1');
   });
 
-  it('is not asked about its own configuration', async () => {
+  it('does not call webhooks for webhook configurations', async () => {
     await hooks('validating', {
       name: 'lock.example.com',
       path: '/lock',
@@ -360,7 +360,7 @@ describe('ValidatingAdmissionWebhook', () => {
     expect((await createConfigMap()).status).toBe(201);
   });
 
-  it('refuses a dry run where the webhook has side effects', async () => {
+  it('rejects a dry run for a webhook with side effects', async () => {
     await hooks('validating', { name: 'side.example.com', path: '/side', sideEffects: 'NoneOnDryRun' });
     expect((await createConfigMap({}, { query: '?dryRun=All' })).status).toBe(201);
     expect(seen[0]?.review.request.dryRun).toBe(true);
@@ -370,7 +370,7 @@ describe('ValidatingAdmissionWebhook', () => {
     ['redirect', /the server responded with the status code 302/],
     ['broken', /an error on the server \("unknown"\) has prevented the request from succeeding/],
     ['garbage', /couldn't get version\/kind; json parse error: json: cannot unmarshal string into Go value of type struct/],
-  ] as const)('takes an answer that is %s for a failure', async (answer, reason) => {
+  ] as const)('treats the response %s as a failure', async (answer, reason) => {
     await hooks(
       'validating',
       { name: 'fail.example.com', path: '/fail' },
@@ -407,32 +407,32 @@ describe('ValidatingAdmissionWebhook', () => {
       { allowed: true, uid: 1 },
       'failed to call webhook: json: cannot unmarshal number into Go struct field AdmissionResponse.response.uid of type types.UID',
     ],
-  ])('takes %j for a failure', async (answer, reason) => {
+  ])('treats %j as a failure', async (answer, reason) => {
     await hooks('validating', { name: 'odd.example.com', path: '/odd' });
     answers.set('/odd', () => answer as Json);
     expect((await createConfigMap()).body.message).toBe(`Internal error occurred: failed calling webhook "odd.example.com": ${reason}`);
   });
 
-  it('asks within what is left of the time of the request', async () => {
+  it('limits the call to the remaining time of the request', async () => {
     await hooks('validating', { name: 'quick.example.com', path: '/quick' });
     expect((await createConfigMap({}, { query: '?timeout=5s' })).status).toBe(201);
   });
 
-  it('stores nothing after the time of the request is over', async () => {
+  it("stores nothing after the request's deadline", async () => {
     await hooks('validating', { name: 'late.example.com', path: '/late', failurePolicy: 'Ignore' });
     answers.set('/late', () => 'hang');
     const { status, body } = await createConfigMap({}, { query: '?timeout=1s' });
-    // The bare status of upstream's filter: without a kind.
+    // The status of upstream's filter has no kind.
     const message = 'Timeout: request did not complete within the allotted timeout';
     expect([status, body]).toEqual([504, { metadata: {}, status: 'Failure', message, reason: 'Timeout', details: {}, code: 504 }]);
-    // The answer need not wait for the call to be given up.
+    // The response may precede the end of the call.
     await vi.waitFor(async () => {
       const metrics = await (await cluster.fetch('/metrics')).text();
       expect(metrics).toContain('apiserver_admission_webhook_fail_open_count{name="late.example.com",type="validating"} 1');
     }, 5_000);
   });
 
-  it('tells of a patch by the options of an update, or of a create', async () => {
+  it('sends UpdateOptions or CreateOptions for a patch', async () => {
     await hooks('validating', { name: 'options.example.com', path: '/options' });
     const { body } = await createConfigMap();
     const place = `/api/v1/namespaces/default/configmaps/${body.metadata.name}`;
@@ -444,12 +444,12 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(seen.map(({ review }) => review.request.options.kind)).toEqual(['CreateOptions', 'UpdateOptions']);
   });
 
-  it('goes on without a webhook that may fail', async () => {
+  it('ignores a failing webhook with failurePolicy Ignore', async () => {
     await hooks('validating', { name: 'open.example.com', clientConfig: { url: 'https://127.0.0.1:1/x' }, failurePolicy: 'Ignore' });
     expect((await createConfigMap()).status).toBe(201);
   });
 
-  it('says in the words of upstream why a webhook cannot be reached', async () => {
+  it("reports an unreachable webhook with upstream's message", async () => {
     await hooks('validating', { name: 'gone.example.com', clientConfig: { url: 'https://127.0.0.1:1/x' } });
     expect((await createConfigMap()).body.message).toBe(
       'Internal error occurred: failed calling webhook "gone.example.com": failed to call webhook: Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused',
@@ -461,7 +461,7 @@ describe('ValidatingAdmissionWebhook', () => {
     );
   });
 
-  it('reaches a webhook by its service', async () => {
+  it('calls a webhook by its service', async () => {
     const { port } = server.address() as AddressInfo;
     const service = { name: 'hook', namespace: 'default', path: '/service', port };
     await hooks('validating', { name: 'service.example.com', clientConfig: { url: undefined, service } });
@@ -480,7 +480,7 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(seen.map(({ path }) => path)).toEqual(['/service']);
   });
 
-  it('waits no longer than it is told, and nobody else waits', async () => {
+  it('waits no longer than the timeout and delays no other request', async () => {
     await hooks('validating', {
       name: 'slow.example.com',
       path: '/slow',
@@ -498,7 +498,7 @@ describe('ValidatingAdmissionWebhook', () => {
     expect(late[0]?.body.message).toMatch(/\?timeout=1s": context deadline exceeded$/);
   });
 
-  it('holds nobody else up while a thousand requests wait for one that hangs', async () => {
+  it('delays no other client while a thousand requests wait for a hanging webhook', async () => {
     const thousand = 1_000;
     const { promise: released, resolve: release } = Promise.withResolvers<Json>();
     answers.set('/held', () => released);

@@ -12,7 +12,10 @@ import { Authority } from '#cmd/certificates/issue';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { customKinds, type Json, kind, widget } from './custom-kinds.ts';
 
-/** Two servers: the second one has a kind of its own, and the first one sends its requests there; and a small one that misbehaves. */
+/**
+ * Two servers: the second one serves its own kind, for which the first one proxies requests; and a small server that
+ * misbehaves.
+ */
 const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
 const widgets = kind({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
 const waiting = { timeout: 15_000, interval: 50 };
@@ -180,7 +183,7 @@ afterAll(async () => {
 });
 
 describe('an APIService with a server', () => {
-  it('has its requests answered there', async () => {
+  it('proxies requests to the server', async () => {
     expect(await call(widgets.path(), { body: widget(widgets, 'a', { spec: { n: 1 } }) })).toMatchObject({ code: 201 });
     expect(await call(`${widgets.path()}/a`)).toMatchObject({ code: 200, body: { kind: 'Widget', spec: { n: 1 } } });
     const there = await extension.fetch(`${widgets.path()}/a`);
@@ -190,14 +193,14 @@ describe('an APIService with a server', () => {
   it.each([
     { protocol: 'HTTP/1.1', create: createOverHttp1 },
     { protocol: 'HTTP/2', create: createOverHttp2 },
-  ])('takes bodies as they come, over $protocol', async ({ protocol, create }) => {
+  ])('streams bodies over $protocol', async ({ protocol, create }) => {
     const name = protocol.toLowerCase().replace(/\W/g, '-');
     const body = JSON.stringify(widget(widgets, name, { spec: { text: 'x'.repeat(500_000) } }));
     expect(await create(widgets.path(), body)).toBe(201);
     expect((await extension.fetch(`${widgets.path()}/${name}`)).status).toBe(200);
   });
 
-  it('is asked by the name of who asks, whatever the request says of it', async () => {
+  it("sends the user's name, whatever headers the request has", async () => {
     const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters', 'x-remote-extra-scopes': 'all' };
     const { code, body } = await call(widgets.path(), { as: 'jane', headers });
     expect(code).toBe(403);
@@ -211,11 +214,11 @@ describe('an APIService with a server', () => {
     expect(sent).not.toHaveProperty('authorization');
   });
 
-  it('is asked only where the first server allows it', async () => {
+  it('authorizes requests on the first server', async () => {
     expect(await call('/apis/small.test.dev/v1/things', { as: null })).toMatchObject({ code: 403 });
   });
 
-  it('has its watches passed on event by event', async () => {
+  it('streams watch events', async () => {
     const end = new AbortController();
     const response = await front.fetch(`${widgets.path()}?watch=true&resourceVersion=0`, { signal: end.signal });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -229,7 +232,7 @@ describe('an APIService with a server', () => {
     end.abort();
   });
 
-  it('is part of discovery', async () => {
+  it('contributes to discovery', async () => {
     const { body } = await call('/apis');
     const group = (body['groups'] as Json[]).find(({ name }) => name === widgets.group);
     expect(group).toMatchObject({ preferredVersion: { groupVersion: `${widgets.group}/v1` } });
@@ -247,7 +250,7 @@ describe('an APIService with a server', () => {
     }, waiting);
   });
 
-  it('is part of OpenAPI', async () => {
+  it('contributes to OpenAPI', async () => {
     await vi.waitFor(async () => {
       const index = await call('/openapi/v3', { headers: { accept: 'application/json' } });
       expect(JSON.parse(index.body['text'] as string).paths).toHaveProperty([`apis/${widgets.group}/v1`]);
@@ -258,7 +261,7 @@ describe('an APIService with a server', () => {
     expect(swagger.body['paths']).toHaveProperty([`/apis/${widgets.group}/v1/namespaces/{namespace}/widgets`]);
   });
 
-  it('sends nobody elsewhere', async () => {
+  it('does not forward redirects', async () => {
     expect(await call('/apis/small.test.dev/v1/redirect')).toEqual({
       code: 502,
       type: 'text/plain; charset=utf-8',
@@ -266,7 +269,7 @@ describe('an APIService with a server', () => {
     });
   });
 
-  it('has upgraded connections of its own', async () => {
+  it('supports upgraded connections', async () => {
     const socket = tls.connect({ port: portOf(front), host: '127.0.0.1', ca: front.certificateAuthority, ALPNProtocols: ['http/1.1'] });
     await once(socket, 'secureConnect');
     const head = ['GET /apis/small.test.dev/v1/echo HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: echo'];
@@ -279,7 +282,7 @@ describe('an APIService with a server', () => {
     socket.destroy();
   });
 
-  it('sees no token that stands among the protocols of a websocket', async () => {
+  it('removes the bearer token from the WebSocket subprotocols', async () => {
     const socket = tls.connect({ port: portOf(front), host: '127.0.0.1', ca: front.certificateAuthority, ALPNProtocols: ['http/1.1'] });
     await once(socket, 'secureConnect');
     seen.length = 0;
@@ -293,7 +296,7 @@ describe('an APIService with a server', () => {
     expect(headers).toMatchObject({ 'x-remote-user': 'jane', 'sec-websocket-protocol': 'v5.channel.k8s.io' });
   });
 
-  it('is not trusted with a certificate of another name or authority', async () => {
+  it('is rejected with a certificate of another name or authority', async () => {
     await register('untrusted.test.dev', portOf(extension), { caBundle: Buffer.from(frontProxy.pair.cert).toString('base64') });
     await vi.waitFor(
       async () =>
@@ -308,7 +311,7 @@ describe('an APIService with a server', () => {
     );
   });
 
-  it('answers 503 while its server is away, others as ever, and is there again with it', async () => {
+  it('answers 503 while its server is down, does not affect other groups, and recovers', async () => {
     const port = portOf(extension);
     await extension[Symbol.asyncDispose]();
     const unreachable = await call(widgets.path());
@@ -318,7 +321,7 @@ describe('an APIService with a server', () => {
     );
     expect(await call('/api/v1/namespaces')).toMatchObject({ code: 200 });
     expect(await call('/apis')).toMatchObject({ code: 200 });
-    // Looked at because the service changes; else it is, twice a minute.
+    // Changing the service triggers the check, which otherwise runs every 30 seconds.
     await call('/api/v1/namespaces/default/services/ext', {
       method: 'PATCH',
       headers: { 'content-type': 'application/merge-patch+json' },
@@ -336,7 +339,7 @@ describe('an APIService with a server', () => {
     await vi.waitFor(async () => expect(await call(`${widgets.path()}/a`)).toMatchObject({ code: 200, body: { spec: { n: 1 } } }), waiting);
   }, 40_000);
 
-  it('is gone with its APIService', async () => {
+  it('disappears with its APIService', async () => {
     await call(`${apiServices}/v1.small.test.dev`, { method: 'DELETE' });
     await vi.waitFor(async () => expect(await call('/apis/small.test.dev/v1')).toMatchObject({ code: 404 }), waiting);
     const { body } = await call('/apis');

@@ -38,7 +38,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'v' } };
 const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { p: 'canary' } };
 
-it('notes what the policy asks for, and nothing that is secret', async () => {
+it('logs the events of the policy without secrets', async () => {
   const log = join(folder, 'audit.log');
   const flags = [`--audit-policy-file=${folder}/policy.yaml`, `--audit-log-path=${log}`];
   {
@@ -91,7 +91,7 @@ it('notes what the policy asks for, and nothing that is secret', async () => {
   expect(events[0]?.['responseObject']).not.toHaveProperty('metadata.managedFields');
 });
 
-it('delivers events to a service, again where it answered with an error', async () => {
+it('posts events to a service and retries after an error', async () => {
   const received: Event[] = [];
   let failures = 1;
   const service = createServer((request, response) => {

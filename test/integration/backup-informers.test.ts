@@ -50,10 +50,10 @@ interface Event {
   readonly object: ConfigMap & { readonly code?: number };
 }
 
-/** Lists and watches as client-go's reflector: from where it was, whatever server answers, and anew only when it is told that that is gone. */
+/** Lists and watches like client-go's reflector: resumes from its position on any server, and lists again only after a 410. */
 class Informer {
   readonly objects = new Map<string, ConfigMap>();
-  /** Of all that it was ever told. */
+  /** Highest revision received. */
   highest = 0;
   lists = 0;
   #revision: string | undefined;
@@ -66,7 +66,7 @@ class Informer {
         if (this.#revision === undefined) await this.#list();
         await this.#watch(signal);
       } catch {
-        // The server is away, or it ended a watch: it is asked again.
+        // The server is down or ended the watch: retries.
       }
     }
   }
@@ -118,7 +118,7 @@ const pairs = [
   ['etcd', 'embedded'],
 ] as const;
 
-it.for(pairs)('informers come to the state of the backup, from %s to %s', { timeout: 90_000 }, async ([from, to], { skip }) => {
+it.for(pairs)('informers reach the state of the backup, from %s to %s', { timeout: 90_000 }, async ([from, to], { skip }) => {
   const reason = reasons[from] ?? reasons[to];
   if (reason !== undefined) return skip(reason);
   await using here = await open[from]();
@@ -143,7 +143,7 @@ it.for(pairs)('informers come to the state of the backup, from %s to %s', { time
   await create('goes', '1');
   await all({ stays: '1', goes: '1' });
   await backUp(file, here.flags);
-  // What the backup does not have, and the informers do.
+  // Objects that the informers have and the backup lacks.
   expect((await server.fetch(`${configMaps}/goes`, { method: 'DELETE' })).status).toBe(200);
   for (let i = 0; i < 50; i++) await create(`late-${i}`, '1');
   const late = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`late-${i}`, '1']));

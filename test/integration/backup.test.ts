@@ -89,7 +89,7 @@ async function until(cluster: TestCluster, path: string, status: number): Promis
   while ((await cluster.fetch(path)).status !== status) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** The samples as they are served, and the revision of the list; without what is another in each store. */
+/** Returns the served samples and the list's revision, without values that differ between stores. */
 async function contents(cluster: TestCluster): Promise<{ readonly revision: number; readonly objects: unknown[] }> {
   await until(cluster, widgets, 200);
   const objects: unknown[] = [];
@@ -103,7 +103,7 @@ async function contents(cluster: TestCluster): Promise<{ readonly revision: numb
   return { revision: Number(list.metadata.resourceVersion), objects };
 }
 
-/** Of a cluster that runs on the store for as long as it takes. */
+/** Runs a cluster on the store during the work. */
 async function on<T>({ storage }: Place, work: (cluster: TestCluster) => Promise<T>): Promise<T> {
   const cluster = await startTestCluster({ storage });
   try {
@@ -116,7 +116,7 @@ async function on<T>({ storage }: Place, work: (cluster: TestCluster) => Promise
 const kinds = ['embedded', 'redis', 'etcd'] as const;
 const absent = { embedded: '', redis: noRedis, etcd: noEtcd };
 
-/** The row of each pair of backends that are here. */
+/** Registers a test for each pair of available backends. */
 function eachPair(title: string, work: (here: Place, there: Place, from: string) => Promise<void>): void {
   for (const from of kinds) {
     for (const to of kinds) {
@@ -130,7 +130,7 @@ function eachPair(title: string, work: (here: Place, there: Place, from: string)
 }
 
 describe('a store', () => {
-  eachPair('is backed up while its server goes on, and restored under higher revisions', async (here, there) => {
+  eachPair('is backed up while its server runs, and restored with higher revisions', async (here, there) => {
     const file = join(mkdtempSync(join(folder, 'file-')), 'backup');
     const before = await on(here, async (cluster) => {
       await fill(cluster);
@@ -144,7 +144,7 @@ describe('a store', () => {
     expect(after.revision).toBeGreaterThan(before.revision + 100_000);
   });
 
-  eachPair('is migrated under higher revisions', async (here, there) => {
+  eachPair('is migrated with higher revisions', async (here, there) => {
     const before = await on(here, async (cluster) => {
       await fill(cluster);
       return contents(cluster);
@@ -156,7 +156,7 @@ describe('a store', () => {
     expect(after.revision).toBeGreaterThan(before.revision + 10_000);
   });
 
-  it('goes from one backend to the next and back', { timeout: 60_000 }, async ({ skip }) => {
+  it('migrates from one backend to the next and back', { timeout: 60_000 }, async ({ skip }) => {
     const { embedded, redis, etcd: inEtcd } = places;
     if (!redis || !inEtcd) return skip(redis ? noEtcd : noRedis);
     const way = [embedded!(), redis(), inEtcd(), redis(), embedded!()];
@@ -168,7 +168,7 @@ describe('a store', () => {
     expect((await on(way.at(-1)!, contents)).objects).toEqual(before.objects);
   });
 
-  it('is raised by more the longer ago its backup was made', async () => {
+  it('is raised by more for an older backup', async () => {
     const place = places.embedded!();
     const file = join(mkdtempSync(join(folder, 'file-')), 'backup');
     await on(place, (cluster) => cluster.fetch(samples[0]![0], { body: samples[0]![1] }));
@@ -182,7 +182,7 @@ describe('a store', () => {
     expect((await restore(file, places.embedded!().flags)).revision).toBeGreaterThan(revision + 87_400_000);
   });
 
-  it('is copied under revisions that begin anew, where that is asked for', { timeout: 60_000 }, async ({ skip }) => {
+  it('is copied with restarted revisions on request', { timeout: 60_000 }, async ({ skip }) => {
     if (!places.etcd) return skip(noEtcd);
     await using server = await startEtcd();
     const destination = ['--storage-backend=etcd3', `--etcd-servers=${server.url}`];
@@ -196,7 +196,7 @@ describe('a store', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('rejected operations', () => {
   async function backedUp(): Promise<{ readonly place: Place; readonly file: string }> {
     const place = places.embedded!();
     const file = join(mkdtempSync(join(folder, 'file-')), 'backup');
@@ -205,7 +205,7 @@ describe('what is refused', () => {
     return { place, file };
   }
 
-  it('a backup that is damaged', async () => {
+  it('a damaged backup', async () => {
     const { file } = await backedUp();
     const whole = readFileSync(file);
     const destination = places.embedded!().flags;
@@ -223,26 +223,26 @@ describe('what is refused', () => {
     await expect(restore(file, destination)).rejects.toThrow(/is no backup$/);
   });
 
-  it('a destination that is not empty', async () => {
+  it('a non-empty destination', async () => {
     const { place, file } = await backedUp();
     await expect(restore(file, place.flags)).rejects.toThrow(/the destination is not empty: it has \d+ records/);
   });
 
-  it('a migration of a store that a server has open', async () => {
+  it('a migration of a store that a server has opened', async () => {
     const place = places.embedded!();
     await on(place, async () => {
       await expect(migrate(place.flags, places.embedded!().flags)).rejects.toThrow(/another process has .* open/);
     });
   });
 
-  it('a store that is not there, or in memory', async () => {
+  it('a missing or in-memory store', async () => {
     const file = join(folder, 'none');
     await expect(backUp(file, [`--data-dir=${join(folder, 'nowhere')}`])).rejects.toThrow(/there is no .*kubenest.db/);
     await expect(backUp(file, ['--ephemeral'])).rejects.toThrow(/a store in memory is gone with its server/);
   });
 });
 
-it('what is encrypted stays encrypted in a backup, and is read by the keys of the destination', async () => {
+it('encrypted data stays encrypted in a backup and is readable with the keys of the destination', async () => {
   const key = Buffer.alloc(32, 7).toString('base64');
   const config = join(folder, 'encryption.yaml');
   const keys = [{ name: 'one', secret: key }];

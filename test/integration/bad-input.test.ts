@@ -14,7 +14,7 @@ interface Row {
 }
 const rows: readonly Row[] = [
   {
-    name: 'no JSON',
+    name: 'invalid JSON',
     path: configMaps,
     request: { body: '{"metadata":' },
     code: 400,
@@ -30,7 +30,7 @@ const rows: readonly Row[] = [
     message: /cannot unmarshal array into Go value/,
   },
   {
-    name: 'too deep',
+    name: 'deeply nested',
     path: configMaps,
     request: { body: '['.repeat(10_001) },
     code: 400,
@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
     message: /Secret in version "v1" cannot be handled as a ConfigMap/,
   },
   {
-    name: 'another version',
+    name: 'an unknown version',
     path: configMaps,
     request: { body: { kind: 'ConfigMap', apiVersion: 'v9', metadata: { name: 'a' } } },
     code: 400,
@@ -95,7 +95,7 @@ const rows: readonly Row[] = [
     message: /lowercase RFC 1123 subdomain/,
   },
   {
-    name: 'a name that leads elsewhere',
+    name: 'a name with a path separator',
     path: configMaps,
     request: { body: { metadata: { name: '../secrets/x' } } },
     code: 422,
@@ -103,7 +103,7 @@ const rows: readonly Row[] = [
     message: /lowercase RFC 1123 subdomain/,
   },
   {
-    name: 'a namespace that is not there',
+    name: 'a missing namespace',
     path: '/api/v1/namespaces/none/configmaps',
     request: { body: { metadata: { name: 'a' } } },
     code: 404,
@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
     message: /namespaces "none" not found/,
   },
   {
-    name: 'unknown fields, strictly',
+    name: 'unknown fields with strict validation',
     path: `${configMaps}?fieldValidation=Strict`,
     request: { body: { metadata: { name: 'a' }, extra: 1 } },
     code: 400,
@@ -119,7 +119,7 @@ const rows: readonly Row[] = [
     message: /strict decoding error: unknown field "extra"/,
   },
   {
-    name: 'fields twice, strictly',
+    name: 'duplicate fields with strict validation',
     path: `${configMaps}?fieldValidation=Strict`,
     request: { body: '{"metadata":{"name":"a"},"data":{"k":"1","k":"2"}}' },
     code: 400,
@@ -143,7 +143,7 @@ const rows: readonly Row[] = [
     message: /^415: Unsupported Media Type$/,
   },
   {
-    name: 'a patch of nothing',
+    name: 'a patch of a missing object',
     path: `${configMaps}/none`,
     request: { method: 'PATCH', body: {}, headers: merge },
     code: 404,
@@ -151,7 +151,7 @@ const rows: readonly Row[] = [
     message: /configmaps "none" not found/,
   },
   {
-    name: 'an update of nothing',
+    name: 'an update of a missing object',
     path: `${configMaps}/none`,
     request: { method: 'PUT', body: { metadata: { name: 'none' } } },
     code: 404,
@@ -159,35 +159,35 @@ const rows: readonly Row[] = [
     message: /configmaps "none" not found/,
   },
   {
-    name: 'a wrong label selector',
+    name: 'an invalid label selector',
     path: `${configMaps}?labelSelector=a%20b`,
     code: 400,
     reason: 'BadRequest',
     message: /unable to parse requirement|found 'b', expected/,
   },
   {
-    name: 'a wrong field selector',
+    name: 'an invalid field selector',
     path: `${configMaps}?fieldSelector=data.k%3Dv`,
     code: 400,
     reason: 'BadRequest',
     message: /field label not supported|not a known field selector/,
   },
   {
-    name: 'a wrong continue token',
+    name: 'an invalid continue token',
     path: `${configMaps}?continue=xyz`,
     code: 400,
     reason: 'BadRequest',
     message: /continue key is not valid/,
   },
   {
-    name: 'a version with a token',
+    name: 'a resourceVersion with a continue token',
     path: `${configMaps}?continue=xyz&resourceVersion=5&resourceVersionMatch=Exact`,
     code: 422,
     reason: 'Invalid',
     message: /resourceVersionMatch is forbidden when continue is provided/,
   },
   {
-    name: 'a version that is none',
+    name: 'an invalid resourceVersion',
     path: `${configMaps}?resourceVersion=foo`,
     code: 400,
     reason: 'BadRequest',
@@ -201,7 +201,7 @@ const rows: readonly Row[] = [
     message: /could not find the requested resource/,
   },
   {
-    name: 'a method that is not there',
+    name: 'an unsupported method',
     path: configMaps,
     request: { method: 'PUT', body: {} },
     code: 405,
@@ -209,14 +209,14 @@ const rows: readonly Row[] = [
     message: /does not allow this method/,
   },
   {
-    name: 'a cluster-scoped kind below a namespace',
+    name: 'a cluster-scoped kind in a namespace',
     path: '/api/v1/namespaces/default/nodes/n',
     code: 404,
     reason: 'NotFound',
     message: /could not find the requested resource/,
   },
   {
-    name: 'dry run of something else',
+    name: 'an invalid dryRun value',
     path: `${configMaps}?dryRun=Some`,
     request: { body: { metadata: { name: 'a' } } },
     code: 422,
@@ -225,7 +225,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe('bad input is refused as upstream refuses it, and nothing is stored', () => {
+describe('bad input is rejected like upstream, and nothing is stored', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     cluster = await startTestCluster();
@@ -242,7 +242,7 @@ describe('bad input is refused as upstream refuses it, and nothing is stored', (
     expect(list.items).toEqual([]);
   });
 
-  it('says in plain text that no server has a group', async () => {
+  it('answers in plain text for a group that no server serves', async () => {
     const response = await cluster.fetch('/apis/no.such.group/v1/things');
     expect([response.status, await response.text()]).toEqual([404, '404 page not found\n']);
   });

@@ -63,7 +63,7 @@ const widgetKind: Kind = {
   },
 };
 
-/** The items of a sequence; each begins with the tag that says that it is CBOR, and has one in its object. */
+/** Parses a sequence of events; each item starts with the CBOR tag and has another one in its object. */
 function events(bytes: Buffer): Json[] {
   const marks = [...bytes.toString('latin1').matchAll(/\xd9\xd9\xf7\xa2D/g)].map(({ index }) => index);
   return marks.map((start, i) => parseCbor(bytes.subarray(start, marks[i + 1])) as Json);
@@ -99,7 +99,7 @@ describe('CBOR', () => {
     };
   }
 
-  /** The answer to a request that is refused: its status code and message. */
+  /** Returns the status code and message of a rejected request. */
   async function refusal(
     path: string,
     body: object | Buffer,
@@ -112,10 +112,10 @@ describe('CBOR', () => {
 
   const parsed = ({ bytes }: Answer) => parseCbor(bytes) as Json & { metadata: Json; items: Json[] };
 
-  it('creates, shows, lists, changes, applies and deletes objects', async () => {
+  it('creates, reads, lists, updates, applies and deletes objects', async () => {
     const created = await ask(configMaps, { body: configMap('life', { binaryData: { b: 'aGk=' } }) });
     expect([created.status, created.type, created.bytes.subarray(0, 3).toString('hex')]).toEqual([201, cbor, 'd9d9f7']);
-    // Bytes are bytes.
+    // Bytes are encoded as byte strings.
     expect(created.bytes.includes(hex('4162 d6 426869'))).toBe(true);
     const object = parsed(created);
     expect(object).toMatchObject(configMap('life', { binaryData: { b: 'aGk=' } }));
@@ -144,7 +144,7 @@ describe('CBOR', () => {
     expect((await ask(path)).status).toBe(404);
   });
 
-  it('does the same for custom resources', async () => {
+  it('supports custom resources, too', async () => {
     const spec = { size: 5, ratio: 1.5, raw: 'aGk=', any: { z: 1, a: [null, 'x'] } };
     const created = await ask(widgets, { body: widget('a', { spec }) });
     expect([created.status, created.type, parsed(created)['spec']]).toEqual([201, cbor, spec]);
@@ -168,7 +168,7 @@ describe('CBOR', () => {
     expect((await ask(path, { method: 'DELETE' })).status).toBe(200);
   });
 
-  it('takes large bodies', async () => {
+  it('accepts large bodies', async () => {
     const entries = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`key-${i}`, `${i}`.repeat(10)]));
     const made = await ask(configMaps, { body: configMap('large', { data: entries }) });
     expect([made.status, parsed(made)['data']]).toEqual([201, entries]);
@@ -187,7 +187,7 @@ describe('CBOR', () => {
     ]);
   });
 
-  it('shows the metadata alone', async () => {
+  it('returns partial metadata', async () => {
     await ask(configMaps, { body: configMap('partial') });
     const list = `${configMaps}?fieldSelector=metadata.name=partial`;
     for (const as of ['PartialObjectMetadata', 'PartialObjectMetadataList']) {
@@ -198,7 +198,7 @@ describe('CBOR', () => {
     }
   });
 
-  it('sends the events of a watch as a sequence', async () => {
+  it('encodes watch events as a sequence', async () => {
     const { metadata } = parsed(await ask(configMaps, { body: configMap('watched') }));
     await ask(`${configMaps}/watched`, { method: 'DELETE' });
     const query = 'watch=1&timeoutSeconds=1&fieldSelector=metadata.name=watched';
@@ -225,11 +225,11 @@ describe('CBOR', () => {
   it.each([
     { name: 'errors of endpoints', path: `${configMaps}/none`, as: 'admin', type: cbor },
     { name: 'lists of resources', path: '/apis/apps/v1', as: 'admin', type: cbor },
-    { name: 'refusals before', path: configMaps, as: 'alice', type: 'application/json' },
+    { name: 'errors before the endpoint', path: configMaps, as: 'alice', type: 'application/json' },
     { name: 'unknown resources', path: '/api/v1/foos', as: 'admin', type: 'application/json' },
     { name: 'a group', path: '/apis/apps', as: 'admin', type: 'application/json' },
     { name: 'the resources of a custom group', path: '/apis/cbor.example.com/v1', as: 'admin', type: 'application/json' },
-  ])('are $name in $type', async ({ path, as, type }) => {
+  ])('encodes $name in $type', async ({ path, as, type }) => {
     expect((await ask(path, { as })).type).toBe(type);
   });
 
@@ -237,7 +237,7 @@ describe('CBOR', () => {
   it.each<readonly [string, object | Buffer, string]>([
     ['JSON', Buffer.from('{"apiVersion":"v1","kind":"ConfigMap"}'), `${noKind}unexpected EOF ({"apiVersion":"v1","kind":"Con ...)`],
     ['nothing', Buffer.from([]), `${noKind}EOF (<empty>)`],
-    ['a cut body', hex('a44464617461a1416b4176446b696e6449'), `${noKind}unexpected EOF (a44464617461a1416b4176446b696e6449)`],
+    ['a truncated body', hex('a44464617461a1416b4176446b696e6449'), `${noKind}unexpected EOF (a44464617461a1416b4176446b696e6449)`],
     [
       'NaN',
       hex('d9d9f7a14161f97e00'),
@@ -248,24 +248,28 @@ describe('CBOR', () => {
       [1],
       `${noKind}cbor: cannot unmarshal array into Go value of type v1.TypeMeta (cannot decode CBOR array to struct without toarray option) (d9d9f78101)`,
     ],
-    ['a key twice', hex('a24261310142613102'), `${noKind}cbor: found duplicate map key "a1" at map element index 1 (a24261310142613102)`],
+    [
+      'a duplicate key',
+      hex('a24261310142613102'),
+      `${noKind}cbor: found duplicate map key "a1" at map element index 1 (a24261310142613102)`,
+    ],
     [
       'another kind',
       { apiVersion: 'v1', kind: 'Secret' },
       'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
     ],
     [
-      'a kind that is not there',
+      'an unknown kind',
       { apiVersion: 'v2', kind: 'ConfigMap' },
       'ConfigMap in version "v2" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"',
     ],
     [
-      'data of numbers',
+      'data with numbers',
       configMap('bad', { data: { k: 5 } }),
       `${inVersion}cbor: cannot unmarshal positive integer into Go struct field v1.ConfigMap.data of type string`,
     ],
     [
-      'data that is a text',
+      'data that is a string',
       configMap('bad', { data: 'x' }),
       `${inVersion}cbor: cannot unmarshal byte string into Go struct field v1.ConfigMap.data of type map[string]string`,
     ],
@@ -274,17 +278,17 @@ describe('CBOR', () => {
       configMap('bad', { binaryData: { a: 'a!' } }),
       `${inVersion}cbor: failed to decode base64 from byte string: illegal base64 data at input byte 1`,
     ],
-  ])('refuses %s', async (_, body, message) => {
+  ])('rejects %s', async (_, body, message) => {
     expect(await refusal(configMaps, body)).toEqual([400, message]);
   });
 
-  it('tells of unknown fields, or refuses them', async () => {
+  it('warns about unknown fields, or rejects them', async () => {
     const unknown = 'cbor: found unknown field at map element index 0';
     const body = configMap('unknown', { foo: 1, bar: 2 });
     expect(await refusal(`${configMaps}?fieldValidation=Strict`, body)).toEqual([400, `${inVersion}strict decoding error: ${unknown}`]);
     expect((await ask(`${configMaps}?fieldValidation=Warn`, { body })).warning).toBe(`299 - "${unknown}"`);
     expect((await ask(`${configMaps}?fieldValidation=Ignore&dryRun=All`, { body: configMap('ignored', { foo: 1 }) })).warning).toBeNull();
-    // Of custom resources they are dropped.
+    // Custom resources drop them.
     const custom = await ask(`${widgets}?fieldValidation=Strict&dryRun=All`, { body: widget('u', { spec: { foo: 1 } }) });
     expect([custom.status, parsed(custom)['spec']]).toEqual([201, {}]);
   });
@@ -292,13 +296,13 @@ describe('CBOR', () => {
   const noWidget = 'the object provided is unrecognized (must be of type Widget): ';
   it.each<readonly [string, object | Buffer, number, string]>([
     [
-      'no kind',
+      'a missing kind',
       { metadata: { n: [1, 1.5, -3, true, null], t: "it's \n" } },
       400,
       String.raw`${noWidget}Object 'Kind' is missing in '55799({'metadata': {'n': [1, 1.5, -3, true, null], 't': 'it\'s \n'}})' (d9d9f7a1486d65746164617461a2416e8501f93e0022f5f6417446697427 ...)`,
     ],
     [
-      'no version',
+      'a missing version',
       { kind: 'Widget' },
       400,
       `Widget in version "" cannot be handled as a Widget: Object 'apiVersion' is missing in '55799({'kind': 'Widget'})'`,
@@ -311,19 +315,19 @@ describe('CBOR', () => {
     ],
     ['null', hex('f6'), 400, `${noWidget}Object 'Kind' is missing in 'null' (f6)`],
     [
-      'a key that is no text',
+      'a key that is not a string',
       hex('a10501'),
       400,
       'Widget in version "v1" cannot be handled as a Widget: cbor: cannot unmarshal positive integer into Go value of type string',
     ],
     [
-      'too large a number',
+      'a number that is too large',
       hex('a141611bffffffffffffffff'),
       400,
       `Widget in version "v1" cannot be handled as a Widget: cbor: cannot unmarshal positive integer into Go value of type int64 (18446744073709551615 overflows Go's int64)`,
     ],
     [
-      'metadata that is a text',
+      'metadata that is a string',
       widget('m', { metadata: 'x' }),
       400,
       'Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal string into Go value of type v1.ObjectMeta',
@@ -334,7 +338,7 @@ describe('CBOR', () => {
       422,
       'Widget.cbor.example.com "w" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
     ],
-  ])('refuses a custom resource of %s', async (_, body, status, message) => {
+  ])('rejects a custom resource with %s', async (_, body, status, message) => {
     expect(await refusal(widgets, body)).toEqual([status, message]);
   });
 
@@ -346,12 +350,12 @@ describe('CBOR', () => {
     ['another kind', { apiVersion: 'v1', kind: 'Pod' }, 400, 'invalid object type: /v1, Kind=Pod'],
     ['another name', configMap('c2'), 400, 'the name of the object (c2) does not match the name on the URL (applied)'],
     [
-      'what has no such field',
+      'an unknown field',
       configMap('applied', { foo: 1 }),
       500,
       'failed to create typed patch object (/applied; /v1, Kind=ConfigMap): .foo: field not declared in schema',
     ],
-  ])('refuses to apply %s', async (_, body, status, message) => {
+  ])('rejects an apply of %s', async (_, body, status, message) => {
     const request = { method: 'PATCH', headers: { 'content-type': 'application/apply-patch+cbor' } };
     expect(await refusal(`${configMaps}/applied?fieldManager=test&force=true`, body, request)).toEqual([status, message]);
   });
@@ -359,7 +363,7 @@ describe('CBOR', () => {
   it.each<readonly [object | Buffer, string]>([
     [{ dryRun: 5 }, 'cbor: cannot unmarshal positive integer into Go struct field v1.DeleteOptions.dryRun of type []string'],
     [hex('ff'), 'unable to determine group/version/kind: cbor: unexpected "break" code'],
-  ])('refuses options %#', async (body, message) => {
+  ])('rejects options %#', async (body, message) => {
     expect(await refusal(`${configMaps}/any`, body, { method: 'DELETE' })).toEqual([400, message]);
   });
 
@@ -376,12 +380,12 @@ describe('CBOR', () => {
       type: 'application/merge-patch+cbor',
       message: /merge-patch\+json, application\/apply-patch\+yaml, application\/apply-patch\+cbor$/,
     },
-  ])('names CBOR among what $method takes', async ({ path, method, type, message }) => {
+  ])('lists CBOR among the types that $method accepts', async ({ path, method, type, message }) => {
     const [status, text] = await refusal(path, hex('a0'), { method, headers: { 'content-type': type } });
     expect([status, text]).toEqual([415, expect.stringMatching(message)]);
   });
 
-  it('is in the descriptions of built-in resources', async () => {
+  it('is in the OpenAPI documents of built-in resources', async () => {
     const { paths } = (await (await cluster.fetch('/openapi/v2')).json()) as { paths: Record<string, Record<string, Json>> };
     const one = paths['/api/v1/namespaces/{namespace}/configmaps/{name}'];
     const json = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
@@ -395,7 +399,7 @@ describe('CBOR', () => {
 });
 
 describe('without its gate', () => {
-  it('CBOR is nothing that the server knows', async () => {
+  it('is an unknown media type', async () => {
     await using cluster = await startTestCluster();
     const answered = await cluster.fetch(configMaps, { headers: { accept: cbor } });
     expect([answered.status, ((await answered.json()) as Json)['message']]).toEqual([

@@ -19,7 +19,7 @@ const version = (name: string, field: string, storage: boolean) => ({
   schema: { openAPIV3Schema: { type: 'object', properties: { spec: integer(field), status: integer('observed') } } },
 });
 
-/** `spec.size` of v1 is `spec.width` of v2. */
+/** Converts `spec.size` of v1 to `spec.width` of v2. */
 function converting({ request }: Json): Json {
   const [from, to] = request.desiredAPIVersion.endsWith('/v1') ? ['width', 'size'] : ['size', 'width'];
   const convertedObjects = request.objects.map((object: Json) => {
@@ -67,26 +67,26 @@ describe('@kubernetes/client-node as an operator', () => {
   const place = (inVersion: string) => ({ group: widgets.group, version: inVersion, namespace: 'default', plural: 'widgets' });
   const read = async (name: string, inVersion: string) => (await custom.getNamespacedCustomObject({ ...place(inVersion), name })) as Widget;
 
-  it('maps a kind once it is defined', async () => {
+  it('finds the mapping of a defined kind', async () => {
     await expect(objects.create(widget('early', 'v1', { size: 1 }))).rejects.toThrow(/Failed to fetch resource metadata|404/);
     await customKinds(cluster).define(widgets);
     expect(await objects.create(widget('a', 'v1', { size: 3 }))).toMatchObject({ spec: { size: 3 } });
   });
 
-  it('reads and writes versions that a webhook converts', async () => {
+  it('reads and writes versions converted by a webhook', async () => {
     const inV2 = await read('a', 'v2');
     expect(inV2.spec).toEqual({ width: 3 });
     await custom.replaceNamespacedCustomObject({ ...place('v2'), name: 'a', body: { ...inV2, spec: { width: 4 } } });
     expect(await read('a', 'v1')).toMatchObject({ spec: { size: 4 }, metadata: { generation: 2 } });
   });
 
-  it('updates a status without a new generation', async () => {
+  it('updates a status without changing the generation', async () => {
     const body = { ...(await read('a', 'v1')), status: { observed: 4 } };
     await custom.replaceNamespacedCustomObjectStatus({ ...place('v1'), name: 'a', body });
     expect(await read('a', 'v2')).toMatchObject({ status: { observed: 4 }, metadata: { generation: 2 } });
   });
 
-  it('follows objects of the converted version by an informer, until their finalizers are gone', async () => {
+  it('follows objects of the converted version by an informer until their finalizers are removed', async () => {
     const seen: string[] = [];
     const list = () => custom.listNamespacedCustomObject(place('v2')) as Promise<{ items: Widget[] }>;
     const informer = makeInformer<Widget>(await cluster.kubeConfig(), widgets.path('v2'), list as never);

@@ -92,7 +92,7 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-it('tells clients what there is', async () => {
+it('appears in discovery and OpenAPI', async () => {
   const { body } = await client.call('GET', '/apis/shop.example.com/v1');
   const found = body.resources.map(({ name, kind, verbs }: Json) => `${name} ${kind} ${verbs.join()}`);
   const all = 'create,delete,deletecollection,get,list,patch,update,watch';
@@ -130,22 +130,22 @@ describe('a virtual resource', () => {
 
   it.each([
     [
-      'what its schema refuses',
+      'an object that violates the schema',
       'POST',
       estimate({ size: 0 }),
       422,
       /spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1$/,
     ],
-    ['what lacks what it needs', 'POST', estimate({}), 422, /spec.size: Required value$/],
+    ['an object that lacks a required field', 'POST', estimate({}), 422, /spec.size: Required value$/],
     ['another kind', 'POST', widget('w'), 422, /kind: Invalid value: "Widget": must be Estimate/],
-    ['to be listed', 'GET', undefined, 405, /does not allow this method/],
-  ])('refuses %s', async (_, method, body, status, says) => {
+    ['a list', 'GET', undefined, 405, /does not allow this method/],
+  ])('rejects %s', async (_, method, body, status, says) => {
     const answer = await client.call(method, `${path}/estimates`, body);
     expect(answer.body.message).toMatch(says);
     expect(answer.status).toBe(status);
   });
 
-  it('is for who may create it, and seen by policies', async () => {
+  it('requires permission to create and is subject to policies', async () => {
     expect((await client.call('POST', `${path}/estimates`, estimate({ size: 1 }), 'jane')).status).toBe(403);
     const registration = '/apis/admissionregistration.k8s.io/v1';
     const resourceRules = [
@@ -166,7 +166,7 @@ describe('a virtual resource', () => {
 });
 
 describe('subresources', () => {
-  it('of fields are the only way to write them', async () => {
+  it('of fields are the only way to write these fields', async () => {
     const { body: created } = await client.call('POST', `${path}/widgets`, widget('fields', { approval: { granted: true } }));
     expect(created).not.toHaveProperty('approval');
     const { body: patched } = await client.call('PATCH', `${path}/widgets/fields`, { approval: { granted: true }, spec: { size: 4 } });
@@ -183,7 +183,7 @@ describe('subresources', () => {
     expect(updated).toMatchObject({ spec: { size: 3 }, approval: { granted: true, by: 'admin' } });
   });
 
-  it('of a kind of their own do what they do with the object', async () => {
+  it('with their own kind act on the object', async () => {
     await client.call('POST', `${path}/widgets`, widget('acting'));
     const restart = { apiVersion: 'shop.example.com/v1', kind: 'WidgetRestart' };
     const { status, body } = await client.call('POST', `${path}/widgets/acting/restart`, restart);
@@ -200,7 +200,7 @@ describe('subresources', () => {
     expect((await client.call('GET', `${path}/widgets/acting/restart`)).status).toBe(405);
   });
 
-  it('have names of their own', async () => {
+  it('have permissions of their own', async () => {
     const wrong = defineResource({ ...widgets, subresources: { status: { fields: ['approval'] } } });
     const group = apiGroup({ name: 'Wrong', group: 'shop.example.com', resources: [wrong] });
     await expect(startTestCluster({ plugins: [group] })).rejects.toThrow(
@@ -209,7 +209,7 @@ describe('subresources', () => {
   });
 });
 
-it('is served as --runtime-config says', async () => {
+it('is served according to --runtime-config', async () => {
   const off = ['shop.example.com/v1alpha1', 'shop.example.com/v1/estimates'];
   const resourceConfig = new ResourceConfig(new Map(off.map((key) => [key, 'false'])));
   await using some = await startTestCluster({ plugins: [shop], config: { resourceConfig } });

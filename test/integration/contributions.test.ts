@@ -60,7 +60,7 @@ describe('an audit backend', () => {
     }
   }
 
-  it('gets what the policy asks for, whatever becomes of others', async () => {
+  it("receives the policy's events regardless of failing backends", async () => {
     {
       await using cluster = await startTestCluster({
         flags: [`--audit-policy-file=${join(folder, 'policy.yaml')}`],
@@ -74,16 +74,16 @@ describe('an audit backend', () => {
     });
   });
 
-  it('wants a policy', async () => {
+  it('requires a policy', async () => {
     await expect(startTestCluster({ plugins: [Collecting] })).rejects.toThrow(
       'plugin Collecting: nothing is audited without --audit-policy-file',
     );
   });
 
-  it('that keeps a server from being put together leaves nothing open', async () => {
+  it("leaves no resources open if it prevents the server's start", async () => {
     const file = join(folder, 'left.db');
     await expect(startTestCluster({ storage: { file }, plugins: [Collecting] })).rejects.toThrow('--audit-policy-file');
-    // It would be locked.
+    // An open store would be locked.
     await using cluster = await startTestCluster({ storage: { file } });
     expect((await cluster.fetch(configMaps, { body: configMap('later') })).status).toBe(201);
   });
@@ -104,7 +104,7 @@ describe('pages', () => {
   @Module({ controllers: [TeamsController] })
   class TeamsModule {}
 
-  it('are served to those who may see them, and get what plugins get', async () => {
+  it('are served to authorized users and inject plugin services', async () => {
     await using cluster = await startTestCluster({
       listen: true,
       users: [{ name: 'eve' }],
@@ -123,7 +123,7 @@ describe('pages', () => {
   }
 });
 
-it('the client acts as a user, within the rights of the user', async () => {
+it("the client acts as a user with the user's permissions", async () => {
   let answers: unknown;
 
   @PostStartHookPlugin({ name: 'Acting' })
@@ -184,7 +184,7 @@ describe('a storage backend', () => {
   it.each([
     { name: 'Mine', says: undefined },
     { name: 'Other', says: 'no package of the configuration file adds a storage backend Other' },
-  ])('$name is chosen by --storage-backend', async ({ name, says }) => {
+  ])('$name is selected by --storage-backend', async ({ name, says }) => {
     const where = join(folder, name);
     await mkdir(where);
     await writeFile(
@@ -203,7 +203,7 @@ export default contribute(storageBackend({ name: 'Mine', open: () => Promise.rej
       `--data-dir=${where}`,
       `--storage-backend=${name}`,
     ]);
-    if (!('options' in command)) throw new Error('no server was asked for');
+    if (!('options' in command)) throw new Error('unexpected start of a server');
     const completed = completeOptions(command.options);
     if (says !== undefined) return void (await expect(completed).rejects.toThrow(says));
     const { config: made, dispose } = await completed;

@@ -22,7 +22,7 @@ async function stand(cluster: TestCluster, name: string, emulationVersion: strin
   expect((await cluster.fetch(candidates, { body })).status).toBe(201);
 }
 
-/** As client-go's candidates do: whoever is asked says that it is there. */
+/** Acknowledges a ping like client-go's candidates. */
 async function answer(cluster: TestCluster, name: string): Promise<boolean> {
   const candidate = await get<LeaseCandidate>(cluster, `${candidates}/${name}`);
   const { pingTime, renewTime = '' } = candidate?.spec ?? {};
@@ -33,7 +33,7 @@ async function answer(cluster: TestCluster, name: string): Promise<boolean> {
   return true;
 }
 
-it('elects the candidate of the oldest version, and asks a holder to leave for a better one', { timeout: 60_000 }, async () => {
+it('elects the candidate with the oldest version, and requests a holder to yield to a better one', { timeout: 60_000 }, async () => {
   await using cluster = await startTestCluster({ flags });
   await stand(cluster, 'host_newer', '1.36.0');
   await expect
@@ -62,7 +62,7 @@ it('elects the candidate of the oldest version, and asks a holder to leave for a
   });
 });
 
-it('elects nobody, and takes the fields of leases off, without the gate', async () => {
+it('elects nobody and drops the lease fields without the feature gate', async () => {
   await using cluster = await startTestCluster({ flags: flags.slice(1) });
   await stand(cluster, 'one', '1.36.0');
   const body = {

@@ -7,27 +7,30 @@ export interface Json {
   [field: string]: any;
 }
 
-/** `body`: JSON; of other answers `{ text }`. */
+/** `body` is JSON; of other responses `{ text }`. */
 export interface Answer {
   readonly code: number;
   readonly body: Json;
   readonly warnings: string;
 }
 
-/** A kind Widget in a group of its own. */
+/** A Widget kind in its own group. */
 export interface Kind {
   readonly group: string;
-  /** Of its definition. */
+  /** Name of its definition. */
   readonly name: string;
   readonly spec: Json;
-  /** Of its objects in the namespace default. Default: in v1. */
+  /** Returns the path of its objects in the namespace default. Default version: v1. */
   path(version?: string): string;
 }
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 let serial = 0;
 
-/** A kind of its own group; `version` is merged into its only version unless `more`, which is merged into the spec, names versions. */
+/**
+ * Returns a kind in its own group. `version` is merged into its only version unless `more`, which is merged into the spec,
+ * lists versions.
+ */
 export function kind(spec: Json, version: Json = {}, more: Json = {}): Kind {
   serial += 1;
   const group = `g${serial}.test.dev`;
@@ -46,12 +49,12 @@ export function kind(spec: Json, version: Json = {}, more: Json = {}): Kind {
   };
 }
 
-/** An object of the kind; `more` is merged into it. */
+/** Returns an object of the kind; `more` is merged into it. */
 export function widget({ group }: Kind, name: string, more: Json = {}, version = 'v1'): Json {
   return { apiVersion: `${group}/${version}`, kind: 'Widget', metadata: { name }, ...more };
 }
 
-/** The request of a patch. */
+/** Returns a patch request. */
 export function patch(type: 'merge' | 'json' | 'apply', body: unknown): TestRequest {
   return {
     method: 'PATCH',
@@ -60,12 +63,12 @@ export function patch(type: 'merge' | 'json' | 'apply', body: unknown): TestRequ
   };
 }
 
-/** A schema that takes any object. */
+/** A schema that accepts any object. */
 export const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 /** A schema with one field. */
 export const sized = { type: 'object', properties: { size: { type: 'integer', minimum: 1 } } };
 
-/** Requests to a server's custom resources. `definitions`: the path of all definitions. */
+/** Sends requests to a server's custom resources. `definitions` is the collection path of definitions. */
 export function customKinds(cluster: TestCluster): {
   readonly definitions: string;
   call(path: string, request?: TestRequest): Promise<Answer>;
@@ -82,7 +85,7 @@ export function customKinds(cluster: TestCluster): {
     };
   }
 
-  /** Asks again until the answer is right, for what the server does by itself. */
+  /** Repeats a GET until the response is as expected, to await asynchronous changes. */
   async function eventually(path: string, isRight: (answer: Answer) => boolean): Promise<Answer> {
     for (let left = 200; ; left -= 1) {
       const answer = await call(path);

@@ -32,14 +32,14 @@ describe('a request for a custom resource', () => {
   it.each<[string, string, string, number, Json]>([
     ['to create without a namespace', 'POST', `${root}/widgets`, 404, notFound],
     ['to delete in all namespaces', 'DELETE', `${root}/widgets`, 404, notFound],
-    ['for one without its namespace', 'GET', `${root}/widgets/a`, 404, notFound],
+    ['for an object without its namespace', 'GET', `${root}/widgets/a`, 404, notFound],
     ['in a version that is not served', 'GET', `/apis/${widgets.group}/v2/widgets`, 404, notFound],
-    ['for the resources of a version that is not there', 'GET', `/apis/${widgets.group}/v2`, 404, notFound],
+    ['for the resources of an unknown version', 'GET', `/apis/${widgets.group}/v2`, 404, notFound],
     ['to create a status', 'POST', `${widgets.path()}/a/status`, 405, unsupported('create')],
     ['to delete a scale', 'DELETE', `${widgets.path()}/a/scale`, 405, unsupported('delete')],
-    ['to update none', 'PUT', widgets.path(), 400, nameless],
-    ['to patch none', 'PATCH', widgets.path(), 400, nameless],
-    ['to create under a name', 'POST', `${widgets.path()}/b?dryRun=All`, 201, { metadata: { name: 'b' } }],
+    ['to update a missing object', 'PUT', widgets.path(), 400, nameless],
+    ['to patch a missing object', 'PATCH', widgets.path(), 400, nameless],
+    ["to create at an object's path", 'POST', `${widgets.path()}/b?dryRun=All`, 201, { metadata: { name: 'b' } }],
   ])('%s', async (_, method, path, code, body) => {
     const sent = method === 'GET' || method === 'DELETE' ? {} : { body: widget(widgets, 'b') };
     const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {};
@@ -48,7 +48,7 @@ describe('a request for a custom resource', () => {
     expect(answer.body).toMatchObject(body);
   });
 
-  it('for its head', async () => {
+  it('for its headers', async () => {
     expect((await call(`${widgets.path()}/a`, { method: 'HEAD' })).code).toBe(200);
   });
 
@@ -68,7 +68,7 @@ describe('an applied configuration', () => {
   it.each<[string, Json, number, string]>([
     ['a number for a string with a format', { address: 5 }, 422, 'spec.address in body must be of type cidr: "int64"'],
     ['a list for an object of any fields', { any: ['x'] }, 500, '.spec.any: expected map, got &{[x]}'],
-  ])('that has %s is refused', async (_, spec, code, message) => {
+  ])('with %s is rejected', async (_, spec, code, message) => {
     const answer = await call(`${formatted.path()}/a?fieldManager=m`, {
       method: 'PATCH',
       headers: { 'content-type': 'application/apply-patch+yaml' },
@@ -82,7 +82,7 @@ describe('a custom resource', () => {
   const ruled = kind({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.a != "q"' }], properties: { a: { type: 'string' } } });
   beforeAll(() => define(ruled));
 
-  it('without a name has rules that were not checked', async () => {
+  it('without a name is reported with rules that were not evaluated', async () => {
     const { body } = await call(ruled.path(), {
       body: { apiVersion: `${ruled.group}/v1`, kind: 'Widget', metadata: {}, spec: { a: 'b' } },
     });
@@ -91,7 +91,7 @@ describe('a custom resource', () => {
     );
   });
 
-  it('that waits for its dependents is accepted for deletion', async () => {
+  it('with dependents is accepted for foreground deletion', async () => {
     const held = widget(ruled, 'held', { spec: { a: 'b' } });
     await call(ruled.path(), { body: { ...held, metadata: { name: 'held', finalizers: ['a/b'] } } });
     const answer = await call(`${ruled.path()}/held`, { method: 'DELETE', body: { orphanDependents: false } });
@@ -108,7 +108,7 @@ describe('a document that cannot be decoded', () => {
   const problem =
     'json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.items.minimum of type float64';
 
-  it('names all fields around a nested schema of a new definition', async () => {
+  it('lists all fields around a nested schema of a new definition', async () => {
     const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: wrongItems } }];
     const body = { metadata: { name: 'xs.other.dev' }, spec: { group: 'other.dev', names: { plural: 'xs', kind: 'X' }, versions } };
     const answer = await call(path, { body: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', ...body } });
@@ -118,7 +118,7 @@ describe('a document that cannot be decoded', () => {
     ]);
   });
 
-  it('is an invalid patch where a definition is patched', async () => {
+  it('is an invalid patch if a definition is patched', async () => {
     const body = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value: wrongItems }];
     const headers = { 'content-type': 'application/json-patch+json' };
     const answer = await call(`${path}/widgets.${widgets.group}`, { method: 'PATCH', headers, body });
@@ -128,7 +128,7 @@ describe('a document that cannot be decoded', () => {
   it.each<[string, string, unknown, string, string]>([
     ['the patch as it was sent', 'json-patch', [{ op: 'add', path: '/data', value: { k: 1.5 } }], '"data\\":{\\"k\\":1.5}', 'number'],
     ['the first of the errors by its key', 'merge-patch', { kind: 'ConfigMap', immutable: 'x', data: 5 }, '', 'number'],
-  ])('is told with %s', async (_, type, body, shown, word) => {
+  ])('is reported with %s', async (_, type, body, shown, word) => {
     const maps = '/api/v1/namespaces/default/configmaps';
     await call(maps, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } } });
     const answer = await call(`${maps}/m`, {
@@ -147,7 +147,7 @@ describe('discovery', () => {
     expect((body['resources'] as Json[]).map(({ name }) => name as string)).toEqual(['widgets', 'widgets/status', 'widgets/scale']);
   });
 
-  it('lets the merged list be cached', async () => {
+  it('makes the merged list cacheable', async () => {
     const response = await cluster.fetch('/apis', {
       headers: { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' },
     });
@@ -155,17 +155,17 @@ describe('discovery', () => {
   });
 });
 
-describe('YAML with a key that is there twice', () => {
+describe('YAML with a duplicate key', () => {
   const yaml = `apiVersion: ${widgets.group}/v1\nkind: Widget\nmetadata:\n  name: doc\nspec:\n  name: a\n  name: b\n  other: 1\n`;
   const send = (mode: string) =>
     call(`${widgets.path()}?dryRun=All&fieldValidation=${mode}`, { headers: { 'content-type': 'application/yaml' }, body: yaml });
 
-  it('is told of by line', async () => {
+  it('is reported with its line', async () => {
     const { code, warnings } = await send('Warn');
     expect([code, warnings]).toEqual([201, '299 - "line 7: key \\"name\\" already set in map", 299 - "unknown field \\"spec.other\\""']);
   });
 
-  it('is refused with all lines', async () => {
+  it('is rejected with all lines', async () => {
     const { body } = await send('Strict');
     expect(body['message']).toBe(
       'Widget in version "v1" cannot be handled as a Widget: strict decoding error: yaml: unmarshal errors:\n  line 7: key "name" already set in map, unknown field "spec.other"',
@@ -174,7 +174,7 @@ describe('YAML with a key that is there twice', () => {
 });
 
 describe('documents', () => {
-  it('write schemas in the order of kube-openapi', async () => {
+  it('order schemas like kube-openapi', async () => {
     const spec = {
       type: 'object',
       properties: {

@@ -3,7 +3,7 @@ import { startTestCluster } from '#testing/index';
 import { customKinds, type Json, kind, type Kind, open, patch, widget } from './custom-kinds.ts';
 import { startWebhook } from './webhook-server.ts';
 
-/** A webhook that keeps `spec.host` and `spec.port` of v1 as `spec.address` of v2. */
+/** A webhook that converts `spec.host` and `spec.port` of v1 to `spec.address` of v2. */
 interface Review {
   readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: Json[] };
 }
@@ -74,8 +74,8 @@ function convertedKind(more: Json = {}): Kind {
 
 const spec = { host: 'a.dev', port: '80' };
 
-describe('a webhook for conversion', () => {
-  it('shows what is stored in other versions, and stores what is written in them', async () => {
+describe('a conversion webhook', () => {
+  it('converts stored objects on reads and writes', async () => {
     const widgets = convertedKind();
     await define(widgets);
     await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
@@ -92,7 +92,7 @@ describe('a webhook for conversion', () => {
     expect((await call(`${widgets.path('v1')}/c`)).body['spec']).toEqual({ host: 'c.dev', port: '82' });
   });
 
-  it('gets a list as one batch', async () => {
+  it('receives a list as one batch', async () => {
     const widgets = convertedKind();
     await define(widgets);
     for (const name of ['a', 'b', 'c']) await call(widgets.path(), { body: widget(widgets, name, { spec }) });
@@ -105,7 +105,7 @@ describe('a webhook for conversion', () => {
     expect(requests.map(({ request }) => request.objects.length)).toContain(3);
   });
 
-  it('tells watches of the other version about writes in this one', async () => {
+  it('converts events for watches of another version', async () => {
     const widgets = convertedKind();
     await define(widgets);
     await call(widgets.path('v2'));
@@ -118,7 +118,7 @@ describe('a webhook for conversion', () => {
     });
   });
 
-  it('may change labels and annotations, and no other metadata', async () => {
+  it('can change only labels and annotations of the metadata', async () => {
     answer = (review) =>
       success(
         review,
@@ -137,26 +137,26 @@ describe('a webhook for conversion', () => {
 
   const wrong: [string, Answerer, string][] = [
     ['refuses', ({ request: { uid } }) => reviewed(uid, { result: { status: 'Failure', message: 'not today' } }), 'failed: not today'],
-    ['says nothing of success', ({ request: { uid } }) => reviewed(uid, {}), "failed: response.result.status was '', not 'Success'"],
-    ['says nothing', () => ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' }), 'failed: no response provided'],
+    ['reports no result', ({ request: { uid } }) => reviewed(uid, {}), "failed: response.result.status was '', not 'Success'"],
+    ['returns nothing', () => ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' }), 'failed: no response provided'],
     [
-      'answers something else',
+      'returns another kind',
       () => ({ apiVersion: 'v1', kind: 'Pod' }),
       'failed: no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
     ],
     [
-      'answers another version',
+      'returns another version',
       (review) => ({ ...success(review, []), apiVersion: 'apiextensions.k8s.io/v1beta1' }),
       'failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion',
     ],
     [
-      'answers a text',
+      'returns a string',
       () => '<html>' as never,
       `failed: couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
     ],
     ['loses objects', (review) => success(review, []), 'returned 0 objects, expected 1'],
     [
-      'converts nothing',
+      'converts no objects',
       (review) => success(review, review.request.objects),
       'returned invalid object at index 0: invalid groupVersion (expected GROUP/v2, received GROUP/v1)',
     ],
@@ -170,7 +170,7 @@ describe('a webhook for conversion', () => {
       'returned invalid object: must have the same name: a != x',
     ],
     [
-      'makes bad labels',
+      'adds invalid labels',
       (review) =>
         success(
           review,
@@ -194,7 +194,7 @@ describe('a webhook for conversion', () => {
     expect((await call(`${widgets.path('v1')}/a`)).code).toBe(200);
   });
 
-  it('that cannot be reached fails requests of other versions, until it can', async () => {
+  it('that is unreachable fails requests of other versions until it recovers', async () => {
     const widgets = convertedKind({ url: 'https://127.0.0.1:1/convert', caBundle: undefined });
     await define(widgets);
     await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
@@ -212,7 +212,7 @@ describe('a webhook for conversion', () => {
     expect((await call(`${widgets.path('v2')}/a`)).body['spec']).toEqual({ address: 'a.dev:80' });
   });
 
-  it('leaves applying to versions that have no field in common', async () => {
+  it('applies between versions without a common field', async () => {
     const text = (name: string) => ({
       type: 'object',
       properties: { spec: { type: 'object', properties: { [name]: { type: 'string' } } } },
@@ -245,7 +245,7 @@ describe('a webhook for conversion', () => {
     ]);
   });
 
-  it('of a service that is not there says so', async () => {
+  it('with a missing service is reported', async () => {
     const widgets = convertedKind({ url: undefined, service: { namespace: 'default', name: 'nowhere' } });
     await define(widgets);
     await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });
@@ -254,7 +254,7 @@ describe('a webhook for conversion', () => {
     );
   });
 
-  it('is counted, and measured by definition', async () => {
+  it('is counted and measured by definition', async () => {
     const widgets = convertedKind();
     await define(widgets);
     await call(widgets.path(), { body: widget(widgets, 'a', { spec }) });

@@ -13,7 +13,7 @@ describe('subresources', () => {
   const scaled = { type: 'object', properties: { replicas: { type: 'integer' }, selector: { type: 'string' } } };
   const subresources = { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } };
 
-  it('keep the status from the object, and the object from the status', async () => {
+  it('separate the status from the other fields', async () => {
     const widgets = kind({}, { schema: withStatus(scaled), subresources });
     await define(widgets);
     const created = await call(widgets.path(), { body: widget(widgets, 'a', { spec: { replicas: 1 }, status: { replicas: 9 } }) });
@@ -25,7 +25,7 @@ describe('subresources', () => {
     expect((await call(`${widgets.path()}/a/status`, patch('merge', { status: { replicas: 'x' } }))).code).toBe(422);
   });
 
-  it('show and change the scale', async () => {
+  it('read and update the scale', async () => {
     const widgets = kind({}, { schema: withStatus(scaled), subresources });
     await define(widgets);
     await call(widgets.path(), { body: widget(widgets, 'a', { spec: { replicas: 1 } }) });
@@ -53,7 +53,7 @@ describe('lists', () => {
     expect((body['rows'] as Json[]).map(({ cells }) => cells as unknown[])).toEqual([['a', 1, null]]);
   });
 
-  it('are selected by the fields that the version names', async () => {
+  it('support the selectable fields of the version', async () => {
     const widgets = kind({}, { schema: withStatus(sized), selectableFields: [{ jsonPath: '.spec.size' }] });
     await define(widgets);
     for (const [name, size] of Object.entries({ a: 1, b: 2, c: 1 }))
@@ -64,7 +64,7 @@ describe('lists', () => {
     expect([refused.code, refused.body['message']]).toEqual([400, 'field label not supported: spec.other']);
   });
 
-  it('are deleted as a collection, by label', async () => {
+  it('can be deleted as a collection by label', async () => {
     const widgets = kind(open);
     await define(widgets);
     for (const name of ['a', 'b']) await call(widgets.path(), { body: { ...widget(widgets, name), metadata: { name, labels: { name } } } });
@@ -76,7 +76,7 @@ describe('lists', () => {
 });
 
 describe('writes', () => {
-  it('are checked as strictly as the client asks', async () => {
+  it('are validated as strictly as the client requests', async () => {
     const widgets = kind(sized);
     await define(widgets);
     const body = widget(widgets, 'a', { spec: { size: 1, sise: 2 } });
@@ -91,7 +91,7 @@ describe('writes', () => {
     expect([ignored.code, ignored.warnings, ignored.body['spec']]).toEqual([201, '', { size: 1 }]);
   });
 
-  it('keep large integers exact', async () => {
+  it('preserve large integers', async () => {
     const widgets = kind(open);
     await define(widgets);
     const body = JSON.stringify(widget(widgets, 'a')).replace(/}$/, ',"spec":{"n":9007199254740993}}');
@@ -120,7 +120,7 @@ describe('writes', () => {
     expect((await apply('one', {})).body['spec']['list']).toEqual([{ name: 'https', port: 443 }]);
   });
 
-  it('by strategic merge patch are not known, nor answers as protobuf', async () => {
+  it('by strategic merge patch are unsupported, and so are protobuf responses', async () => {
     const widgets = kind(open);
     await define(widgets);
     await call(widgets.path(), { body: widget(widgets, 'a') });
@@ -129,7 +129,7 @@ describe('writes', () => {
     expect((await call(widgets.path(), { headers: { accept: 'application/vnd.kubernetes.protobuf' } })).code).toBe(406);
   });
 
-  it('follow the rules of the schema, but what broke them before may stay', async () => {
+  it('are validated by rules, with ratcheting', async () => {
     const rules = [
       { rule: 'self.min <= self.max', message: 'min is beyond max' },
       { rule: 'self.min >= oldSelf.min', message: 'min went down' },

@@ -33,7 +33,9 @@ const versionOf = ({ name, served = true, storage = false, schema, subresources 
   ...(subresources && { subresources }),
 });
 
-/** Creates a definition in a group of its own and waits until its versions are served; returns the path of its objects in a version. */
+/**
+ * Creates a definition in its own group and waits until its versions are served. Returns the path of its objects by version.
+ */
 async function define(group: string, versions: readonly Version[]): Promise<(version: string) => string> {
   const names = { plural: 'ws', kind: 'W' };
   const spec = { group, scope: 'Namespaced', names, versions: versions.map(versionOf) };
@@ -44,7 +46,7 @@ async function define(group: string, versions: readonly Version[]): Promise<(ver
   return path;
 }
 
-/** A version that is not served answers with a text. */
+/** A version that is not served has a plain text response. */
 const statusOf = async (path: string): Promise<number> => (await cluster.fetch(path)).status;
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
@@ -64,14 +66,14 @@ async function apply(path: string, body: Json): Promise<{ status: number; body: 
   return { status: response.status, body: (await response.json()) as Json };
 }
 
-describe('an object whose fields are owned in a version that is gone', () => {
+describe('an object with fields managed in a removed version', () => {
   const group = 'gone.example.com';
   const versions = (served: boolean, storage: boolean): Version[] => [
     { name: 'v1', served, storage, schema: { spec: { type: 'object', properties: { a: text } } } },
     { name: 'v2', storage: !storage, schema: { spec: { type: 'object', properties: { a: text } } } },
   ];
 
-  it('can be changed and deleted while the version is not served, and once it is removed', async () => {
+  it('can be updated and deleted while the version is not served and after its removal', async () => {
     const path = await define(group, versions(true, true));
     await client.call(
       'POST',
@@ -103,7 +105,7 @@ describe('an object whose fields are owned in a version that is gone', () => {
       { maxReplicas: 1, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'D', name: 'd' } },
     ],
     ['policy/v1beta1', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', { minAvailable: 1 }],
-  ])('of a built-in kind (%s) is created by a restore', async (apiVersion, path, spec) => {
+  ])('of a built-in kind (%s) can be created by a restore', async (apiVersion, path, spec) => {
     const managedFields = [{ manager: 'kubectl', operation: 'Update', apiVersion, fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': {} } }];
     expect((await client.call('POST', path, { metadata: { name: 'restored', managedFields }, spec })).status).toBe(201);
   });
@@ -112,7 +114,7 @@ describe('an object whose fields are owned in a version that is gone', () => {
 describe('versions without conversion', () => {
   const group = 'two.example.com';
 
-  it('are pruned and defaulted by the schema of the stored version, too', async () => {
+  it('are also pruned and defaulted by the schema of the stored version', async () => {
     const path = await define(group, [
       { name: 'v1', storage: true, schema: { spec: { type: 'object', properties: { a: text, d: { type: 'integer', default: 15 } } } } },
       { name: 'v2', schema: { spec: { type: 'object', properties: { a: text, b: text } } } },
@@ -128,7 +130,7 @@ describe('versions without conversion', () => {
 describe('a new object', () => {
   const group = 'new.example.com';
 
-  it('has the default of its status, which a create cannot set', async () => {
+  it('gets the default of its status, which a create cannot set', async () => {
     const status = { type: 'object', default: { phase: 'Waiting' }, properties: { phase: text } };
     const path = await define(group, [{ name: 'v1', storage: true, schema: { status }, subresources: { status: {} } }]);
     const created = await client.call('POST', path('v1'), object(group, 'v1', 'a', { status: { phase: 'Sent' } }));
@@ -138,7 +140,7 @@ describe('a new object', () => {
 });
 
 describe('an apply', () => {
-  it('is pruned where the schema declares no properties, and of nulls that it does not allow', async () => {
+  it('is pruned if the schema declares no properties, and null values that it does not allow are dropped', async () => {
     const group = 'applied.example.com';
     const any = { 'x-kubernetes-preserve-unknown-fields': true };
     const path = await define(group, [
@@ -148,7 +150,7 @@ describe('an apply', () => {
     expect([applied.status, applied.body.spec, applied.body.any]).toEqual([201, {}, {}]);
   });
 
-  it('needs a name in its body', async () => {
+  it('requires a name in its body', async () => {
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     const path = '/api/v1/namespaces/default/configmaps/nameless?fieldManager=applier';
     const response = await cluster.fetch(path, { method: 'PATCH', headers, body: { apiVersion: 'v1', kind: 'ConfigMap' } });
@@ -166,7 +168,7 @@ describe('an apply', () => {
   });
 });
 
-it('a patch that sends the endpoints of a slice as they are leaves them to their owner', async () => {
+it('a patch with unchanged endpoints of a slice leaves them to their manager', async () => {
   const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
   const endpoints = [{ addresses: ['10.1.2.3'] }];
   await client.call('POST', `${path}?fieldManager=creator`, { metadata: { name: 'owned' }, addressType: 'IPv4', endpoints });

@@ -6,8 +6,8 @@ const cluster = await startTestCluster();
 const { call, eventually, define, definitions } = customKinds(cluster);
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-describe('a kind that is defined', () => {
-  it('is served, shown by discovery, and gone with its definition', async () => {
+describe('a defined kind', () => {
+  it('is served, appears in discovery, and disappears with its definition', async () => {
     const widgets = kind(sized, {}, { names: { plural: 'widgets', kind: 'Widget', shortNames: ['wd'], categories: ['all'] } });
     await define(widgets);
     expect((await call(widgets.path(), { body: widget(widgets, 'a', { spec: { size: 1 } }) })).code).toBe(201);
@@ -23,7 +23,7 @@ describe('a kind that is defined', () => {
     expect((await eventually(`/apis/${widgets.group}`, ({ code }) => code === 404)).code).toBe(404);
   });
 
-  it('comes back with another scope, and without the old objects', async () => {
+  it('can be recreated with another scope, without the old objects', async () => {
     const widgets = kind(open);
     await define(widgets);
     await call(widgets.path(), { body: widget(widgets, 'old') });
@@ -53,8 +53,8 @@ describe('a kind that is defined', () => {
   });
 });
 
-describe('a change of the definition', () => {
-  it('counts for the next request, for what is stored, and ends watches', async () => {
+describe('a change of a definition', () => {
+  it('applies to the next request and to stored objects, and ends watches', async () => {
     const widgets = kind(open);
     await define(widgets);
     await call(widgets.path(), { body: widget(widgets, 'a', { spec: { size: 0, extra: true } }) });
@@ -67,13 +67,13 @@ describe('a change of the definition', () => {
     definition['spec']['versions'][0]['schema']['openAPIV3Schema']['properties']['spec'] = withDefault;
     expect((await call(`${definitions}/${widgets.name}`, { method: 'PUT', body: definition })).code).toBe(200);
     expect((await call(`${widgets.path()}/a`)).body['spec']).toEqual({ size: 0, mode: 'auto' });
-    // What was wrong before may stay, what is new may not be wrong.
+    // Existing violations may stay, new ones are rejected.
     expect((await call(`${widgets.path()}/a`, patch('merge', { metadata: { labels: { x: 'y' } } }))).code).toBe(200);
     expect((await call(`${widgets.path()}/a`, patch('merge', { spec: { size: -1 } }))).code).toBe(422);
     expect((await watch.text()).split('\n').filter(Boolean)).toHaveLength(1);
   });
 
-  it('is refused where names or the scope would change', async () => {
+  it('of names or scope is rejected', async () => {
     const widgets = kind(open);
     await define(widgets);
     const answer = await call(`${definitions}/${widgets.name}`, patch('merge', { spec: { scope: 'Cluster', names: { kind: 'Gadget' } } }));
@@ -97,7 +97,7 @@ describe('versions without conversion', () => {
       },
     );
 
-  it('show the same object, each in its own schema', async () => {
+  it('return the same object with their own schemas', async () => {
     const widgets = twoVersions();
     await define(widgets);
     const created = await call(widgets.path('v2'), { body: widget(widgets, 'a', { spec: { a: 'x' } }, 'v2') });
@@ -108,7 +108,7 @@ describe('versions without conversion', () => {
     expect(patched.body).toMatchObject({ apiVersion: `${widgets.group}/v2`, metadata: { generation: 2 }, spec: { a: 'y' } });
   });
 
-  it('are stored anew by a write that changes nothing, once the storage version is another one', async () => {
+  it('are rewritten by a write without changes when the storage version changes', async () => {
     const widgets = twoVersions();
     await define(widgets);
     const { body: created } = await call(widgets.path('v1'), { body: widget(widgets, 'a', { spec: { a: 'x' } }) });

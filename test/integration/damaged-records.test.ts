@@ -28,9 +28,9 @@ const definition = {
   },
 };
 
-/** Records as no server of ours writes them. */
+/** Records that a kubenest server never writes. */
 const damages: readonly { readonly name: string; readonly value: string; readonly why: RegExp }[] = [
-  { name: 'no JSON', value: 'not an object', why: /object not decodable revision=\d+: / },
+  { name: 'invalid JSON', value: 'not an object', why: /object not decodable revision=\d+: / },
   {
     name: 'an object of another kind',
     value: '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"bad","namespace":"default"}}\n',
@@ -38,7 +38,7 @@ const damages: readonly { readonly name: string; readonly value: string; readonl
   },
   { name: 'a list', value: '{"kind":"List","apiVersion":"v1","items":[]}\n', why: /List|no metadata/ },
   {
-    name: 'cut off',
+    name: 'truncated JSON',
     value: '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"bad","namespace":"default"},"data":{"a',
     why: /object not decodable/,
   },
@@ -85,7 +85,7 @@ describe.each(backendNames)('%s', (name) => {
       await rm(folder, { recursive: true });
     });
 
-    /** Writes a record past the server. */
+    /** Writes a record bypassing the server. */
     async function damage(key: string, value: string): Promise<void> {
       const { storage: served } = cluster.app.storage;
       const store = (name === 'etcd' ? served['storage' as never] : served) as typeof served;
@@ -102,7 +102,7 @@ describe.each(backendNames)('%s', (name) => {
       ['of a custom resource', widgets, '/example.com/widgets/default/bad'],
     ])('%s', (_, path, key) => {
       it.each(damages)(
-        'that is $name is told by its key, keeps no other from being read, and can be deleted',
+        'that is $name is reported with its key, affects no other record, and can be deleted',
         async ({ value, why }) => {
           await damage(key, value);
           const check = async (): Promise<void> => {
@@ -117,7 +117,7 @@ describe.each(backendNames)('%s', (name) => {
                 { code: 500, reason: 'StorageReadError', details: { causes: [{ field: `/registry${key}` }] } },
               ]);
             }
-            // The rest: other objects, the pages before it, other places.
+            // Other objects, the pages before it and other scopes are unaffected.
             expect((await cluster.fetch(`${path}/z-good`)).status).toBe(200);
             expect(await named(cluster, `${path}?limit=1`)).toEqual(['a-good']);
             expect(await named(cluster, maps.replace('default', 'kube-system'))).toEqual(expect.arrayContaining(['a-good', 'z-good']));
@@ -172,7 +172,7 @@ describe('the file of the embedded store', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('is served though the bytes of a value have changed', async () => {
+  it('remains usable after the bytes of a value have changed', async () => {
     const file = join(folder, 'objects.db');
     {
       await using cluster = await startTestCluster({ storage: { file } });
@@ -193,7 +193,7 @@ describe('the file of the embedded store', () => {
   });
 });
 
-it('only users who have the verb may delete what cannot be read', async () => {
+it('only users with the verb can delete unreadable objects', async () => {
   await using cluster = await startTestCluster({
     flags,
     users: [{ name: 'jane', groups: ['deleters'] }],
@@ -223,7 +223,7 @@ it('only users who have the verb may delete what cannot be read', async () => {
   expect((await json(cluster, `${maps}/bad`, { method: 'DELETE', body: ignore })).status).toBe('Success');
 });
 
-it('the option does nothing while its gate is off', async () => {
+it('the option has no effect without its feature gate', async () => {
   await using cluster = await startTestCluster();
   await cluster.app.storage.storage.create('/configmaps/default/bad', () => Buffer.from('garbage'));
   expect((await json(cluster, `${maps}/bad`, { method: 'DELETE', body: ignore })).code).toBe(500);

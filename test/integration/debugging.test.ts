@@ -15,8 +15,8 @@ const statusz = (version: string): string => `;v=${version};g=config.k8s.io;as=S
 const flagz = (version: string): string => `;v=${version};g=config.k8s.io;as=Flagz`;
 const notAcceptable = /only the following media types are accepted: application\/json, application\/yaml, application\/cbor, text\/plain/;
 
-/** As kube-apiserver v1.36.3 answers them. */
-describe('pages for debugging', () => {
+/** Responses equal those of kube-apiserver v1.36.3. */
+describe('debugging endpoints', () => {
   it.each<{ path: string; accept?: string; method?: string; status: number; type: string; body?: RegExp; warning?: string }>([
     { path: '/statusz', accept: '', status: 200, type: 'text/plain; charset=utf-8', body: /^\napiserver statusz\nWarning: This endpoint/ },
     { path: '/statusz', accept: '*/*', method: 'POST', status: 200, type: 'text/plain; charset=utf-8', body: /\nPaths.+\/flagz \/healthz/ },
@@ -80,12 +80,12 @@ describe('pages for debugging', () => {
     expect(await answer.text()).toMatch(body);
   });
 
-  it('are not for everybody', async () => {
+  it('require permission', async () => {
     for (const path of ['/metrics/slis', '/statusz', '/flagz', '/debug/flags/v', '/debug/pprof/', '/debug/pprof/profile'])
       for (const as of ['alice', null]) expect((await cluster.fetch(path, { as })).status).toBe(403);
   });
 
-  it('the verbosity of the log can be set', async () => {
+  it('the log verbosity can be changed', async () => {
     const put = async (body: string): Promise<[number, string]> => {
       const answer = await cluster.fetch('/debug/flags/v', { method: 'PUT', body });
       return [answer.status, await answer.text()];
@@ -104,7 +104,7 @@ describe('pages for debugging', () => {
     expect(cluster.app.log.chain.tellsRequests).toBe(false);
   });
 
-  it('a profile of the processor is one that pprof reads, one at a time', async () => {
+  it("a CPU profile has pprof's format, and only one runs at a time", async () => {
     const first = cluster.fetch('/debug/pprof/profile?seconds=1');
     const second = await cluster.fetch('/debug/pprof/profile?seconds=1');
     expect(second.status).toBe(500);
@@ -123,10 +123,10 @@ describe('pages for debugging', () => {
     ['block', ['contentions', 'delay']],
     ['mutex', ['contentions', 'delay']],
     ['threadcreate', ['threadcreate']],
-  ])('the profile %s is one that pprof reads', async (query, texts) => {
+  ])("the profile %s has pprof's format", async (query, texts) => {
     const name = query.replace(/\?.*/, '');
     const asked = cluster.fetch(`/debug/pprof/${query}`);
-    // Something to sample.
+    // Generates samples.
     if (query.includes('seconds')) for (let i = 0; i < 20; i += 1) await (await cluster.fetch('/api/v1/namespaces')).text();
     const answer = await asked;
     expect(answer.headers.get('content-type')).toBe('application/octet-stream');
@@ -135,7 +135,7 @@ describe('pages for debugging', () => {
     for (const text of texts) expect(message).toContain(text);
   });
 
-  it('each check is told by /metrics/slis, the last time and all times', async () => {
+  it('/metrics/slis reports the last and total results of each check', async () => {
     const told = async (): Promise<string> => (await cluster.fetch('/metrics/slis')).text();
     expect(await (await cluster.fetch('/metrics/slis', { method: 'DELETE' })).text()).toBe('metrics reset\n');
     expect(await told()).toBe('');
@@ -150,7 +150,7 @@ describe('pages for debugging', () => {
   });
 });
 
-it('without profiling there are no profiles, no flags to set and no metrics to reset', async () => {
+it('without profiling there are no profiles, flag settings or metric resets', async () => {
   await using other = await startTestCluster({ flags: ['--profiling=false'] });
   for (const path of ['/debug/pprof', '/debug/pprof/', '/debug/pprof/profile', '/debug/flags', '/debug/flags/v'])
     expect((await other.fetch(path)).status).toBe(404);
@@ -158,7 +158,7 @@ it('without profiling there are no profiles, no flags to set and no metrics to r
     expect(await (await other.fetch(path, { method: 'DELETE' })).text()).not.toContain('metrics reset');
 });
 
-it('the pages for debugging go with their gates', async () => {
+it('debugging endpoints disappear with their feature gates', async () => {
   await using cluster = await startTestCluster({ flags: ['--feature-gates=ComponentFlagz=false,ComponentStatusz=false'] });
   for (const path of ['/statusz', '/flagz']) expect((await cluster.fetch(path)).status, path).toBe(404);
   const { paths } = (await (await cluster.fetch('/')).json()) as { paths: string[] };

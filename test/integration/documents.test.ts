@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-// As the real server has it. Clients that are made of the OpenAPI documents ask with the slash.
+// Status codes equal those of the real server. Clients generated from the OpenAPI documents use the trailing slash.
 it.each([
   ['/version', 200],
   ['/version/', 200],
@@ -33,7 +33,8 @@ const page = { type: 'text/plain; charset=utf-8', body: '404 page not found\n' }
 const noUrl = (path: string) =>
   `Internal Server Error: "${path}": failed to create RequestInfo: unable to determine kind and namespace from url, ${path.split('?', 1)[0]}\n`;
 
-// What upstream serves by go-restful answers unknown methods and paths with a Status, all else with the page of its mux.
+// Paths served by go-restful upstream answer unknown methods and paths with a Status, all others with the plain page of its
+// mux.
 it.each<[method: string, path: string, code: number, answer: object]>([
   ['GET', '/version/x', 404, status(404)],
   ['POST', '/version/x', 404, status(404)],
@@ -81,7 +82,7 @@ it.each<[method: string, path: string, code: number, answer: object]>([
 it.each([
   ['jane', 'jane'],
   [null, 'system:anonymous'],
-])('tells nothing of unknown paths to %s', async (as, name) => {
+])('reveals nothing about unknown paths to %s', async (as, name) => {
   for (const path of ['/version/x', '/healthz/x', '/x']) {
     const response = await cluster.fetch(path, { as });
     const { message } = (await response.json()) as { message: string };
@@ -89,7 +90,7 @@ it.each([
   }
 });
 
-it('/ lists paths of groups and checks too', async () => {
+it('/ lists the paths of groups and checks', async () => {
   const { paths } = (await (await cluster.fetch('/')).json()) as { paths: string[] };
   expect(paths).toEqual([...new Set(paths)].sort());
   expect(paths).toEqual(
@@ -97,13 +98,13 @@ it('/ lists paths of groups and checks too', async () => {
   );
 });
 
-// As the real server answers them.
+// Responses equal those of the real server.
 it.each([
   { range: 'bytes=0-9', code: 206, part: /^bytes 0-9\/(\d+)$/, body: /^{"openapi"$/ },
   { range: 'bytes=-5', code: 206, part: /^bytes (\d+)-(\d+)\/(\d+)$/, body: /^"}}}}$/ },
   { range: 'bytes=5-2', code: 416, part: undefined, body: /^invalid range\n$/ },
   { range: 'bytes=99999999-', code: 416, part: /^bytes \*\/(\d+)$/, body: /^invalid range: failed to overlap\n$/ },
-])('a document of OpenAPI, of which $range is asked for: $code', async ({ range, code, part, body }) => {
+])('an OpenAPI document with $range: $code', async ({ range, code, part, body }) => {
   const answer = await cluster.fetch('/openapi/v3/apis/apps/v1', { headers: { range } });
   expect(answer.status).toBe(code);
   const stated = answer.headers.get('content-range');
@@ -116,7 +117,7 @@ it.each([
 it.each([
   { path: '/openapi/v2', vary: 'Accept-Encoding, Accept' },
   { path: '/openapi/v3/apis/apps/v1', vary: 'Accept' },
-])('$path, which the client has', async ({ path, vary }) => {
+])('$path supports conditional requests', async ({ path, vary }) => {
   const whole = await cluster.fetch(path);
   await whole.arrayBuffer();
   const [etag, modified] = [whole.headers.get('etag') ?? '', whole.headers.get('last-modified') ?? ''];
@@ -135,7 +136,7 @@ it.each([
   }
 });
 
-it('a part of a document that has changed is all of it', async () => {
+it('a range of a changed document returns the whole document', async () => {
   const path = '/openapi/v3/apis/apps/v1';
   const whole = await cluster.fetch(path);
   const ask = (condition: string) => cluster.fetch(path, { headers: { range: 'bytes=0-9', 'if-range': condition } });
@@ -144,7 +145,7 @@ it('a part of a document that has changed is all of it', async () => {
   expect((await ask('"another"')).status).toBe(200);
 });
 
-it('several parts of a document are one answer', async () => {
+it('several ranges of a document are one multipart response', async () => {
   const answer = await cluster.fetch('/openapi/v3/apis/apps/v1', { headers: { range: 'bytes=0-3,10-12' } });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([206, expect.stringMatching(/^multipart\/byteranges; boundary=/)]);
   expect(await answer.text()).toMatch(/^--\w+\r\nContent-Range: bytes 0-3\/\d+\r\nContent-Type: application\/json\r\n\r\n{"op\r\n--/);

@@ -32,7 +32,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const configurationOf = (selections: readonly object[]): string =>
   JSON.stringify({ apiVersion: 'apiserver.k8s.io/v1beta1', kind: 'EgressSelectorConfiguration', egressSelections: selections });
 
-/** What is there to go through, and the connection that names it. */
+/** A proxy with the egress connection that uses it. */
 interface Way {
   readonly name: string;
   start(): Promise<EgressProxy>;
@@ -71,12 +71,12 @@ async function startThrough(name: string, connection: object, flags: readonly st
   return startTestCluster({ flags: [`--egress-selector-config-file=${file('egress.json')}`, ...flags], users: [{ name: 'jane' }] });
 }
 
-/** An address of this machine that may be proxied to: loopback may not. */
+/** A local address other than loopback, which proxying forbids. */
 const own = Object.values(networkInterfaces())
   .flatMap((list) => list ?? [])
   .find(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))?.address;
 
-/** Sends back what it gets, as a pod would. */
+/** An echo server that stands for a pod. */
 async function startPod(): Promise<{ readonly port: number } & AsyncDisposable> {
   const server: Server = createHttpServer((request, response) => {
     let size = 0;
@@ -106,7 +106,7 @@ async function createPod(cluster: TestCluster): Promise<void> {
 }
 
 describe.each(ways)('$name', ({ start, connection }) => {
-  it('controlplane: the authorization webhook is asked through it, and nothing is allowed where it refuses', async () => {
+  it('controlplane: calls the authorization webhook through the proxy, and denies requests if that fails', async () => {
     await using webhook = await startJsonService((_, { spec }) => {
       const { user } = spec as { user: string };
       return { body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', status: { allowed: user === 'jane' } } };
@@ -119,7 +119,7 @@ describe.each(ways)('$name', ({ start, connection }) => {
     expect(await list('default')).toBe(200);
     expect(proxy.targets).toEqual([new URL(webhook.url).host]);
     proxy.refuses = true;
-    // The connection that is there is not used again.
+    // Forces a new connection.
     webhook.closeConnections();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await list('kube-system')).toBe(403);
@@ -157,7 +157,7 @@ describe.each(ways)('$name', ({ start, connection }) => {
   });
 });
 
-it('what is named Direct, or not at all, goes straight', async () => {
+it('connections with the type Direct, or without a selection, are direct', async () => {
   const routes = await readEgressConfiguration(configurationOf([{ name: 'etcd', connection: { proxyProtocol: 'Direct' } }]));
   expect([...routes]).toEqual([['etcd', { protocol: 'Direct' }]]);
 });
@@ -198,6 +198,6 @@ it.each([
     want: 'service.connection.uds: Required value: UDS must be set with GRPC',
   },
   { selections: [{ name: 'etcd', connection: { proxyProtocol: 'Direct' }, more: 1 }], want: 'unknown field' },
-])('refuses: $want', async ({ selections, want }) => {
+])('rejects a configuration: $want', async ({ selections, want }) => {
   await expect(readEgressConfiguration(configurationOf(selections))).rejects.toThrow(want);
 });

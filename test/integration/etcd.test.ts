@@ -14,7 +14,7 @@ import { type Answer, type KubeApiserver, kubeApiserver, noKubeApiserver, startK
 
 type Ask = KubeApiserver['fetch'];
 
-/** One object of a kind, of each way in which objects are stored. */
+/** One object of each storage form. */
 const samples: readonly { readonly path: string; readonly object: object; readonly change: object }[] = [
   {
     path: '/api/v1/namespaces/default/configmaps',
@@ -109,11 +109,11 @@ function definitionOf(plural: string): object {
 
 async function storageOf(flags: readonly string[]): Promise<StorageConfig> {
   const command = await readServerOptions(['--storage-backend=etcd3', ...flags]);
-  if (!('options' in command)) throw new Error('these are no flags of a server');
+  if (!('options' in command)) throw new Error('missing flags');
   return (await completeStorage(command.options)).config;
 }
 
-/** The lines of a watch, as they come. */
+/** Returns the lines of a watch as they arrive. */
 async function watchedBy(text: () => Promise<AsyncIterable<Uint8Array>>): Promise<{ readonly types: (name: string) => string[] }> {
   let all = '';
   const body = await text();
@@ -148,7 +148,7 @@ async function eventually(ask: () => Promise<Answer>, status: number): Promise<A
 }
 
 if (etcd === undefined || kubeApiserver === undefined)
-  it('needs etcd and kube-apiserver', ({ skip }) => skip(etcd ? noKubeApiserver : noEtcd));
+  it('requires etcd and kube-apiserver', ({ skip }) => skip(etcd ? noKubeApiserver : noEtcd));
 else {
   describe('kubenest and kube-apiserver on one etcd', () => {
     let store: EtcdServer;
@@ -171,7 +171,7 @@ else {
       writer === 'kubenest' ? [ours, reference.fetch] : [reference.fetch, ours];
 
     it.each(samples.flatMap((sample) => (['kubenest', 'kube-apiserver'] as const).map((writer) => ({ ...sample, writer }))))(
-      '$writer writes to $path what the other reads, changes and deletes',
+      '$writer writes to $path, and the other reads, updates and deletes it',
       async ({ path, object, change, writer }) => {
         const [write, read] = both(writer);
         const name = `by-${writer}`;
@@ -222,14 +222,14 @@ else {
       }
     });
 
-    it('who watches at one sees what is written at the other', async () => {
+    it('a watch on one receives the writes of the other', async () => {
       const path = '/api/v1/namespaces/default/configmaps';
       const leave = new AbortController();
       const mine = await watchedBy(async () => {
         const response = await cluster.fetch(`${path}?watch=1`, { signal: leave.signal });
         return response.body as unknown as AsyncIterable<Uint8Array>;
       });
-      // The reference ends it by itself, and the answer is there as a whole.
+      // The reference ends the watch at its timeout, so the response is complete.
       const theirs = reference.fetch(`${path}?watch=1&timeoutSeconds=5`);
       await sleep(500);
       for (const [name, ask] of [
@@ -254,7 +254,7 @@ else {
       leave.abort();
     }, 20_000);
 
-    it('objects that are stored as JSON are read by both, and changed', async () => {
+    it('objects stored as JSON are read and updated by both', async () => {
       const storage = await storageOf([`--etcd-servers=${store.url}`, '--storage-media-type=application/json']);
       await using inJson = await startTestCluster({ config: { storage } });
       const json = asking(inJson);
@@ -279,7 +279,7 @@ else {
       await raw.close();
     });
 
-    it('one does not overwrite what the other was faster with', async () => {
+    it('conflicting writes are detected between both', async () => {
       const path = '/api/v1/namespaces/default/configmaps';
       const { body } = await ours(path, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'raced' } } });
       expect((await reference.fetch(`${path}/raced`, { method: 'PUT', body: { ...body, data: { a: 'theirs' } } })).status).toBe(200);
@@ -287,11 +287,11 @@ else {
     });
   });
 
-  it('kubenest and kube-apiserver compact one etcd in turn, and one without the other', { timeout: 90_000 }, async () => {
+  it('both compact one etcd in turn, and each does alone', { timeout: 90_000 }, async () => {
     const second = 1_000;
     await using store = await startEtcd();
     const raw = await openEtcdStorage({ servers: [store.url], prefix: '/', compactionIntervalMs: 0 });
-    /** How often it was compacted: the version of the key is counted up by each round. */
+    /** Returns the number of compactions, which the version of the key counts. */
     const rounds = async (): Promise<number> => {
       const body = JSON.stringify({ key: Buffer.from('compact_rev_key').toString('base64') });
       const answer = (await (await fetch(`${store.url}/v3/kv/range`, { method: 'POST', body })).json()) as {
@@ -299,7 +299,7 @@ else {
       };
       return Number(answer.kvs?.[0]?.version ?? 0);
     };
-    /** So many rounds more, of which there is one each interval, however many servers there are. */
+    /** Waits for further rounds; there is one in each interval, however many servers run. */
     const inTurn = async (count: number): Promise<void> => {
       const [began, first] = [performance.now(), await rounds()];
       while ((await rounds()) < first + count) await sleep(50);
@@ -324,9 +324,9 @@ else {
   });
 }
 
-if (etcd === undefined) it('needs etcd', ({ skip }) => skip(noEtcd));
+if (etcd === undefined) it('requires etcd', ({ skip }) => skip(noEtcd));
 else
-  it('--etcd-servers-overrides: events are in an etcd of their own, whose health is checked', { timeout: 30_000 }, async () => {
+  it('--etcd-servers-overrides: stores events in another etcd, whose health is checked', { timeout: 30_000 }, async () => {
     await using store = await startEtcd();
     await using other = await startEtcd();
     const storage = await storageOf([`--etcd-servers=${store.url}`, `--etcd-servers-overrides=/events#${other.url}`]);
@@ -362,7 +362,7 @@ else
     expect([await keysOf(store.url), await keysOf(other.url)]).toEqual([['/configmaps/default/c'], ['/events/default/e']]);
   });
 
-it('an etcd that wants certificates is reached by those of the flags, and not without', { timeout: 30_000 }, async () => {
+it('an etcd with client certificates is reachable only with the flags', { timeout: 30_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'etcd-certificates-'));
   const authority = await Authority.create('etcd-ca');
   const file = (name: string, content: string): string => {

@@ -1,4 +1,4 @@
-/** --service-account-signing-endpoint: tokens of service accounts are signed, and their keys published, by a service. */
+/** --service-account-signing-endpoint: a service signs service account tokens and publishes their keys. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ async function userOf(token: string): Promise<string | undefined> {
 const publishedIds = async (): Promise<string[]> =>
   ((await (await ask('/openid/v1/jwks')).json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
 
-it('signs a token that the server knows, and publishes its key', async () => {
+it('signs a valid token and publishes its key', async () => {
   const { status, token } = await request();
   expect(status).toBe(201);
   expect(await userOf(token)).toBe('system:serviceaccount:default:a');
@@ -84,7 +84,7 @@ it('signs a token that the server knows, and publishes its key', async () => {
   expect(openId.headers.get('cache-control')).toMatch(/^public, max-age=(60|5\d)$/);
 });
 
-it('knows a token of a new key at once, and those of a retired key that is published no more', async () => {
+it('accepts a token of a new key immediately, and those of a retired key until it is withdrawn', async () => {
   const before = (await request()).token;
   service.rotate(true);
   const fetches = service.fetches;
@@ -101,7 +101,7 @@ it.each([
   [{ alg: 'none' }, 'bad signing algorithm "none"'],
   [{ crit: ['b64'] }, 'while parsing header JSON: json: unknown field "crit"'],
   [{ kid: 'key-1' }, 'key used for signing JWT (kid: key-1) is excluded from OIDC discovery docs'],
-])('a header with %j is refused', async (header, reason) => {
+])('rejects a header with %j', async (header, reason) => {
   service.header = header;
   expect(await request()).toMatchObject({ status: 500, message: expect.stringContaining(`while validating header: ${reason}`) });
 });
@@ -119,7 +119,7 @@ it.each<[flags: string[], problem: string]>([
     ['--service-account-signing-endpoint=@a b'],
     'invalid value "@a b" passed for `--service-account-signing-endpoint`, when prefixed with @ must be a valid abstract socket name',
   ],
-])('%j is refused', async (flags, problem) => {
+])('rejects %j', async (flags, problem) => {
   const attempt = async (): Promise<void> => {
     const command = await readServerOptions(['--ephemeral', `--service-account-signing-endpoint=${socket}`, ...flags]);
     if ('options' in command) await (await completeOptions(command.options)).dispose();
@@ -131,15 +131,15 @@ it.each<[flags: string[], problem: string]>([
   expect(problems).toEqual([problem]);
 });
 
-it('tokens live as long as the service allows, where no flag says less', async () => {
+it("limits token lifetimes to the service's maximum unless a flag is lower", async () => {
   const command = await readServerOptions(['--ephemeral', `--service-account-signing-endpoint=${socket}`]);
-  if (!('options' in command)) throw new Error('no options');
+  if (!('options' in command)) throw new Error('missing options');
   const completed = await completeOptions(command.options);
   await completed.dispose();
   expect(completed.config.serviceAccounts).toMatchObject({ maxExpirationSeconds: 7_200, maxExtendedSeconds: 7_200 });
 });
 
-it('a service that allows too short lives is refused', async () => {
+it('rejects a service whose maximum lifetime is too short', async () => {
   service.maxTokenExpirationSeconds = 60;
   await expect(ExternalSigner.open(socket)).rejects.toThrow(
     'max token life supported by external-jwt-signer (60s) is less than acceptable',

@@ -1,4 +1,4 @@
-/** Gates that let fields pass, or drop them, as kube-apiserver v1.36.3 does. */
+/** Feature gates that allow or drop fields like kube-apiserver v1.36.3. */
 import { describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 
@@ -6,7 +6,7 @@ interface Case {
   readonly name: string;
   readonly path: string;
   readonly spec: object;
-  /** What of the answered spec matches, or the reason that it is refused for. */
+  /** Expected part of the returned spec, or the reason of the rejection. */
   readonly want: object | RegExp;
 }
 
@@ -88,7 +88,7 @@ describe.each([
     gates: on.map((gate) => `${gate}=true`).join(),
     cases: [
       scaler('no replicas', { minReplicas: 0, metrics: [external] }, { minReplicas: 0 }),
-      scaler('less than none', { minReplicas: -1 }, /must be greater than or equal to 0/),
+      scaler('a negative minimum', { minReplicas: -1 }, /must be greater than or equal to 0/),
       set(
         'a number of pods',
         { maxUnavailable: 2 },
@@ -96,7 +96,12 @@ describe.each([
       ),
       set('none', {}, { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, partition: 0 } } }),
       pod('a stop signal', { os: { name: 'linux' } }, { lifecycle: { stopSignal: 'SIGUSR1' } }, { os: { name: 'linux' } }),
-      pod('a stop signal of no system', {}, { lifecycle: { stopSignal: 'SIGUSR1' } }, /may not be set for containers with empty/),
+      pod(
+        'a stop signal without an operating system',
+        {},
+        { lifecycle: { stopSignal: 'SIGUSR1' } },
+        /may not be set for containers with empty/,
+      ),
       pod('a comparison', lessThan, {}, { tolerations: expect.arrayContaining(lessThan.tolerations) as unknown }),
       pod('users of the host network', { hostUsers: false, hostNetwork: true }, {}, { hostUsers: false }),
       pod(
@@ -152,14 +157,14 @@ describe.each([
     ],
   },
 ])('--feature-gates=$gates', ({ gates, cases }) => {
-  it('each field is as kube-apiserver has it', async () => {
+  it('handles each field like kube-apiserver', async () => {
     await using cluster = await startTestCluster({ flags: [`--feature-gates=${gates}`, '--disable-admission-plugins=ServiceAccount'] });
     for (const one of cases)
       await check(cluster, one).catch((error: Error) => Promise.reject(new Error(`${one.name}: ${error.message}`, { cause: error })));
   });
 });
 
-it('the quality of service is that of the fields that are left', async () => {
+it('the quality of service is that of the remaining fields', async () => {
   await using cluster = await startTestCluster({
     flags: ['--feature-gates=PodLevelResources=false,InPlacePodLevelResourcesVerticalScaling=false'],
   });

@@ -5,7 +5,7 @@ import { startTestCluster } from 'kubenest/testing';
 const path = '/apis/certificates.k8s.io/v1beta1/namespaces/default/podcertificaterequests';
 const merge = { 'content-type': 'application/merge-patch+json' };
 
-it('PodCertificateRequest serves what kubelets and signers need', async () => {
+it('PodCertificateRequest supports kubelets and signers', async () => {
   await using cluster = await startTestCluster({
     flags: [
       '--feature-gates=PodCertificateRequest=true',

@@ -9,7 +9,7 @@ import { startTestCluster, type TestCluster } from '#testing/index';
 
 const pods = '/api/v1/namespaces/default/pods';
 
-/** What a client of TLS agrees on with a server. Rejects if that is nothing. */
+/** Returns the negotiated TLS parameters. Rejects if the handshake fails. */
 async function handshake(cluster: TestCluster, options: ConnectionOptions): Promise<{ version: string | null; cipher: string }> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(cluster.url as string).port), rejectUnauthorized: false, ...options });
   try {
@@ -38,7 +38,7 @@ it('--default-not-ready-toleration-seconds, --default-unreachable-toleration-sec
   ]);
 });
 
-it('--min-request-timeout: a watch without a time of its own ends after one to two of it', async () => {
+it('--min-request-timeout: a watch without a timeout ends after one to two times the value', async () => {
   await using cluster = await startTestCluster({ flags: ['--min-request-timeout=1'] });
   const begin = performance.now();
   await (await cluster.fetch(`${pods}?watch=1`)).text();
@@ -58,14 +58,14 @@ it('--permit-port-sharing: two servers on one port', async () => {
   await expect(refused).rejects.toThrow('EADDRINUSE');
 });
 
-it('--livez-grace-period: a start that takes its time is a life, and not ready', async () => {
+it('--livez-grace-period: a slow start is live but not ready', async () => {
   for (const [livezGraceMs, livez] of [
     [60_000, 200],
     [0, 500],
   ] as const) {
     await using cluster = await startTestCluster({ config: { livezGraceMs } });
     const { hooks } = cluster.app.server;
-    // As if the server were still starting.
+    // Simulates a server that is still starting.
     Object.defineProperty(hooks, 'checks', {
       value: [{ name: 'poststarthook/slow', check: () => Promise.reject(new Error('not finished')) }],
     });
@@ -73,19 +73,16 @@ it('--livez-grace-period: a start that takes its time is a life, and not ready',
   }
 });
 
-it.each(['TLSv1', 'TLSv1.1'] as const)(
-  '--tls-min-version: a client that speaks %s is served where that is allowed, and only there',
-  async (version) => {
-    await using standard = await startTestCluster({ listen: true });
-    const serving = { ...(standard.app.server.options.serving as NonNullable<ServerConfig['serving']>), minVersion: version };
-    await using old = await startTestCluster({ listen: true, config: { serving } });
-    const onlyThat = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
-    expect((await handshake(old, onlyThat)).version).toBe(version);
-    await expect(handshake(standard, onlyThat)).rejects.toThrow(/protocol version/);
-  },
-);
+it.each(['TLSv1', 'TLSv1.1'] as const)('--tls-min-version: a client with %s is accepted only if the flag allows it', async (version) => {
+  await using standard = await startTestCluster({ listen: true });
+  const serving = { ...(standard.app.server.options.serving as NonNullable<ServerConfig['serving']>), minVersion: version };
+  await using old = await startTestCluster({ listen: true, config: { serving } });
+  const onlyThat = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
+  expect((await handshake(old, onlyThat)).version).toBe(version);
+  await expect(handshake(standard, onlyThat)).rejects.toThrow(/protocol version/);
+});
 
-it('--tls-cipher-suites is for versions before TLS 1.3, of which the server prefers what Go does', async () => {
+it("--tls-cipher-suites applies to versions before TLS 1.3, with Go's preference order", async () => {
   await using standard = await startTestCluster({ listen: true });
   const given = standard.app.server.options.serving as NonNullable<ServerConfig['serving']>;
   await using limited = await startTestCluster({
@@ -125,7 +122,7 @@ it('--disabled-metrics, --allow-metric-labels, --etcd-count-metric-poll-period, 
   expect(new Set(verbs)).toEqual(new Set(['LIST', 'unexpected']));
 });
 
-it('--max-connection-bytes-per-sec is of upgraded connections to nodes, pods and services', async () => {
+it('--max-connection-bytes-per-sec applies to upgraded connections to nodes, pods and services', async () => {
   await using cluster = await startTestCluster({ flags: ['--max-connection-bytes-per-sec=1000'] });
   expect(cluster.app.nest.get(KubeletConnections, { strict: false }).way.maxBytesPerSecond).toBe(1_000);
 });
@@ -138,7 +135,7 @@ it.each([
   ['--audit-log-truncate-max-batch-size=1', 'invalid audit truncate log max batch size 1, must be greater than max event size (102400)'],
   ['--audit-log-mode=never', 'invalid audit log mode never, allowed modes are "batch,blocking,blocking-strict"'],
   ['--logging-format=xml', 'invalid --logging-format "xml"'],
-])('%s is refused with the reason', async (flag, reason) => {
+])('rejects %s with the reason', async (flag, reason) => {
   await expect(readServerOptions([flag])).rejects.toThrow(reason);
 });
 
@@ -148,12 +145,12 @@ it.each([
   '--watch-cache-sizes=pods#100,deployments.apps#10',
   '--permit-address-sharing',
   '--default-watch-cache-size=500',
-])('%s is as it is', async (flag) => {
+])('accepts %s', async (flag) => {
   expect(Object.keys(await readServerOptions([flag]))).toEqual(['options']);
 });
 
-/** Of the CIS benchmark of Kubernetes (1.12), section 1.2. */
-it('the flags that hardening guides ask for are here', () => {
+/** Flags of the CIS Kubernetes benchmark (1.12), section 1.2. */
+it('the flags of hardening guides are supported', () => {
   const flags = [
     ...['anonymous-auth', 'token-auth-file', 'enable-admission-plugins', 'disable-admission-plugins', 'admission-control-config-file'],
     ...['kubelet-client-certificate', 'kubelet-client-key', 'kubelet-certificate-authority', 'authorization-mode', 'profiling'],

@@ -1,4 +1,4 @@
-/** The checks of /healthz, /livez and /readyz, by the names and in the order of kube-apiserver v1.36.3. */
+/** Compares the names and order of the checks of /healthz, /livez and /readyz with kube-apiserver v1.36.3. */
 import { expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 
@@ -43,7 +43,7 @@ it.each([
   ['healthz', ['ping', 'log', 'loopback-serving-certificate', 'etcd', ...common]],
   ['livez', ['ping', 'log', 'loopback-serving-certificate', 'etcd', ...common]],
   ['readyz', ['ping', 'log', 'etcd', 'etcd-readiness', 'informer-sync', ...common, 'shutdown']],
-])('/%s lists the checks of kube-apiserver, each of which answers alone', async (endpoint, names) => {
+])('/%s lists the checks of kube-apiserver, each of which is available individually', async (endpoint, names) => {
   await using cluster = await startTestCluster();
   expect(await checksOf(cluster, endpoint)).toEqual(names);
   for (const name of names) expect((await cluster.fetch(`/${endpoint}/${name}`)).status, name).toBe(200);
@@ -66,7 +66,7 @@ it.each([
     ],
     [],
   ],
-])('%s: the hooks are those of kube-apiserver', async (flag, missing, more) => {
+])('%s: the hooks equal those of kube-apiserver', async (flag, missing, more) => {
   await using cluster = await startTestCluster({ flags: [flag] });
   const found = (await checksOf(cluster, 'livez')).map((name) => name.replace('poststarthook/', ''));
   expect(hooks.filter((name) => !found.includes(name))).toEqual(missing);

@@ -8,13 +8,13 @@ export interface HttpsAnswer {
   readonly warning: string | undefined;
 }
 
-/** Asks a test cluster over TLS, on connections that stay open until it is disposed of. */
+/** Sends requests to a test cluster over persistent TLS connections, until disposed. */
 export class HttpsClient implements Disposable {
   readonly #agent = new https.Agent({ keepAlive: true });
 
   constructor(readonly cluster: TestCluster) {}
 
-  /** A request as a user; a PATCH is a merge patch. */
+  /** Sends a request as a user; a PATCH is a merge patch. */
   call(method: string, path: string, body?: object, as = 'admin'): Promise<HttpsAnswer> {
     const { cluster } = this;
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';

@@ -7,7 +7,7 @@ import { startWebhook, type WebhookServer } from './webhook-server.ts';
 const maps = '/api/v1/namespaces/default/configmaps';
 const widgets = '/apis/example.com/v1/namespaces/default/widgets';
 
-/** An identity in each of its members, as an admission plugin might make another of it. */
+/** Changes of each member of an identity, as an admission plugin might make. */
 const changes: Readonly<Record<string, (object: KubeObject) => void>> = {
   kind: (object) => void (object.kind = 'Secret'),
   apiVersion: (object) => void (object.apiVersion = 'v2'),
@@ -16,7 +16,7 @@ const changes: Readonly<Record<string, (object: KubeObject) => void>> = {
   'metadata.uid': ({ metadata }) => void (metadata.uid = '7b0a5d9e-0000-4000-8000-000000000000'),
 };
 
-/** Changes the identity of an object as its annotation says: before it is validated, or in the last moment before it is stored. */
+/** Changes the identity of an object according to its annotation, during mutation or during validation. */
 @AdmissionPlugin({ name: 'Renamer', match: [{ resources: ['configmaps', 'widgets'], operations: ['CREATE', 'UPDATE'] }] })
 class Renamer {
   admit(attributes: Attributes<KubeObject>): void {
@@ -162,7 +162,7 @@ describe.each([
   ['a custom resource', widgets],
 ])('%s', (_, path) => {
   const kind = path === widgets ? { apiVersion: 'example.com/v1', kind: 'Widget' } : { apiVersion: 'v1', kind: 'ConfigMap' };
-  describe.each(['admit', 'validate', 'webhook', 'policy'])('whose identity is changed by %s', (who) => {
+  describe.each(['admit', 'validate', 'webhook', 'policy'])('with an identity changed by %s', (who) => {
     afterEach(() => cluster.fetch(`${path}/other`, { method: 'DELETE' }));
 
     it.each(Object.keys(changes))('is not stored with another %s', async (change) => {
@@ -170,7 +170,7 @@ describe.each([
       const created = await cluster.fetch(path, { body: { ...kind, metadata: { name: nameOf(), ...marks(who, change) } } });
       const answer = (await created.json()) as { readonly message?: string; readonly metadata: KubeObject['metadata'] };
       const after = await identities(path);
-      // The server sets the uid itself. A name that mutating admission gives is the object's name, as in kube-apiserver.
+      // The server sets the uid itself. A name set by mutating admission is the object's name, as in kube-apiserver.
       const isRenamed = change === 'metadata.name' && who !== 'validate';
       const stored = isRenamed ? 'other' : `a-${count}`;
       if (created.status === 201 && (isRenamed || change === 'metadata.uid'))
@@ -199,7 +199,7 @@ async function versionOf(path: string): Promise<string | undefined> {
   return object.metadata.resourceVersion;
 }
 
-it('the refusal says what was changed', async () => {
+it('the error lists the changes', async () => {
   const response = await cluster.fetch(maps, { body: { metadata: { name: 'told', ...marks('validate', 'kind') } } });
   expect(await response.json()).toMatchObject({
     code: 500,
@@ -209,7 +209,7 @@ it('the refusal says what was changed', async () => {
   });
 });
 
-it('a dry run is refused as the write would be', async () => {
+it('a dry run is rejected like the write', async () => {
   const response = await cluster.fetch(`${maps}?dryRun=All`, {
     body: { metadata: { name: 'told', ...marks('validate', 'metadata.uid') } },
   });

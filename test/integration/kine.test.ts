@@ -14,7 +14,7 @@ interface ConfigMap {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-if (kine === undefined) it('needs kine', ({ skip }) => skip(noKine));
+if (kine === undefined) it('requires kine', ({ skip }) => skip(noKine));
 else {
   describe('two servers on one kine', () => {
     let store: Awaited<ReturnType<typeof startKine>>;
@@ -34,7 +34,7 @@ else {
     const create = (cluster: TestCluster, name: string): Promise<Response> =>
       cluster.fetch(configMaps, { body: { metadata: { name }, data: { a: '1' } } });
 
-    it('read what the other has written, at once, alone and in lists', async () => {
+    it("read each other's writes immediately, individually and in lists", async () => {
       for (let i = 0; i < 6; i++) {
         const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one];
         expect((await create(writer, `read-${i}`)).status).toBe(201);
@@ -44,14 +44,14 @@ else {
       }
     });
 
-    it('refuse what the other was faster with', async () => {
+    it('detect conflicting writes', async () => {
       const object = (await (await create(one, 'raced')).json()) as ConfigMap;
       const put = (cluster: TestCluster): Promise<Response> =>
         cluster.fetch(`${configMaps}/raced`, { method: 'PUT', body: { ...object, data: { a: '2' } } });
       expect((await Promise.all([put(one), put(two)])).map(({ status }) => status).sort()).toEqual([200, 409]);
     });
 
-    it('show what the other writes, changes and deletes to who watches', async () => {
+    it("send each other's creates, updates and deletions to watches", async () => {
       const leave = new AbortController();
       const response = await two.fetch(`${configMaps}?watch=1`, { signal: leave.signal });
       let text = '';
@@ -73,7 +73,7 @@ else {
     });
   });
 
-  it('a store is migrated to kine and back, under higher revisions', { timeout: 120_000 }, async () => {
+  it('a store migrates to kine and back with higher revisions', { timeout: 120_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'kine-migration-'));
     for (const name of ['here', 'there']) mkdirSync(join(folder, name));
     await using store = await startKine();

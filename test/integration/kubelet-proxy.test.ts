@@ -10,7 +10,7 @@ import { issueServingCertificate } from '#testing/serving-certificate';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { askWebSocket } from './websocket-client.ts';
 
-/** An address of this machine that may be proxied to: loopback may not. */
+/** A local address other than loopback, which proxying forbids. */
 const own = Object.values(networkInterfaces())
   .flatMap((list) => list ?? [])
   .find(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))?.address;
@@ -127,7 +127,7 @@ afterAll(async () => {
 const pods = '/api/v1/namespaces/default/pods';
 
 describe('logs', () => {
-  it('come from the kubelet', async () => {
+  it('are proxied from the kubelet', async () => {
     const response = await cluster.fetch(`${pods}/p/log?tailLines=2&follow=true&sinceTime=2020-01-01T01:00:00%2B01:00`);
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([200, 'text/plain', 'line 1\nline 2\n']);
     expect(seen.at(-1)?.url).toBe('/containerLogs/default/p/c?follow=true&sinceTime=2020-01-01T00%3A00%3A00Z&tailLines=2');
@@ -138,7 +138,7 @@ describe('logs', () => {
     ['', [0x82, Buffer.from('line 1\nline 2\n')]],
     ['binary.k8s.io', [0x82, Buffer.from('line 1\nline 2\n')]],
     ['unknown, base64.binary.k8s.io', [0x81, Buffer.from(Buffer.from('line 1\nline 2\n').toString('base64'))]],
-  ] as const)('come over WebSocket, too: subprotocol %j', async (protocols, [opcode, payload]) => {
+  ] as const)('are available over WebSocket with subprotocol %j', async (protocols, [opcode, payload]) => {
     const { status, headers, frames } = await askWebSocket(cluster, `${pods}/p/log`, {
       'Sec-WebSocket-Protocol': protocols,
       Origin: undefined,
@@ -151,11 +151,11 @@ describe('logs', () => {
     ]);
   });
 
-  it('are refused over WebSocket with a subprotocol that is not known', async () => {
+  it('are rejected over WebSocket with an unknown subprotocol', async () => {
     expect((await askWebSocket(cluster, `${pods}/p/log`, { 'Sec-WebSocket-Protocol': 'v4.channel.k8s.io' })).status).toBe('403 Forbidden');
   });
 
-  it('are none while the pod has no node', async () => {
+  it('are empty while the pod has no node', async () => {
     expect((await cluster.fetch(`${pods}/unassigned/log`)).status).toBe(204);
   });
 
@@ -169,14 +169,14 @@ describe('logs', () => {
         /^Get "https:\/\/127\.0\.0\.1:\d+\/containerLogs\/default\/unreachable\/c": dial tcp 127\.0\.0\.1:\d+: connect: connection refused$/,
     },
     { pod: 'lost', code: 404, message: 'pods "none" not found' },
-  ])('errors of the kubelet are told: $pod', async ({ pod, code, message }) => {
+  ])('report errors of the kubelet: $pod', async ({ pod, code, message }) => {
     const body = (await (await cluster.fetch(`${pods}/${pod}/log`)).json()) as { code: number; message: string };
     expect(body.code).toBe(code);
     expect(body.message).toMatch(message);
   });
 });
 
-/** The answer to a request that asks for an upgrade, and its connection. */
+/** Requests an upgrade. Returns the response head and the connection. */
 async function askUpgrade(path: string, user: string, method = 'GET', body = ''): Promise<{ head: string; socket: tls.TLSSocket }> {
   const { hostname, port } = new URL(cluster.url as string);
   const socket = tls.connect({
@@ -194,8 +194,8 @@ async function askUpgrade(path: string, user: string, method = 'GET', body = '')
   return { head: bytes.toString(), socket };
 }
 
-describe('exec and the like', () => {
-  it('becomes a stream to the kubelet', async () => {
+describe('exec and similar subresources', () => {
+  it('proxy a stream to the kubelet', async () => {
     const { head, socket } = await askUpgrade(`${pods}/p/exec?command=echo&command=a+b&stdin=true&container=c`, 'admin', 'POST');
     expect(head).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\n/);
     expect(seen.at(-1)?.url).toBe('/exec/default/p/c?command=echo&command=a+b&error=1&input=1&output=1');
@@ -211,7 +211,7 @@ describe('exec and the like', () => {
     socket.destroy();
   });
 
-  it('ends the connection where the kubelet refuses', async () => {
+  it('close the connection when the kubelet refuses', async () => {
     const { head, socket } = await askUpgrade(`${pods}/p/attach`, 'admin', 'POST');
     expect(head).toMatch(/^HTTP\/1\.1 403 /);
     if (!socket.closed) await once(socket, 'close');
@@ -221,25 +221,25 @@ describe('exec and the like', () => {
   it.each([
     { user: 'reader', path: 'exec', status: '403' },
     { user: 'runner', path: 'portforward', status: '403' },
-  ])('of $user by GET of $path: $status', async ({ user, path, status }) => {
+  ])('as $user with GET of $path: $status', async ({ user, path, status }) => {
     const { head, socket } = await askUpgrade(`${pods}/p/${path}?command=ls`, user);
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     socket.destroy();
   });
 
-  it('port forwarding names its ports', async () => {
+  it('port forwarding sends its ports', async () => {
     const { socket } = await askUpgrade(`${pods}/p/portforward?ports=80&ports=81`, 'admin', 'POST');
     expect(seen.at(-1)?.url).toBe('/portForward/default/p?port=80%2C81');
     socket.destroy();
   });
 
-  it('an upgrade of what cannot be upgraded is answered', async () => {
+  it('an upgrade of another subresource is answered', async () => {
     const { head, socket } = await askUpgrade('/api/v1/namespaces/default', 'admin');
     expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     socket.destroy();
   });
 
-  it('so is one with a body', async () => {
+  it('an upgrade with a body is answered', async () => {
     const body = JSON.stringify({ metadata: { name: 'upgraded' } });
     const { head, socket } = await askUpgrade('/api/v1/namespaces', 'admin', 'POST', body);
     expect(head).toMatch(/^HTTP\/1\.1 201 Created\r\n/);
@@ -250,12 +250,12 @@ describe('exec and the like', () => {
     { path: 'p/exec?command=ls', message: 'Upgrade request required' },
     { path: 'unassigned/exec?command=ls', message: 'pod unassigned does not have a host assigned' },
     { path: 'p/exec?container=x', message: 'container x is not valid for pod p' },
-  ])('refuses $path', async ({ path, message }) => {
+  ])('rejects $path', async ({ path, message }) => {
     const body = (await (await cluster.fetch(`${pods}/${path}`)).json()) as { code: number; message: string };
     expect([body.code, body.message]).toEqual([400, message]);
   });
 
-  it('tells that the kubelet cannot be reached', async () => {
+  it('reports an unreachable kubelet', async () => {
     const { head, socket } = await askUpgrade(`${pods}/unreachable/exec?command=ls`, 'admin', 'POST');
     expect(head).toMatch(/^HTTP\/1\.1 500 /);
     expect(head).toMatch(/error dialing backend: dial tcp 127\.0\.0\.1:\d+: connect: connection refused/);
@@ -263,8 +263,8 @@ describe('exec and the like', () => {
   });
 });
 
-// Upstream refuses to proxy to loopback: without another address of the machine's own there is nothing to ask.
-describe.skipIf(own === undefined)('proxies (to an address of the machine that is not loopback)', () => {
+// Upstream refuses to proxy to loopback, so the test requires another local address.
+describe.skipIf(own === undefined)('proxies (to a local address other than loopback)', () => {
   it.each([
     { name: 'to a pod', path: `${pods}/p/proxy`, via: '' },
     { name: 'to a node', path: '/api/v1/nodes/own/proxy', via: '' },
@@ -286,20 +286,20 @@ describe.skipIf(own === undefined)('proxies (to an address of the machine that i
     expect(headers['x-forwarded-uri']).toBe(`${path}/a/b/c/`);
   });
 
-  it('keep the answer as it is', async () => {
+  it('forward the response unchanged', async () => {
     const response = await cluster.fetch(`${pods}/p/proxy/teapot`);
     expect([response.status, response.headers.get('x-own'), await response.text()]).toEqual([418, 'yes', 'short and stout']);
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
   });
 
-  it('keep redirects behind the proxy', async () => {
+  it('rewrite redirects to the proxy', async () => {
     const location = async (path: string): Promise<string | null> => (await cluster.fetch(path)).headers.get('location');
     expect(await location(`${pods}/p/proxy/redirect`)).toBe(`${pods}/p/proxy/elsewhere`);
     expect(await location(`${pods}/p/proxy/away`)).toBe('https://example.com/x');
     expect(await location(`${pods}/p/proxy?a=b`)).toBe(`${pods}/p/proxy/?a=b`);
   });
 
-  it('to a service find a pod behind it', async () => {
+  it('to a service select one of its pods', async () => {
     const { port } = plain.address() as AddressInfo;
     await post('/api/v1/namespaces/default/services', { metadata: { name: 's' }, spec: { ports: [{ name: 'web', port: 80 }] } });
     await post('/api/v1/namespaces/default/endpoints', {

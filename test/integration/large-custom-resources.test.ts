@@ -22,7 +22,7 @@ describe.each(largeDefinitions(group))('$definition.metadata.name', ({ definitio
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it('has its defaults in what is created, at every depth', async () => {
+  it('gets its defaults at every depth on create', async () => {
     const { code, body } = await call(path, { body: object });
     expect(code, JSON.stringify(body)).toBe(201);
     expect(body['spec'].byName.x).toMatchObject({ name: 'y', nested: { name: 'main' } });
@@ -30,7 +30,7 @@ describe.each(largeDefinitions(group))('$definition.metadata.name', ({ definitio
     for (const open of ['template', 'values']) expect(body['spec'][open]).toEqual(object['spec'][open]);
   });
 
-  it('merges lists by their keys when it is applied', async () => {
+  it('merges lists by their keys on apply', async () => {
     const named = (spec: Json) => ({ ...object, metadata: { name: 'applied', namespace: 'default' }, spec });
     expect((await apply(named({ items: [{ name: 'a' }] }), 'one')).code).toBe(201);
     expect((await apply(named({ items: [{ name: 'b' }] }), 'two')).code).toBe(200);
@@ -51,7 +51,7 @@ describe.each(largeDefinitions(group))('$definition.metadata.name', ({ definitio
     );
   });
 
-  it('is described whole, in every version', async () => {
+  it('is completely described in every version', async () => {
     for (const { name } of definition['spec'].versions as Json[]) {
       const { body } = await call(`/openapi/v3/apis/${group}/${name}`);
       const schemas = Object.values(body['components'].schemas as Json) as Json[];

@@ -1,19 +1,19 @@
 /**
- * Definitions of the size and shape of those that operators bring: made by a rule, so that each run has the same ones.
- * What is in them is what controller-gen writes: deep trees of described properties, ints or strings, maps, lists of map type,
- * embedded pod templates, unknown fields that stay, rules, defaults, and several versions.
+ * Generated definitions with the size and shape of real operators' definitions, the same in each run. They have the features
+ * that controller-gen emits: deep trees of described properties, int-or-string, maps, map lists, embedded pod templates,
+ * preserved unknown fields, rules, defaults and several versions.
  */
 import type { Json } from './custom-kinds.ts';
 
 export interface LargeDefinition {
   readonly definition: Json;
-  /** Of `definition`, at its stored version. */
+  /** An object of `definition` in its storage version. */
   readonly object: Json;
 }
 
 const text = 'Of what is described here the operator takes care; see the documentation of the project for all of it. ';
 
-/** A number that looks like any, from another one. */
+/** Returns a pseudorandom number derived from another one. */
 const scramble = (seed: number) => (Math.imul(seed + 1, 2_654_435_761) >>> 0) % 1_000;
 
 const leaves: readonly ((seed: number) => Json)[] = [
@@ -28,7 +28,7 @@ const leaves: readonly ((seed: number) => Json)[] = [
   () => ({ type: 'string', format: 'date-time', nullable: true }),
 ];
 
-/** A tree of objects: each has leaves and, above the last level, objects, lists of map type and maps of objects. */
+/** Returns a tree of objects: each has leaves and, above the last level, objects, map lists and maps of objects. */
 function tree(depth: number, width: number, seed: number): Json {
   const described = (schema: Json): Json => ({ description: text.slice(0, 40 + (scramble(seed) % 60)), ...schema });
   const properties: Json = {};
@@ -67,7 +67,7 @@ const template = {
   properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } },
 };
 
-/** After cert-manager's issuers, routes of the Gateway API, applications of Argo CD, and the Prometheus of its operator. */
+/** Modelled on cert-manager's issuers, Gateway API routes, Argo CD applications and the Prometheus operator's Prometheus. */
 const shapes: readonly Shape[] = [
   { name: 'issuers', depth: 3, width: 14, versions: ['v1'] },
   { name: 'routes', depth: 3, width: 9, versions: ['v1', 'v1beta1'] },
@@ -81,7 +81,7 @@ const shapes: readonly Shape[] = [
   { name: 'monitors', depth: 4, width: 16, versions: ['v1'] },
 ];
 
-/** Some hundred kilobytes each, and up to some thousand fields. */
+/** Some hundred kilobytes each, with up to some thousand fields. */
 export function largeDefinitions(group: string): LargeDefinition[] {
   return shapes.map(({ name, depth, width, versions, spec: more = {} }, seed) => {
     const kind = `${name.charAt(0).toUpperCase()}${name.slice(1, -1)}`;

@@ -14,10 +14,10 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 const widgets = kind(sized);
 const autoscalers = '/apis/autoscaling/v1/horizontalpodautoscalers';
 
-/** More than leaves have, so that lists have several runs; one object takes several steps. */
+/** More than a leaf holds, so that lists have several runs; one object takes several steps. */
 const count = 300;
 
-describe('a list that is made as it is sent', () => {
+describe('an incrementally encoded list', () => {
   let cluster: TestCluster;
   const { mostKept } = largeLists;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('a list that is made as it is sent', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /** The answer without a connection, and over one. */
+  /** Returns the responses in process and over a connection. */
   async function answers(path: string, headers: Record<string, string>): Promise<readonly Buffer[]> {
     const within = await cluster.fetch(path, { headers });
     expect(within.status).toBe(200);
@@ -78,7 +78,7 @@ describe('a list that is made as it is sent', () => {
     { name: 'another version as protobuf', path: autoscalers, accept: protobuf },
     { name: 'custom resources', path: widgets.path(), accept: 'application/json' },
     { name: 'metadata of custom resources as protobuf', path: widgets.path(), accept: `${protobuf};${partial('v1')}` },
-  ])('is what it is as a whole: $name', async ({ path, accept }) => {
+  ])('equals the complete encoding: $name', async ({ path, accept }) => {
     const headers = { accept };
     const gzip = { accept, 'accept-encoding': 'gzip' };
     largeLists.mostKept = -1;
@@ -92,11 +92,11 @@ describe('a list that is made as it is sent', () => {
       expect(answer.equals(whole)).toBe(true);
   });
 
-  it('is kept where it is found to be small', async () => {
+  it('is buffered if it turns out to be small', async () => {
     const headers = { accept: `${protobuf};${partial('v1')}` };
     largeLists.mostKept = -1;
     const [made] = (await answers(configMaps, headers)) as [Buffer];
-    // Less than is stored, more than is shown.
+    // Less than the stored size, more than the encoded size.
     largeLists.mostKept = 200_000;
     for (const answer of await answers(configMaps, headers)) expect(answer.equals(made)).toBe(true);
     expect(made.length).toBeLessThan(200_000);
@@ -105,7 +105,7 @@ describe('a list that is made as it is sent', () => {
   it.each([
     { encoding: 'identity', opened: (bytes: Buffer) => bytes },
     { encoding: 'gzip', opened: (bytes: Buffer) => gunzipSync(bytes) },
-  ])('is a table of the ages of the moment: $encoding', async ({ encoding, opened }) => {
+  ])('is a table with current ages: $encoding', async ({ encoding, opened }) => {
     largeLists.mostKept = -1;
     for (const answer of await answers(configMaps, { accept: table, 'accept-encoding': encoding })) {
       const { rows } = JSON.parse(opened(answer).toString()) as { rows: { cells: string[]; object: { metadata: { name: string } } }[] };

@@ -40,7 +40,7 @@ describe('forms of a list', () => {
     return (await (await cluster.fetch(path, { headers: { accept } })).json()) as T;
   }
 
-  it('have the metadata that the objects have', async () => {
+  it('have the metadata of the objects', async () => {
     const whole = await list<List>(configMaps, 'application/json');
     const metadata = whole.items.map((item) => item.metadata);
     expect(metadata).toMatchObject(names.map((name) => ({ name, annotations })));
@@ -48,7 +48,7 @@ describe('forms of a list', () => {
     expect((await list<Table>(configMaps, table)).rows.map(({ object }) => object?.metadata)).toEqual(metadata);
   });
 
-  it('have rows without the annotations that are fields of internal objects', async () => {
+  it('have rows without annotations that are fields of internal objects', async () => {
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const path = '/apis/apps/v1/namespaces/default/daemonsets';
     const body = { metadata: { name: 'd', annotations: { x: 'y' } }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
@@ -70,7 +70,7 @@ describe('forms of a list', () => {
     expect(rows.map(({ object }) => object?.kind)).toEqual([kind, kind, kind]);
   });
 
-  it('tell ages anew each second', async () => {
+  it('recompute ages every second', async () => {
     const ages = async () => (await list<Table>(configMaps, table)).rows.map(({ cells }) => Number.parseInt(cells[2] as string, 10));
     const before = await ages();
     expect(before).toHaveLength(3);
@@ -79,7 +79,7 @@ describe('forms of a list', () => {
     for (const [i, age] of after.entries()) expect(age).toBeGreaterThan(before[i] as number);
   });
 
-  it('differ between versions of a group that keep things in annotations', async () => {
+  it('differ between versions of a group that use annotations', async () => {
     const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
     const resource = { name: 'memory', target: { type: 'Utilization', averageUtilization: 50 } };
     const spec = {
@@ -97,7 +97,7 @@ describe('forms of a list', () => {
     { size: 'small', bytes: 100, encoding: null },
     { size: 'middling', bytes: 30_000, encoding: null },
     { size: 'large', bytes: 300_000, encoding: 'gzip' },
-  ])('that are $size are compressed: $encoding', async ({ size, bytes, encoding }) => {
+  ])('with $size size are compressed: $encoding', async ({ size, bytes, encoding }) => {
     const path = `/api/v1/namespaces/kube-public/configmaps?labelSelector=size=${size}`;
     const body = { metadata: { name: size, labels: { size } }, data: { text: 'lorem '.repeat(bytes / 6) } };
     expect((await cluster.fetch('/api/v1/namespaces/kube-public/configmaps', { body })).status).toBe(201);

@@ -22,11 +22,11 @@ function definition(i: number): Json {
   };
 }
 
-/** Paths of custom resources in a joined document, one for each. */
+/** Returns the custom resource paths in a merged document. */
 const pathsOf = (swagger: Json): string[] =>
   Object.keys(swagger['paths']).filter((path) => /^\/apis\/many.*\/\{namespace\}\/things\d+$/.test(path));
 
-describe(`${count} definitions in a row, under readers`, () => {
+describe(`${count} definitions in sequence, under concurrent readers`, () => {
   let cluster: TestCluster;
   let kinds: ReturnType<typeof customKinds>;
   const seen: { readonly discovered: number; readonly described: number }[] = [];
@@ -62,7 +62,7 @@ describe(`${count} definitions in a row, under readers`, () => {
   }, 120_000);
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  /** The documents have megabytes, and it is this process that reads them: not all the time. */
+  /** Reads with pauses, because the documents have megabytes and are parsed in this process. */
   async function readUntil(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       await read();
@@ -83,7 +83,7 @@ describe(`${count} definitions in a row, under readers`, () => {
     }
   }
 
-  it('are discovered and described one after the other, and none is lost', async () => {
+  it('appear in discovery and OpenAPI sequentially and completely', async () => {
     expect(seen.length).toBeGreaterThan(1);
     expect(seen.map(({ discovered }) => discovered)).toEqual(seen.map(({ discovered }) => discovered).toSorted((a, b) => a - b));
     expect(seen.map(({ described }) => described)).toEqual(seen.map(({ described }) => described).toSorted((a, b) => a - b));
@@ -92,11 +92,11 @@ describe(`${count} definitions in a row, under readers`, () => {
     expect(seen).toEqual([{ discovered: count, described: count }]);
   });
 
-  it('leave the documents of others as they are when one goes', async () => {
+  it('leave other documents unchanged when one is removed', async () => {
     const before = await kinds.call(`/openapi/v3/apis/${groupOf(1)}/v1`);
     await kinds.call(`${kinds.definitions}/things0.${groupOf(0)}`, { method: 'DELETE' });
     await kinds.eventually(`/apis/${groupOf(0)}/v1/namespaces/default/things0`, ({ code }) => code === 404);
-    // The document is made anew in steps, after the kind has gone.
+    // The document is rebuilt asynchronously after the kind is removed.
     const document = await kinds.eventually('/openapi/v2', ({ body }) => pathsOf(body).length === count - 1);
     expect(pathsOf(document.body)).toHaveLength(count - 1);
     expect(await kinds.call(`/openapi/v3/apis/${groupOf(1)}/v1`)).toEqual(before);

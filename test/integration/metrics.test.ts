@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startTestCluster } from '#testing/index';
 
-/** Those of kube-apiserver v1.36.3 that dashboards and alerts are made of, and that a server has once it has served a little. */
+/** Metric families of kube-apiserver v1.36.3 used by dashboards and alerts, which every server has after some requests. */
 const families = [
   ...['apiserver_request_total', 'apiserver_request_duration_seconds', 'apiserver_request_sli_duration_seconds'],
   ...['apiserver_longrunning_requests', 'apiserver_current_inflight_requests', 'apiserver_resource_objects', 'apiserver_storage_objects'],
@@ -27,7 +27,7 @@ const families = [
   ...['cardinality_enforcement_unexpected_categorizations_total', 'process_cpu_seconds_total', 'process_resident_memory_bytes'],
 ];
 
-it('has the families of upstream, each with a value', async () => {
+it("has upstream's families, each with a value", async () => {
   await using cluster = await startTestCluster({ users: [{ name: 'jane' }] });
   const path = '/api/v1/namespaces/default/configmaps';
   expect((await cluster.fetch(path, { body: { metadata: { name: 'c' } } })).status).toBe(201);
@@ -68,7 +68,7 @@ it.each([
     accept: `text/plain;q=0.5,${protobuf}`,
     type: 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited; escaping=underscores',
   },
-])('answers in the form that a scraper asks for: $accept', async ({ accept, type }) => {
+])('answers in the requested exposition format: $accept', async ({ accept, type }) => {
   await using cluster = await startTestCluster();
   for (const method of ['GET', 'POST']) {
     const answer = await cluster.fetch('/metrics', { method, headers: accept === undefined ? {} : { accept } });
@@ -78,12 +78,12 @@ it.each([
   }
 });
 
-it('counts from nothing after a DELETE', async () => {
+it('restarts counters after a DELETE', async () => {
   await using cluster = await startTestCluster();
   const count =
     'apiserver_request_total{code="200",component="",dry_run="",group="",resource="",scope="",subresource="/livez",verb="GET",version=""}';
   for (let asked = 0; asked < 3; asked += 1) await cluster.fetch('/livez');
-  // A request is counted once it is over, which is a little after its answer.
+  // A request is counted at its end, shortly after its response.
   await setImmediate();
   expect(await (await cluster.fetch('/metrics')).text()).toContain(`${count} 3`);
   expect(await (await cluster.fetch('/metrics', { method: 'DELETE' })).text()).toBe('metrics reset\n');
@@ -93,13 +93,13 @@ it('counts from nothing after a DELETE', async () => {
   expect(await (await cluster.fetch('/metrics')).text()).toContain(`${count} 1`);
 });
 
-/** The value of a series, whose labels come in the order of their names; undefined if there is none. */
+/** Returns the value of a series whose labels are sorted by name; undefined if it does not exist. */
 function valueOf(text: string, series: string): number | undefined {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 }
 
-it('counts what services take of their ranges', async () => {
+it('counts allocations from service ranges', async () => {
   await using cluster = await startTestCluster();
   const create = async (name: string, spec: object): Promise<number> =>
     (await cluster.fetch('/api/v1/namespaces/default/services', { body: { metadata: { name }, spec } })).status;
@@ -129,7 +129,7 @@ it('counts what services take of their ranges', async () => {
   expect(valueOf(text, `${clusterIPs}_allocation_duration_seconds_count{${cidr}}`)).toBeGreaterThanOrEqual(2);
 });
 
-it('counts consistent reads, lists by watches, decisions of authorizers, and rules of custom resources', async () => {
+it('counts consistent reads, lists by watches, authorizer decisions and custom resource rules', async () => {
   await using cluster = await startTestCluster({ users: [{ name: 'jane' }] });
   const path = '/api/v1/namespaces/default/configmaps';
   expect((await cluster.fetch(path)).status).toBe(200);

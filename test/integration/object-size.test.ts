@@ -26,19 +26,19 @@ const muchTooLarge = {
   ),
 };
 
-// As kube-apiserver answers on an etcd as it is by default.
+// Responses equal those of kube-apiserver on an etcd with default limits.
 it.each([
   { name: 'fits', characters: 1_500_000, want: { code: 201, message: undefined } },
   { name: 'large', characters: 1_573_000, want: tooLarge },
   { name: 'larger', characters: 2_000_000, want: tooLarge },
   { name: 'largest', characters: 2_200_000, want: muchTooLarge },
-])('a custom resource with a text of $characters characters: $want.code', async ({ name, characters, want }) => {
+])('a custom resource with a string of $characters characters: $want.code', async ({ name, characters, want }) => {
   const { code, body } = await kinds.call(open.path(), { body: object(name, characters) });
   expect({ code, message: body['message'] }).toEqual(want);
   expect((await kinds.call(`${open.path()}/${name}`)).code).toBe(want.code === 201 ? 200 : 404);
 });
 
-it('what grows too large is refused, what only might is not', async () => {
+it('an object that grows too large is rejected, one that only might is accepted', async () => {
   await kinds.call(open.path(), { body: object('grows', 1_000_000) });
   const grow = (query: string) => kinds.call(`${open.path()}/grows${query}`, patch('merge', { spec: { more: 'y'.repeat(600_000) } }));
   expect((await grow('?dryRun=All')).code).toBe(200);
@@ -48,7 +48,7 @@ it('what grows too large is refused, what only might is not', async () => {
   expect((await kinds.call(`${open.path()}/grows`, { method: 'DELETE' })).code).toBe(200);
 });
 
-/** Of a ConfigMap: in the answer of a write of so many keys without values, the lengths of what its managers own. */
+/** Rows by the number of keys without values of a ConfigMap: the lengths of the managers' fields in the response. */
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const withKeys = (name: string, count: number) => ({
   apiVersion: 'v1',
@@ -59,8 +59,9 @@ const withKeys = (name: string, count: number) => ({
 const told = ({ code, body }: Awaited<ReturnType<typeof kinds.call>>) =>
   code < 300 ? { code, managers: body['metadata'].managedFields?.length ?? 0 } : { code, message: body['message'] };
 
-// The rows are what kube-apiserver 1.36.3 answers: it stores its own kinds as protobuf, and what is too large, without managers.
-it('an object that is too large with its managers is stored without them, but not one that is applied', { timeout: 60_000 }, async () => {
+// The rows are the responses of kube-apiserver 1.36.3, which stores built-in kinds as protobuf, and objects that would be
+// too large without managers.
+it('an object that is too large with its managers is stored without them, unless it is applied', { timeout: 60_000 }, async () => {
   const create = async (name: string, count: number, query = '') =>
     told(await kinds.call(`${configMaps}${query}`, { body: withKeys(name, count) }));
   expect(await create('small', 52_000)).toEqual({ code: 201, managers: 1 });

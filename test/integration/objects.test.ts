@@ -27,8 +27,8 @@ describe('objects', () => {
     expect((await cluster.fetch(`${configMaps}/a`)).status).toBe(404);
   });
 
-  it('stay as they are where a write would only move the times of managedFields', async () => {
-    // Sent as 1000m and kept as 1: each apply merges a difference, which is none in the end.
+  it('are unchanged by a write that would only change the times of managedFields', async () => {
+    // Sent as 1000m and stored as 1: each apply merges a difference that finally has no effect.
     const apply = async (hard: object) => {
       const answer = await cluster.fetch('/api/v1/namespaces/default/resourcequotas/timed?fieldManager=a&force=true', {
         method: 'PATCH',
@@ -42,7 +42,7 @@ describe('objects', () => {
     const first = await apply({ cpu: '1000m', pods: '1' });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect(await apply({ cpu: '1000m', pods: '1' })).toBe(first);
-    // Of the same length, after the times.
+    // Differs with the same length, after the times.
     expect(await apply({ cpu: '1000m', pods: '2' })).not.toBe(first);
   });
 
@@ -59,14 +59,14 @@ describe('objects', () => {
   });
   it.each<[what: string, path: string, body: object, code: number, answer: object]>([
     [
-      'a list that is always there is null',
+      'a null for a list that is always present',
       slices,
       { metadata: { name: 'e' }, addressType: 'IPv4', endpoints: [], ports: [] },
       201,
       { endpoints: null, ports: null },
     ],
     [
-      'a list whose default is another one is none of it',
+      'a list with another default that is set to empty',
       '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
       {
         metadata: { name: 'h' },
@@ -75,27 +75,27 @@ describe('objects', () => {
       422,
       { message: expect.stringContaining('spec.behavior.scaleUp.policies: Required value: must specify at least one Policy') },
     ],
-    ['a list of a feature that is off is dropped', resourceSlices, device({ string: 'a', bools: [] }), 201, device({ string: 'a' })],
+    ['a list of a disabled feature that is dropped', resourceSlices, device({ string: 'a', bools: [] }), 201, device({ string: 'a' })],
     [
-      'a value that is such a list alone is none',
+      'a value that consists only of such a list',
       resourceSlices,
       device({ bools: [true] }),
       422,
       { message: expect.stringContaining('spec.devices[0].attributes[a]: Invalid value: "": exactly one value must be specified') },
     ],
     [
-      'a map that counts where it is empty is refused',
+      'an empty map that counts as set and is rejected',
       '/api/v1/namespaces/default/pods',
       { metadata: { name: 'p' }, spec: { containers: [{ name: 'a', image: 'a' }], overhead: {} } },
       403,
       { message: expect.stringContaining('Pod Overhead set without corresponding RuntimeClass defined Overhead') },
     ],
-  ])('with what is empty, as after upstream has stored it: %s', async (_, path, body, code, answer) => {
+  ])('with empty values, as after upstream has stored them: %s', async (_, path, body, code, answer) => {
     const response = await cluster.fetch(`${path}?dryRun=All`, { body });
     expect({ code: response.status, ...((await response.json()) as object) }).toMatchObject({ code, ...answer });
   });
 
-  it('are watched', async () => {
+  it('can be watched', async () => {
     const leave = new AbortController();
     const watch = await cluster.fetch(`${configMaps}?watch=1`, { signal: leave.signal });
     await cluster.fetch(configMaps, { body: { metadata: { name: 'watched' } } });
@@ -110,12 +110,12 @@ describe('objects', () => {
     leave.abort();
   });
 
-  it('get a name of their base', async () => {
+  it('get a generated name', async () => {
     const created = await cluster.fetch(configMaps, { body: { metadata: { generateName: 'base-' } } });
     expect(((await created.json()) as { metadata: { name: string } }).metadata.name).toMatch(/^base-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  it("are nobody else's", async () => {
+  it('are inaccessible for anonymous users', async () => {
     expect((await cluster.fetch(configMaps, { as: null })).status).toBe(403);
   });
 });

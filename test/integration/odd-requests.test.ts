@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster, type TestRequest } from '#testing/index';
 
-/** Requests that a seldom client sends, with the answers of kube-apiserver v1.36.3. */
+/** Uncommon requests, with the responses of kube-apiserver v1.36.3. */
 const core = '/api/v1/namespaces/default';
 const apps = '/apis/apps/v1/namespaces/default';
 const dry = '?dryRun=All';
@@ -67,14 +67,14 @@ describe('odd requests', () => {
     ['a name with a percent sign', `${core}/configmaps/a%25b`, {}, 400, `Name parameter invalid: "a%b": may not contain '%'`],
     ['a name of two dots', `${core}/configmaps/%2e%2e`, {}, 400, `Name parameter invalid: "..": may not be '..'`],
     [
-      'an object where there are none',
+      'an object of a virtual resource',
       '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/x',
       {},
       404,
       'the server could not find the requested resource',
     ],
     [
-      'a list of what is only made',
+      'a list of a virtual resource',
       '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?fieldSelector=metadata.name=x',
       {},
       405,
@@ -95,49 +95,49 @@ describe('odd requests', () => {
       'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)',
     ],
     [
-      'a selector that cannot be read, among options that do not fit',
+      'an invalid selector among conflicting options',
       `${core}/configmaps?labelSelector=a,&resourceVersionMatch=Bogus`,
       {},
       400,
       "found '', expected: identifier after ','",
     ],
     [
-      'a watch that goes on',
+      'a watch that stays open',
       `${core}/configmaps?watch=1&continue=x`,
       {},
       422,
       'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
     ],
     [
-      'another uid of a namespace',
+      'another uid in a namespace precondition',
       '/api/v1/namespaces/default',
       { method: 'DELETE', body: { preconditions: { resourceVersion: 'x' } } },
       409,
       'Operation cannot be fulfilled on namespaces "default": Precondition failed: ResourceVersion in precondition: x, ResourceVersion in object meta: RV',
     ],
     [
-      'a collection to be deleted by a selector that cannot be read',
+      'a deletecollection with an invalid selector',
       `${core}/configmaps?labelSelector=a,`,
       { method: 'DELETE', body: { kind: 'Pod', apiVersion: 'v1' } },
       400,
       "found '', expected: identifier after ','",
     ],
     [
-      'nothing as protobuf',
+      'an empty protobuf body',
       `${core}/configmaps`,
       { method: 'POST', headers: type('application/vnd.kubernetes.protobuf') },
       400,
       'the object provided is unrecognized (must be of type ConfigMap): empty data (<empty>)',
     ],
     [
-      'a patch that takes the metadata away',
+      'a patch that removes the metadata',
       '/api/v1/namespaces/default',
       { method: 'PATCH', headers: strategic, body: { $patch: 'replace' } },
       400,
       'the name of the object (default based on URL) was undeterminable: name must be provided',
     ],
     [
-      'a number that is too large, in a patch',
+      'a patch with a number that is too large',
       `${core}/configmaps/odd`,
       { method: 'PATCH', headers: merge, body: '{"data":{"a":1e400}}' },
       400,
@@ -158,7 +158,7 @@ describe('odd requests', () => {
       'ReplicationController in version "v1" cannot be handled as a ReplicationController: json: cannot unmarshal number 1e400 into Go struct field ObjectMeta.spec.template.metadata.generation of type int64',
     ],
     [
-      'a count of a DaemonSet that is none',
+      'an invalid count of a DaemonSet',
       `${apps}/daemonsets${dry}`,
       {
         body: { ...daemonSet, metadata: { name: 'other', annotations: { 'deprecated.daemonset.template.generation': 'abc' } } },
@@ -167,21 +167,21 @@ describe('odd requests', () => {
       'DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing "abc": invalid syntax',
     ],
     [
-      'a version of an object to be made',
+      'a resourceVersion on create',
       `${core}/configmaps`,
       { body: { metadata: { name: 'other', resourceVersion: '1' } } },
       500,
       'resourceVersion should not be set on objects to be created',
     ],
     [
-      'a budget without a name and with another problem',
+      'a budget without a name and with another error',
       `/apis/policy/v1/namespaces/default/poddisruptionbudgets`,
       { body: { spec: { unhealthyPodEvictionPolicy: 'x' } } },
       422,
       'PodDisruptionBudget.policy "" is invalid: spec.unhealthyPodEvictionPolicy: Unsupported value: "x": supported values: "AlwaysAllow", "IfHealthyBudget"',
     ],
     [
-      'a webhook without the namespace of its service',
+      "a webhook without its service's namespace",
       `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations`,
       {
         body: {
@@ -215,7 +215,7 @@ describe('odd requests', () => {
     for (const { metadata } of [put, applied]) expect(Number(metadata?.resourceVersion)).toBeGreaterThan(5);
   });
 
-  it('a version that is none does not matter, and a dry run answers it', async () => {
+  it('an invalid resourceVersion is ignored, and a dry run returns it', async () => {
     const body = { metadata: { name: 'other', resourceVersion: 'x' } };
     expect(await answer(`${core}/configmaps${dry}`, { body })).toMatchObject({ code: 201, metadata: { resourceVersion: 'x' } });
     expect((await answer(`${core}/configmaps`, { body })).code).toBe(201);
@@ -224,25 +224,25 @@ describe('odd requests', () => {
   it.each([
     ['replicationcontrollers', core, controller],
     ['statefulsets', apps, statefulSet],
-  ])('%s that are put as they were made have not changed', async (resource, base, body) => {
+  ])('%s that are PUT as created keep their generation', async (resource, base, body) => {
     const found = await answer(`${base}/${resource}/odd`, { method: 'PUT', body });
     expect(found).toMatchObject({ code: 200, metadata: { generation: 1 } });
   });
 
-  it('a pointer to something empty is a change', async () => {
+  it('a pointer to an empty value is a change', async () => {
     const body = { spec: { template: { spec: { securityContext: { seLinuxOptions: {} } } } } };
     const found = await answer(`${core}/replicationcontrollers/odd${dry}`, { method: 'PATCH', headers: merge, body });
     expect(found).toMatchObject({ code: 200, metadata: { generation: 2 } });
   });
 
-  it('the count of a DaemonSet is a field of who makes it', async () => {
+  it('the template generation annotation of a DaemonSet is owned by its creator', async () => {
     const { metadata } = await answer(`${apps}/daemonsets/odd`);
     expect(metadata?.managedFields?.[0]?.fieldsV1['f:metadata']).toEqual({
       'f:annotations': { '.': {}, 'f:deprecated.daemonset.template.generation': {} },
     });
   });
 
-  it('the claim of a volume has fields of its own', async () => {
+  it("managed fields contain the members of a volume's claimRef", async () => {
     const body = {
       metadata: { name: 'odd' },
       spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' }, claimRef: { name: 'b' } },
@@ -251,18 +251,18 @@ describe('odd requests', () => {
     expect(metadata?.managedFields?.[0]?.fieldsV1['f:spec']).toMatchObject({ 'f:claimRef': { '.': {}, 'f:name': {} } });
   });
 
-  it('no managed fields are none', async () => {
+  it('empty managedFields are removed', async () => {
     const body = { metadata: { managedFields: [] } };
     const { metadata } = await answer(`${core}/replicationcontrollers/odd${dry}`, { method: 'PATCH', headers: merge, body });
     expect(metadata?.managedFields).toBeUndefined();
   });
 
-  it('an event that is applied needs no time', async () => {
+  it('an applied event requires no time', async () => {
     const found = await answer(`${core}/events/odd?fieldManager=m&force=true`, { method: 'PATCH', headers: apply, body: event });
     expect(found.code).toBe(200);
   });
 
-  it('integers of applied configurations are cut', async () => {
+  it('integers of applied configurations are truncated', async () => {
     const path = `${core}/services/odd${dry}&fieldManager=m`;
     const body = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'odd' }, spec: { ports: [{ port: 4294967376 }] } };
     expect(await answer(path, { method: 'PATCH', headers: apply, body })).toMatchObject({ code: 201, spec: { ports: [{ port: 80 }] } });
@@ -273,18 +273,18 @@ describe('odd requests', () => {
     [type('application/json-patch+json'), [{ op: 'remove', path: '/kind' }], 200],
     [merge, { apiVersion: null }, 400],
     [merge, { kind: 'Pod' }, 422],
-  ])('what a patch does to the kind: %j %j', async (headers, body, code) => {
+  ])('a patch of the kind: %j %j', async (headers, body, code) => {
     expect((await answer(`${core}/configmaps/odd${dry}`, { method: 'PATCH', headers, body })).code).toBe(code);
   });
 
-  it('the status of a review of a token that nobody knows is what was sent', async () => {
+  it('a review of an unknown token returns the sent status without authenticated', async () => {
     const body = { spec: { token: 'none' }, status: { authenticated: true, audiences: ['a'], user: { username: 'b' } } };
     const found = await answer('/apis/authentication.k8s.io/v1/tokenreviews', { body });
     expect(found).toMatchObject({ status: { audiences: ['a'], user: { username: 'b' } } });
     expect(found).not.toHaveProperty('status.authenticated');
   });
 
-  it('hints of endpoints that are empty are a change', async () => {
+  it('empty endpoint hints are a change', async () => {
     const slice = { metadata: { name: 'odd' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.1.2.3'] }] };
     const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
     expect((await answer(path, { body: slice })).code).toBe(201);
@@ -292,7 +292,7 @@ describe('odd requests', () => {
     expect(await answer(`${path}/odd`, { method: 'PATCH', headers: merge, body })).toMatchObject({ metadata: { generation: 2 } });
   });
 
-  it('bindings of policies are named on an update as they are at first', async () => {
+  it('the names of policy bindings are validated on update as on create', async () => {
     const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
     const binding = { metadata: { name: 'odd' }, spec: { policyName: 'p', validationActions: ['Deny'] } };
     expect((await answer(path, { body: binding })).code).toBe(201);
@@ -300,42 +300,42 @@ describe('odd requests', () => {
     expect((await answer(`${path}/odd${dry}`, { method: 'PATCH', headers: merge, body })).code).toBe(422);
   });
 
-  it('a number that is too large does not matter where it is none, or a quantity', async () => {
+  it('a number that is too large is accepted in unknown and quantity fields', async () => {
     const body = '{"metadata":{"name":"odd"},"spec":{"hard":{"example.com/a":1e400},"none":1e400}}';
     expect((await answer(`${core}/resourcequotas`, { body })).code).toBe(201);
   });
 
-  it('keys that do not belong together are told', async () => {
+  it('an invalid TLS key pair causes a warning', async () => {
     const body = { metadata: { name: 'odd' }, type: 'kubernetes.io/tls', data: { 'tls.crt': 'QQ==', 'tls.key': 'QQ==' } };
     const { code, warning } = await answer(`${core}/secrets${dry}`, { body });
     expect({ code, warning }).toEqual({ code: 201, warning: '299 - "tls: failed to find any PEM data in certificate input"' });
   });
 
-  it('a merge patch that does not fit shows what it led through in order, and all else as it was', async () => {
+  it('the error of an invalid merge patch shows the patched members sorted and the others in their order', async () => {
     const { message } = await answer(`${core}/configmaps/odd`, { method: 'PATCH', headers: merge, body: { immutable: 1 } });
     expect(message).toMatch(
       /Invalid value: "\{\\"apiVersion\\":\\"v1\\",\\"immutable\\":1,\\"kind\\":\\"ConfigMap\\",\\"metadata\\":\{\\"name\\":/,
     );
   });
 
-  it('unknown fields of a strategic merge patch are told in order', async () => {
+  it('unknown fields of a strategic merge patch are reported in order', async () => {
     const body = { z: 1, b: 1 };
     const { warning } = await answer(`${core}/configmaps/odd${dry}`, { method: 'PATCH', headers: strategic, body });
     expect(warning).toBe(String.raw`299 - "unknown field \"b\"", 299 - "unknown field \"z\""`);
   });
 
-  it('a list of metadata has no items rather than an empty list, and a query drops what is malformed', async () => {
+  it('a metadata list has null items instead of an empty list, and malformed query parts are dropped', async () => {
     const found = await answer('/api/v1/namespaces/none/configmaps?labelSelector=%zz', { headers: as('PartialObjectMetadataList') });
     expect(found).toMatchObject({ code: 200, kind: 'PartialObjectMetadataList', items: null });
   });
 
-  it('a watch from nowhere says when all is told; there is none in YAML', async () => {
+  it('a watch without a version reports the end of initial events; watches do not support YAML', async () => {
     const watch = `${core}/configmaps?watch=1&timeoutSeconds=1&allowWatchBookmarks=true`;
     expect(await (await cluster.fetch(watch)).text()).toContain('"k8s.io/initial-events-end":"true"');
     expect((await cluster.fetch(watch, { headers: { accept: 'application/yaml' } })).status).toBe(406);
   });
 
-  it('tokens of a driver are warned of', async () => {
+  it('token requests of a CSIDriver without serviceAccountTokenInSecrets cause a warning', async () => {
     const body = {
       metadata: { name: 'odd.example.com' },
       spec: { tokenRequests: [{ audience: 'a' }], preventPodSchedulingIfMissing: true },

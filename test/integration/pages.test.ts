@@ -50,7 +50,7 @@ describe('pages of Nest controllers', () => {
   it.each([
     ['HTTP/1.1', overHttp1],
     ['HTTP/2', overHttp2],
-  ] as const)('are served over %s, to those who may see them', async (_, get) => {
+  ] as const)('are served over %s to authorized users', async (_, get) => {
     const page = await get('admin');
     expect(page.status).toBe(200);
     expect(page.text).toContain('<li>NamespaceLifecycle</li>');

@@ -12,11 +12,11 @@ const registration = '/apis/admissionregistration.k8s.io/v1';
 let webhook: WebhookServer;
 let cluster: TestCluster;
 let client: HttpsClient;
-/** `path OPERATION resource/subresource` of each call. */
+/** Calls as `path OPERATION resource/subresource`. */
 const seen: string[] = [];
-/** Paths whose answer does not come. */
+/** Paths without a response. */
 const hanging = new Set<string>();
-/** What the engine still writes. */
+/** Pending writes of the engine. */
 let reports: Promise<unknown>[] = [];
 
 async function review({ request, apiVersion, kind }: Json, { path }: Asked): Promise<Json> {
@@ -28,7 +28,7 @@ async function review({ request, apiVersion, kind }: Json, { path }: Asked): Pro
   return { apiVersion, kind, response: { uid: request.uid, ...verdict(path, request) } };
 }
 
-/** Writes down in the background what the policies say of a pod, as an object of its own kind. */
+/** Records asynchronously the policies' results for a pod as an object of its own kind. */
 function report({ namespace, object }: Json): Promise<unknown> {
   const result = object.metadata.labels?.team === 'unknown' ? 'fail' : 'pass';
   return client.call(
@@ -117,18 +117,18 @@ afterAll(async () => {
   webhook[Symbol.dispose]();
 });
 beforeEach(async () => {
-  // What the test before has set off is not seen by this one.
+  // Waits for writes started by the previous test.
   await Promise.all(reports);
   seen.length = 0;
   hanging.clear();
   reports = [];
 });
 
-/** What was asked, but for reports, which are written when they are. */
+/** Returns the calls without those for reports, which are written asynchronously. */
 const calls = (): string[] => seen.filter((call) => !call.endsWith('policyreports')).sort();
 
 let count = 0;
-/** Creates a pod with a name of its own. */
+/** Creates a pod with a generated name. */
 function run(labels: Json | undefined, place = 'team-a', as = 'admin', query = '') {
   count += 1;
   const pod = { metadata: { name: `p${count}`, ...(labels && { labels }) }, spec: { containers: [{ name: 'main', image: 'image' }] } };
@@ -136,7 +136,7 @@ function run(labels: Json | undefined, place = 'team-a', as = 'admin', query = '
 }
 
 describe('policy engines as webhooks', () => {
-  it('mutate one after the other by the names of their configurations, then validate, all at once', async () => {
+  it('mutate sequentially by configuration name, then validate in parallel', async () => {
     const { status, body } = await run({ team: 'a' });
     expect(body.message).toBeUndefined();
     expect(status).toBe(201);
@@ -146,7 +146,7 @@ describe('policy engines as webhooks', () => {
     expect(asked.slice(3).sort()).toEqual(['/v1/admit CREATE pods', '/validate/fail CREATE pods', '/validate/ignore CREATE pods']);
   });
 
-  it('say why they deny', async () => {
+  it('deny with a reason', async () => {
     const { status, body } = await run({});
     expect(status).toBe(400);
     expect(body.message).toBe(
@@ -159,7 +159,7 @@ describe('policy engines as webhooks', () => {
     expect(refused.body.message).toBe('admission webhook "validation.gatekeeper.sh" denied the request: [max-replicas] at most 5 replicas');
   });
 
-  it('warn, and keep reports as objects that they are not asked about themselves', async () => {
+  it('warn, and write reports without being called for them', async () => {
     const { warning } = await run({ team: 'unknown' });
     expect(warning).toBe('299 - "policy known-teams.check: the team is not known"');
     await vi.waitFor(() => expect(reports).toHaveLength(1));
@@ -167,7 +167,7 @@ describe('policy engines as webhooks', () => {
     const { body } = await client.call('GET', '/apis/wgpolicyk8s.io/v1alpha2/policyreports', undefined, reporter);
     const [failed] = body.items.filter(({ summary }: Json) => summary.fail);
     expect(failed).toMatchObject({ scope: { name: `p${count}` }, results: [{ policy: 'known-teams', result: 'fail' }] });
-    // Gatekeeper has no condition that leaves Kyverno out.
+    // Gatekeeper has no condition that excludes Kyverno.
     expect(seen.filter((call) => call.endsWith('policyreports')).sort()).toEqual([
       '/v1/admit CREATE policyreports',
       '/v1/mutate CREATE policyreports',
@@ -175,21 +175,21 @@ describe('policy engines as webhooks', () => {
   });
 
   it.each([
-    ['its own namespace', 'kyverno', undefined, 'admin', ['/v1/admit CREATE pods', '/v1/mutate CREATE pods']],
+    ['their own namespace', 'kyverno', undefined, 'admin', ['/v1/admit CREATE pods', '/v1/mutate CREATE pods']],
     [
-      'that of the other',
+      'the namespace of the other engine',
       'gatekeeper-system',
       { team: 'a' },
       'admin',
       ['/mutate/fail CREATE pods', '/mutate/ignore CREATE pods', '/validate/fail CREATE pods', '/validate/ignore CREATE pods'],
     ],
-    ['what nodes do', 'team-a', undefined, 'system:node:n', ['/v1/admit CREATE pods', '/v1/mutate CREATE pods']],
-  ])('leave alone %s', async (_, place, labels, as, asked) => {
+    ['requests of nodes', 'team-a', undefined, 'system:node:n', ['/v1/admit CREATE pods', '/v1/mutate CREATE pods']],
+  ])('are not called for %s', async (_, place, labels, as, asked) => {
     expect((await run(labels, place, as)).status).toBe(201);
     expect(calls()).toEqual(asked);
   });
 
-  it('see subresources where a rule says so', async () => {
+  it('are called for subresources that a rule lists', async () => {
     const { body } = await run({ team: 'a' });
     const pod = `/api/v1/namespaces/team-a/pods/${body.metadata.name}`;
     seen.length = 0;
@@ -203,7 +203,7 @@ describe('policy engines as webhooks', () => {
     ]);
   });
 
-  it('are asked about an object by its labels', async () => {
+  it('are selected by the labels of an object', async () => {
     await client.call('POST', '/api/v1/namespaces/team-a/configmaps', {
       metadata: { name: 'short', labels: { 'cleanup.kyverno.io/ttl': '1h' } },
     });
@@ -213,7 +213,7 @@ describe('policy engines as webhooks', () => {
     expect(calls()).toEqual(['/v1/admit CREATE configmaps', '/v1/mutate CREATE configmaps', '/validate/ignore CREATE configmaps']);
   });
 
-  it('guard their own kinds and labels', async () => {
+  it('protect their own kinds and labels', async () => {
     const path = '/apis/kyverno.io/v1/clusterpolicies';
     const policy = { apiVersion: 'kyverno.io/v1', kind: 'ClusterPolicy', metadata: { name: 'empty' }, spec: {} };
     const refused = await client.call('POST', path, policy);
@@ -227,13 +227,13 @@ describe('policy engines as webhooks', () => {
     );
   });
 
-  it('are told of a dry run, and write no report of it', async () => {
+  it('receive the dry run flag and write no report', async () => {
     expect((await run({ team: 'a' }, 'team-a', 'admin', '?dryRun=All')).status).toBe(201);
     expect(calls()).toHaveLength(6);
     expect(reports).toEqual([]);
   });
 
-  it('hold nobody up who fails open, and everybody who fails closed', async () => {
+  it('delay no request when failing open, and block requests when failing closed', async () => {
     hanging.add('/v1/admit').add('/v1/mutate');
     const began = performance.now();
     const { status, body } = await run({ team: 'a' });

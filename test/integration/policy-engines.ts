@@ -1,4 +1,4 @@
-/** Webhook configurations as Kyverno and Gatekeeper install them, with the engine that stands behind them in a test. */
+/** Webhook configurations as installed by Kyverno and Gatekeeper, with a test engine. */
 import type { Json } from './custom-kinds.ts';
 
 const always = { sideEffects: 'NoneOnDryRun', admissionReviewVersions: ['v1'], matchPolicy: 'Equivalent' };
@@ -17,13 +17,16 @@ const configuration = (kind: string, name: string, webhooks: Json[]): Json => ({
   webhooks,
 });
 
-/** Where an engine listens, and whom to trust (base64 of PEM). */
+/** Port of an engine and its CA (base64 of PEM). */
 export interface Engine {
   readonly port: number;
   readonly caBundle: string;
 }
 
-/** As of Kyverno 1.13: resources for policies that fail closed and open, its own kinds, all but its own namespace. */
+/**
+ * Configurations of Kyverno 1.13: resource policies that fail closed and open, its own kinds, and everything except its own
+ * namespace.
+ */
 export function kyvernoConfigurations({ port, caBundle }: Engine): Json[] {
   const namespaceSelector = { matchExpressions: [notNamespace('kyverno')] };
   const hook = (name: string, path: string, rules: Json[], more: Json = {}): Json => ({
@@ -69,7 +72,10 @@ export function kyvernoConfigurations({ port, caBundle }: Engine): Json[] {
   ];
 }
 
-/** As of Gatekeeper 3.18: everything but what says that it is to be ignored, failing open; that label itself, failing closed. */
+/**
+ * Configurations of Gatekeeper 3.18: everything without the ignore label, failing open, and the label itself, failing
+ * closed.
+ */
 export function gatekeeperConfigurations({ port, caBundle }: Engine): Json[] {
   const namespaceSelector = {
     matchExpressions: [{ key: 'admission.gatekeeper.sh/ignore', operator: 'DoesNotExist' }, notNamespace('gatekeeper-system')],
@@ -100,7 +106,10 @@ export function gatekeeperConfigurations({ port, caBundle }: Engine): Json[] {
   ];
 }
 
-/** Those of other operators, which look at nothing that the test writes; each has several rules and a place that does not answer. */
+/**
+ * Configurations of other operators, which match nothing that the test writes; each has several rules and an unreachable
+ * address.
+ */
 export function otherConfigurations(count: number, { caBundle }: Engine): Json[] {
   return Array.from({ length: count }, (_, at) => {
     const sort = at % 2 === 0 ? 'Validating' : 'Mutating';
@@ -123,7 +132,7 @@ const patched = (...operations: Json[]): Verdict => ({
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
 });
 
-/** What a review of a request at one of the paths comes to. */
+/** Returns the verdict on a review at one of the paths. */
 export function verdict(path: string, request: Json): Verdict {
   const { kind, object, name, namespace } = request;
   const labels = object?.metadata.labels ?? {};

@@ -3,7 +3,7 @@ import { startTestCluster } from '#testing/index';
 
 const api = '/apis/flowcontrol.apiserver.k8s.io/v1';
 
-it('a greedy client gets 429 and the quiet one its lease', async () => {
+it('rejects a greedy client with 429 and serves a lease renewal of another', async () => {
   await using cluster = await startTestCluster({
     users: [{ name: 'greedy', groups: ['system:masters-not'] }, { name: 'system:kube-scheduler' }],
     flags: ['--max-requests-inflight=10', '--max-mutating-requests-inflight=10', '--authorization-mode=AlwaysAllow'],
@@ -48,7 +48,7 @@ it('a greedy client gets 429 and the quiet one its lease', async () => {
   await expect.poll(metrics).toContain(`apiserver_flowcontrol_current_executing_seats{${labels}} 0`);
 }, 60_000);
 
-it('follows flow schemas as they change', async () => {
+it('applies changed flow schemas', async () => {
   await using cluster = await startTestCluster({ users: [{ name: 'jane' }] });
   const level = async (): Promise<string | null> =>
     (await cluster.fetch('/version', { as: 'jane' })).headers.get('x-kubernetes-pf-prioritylevel-uid');
@@ -81,7 +81,7 @@ it('follows flow schemas as they change', async () => {
 
 const dumps = '/debug/api_priority_and_fairness';
 
-it('shows levels, queues and requests to those who may look', async () => {
+it('shows levels, queues and requests to authorized users', async () => {
   await using cluster = await startTestCluster({ users: [{ name: 'jane' }] });
   const page = async (name: string): Promise<string[]> => (await (await cluster.fetch(`${dumps}/${name}`)).text()).split('\n');
   const [header, catchAll, exempt] = await page('dump_priority_levels');
@@ -104,7 +104,7 @@ it('shows levels, queues and requests to those who may look', async () => {
   expect((await (await cluster.fetch('/')).text()).includes(dumps)).toBe(false);
 });
 
-it('without it there are two numbers of requests, and nothing to be looked at', async () => {
+it('without priority and fairness there are two concurrency limits and no debug pages', async () => {
   await using cluster = await startTestCluster({
     users: [{ name: 'jane' }],
     flags: ['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=3', '--authorization-mode=AlwaysAllow'],

@@ -1,4 +1,4 @@
-/** bin/kubenest on a redis: what it tells, and its flags. */
+/** Tests bin/kubenest on a redis: its output and its flags. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,9 +24,9 @@ async function text(server: Kubenest, path: string): Promise<string> {
   return String((await server.fetch(path)).body);
 }
 
-if (redisServer === undefined) it('needs a redis-server', ({ skip }) => skip(noRedis));
+if (redisServer === undefined) it('requires redis-server', ({ skip }) => skip(noRedis));
 else {
-  it('settings that change are told by /readyz?verbose, the metric and the log, and a loss by the log and a metric', async () => {
+  it('changed settings are reported by /readyz?verbose, the metric and the log, and a loss by the log and a metric', async () => {
     await using folder = newFolder();
     let redis = await startRedis();
     await using stack = new AsyncDisposableStack();
@@ -50,7 +50,7 @@ else {
     await vi.waitFor(() => expect(server.log).toMatch(/"level":40.*without writes that it may have acknowledged/), 5_000);
   }, 60_000);
 
-  it('TLS with a certificate for each side, and a user with few rights, by flags', async () => {
+  it('TLS with certificates on both sides, and a user with minimal permissions, are configured by flags', async () => {
     await using folder = newFolder();
     const authority = await Authority.create('redis-test');
     const own = await authority.issue({ commonName: 'redis', names: ['127.0.0.1'], usages: ['server'] });
@@ -79,7 +79,7 @@ else {
     );
   }, 60_000);
 
-  describe('a server that cannot start says why, in a line', () => {
+  describe('a server that cannot start prints the reason in one line', () => {
     it.each([
       {
         name: 'without the password',
@@ -92,12 +92,12 @@ else {
         says: 'storage: redis: WRONGPASS invalid username-password pair or user is disabled.',
       },
       {
-        name: 'with a database that is not there',
+        name: 'with a missing database',
         url: (port: number) => `redis://:secret@127.0.0.1:${port}/99`,
         says: 'storage: redis: ERR DB index is out of range',
       },
       {
-        name: 'where nobody listens',
+        name: 'with an unused port',
         url: () => 'redis://127.0.0.1:1',
         says: 'storage: redis cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
       },
@@ -118,7 +118,7 @@ else {
     });
   });
 
-  it('what clients are told when redis is away has nothing of the library in it', async () => {
+  it('errors about an unreachable redis contain no library internals', async () => {
     await using folder = newFolder();
     await using redis = await startRedis();
     await using proxy = await startProxy(redis.port);

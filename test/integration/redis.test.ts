@@ -20,7 +20,7 @@ async function names(cluster: TestCluster, query = ''): Promise<string[]> {
   return list.items.map(({ metadata }) => metadata.name);
 }
 
-/** Calls with each event of a watch until the signal aborts. */
+/** Calls back with each event of a watch until the signal aborts. */
 async function watch(cluster: TestCluster, path: string, signal: AbortSignal, onEvent: (object: ConfigMap) => void): Promise<void> {
   const response = await cluster.fetch(path, { signal });
   let text = '';
@@ -31,7 +31,7 @@ async function watch(cluster: TestCluster, path: string, signal: AbortSignal, on
   }
 }
 
-if (redisServer === undefined) it('needs a redis-server', ({ skip }) => skip(noRedis));
+if (redisServer === undefined) it('requires redis-server', ({ skip }) => skip(noRedis));
 else {
   describe('two servers on one redis', () => {
     let redis: RedisServer;
@@ -48,7 +48,7 @@ else {
       await redis[Symbol.asyncDispose]();
     });
 
-    it('read what the other has written, at once', async () => {
+    it("read each other's writes immediately", async () => {
       for (let i = 0; i < 20; i++) {
         const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one];
         expect(await create(writer, `read-${i}`)).toBe(201);
@@ -57,14 +57,14 @@ else {
       }
     });
 
-    it('refuse what the other was faster with', async () => {
+    it('detect conflicting writes', async () => {
       expect((await Promise.all([create(one, 'once'), create(two, 'once')])).sort()).toEqual([201, 409]);
       const object = (await (await one.fetch(`${configMaps}/once`)).json()) as ConfigMap;
       const put = (cluster: TestCluster) => cluster.fetch(`${configMaps}/once`, { method: 'PUT', body: { ...object, data: { a: '1' } } });
       expect((await Promise.all([put(one), put(two)])).map(({ status }) => status).sort()).toEqual([200, 409]);
     });
 
-    it('lose no write of many at the same time, and show each once, in order, to who watches', async () => {
+    it('lose no concurrent write, and send each once and in order to watches', async () => {
       const leave = new AbortController();
       const seen: ConfigMap[] = [];
       const { metadata } = (await (await two.fetch(`${configMaps}?limit=1`)).json()) as ConfigMap;
@@ -82,7 +82,7 @@ else {
       expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
     });
 
-    it('tell each other within 20 ms of the acknowledgement, 99 times of a hundred', async () => {
+    it("deliver each other's events within 20 ms of the acknowledgement at the 99th percentile", async () => {
       const leave = new AbortController();
       const arrivals = new Map<string, number>();
       const watching = watch(two, `${configMaps}?watch=1&resourceVersion=0`, leave.signal, ({ metadata }) =>
@@ -100,7 +100,7 @@ else {
         const latencies = [...acknowledged].map(([name, at]) => arrivals.get(name)! - at).sort((a, b) => a - b);
         return latencies[98]!;
       };
-      // The machine may be busy with something else for a while.
+      // The machine may be temporarily busy.
       let best = Infinity;
       for (let i = 0; i < 5 && best >= 20; i++) best = Math.min(best, await round(i));
       leave.abort();
@@ -109,7 +109,7 @@ else {
     });
   });
 
-  it('redis that is killed and comes back has every acknowledged write, and watches go on', async () => {
+  it('after redis was killed and restarted, every acknowledged write exists and watches continue', async () => {
     let redis = await startRedis();
     const cluster = await startTestCluster({ storage: { redisUrl: redis.url } });
     const leave = new AbortController();
@@ -138,7 +138,7 @@ else {
       const present = new Set(await names(cluster));
       expect(acknowledged.filter((name) => !present.has(name))).toEqual([]);
       while (!acknowledged.every((name) => seen.has(name))) await sleep(20);
-      // Nothing but success, a conflict with an earlier write of unknown outcome, and honest failures.
+      // The only outcomes are success, a conflict with an earlier write of unknown outcome, and errors.
       for (const status of outcomes) expect([201, 409, 500, 504]).toContain(status);
       leave.abort();
       await watching.catch(() => {});

@@ -48,7 +48,7 @@ interface Answer {
   readonly warning: string | undefined;
 }
 
-/** A request over TLS, as a user. */
+/** Sends a request over TLS as a user. */
 function call(method: string, path: string, body?: object, as = 'admin'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${cluster.token(as)}`, 'content-type': 'application/json' };
@@ -92,10 +92,10 @@ describe('policy/v1beta1 podsecuritypolicies', () => {
     expect(made).toMatchObject({ status: 201, body: { spec: { allowPrivilegeEscalation: true } } });
   });
 
-  it('holds pods to the policies that their makers may use', async () => {
+  it('restricts pods to the policies that their creators can use', async () => {
     const restricted = { ...open, runAsUser: { rule: 'MustRunAsNonRoot' }, allowPrivilegeEscalation: false };
     expect((await call('POST', policies, { metadata: { name: 'restricted' }, spec: restricted })).status).toBe(201);
-    // The plugin watches policies: it knows of one a moment after it was made.
+    // The plugin's informer receives a policy shortly after its creation.
     await expect
       .poll(() => call('POST', pods, pod('host', { hostNetwork: true }), 'jane'), { timeout: 5_000 })
       .toMatchObject({
@@ -120,7 +120,7 @@ describe('policy/v1beta1 podsecuritypolicies', () => {
 });
 
 describe('settings.k8s.io/v1alpha1 podpresets', () => {
-  it('is validated, and what it says is never changed', async () => {
+  it('is validated and has an immutable spec', async () => {
     const wrong = await call('POST', presets, { metadata: { name: 'wrong' }, spec: { volumeMounts: [{ name: 'v', mountPath: '/v' }] } });
     expect(wrong).toMatchObject({ status: 422, body: { message: expect.stringMatching(/spec.volumeMounts\[0\].name: Not found: "v"/) } });
     const empty = await call('POST', presets, { metadata: { name: 'empty' } });
@@ -141,7 +141,7 @@ describe('settings.k8s.io/v1alpha1 podpresets', () => {
   });
 });
 
-it('is not there on a server without the plugins', async () => {
+it('is not served without the plugins', async () => {
   await using other = await startTestCluster();
   for (const path of [policies, presets]) expect((await other.fetch(path)).status).toBe(404);
 });

@@ -6,7 +6,7 @@ const claims = `/apis/${group}/v1/namespaces/default/resourceclaims`;
 const merge = { 'content-type': 'application/merge-patch+json' };
 const node = 'authentication.kubernetes.io/node-name';
 
-/** A user with the rights to claims and their status, and `rules` besides. */
+/** Creates a user with permissions for claims and their status, and `rules` in addition. */
 function user(name: string, rules: object[], extra?: Record<string, string[]>) {
   const rbac = 'rbac.authorization.k8s.io';
   const own = { apiGroups: [group], resources: ['resourceclaims', 'resourceclaims/status'], verbs: ['get', 'update', 'patch'] };
@@ -33,7 +33,7 @@ const right = (resource: string, verb: string, ...resourceNames: string[]): obje
   ...(resourceNames.length > 0 && { resourceNames }),
 });
 
-// The messages are those of kube-apiserver v1.36.3 for the same requests.
+// Messages equal those of kube-apiserver v1.36.3.
 describe('resource claims', () => {
   const users = [
     user('nobody', []),
@@ -60,7 +60,7 @@ describe('resource claims', () => {
   const patchStatus = (as: string, name: string, status: object): Promise<string> =>
     answerOf(cluster.fetch(`${claims}/${name}/status`, { method: 'PATCH', as, headers: merge, body: { status } }));
 
-  it('give administrators access in namespaces that are labelled for it', async () => {
+  it('give administrators access in labelled namespaces', async () => {
     const templates = claims.replace('resourceclaims', 'resourceclaimtemplates');
     const template = { metadata: { name: 't' }, spec: { spec: claim('t', true).spec } };
     const needsLabel =
@@ -77,7 +77,7 @@ describe('resource claims', () => {
   const allocation = { devices: { results: [{ request: 'r', driver: 'd.example.com', pool: 'p', device: 'x' }] }, nodeSelector: onNode };
   const devices = [{ driver: 'd.example.com', pool: 'p', device: 'x', data: { a: 1 } }];
 
-  it('are allocated by who may bind them', async () => {
+  it('are allocated by users with the binding permission', async () => {
     await cluster.fetch(claims, { body: claim('bound') });
     for (const as of ['nobody', 'driver']) {
       expect(await patchStatus(as, 'bound', { allocation })).toBe(
@@ -92,7 +92,7 @@ describe('resource claims', () => {
     ['system:serviceaccount:kube-system:elsewhere', '[arbitrary-node:patch]', 'arbitrary-node:patch'],
     ['driver', undefined, undefined],
     ['system:serviceaccount:kube-system:on-node', undefined, undefined],
-  ])('have the status of their devices from drivers: %s', async (as, verbs, first) => {
+  ])('get the status of their devices from drivers: %s', async (as, verbs, first) => {
     const name = `devices-${as.split(':').at(-1)}`;
     await cluster.fetch(claims, { body: claim(name) });
     await patchStatus('scheduler', name, { allocation });

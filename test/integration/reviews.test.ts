@@ -59,7 +59,7 @@ describe('access reviews', () => {
       as: 'admin',
       allowed: true,
     },
-  ])('of $name', async ({ resource, spec, as, allowed }) => {
+  ])('for $name', async ({ resource, spec, as, allowed }) => {
     const { status, metadata } = await post(authorization(resource), { spec }, as);
     expect(status.allowed).toBe(allowed);
     expect(metadata.managedFields).toHaveLength(1);
@@ -67,13 +67,13 @@ describe('access reviews', () => {
 
   it.each([
     {
-      name: 'nothing asked',
+      name: 'no attributes',
       resource: 'selfsubjectaccessreviews',
       spec: {},
       message: 'exactly one of nonResourceAttributes or resourceAttributes must be specified',
     },
     {
-      name: 'both asked',
+      name: 'both kinds of attributes',
       resource: 'selfsubjectaccessreviews',
       spec: { resourceAttributes: get, nonResourceAttributes: { path: '/' } },
       message: 'Invalid value: {"Path":"/","Verb":""}: cannot be specified in combination with resourceAttributes',
@@ -96,7 +96,7 @@ describe('access reviews', () => {
       spec: { resourceAttributes: { ...get, labelSelector: {} } },
       message: 'when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required',
     },
-  ])('refused: $name', async ({ resource, spec, message }) => {
+  ])('reject $name', async ({ resource, spec, message }) => {
     const answer = await post(authorization(resource), { spec });
     expect(answer.code).toBe(422);
     expect(answer.message).toContain(message);
@@ -116,18 +116,18 @@ describe('access reviews', () => {
       error: 'fieldSelector partially ignored',
     },
     { name: 'nothing', attributes: { fieldSelector: { requirements: [known] } }, error: undefined },
-  ])('tells that $name is ignored', async ({ attributes, error }) => {
+  ])('warn that $name is ignored', async ({ attributes, error }) => {
     const spec = { user: 'alice', resourceAttributes: { ...get, ...attributes } };
     const { status } = await post(authorization('subjectaccessreviews'), { spec });
     expect(status.evaluationError).toBe(error && `spec.resourceAttributes.${error} due to parse error`);
   });
 
-  it('has no name', async () => {
+  it('have no name', async () => {
     const answer = await post(authorization('selfsubjectaccessreviews'), { metadata: { name: 'x' }, spec: { resourceAttributes: get } });
     expect(answer.message).toContain('metadata: Invalid value: {"name":"x"');
   });
 
-  it('lists the rules of oneself', async () => {
+  it("list the user's own rules", async () => {
     const { status } = await post(authorization('selfsubjectrulesreviews'), { spec: { namespace: 'default' } }, 'alice');
     expect(status.incomplete).toBe(false);
     expect(status.resourceRules).toContainEqual({
@@ -140,8 +140,8 @@ describe('access reviews', () => {
   });
 });
 
-describe('reviews of identity', () => {
-  it('tells who asks', async () => {
+describe('identity reviews', () => {
+  it('return the user', async () => {
     const { status } = await post(authentication('selfsubjectreviews'), {}, 'alice');
     expect(status).toEqual({ userInfo: { username: 'alice', uid: 'alice-uid', groups: ['devs', 'system:authenticated'] } });
   });
@@ -171,11 +171,11 @@ describe('reviews of identity', () => {
       status: { user: {}, error: 'invalid bearer token' },
     },
     { name: 'wrong', spec: () => ({ token: 'bad' }), status: { user: {}, error: 'invalid bearer token' } },
-  ])('a token that is $name', async ({ spec, status }) => {
+  ])('review a token: $name', async ({ spec, status }) => {
     expect((await post(authentication('tokenreviews'), { spec: spec() })).status).toEqual(status);
   });
 
-  it('needs a token', async () => {
+  it('require a token', async () => {
     expect((await post(authentication('tokenreviews'), { spec: {} })).message).toBe('token is required for TokenReview in authentication');
   });
 });
@@ -191,7 +191,7 @@ describe('tokens of service accounts', () => {
     });
   });
 
-  it('are for the server unless they say otherwise', async () => {
+  it("have the server's audience by default", async () => {
     const answer = await post(`${accounts}/sa/token`, {});
     expect(answer).toMatchObject({
       metadata: { name: 'sa', namespace: 'default', uid },
@@ -208,7 +208,7 @@ describe('tokens of service accounts', () => {
     expect(Date.parse(answer.status.expirationTimestamp) / 1000).toBe(claims.exp);
   });
 
-  it('of pods name the pod and its node, and outlive their hour', async () => {
+  it('of pods contain the pod and its node, and live longer than an hour', async () => {
     const { status } = await post(`${accounts}/sa/token`, {
       spec: { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } },
     });
@@ -222,7 +222,7 @@ describe('tokens of service accounts', () => {
     expect(Date.parse(status.expirationTimestamp) / 1000).toBe(claims.iat + 3607);
   });
 
-  it('are shortened to what the server allows', async () => {
+  it("are shortened to the server's maximum", async () => {
     const response = await cluster.fetch(`${accounts}/sa/token`, { body: { spec: { expirationSeconds: 10_000 } } });
     expect(response.headers.get('warning')).toBe('299 - "requested expiration of 10000 seconds shortened to 7200 seconds"');
     expect(((await response.json()) as { spec: object }).spec).toMatchObject({ expirationSeconds: 7200 });
@@ -246,11 +246,11 @@ describe('tokens of service accounts', () => {
       body: { spec: { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p', uid: 'other' } } },
       message: 'the UID in the bound object reference (other) does not match the UID in record',
     },
-  ])('refused: $name', async ({ body, message }) => {
+  ])('are rejected: $name', async ({ body, message }) => {
     expect((await post(`${accounts}/sa/token`, body)).message).toContain(message);
   });
 
-  it('need a key', async () => {
+  it('require a signing key', async () => {
     await using keyless = await startTestCluster({ config: { serviceAccounts: undefined } });
     await keyless.fetch(accounts, { body: { metadata: { name: 'sa' } } });
     const response = await keyless.fetch(`${accounts}/sa/token`, { body: {} });

@@ -8,7 +8,7 @@ const json = async (cluster: TestCluster, path: string, body?: object) => {
 };
 
 describe('--runtime-config', () => {
-  it('serves versions that are off by default, converted both ways through the stored one', async () => {
+  it('serves versions that are disabled by default, converted through the storage version', async () => {
     await using cluster = await startTestCluster({ flags: ['--runtime-config=resource.k8s.io/v1beta1=true,resource.k8s.io/v1beta2=true'] });
     const request = { name: 'a', deviceClassName: 'x' };
     const made = await json(cluster, claims('v1beta1'), {
@@ -35,7 +35,7 @@ describe('--runtime-config', () => {
     expect((await json(cluster, '/apis/apiregistration.k8s.io/v1/apiservices/v1beta2.resource.k8s.io')).status).toBe(200);
   });
 
-  it('switches off what is on by default, for clients', async () => {
+  it('disables default versions for clients', async () => {
     const off = ['apps/v1=false', 'rbac.authorization.k8s.io/v1=false', 'scheduling.k8s.io/v1=false', 'autoscaling/v2=false'];
     await using cluster = await startTestCluster({
       flags: [`--runtime-config=${off.join()},/v1/secrets=false`],
@@ -48,12 +48,12 @@ describe('--runtime-config', () => {
       groupVersion: 'autoscaling/v1',
       version: 'v1',
     });
-    // What the server itself needs of them is there: jane may see what everybody may.
+    // The server's own objects exist: jane has the permissions of all users.
     expect((await cluster.fetch('/version', { as: 'jane' })).status).toBe(200);
     expect((await cluster.fetch('/api/v1/pods', { as: 'jane' })).status).toBe(403);
   });
 
-  it('serves kinds that no stable version has', async () => {
+  it('serves kinds without a stable version', async () => {
     await using cluster = await startTestCluster({ flags: ['--runtime-config=api/all=true', '--feature-gates=GenericWorkload=true'] });
     const made = await json(cluster, '/apis/scheduling.k8s.io/v1alpha2/namespaces/default/workloads', {
       metadata: { name: 'w' },

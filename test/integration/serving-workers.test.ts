@@ -1,4 +1,4 @@
-/** What `--serving-workers` brings with it; what is the same without it is in transport.test.ts. */
+/** Tests behaviour specific to `--serving-workers`; transport.test.ts covers the common part. */
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import type { Worker } from 'node:worker_threads';
@@ -34,7 +34,7 @@ async function version(session: http2.ClientHttp2Session, cluster: TestCluster):
   return Number(headers[':status']);
 }
 
-it('a worker that ends takes its own connections with it and no others, ends their requests, and is started anew', async () => {
+it('a worker that ends closes only its own connections and requests, and is restarted', async () => {
   await using cluster = await start(2);
   const sessions = Array.from({ length: 16 }, () => connect(cluster));
   const watches = sessions.map((session) => {
@@ -48,7 +48,7 @@ it('a worker that ends takes its own connections with it and no others, ends the
   await workers[0]?.terminate();
   await expect.poll(() => sessions.filter(({ destroyed }) => destroyed).length).toBe(16 - cluster.app.server.watches.size);
   const living = sessions.filter(({ destroyed }) => !destroyed);
-  // The kernel spreads sixteen connections: all on one of two happens once in 32,768 times.
+  // The kernel distributes sixteen connections; all of them reach one of two workers once in 32,768 runs.
   expect(living.length).toBeGreaterThan(0);
   expect(living.length).toBeLessThan(16);
   for (const session of living) expect(await version(session, cluster)).toBe(200);
@@ -63,7 +63,7 @@ it('a worker that ends takes its own connections with it and no others, ends the
   for (const session of sessions) session.destroy();
 });
 
-it('when all have ended at once, the port is there again', async () => {
+it('the port is available again after all workers have ended', async () => {
   await using cluster = await start(2);
   await Promise.all(workers.map((worker) => worker.terminate()));
   await expect
@@ -79,7 +79,7 @@ it('when all have ended at once, the port is there again', async () => {
     .toBe(200);
 });
 
-it('a port that another server has is refused', async () => {
+it('rejects a port in use', async () => {
   await using cluster = await start(1);
   const serving = cluster.app.server.options.serving as NonNullable<ServerConfig['serving']>;
   const port = Number(new URL(cluster.url as string).port);
@@ -89,12 +89,12 @@ it('a port that another server has is refused', async () => {
   expect(sharing.url).toBe(cluster.url);
 });
 
-it('certificates that cannot be used are refused at the start', async () => {
+it('rejects unusable certificates at start', async () => {
   await using cluster = await start(1);
   const serving = cluster.app.server.options.serving as NonNullable<ServerConfig['serving']>;
   const certificate = { cert: 'nonsense', key: 'nonsense' };
   await expect(startTestCluster({ listen: true, config: { serving: { ...serving, certificate } } })).rejects.toThrow('PEM');
-  // An id that no thread has: that of the first server lives, the other one's has ended.
+  // Ended threads have the id -1: the first server is alive, the other one has stopped.
   expect(workers.map(({ threadId }) => threadId === -1)).toEqual([false, true]);
 });
 
@@ -105,11 +105,11 @@ it.each([
   { cores: 4, workers: 2 },
   { cores: 8, workers: 4 },
   { cores: 64, workers: 4 },
-])('with $cores cores there are $workers unless a flag says otherwise', ({ cores, workers }) => {
+])('with $cores cores there are $workers workers by default', ({ cores, workers }) => {
   expect(defaultServingWorkers(cores, true)).toBe(workers);
   expect(defaultServingWorkers(cores, false)).toBe(0);
 });
 
-it.each(['-1', '65', 'many'])('--serving-workers=%s is refused', async (value) => {
+it.each(['-1', '65', 'many'])('rejects --serving-workers=%s', async (value) => {
   await expect(readServerOptions([`--serving-workers=${value}`])).rejects.toThrow('serving-workers');
 });

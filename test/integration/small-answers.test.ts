@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
-/** Answers as kube-apiserver v1.36.3 gives them. */
+/** Responses equal those of kube-apiserver v1.36.3. */
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await startTestCluster();
@@ -29,14 +29,14 @@ describe('expressions of a policy', () => {
   });
   const at = 'ValidatingAdmissionPolicy.admissionregistration.k8s.io "x" is invalid: spec.validations[0].expression: ';
 
-  it('know no variables where the policy has none', async () => {
+  it('have no variables if the policy defines none', async () => {
     const { message } = await tell(path, { body: policy({ validations: [{ expression: 'variables.x == 1' }] }) });
     expect(message).toBe(
       `${at}Invalid value: "variables.x == 1": compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.x == 1\n | ^`,
     );
   });
 
-  it('know those that the policy has', async () => {
+  it("have the policy's variables", async () => {
     const variables = [{ name: 'y', expression: '1' }];
     const { message } = await tell(path, { body: policy({ variables, validations: [{ expression: 'variables.x == 1' }] }) });
     expect(message).toContain("<input>:1:10: undefined field 'x'");
@@ -44,7 +44,7 @@ describe('expressions of a policy', () => {
     expect(code).toBeUndefined();
   });
 
-  it('that cannot become a program are an internal error', async () => {
+  it('that cannot be compiled to a program are an internal error', async () => {
     const told = await tell(path, { body: policy({ validations: [{ expression: 'bool("yes")' }] }) });
     const message = "Internal error: program instantiation failed: type conversion error from 'string' to 'bool'";
     expect(told).toMatchObject({ code: 422, message: at + message, details: { causes: [{ reason: 'InternalError', message }] } });
@@ -68,7 +68,7 @@ describe('the uid of a Scale', () => {
   it.each([
     ['a merge patch', 'PATCH', 'application/merge-patch+json', ''],
     ['an apply', 'PATCH', 'application/apply-patch+yaml', '?fieldManager=m&force=true'],
-  ])('is checked by %s before the store does', async (_, method, type, query) => {
+  ])('is checked by %s before the store', async (_, method, type, query) => {
     const told = await tell(`${path}/d/scale${query}`, { method, body: scale, headers: { 'content-type': type } });
     expect(told).toMatchObject({ code: 409, details: { name: 'd', group: 'apps', kind: 'deployments/scale' } });
     expect(told.message).toMatch(
@@ -76,7 +76,7 @@ describe('the uid of a Scale', () => {
     );
   });
 
-  it('is checked by the store for a PUT', async () => {
+  it('is checked by the store for PUT', async () => {
     const told = await tell(`${path}/d/scale`, { method: 'PUT', body: scale });
     expect(told).toMatchObject({ code: 409, details: { kind: 'deployments' } });
     expect(told.message).toContain('StorageError: invalid object, Code: 4, Key: /registry/deployments/default/d, ');
@@ -87,7 +87,7 @@ describe('a patched kind', () => {
   it.each([
     ['Secret', 'converting (v1.Secret) to (core.ConfigMap): unknown conversion'],
     ['Nothing', 'no kind "Nothing" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'],
-  ])('%s is refused', async (kind, why) => {
+  ])('%s is rejected', async (kind, why) => {
     const path = '/api/v1/namespaces/default/configmaps';
     await cluster.fetch(path, { body: { metadata: { name: 'd' } } });
     const body = [{ op: 'replace', path: '/kind', value: kind }];
@@ -96,7 +96,7 @@ describe('a patched kind', () => {
   });
 });
 
-it.each(['application/yaml', 'application/vnd.kubernetes.protobuf'])('aggregated discovery comes in %s', async (type) => {
+it.each(['application/yaml', 'application/vnd.kubernetes.protobuf'])('aggregated discovery is available as %s', async (type) => {
   const form = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
   for (const path of ['/api', '/apis']) {
     const json = await cluster.fetch(path, { headers: { accept: `application/json;${form}` } });
@@ -108,7 +108,7 @@ it.each(['application/yaml', 'application/vnd.kubernetes.protobuf'])('aggregated
   }
 });
 
-it('bytes in an ApplyConfiguration are no text', async () => {
+it('bytes in an ApplyConfiguration are not a string', async () => {
   const group = '/apis/admissionregistration.k8s.io/v1/';
   const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }];
   const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{binaryData: {"k": b"abc"}}' } }];

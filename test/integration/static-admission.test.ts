@@ -16,12 +16,12 @@ let folder: string;
 let webhook: WebhookServer;
 let cluster: TestCluster;
 let client: HttpsClient;
-/** Which resources the webhook was asked about. */
+/** Resources for which the webhook was called. */
 const seen: string[] = [];
 
 const rules = (...resources: string[]): Json[] => [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['CREATE'], resources, scope: '*' }];
 
-/** A configuration of one webhook. */
+/** Returns a configuration with one webhook. */
 function hooks(kind: string, name: string, resources: readonly string[]): Json {
   const caBundle = Buffer.from(webhook.certificateAuthority).toString('base64');
   const clientConfig = { url: `https://127.0.0.1:${webhook.port}/${kind}`, caBundle };
@@ -29,7 +29,7 @@ function hooks(kind: string, name: string, resources: readonly string[]): Json {
   return { apiVersion, kind, metadata: { name }, webhooks: [hook] };
 }
 
-/** A policy that denies what has the word in its name, and its binding. */
+/** Returns a policy that denies names with the word, and its binding. */
 function policy(name: string, word: string, resources: readonly string[]): Json[] {
   const validations = [{ expression: `!object.metadata.name.contains('${word}')`, message: `${word} is not allowed` }];
   return [
@@ -46,7 +46,7 @@ function policy(name: string, word: string, resources: readonly string[]): Json[
 const write = (path: string, ...objects: Json[]): Promise<void> =>
   writeFile(join(folder, path), objects.map((object) => JSON.stringify(object)).join('\n---\n'));
 
-/** Denies configurations of webhooks; labels what it may change. */
+/** Denies webhook configurations and labels other objects. */
 function review({ request }: Json): Json {
   seen.push(request.resource.resource);
   const isMutating = request.kind.kind === 'ConfigMap' && request.object.metadata.labels?.mutate === 'yes';
@@ -93,8 +93,8 @@ beforeEach(() => {
   seen.length = 0;
 });
 
-describe('webhooks and policies of files', () => {
-  it('are in force from the first request on', async () => {
+describe('webhooks and policies of manifests', () => {
+  it('apply from the first request', async () => {
     expect((await client.call('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 's' } })).status).toBe(201);
     expect(seen).toEqual(['secrets']);
     const denied = await client.call('POST', configMaps, { metadata: { name: 'bad' } });
@@ -104,7 +104,7 @@ describe('webhooks and policies of files', () => {
     );
   });
 
-  it('see the configuration of admission itself, as those of the API do not', async () => {
+  it('apply to admission configuration, unlike those of the API', async () => {
     const denied = await client.call('POST', `${group}/validatingwebhookconfigurations`, { metadata: { name: 'by-hand' } });
     expect(denied.body.message).toBe('admission webhook "hook.example.com" denied the request: not by hand');
     const [own, bound] = policy('api', 'worse', ['*']) as [Json, Json];
@@ -116,20 +116,20 @@ describe('webhooks and policies of files', () => {
     expect((await client.call('POST', `${group}/validatingadmissionpolicies`, bad)).body.message).toMatch(/bad is not allowed$/);
   });
 
-  it('come before those of the API', async () => {
+  it('run before those of the API', async () => {
     const { body } = await client.call('POST', configMaps, { metadata: { name: 'bad-worse' } });
     expect(body.message).toMatch(/bad is not allowed$/);
     const { body: worse } = await client.call('POST', configMaps, { metadata: { name: 'worse' } });
     expect(worse.message).toMatch(/worse is not allowed$/);
   });
 
-  it('do not see reviews, which nobody is to be denied', async () => {
+  it('do not apply to access reviews', async () => {
     const spec = { user: 'jane', nonResourceAttributes: { path: '/', verb: 'get' } };
     const { status } = await client.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec });
     expect(status).toBe(201);
   });
 
-  it('cannot be had by the API, nor be taken for those of it', async () => {
+  it('are not accessible by the API and not confused with API objects', async () => {
     const names = ['validatingadmissionpolicybindings', 'validatingadmissionpolicies'];
     for (const resource of names) {
       const { body } = await client.call('GET', `${group}/${resource}`);
@@ -143,7 +143,7 @@ describe('webhooks and policies of files', () => {
     );
   });
 
-  it('change when their files change', async () => {
+  it('are reloaded when their files change', async () => {
     await write('MutatingAdmissionWebhook/a.yaml', hooks('MutatingWebhookConfiguration', 'more.static.k8s.io', ['configmaps']));
     let count = 0;
     const labelled = async (): Promise<Json> => {
@@ -159,7 +159,7 @@ describe('webhooks and policies of files', () => {
     );
   });
 
-  it('keep a server from starting if they are wrong, or not allowed', async () => {
+  it('prevent the start if they are invalid or not permitted', async () => {
     await write('wrong.yaml', {
       apiVersion: 'apiserver.config.k8s.io/v1',
       kind: 'AdmissionConfiguration',
@@ -183,7 +183,7 @@ describe('webhooks and policies of files', () => {
     );
   });
 
-  it('are only warned of where there can be none', async () => {
+  it('only cause a warning if admission is disabled', async () => {
     await using plain = await startTestCluster();
     const [one] = policy('one.static.k8s.io', 'x', ['pods']) as [Json];
     const response = await plain.fetch(`${group}/validatingadmissionpolicies`, { body: one });

@@ -10,7 +10,7 @@ interface StorageVersion {
 const path = '/apis/internal.apiserver.k8s.io/v1alpha1/storageversions';
 const flags = ['--feature-gates=StorageVersionAPI=true', '--runtime-config=internal.apiserver.k8s.io/v1alpha1=true'];
 
-it('StorageVersionAPI: a server that is ready has on record what it stores, and in which versions', async () => {
+it('StorageVersionAPI: a ready server has recorded its stored resources and versions', async () => {
   await using cluster = await startTestCluster({ flags });
   const { items } = (await (await cluster.fetch(path)).json()) as { readonly items: readonly StorageVersion[] };
   const byName = new Map(items.map((item) => [item.metadata.name, item]));

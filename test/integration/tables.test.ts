@@ -1,4 +1,4 @@
-/** Which answers come as a Table: of what kube-apiserver v1.36.3 has no table for it answers 406 before it reads anything else. */
+/** Tests which endpoints support Tables. kube-apiserver v1.36.3 answers unsupported ones with 406 before anything else. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 
@@ -28,11 +28,11 @@ it.each([
   ['GET', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nope/status'],
   ['GET', '/apis/certificates.k8s.io/v1/certificatesigningrequests/nope/approval'],
   ['GET', '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/nope/status'],
-])('%s %s has no table', async (method, path) => {
+])('%s %s does not support Tables', async (method, path) => {
   const answer = async (accept: string): Promise<number> =>
     (await cluster.fetch(path, { method, headers: { accept }, ...(method !== 'GET' && { body: {} }) })).status;
   expect(await answer('application/json;as=Table;v=v1;g=meta.k8s.io')).toBe(406);
-  // A client that takes the object, too, gets that.
+  // A client that also accepts the object gets the object.
   expect(await answer('application/json;as=Table;v=v1;g=meta.k8s.io,application/json')).not.toBe(406);
 });
 
@@ -42,7 +42,7 @@ it.each([
   `${core}/pods/nope/status`,
   '/apis/apps/v1/namespaces/default/deployments/nope/scale',
   '/apis/certificates.k8s.io/v1/certificatesigningrequests/nope/status',
-])('%s has one', async (path) => {
+])('%s supports Tables', async (path) => {
   const { status } = await cluster.fetch(path, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
   expect([200, 404]).toContain(status);
 });

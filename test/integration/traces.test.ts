@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TraceDocument, TraceStep } from '#apiserver/request/request-trace';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
-/** What is created, of any kind. */
+/** An object of any kind. */
 type Json = Readonly<Record<string, unknown>>;
 
 const registration = 'admissionregistration.k8s.io/v1';
@@ -71,14 +71,14 @@ async function trace(cluster: TestCluster, path: string, body: Json, headers: Re
 const step = (document: TraceDocument, name: string, stage?: string): TraceStep =>
   document.steps.find((one) => one.name === name && (stage === undefined || one.stage === stage)) as TraceStep;
 
-describe('of a request that asks', () => {
+describe('of a request with the header', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     cluster = await start();
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it('tells who decided, what was changed, and which webhook was called', async () => {
+  it('contains the decisions, the changes and the webhook calls', async () => {
     const document = await trace(cluster, pods, pod('a:1'));
     expect(document).toMatchObject({ method: 'POST', url: pods, user: { name: 'admin' }, impersonator: null, status: 201, message: '' });
     expect(step(document, 'TokenAuth')).toMatchObject({ stage: 'authentication', verdict: 'knows the user', reason: 'admin' });
@@ -96,7 +96,7 @@ describe('of a request that asks', () => {
     });
   });
 
-  it('tells the values that made an expression false', async () => {
+  it('contains the values that made an expression false', async () => {
     const document = await trace(cluster, pods, pod('a:latest'));
     expect(document).toMatchObject({ status: 422, message: expect.stringMatching(/denied request: no latest$/) });
     const { verdict, notes } = step(document, 'ValidatingAdmissionPolicy');
@@ -111,7 +111,7 @@ describe('of a request that asks', () => {
     ]);
   });
 
-  it('tells why a policy did not concern it', async () => {
+  it('contains the reason why a policy did not apply', async () => {
     const document = await trace(cluster, pods, pod('a:latest', { exempt: 'yes' }));
     expect(document.status).toBe(201);
     expect(step(document, 'ValidatingAdmissionPolicy').notes).toMatchObject([
@@ -119,20 +119,20 @@ describe('of a request that asks', () => {
     ]);
   });
 
-  it('tells who refused, as somebody else', async () => {
+  it('contains the denial of an impersonated request', async () => {
     const document = await trace(cluster, pods, pod('a:1'), { 'impersonate-user': 'eve' });
     expect(document).toMatchObject({ status: 403, user: { name: 'eve' }, impersonator: { name: 'admin' } });
     expect(step(document, 'RBAC')).toMatchObject({ stage: 'authorization', verdict: 'NoOpinion' });
     expect(document.steps.some(({ stage }) => stage === 'admit')).toBe(false);
   });
 
-  it('shows no secrets', async () => {
+  it('contains no secrets', async () => {
     const secret = { metadata: { name: 's' }, stringData: { password: 'open sesame' } };
     const document = await trace(cluster, '/api/v1/namespaces/default/secrets?dryRun=All', secret);
     expect(JSON.stringify(document)).not.toMatch(/open sesame|b3BlbiBzZXNhbWU/);
   });
 
-  it('is for those who may read it alone', async () => {
+  it('requires permission to read traces', async () => {
     const response = await cluster.fetch(pods, { as: 'ali', body: pod('a:1'), headers: { 'kubenest-trace': '1' } });
     expect(response.status).toBe(201);
     expect(response.headers.get('kubenest-trace')).toBeNull();
@@ -140,7 +140,7 @@ describe('of a request that asks', () => {
     expect((await cluster.fetch('/debug/traces', { as: 'ali' })).status).toBe(403);
   });
 
-  it('is a tree of one screen', async () => {
+  it('is a tree that fits on a screen', async () => {
     const { id } = await trace(cluster, pods, pod('a:latest'));
     const text = await (await cluster.fetch(`/debug/traces/${id}?output=text`)).text();
     expect(text.split('\n').length).toBeLessThan(30);
@@ -149,7 +149,7 @@ describe('of a request that asks', () => {
     expect(text).toMatch(/\+ \/spec\/tolerations = /);
   });
 
-  it('is gone where nobody asked', async () => {
+  it('is not recorded without the header', async () => {
     const before = (await (await cluster.fetch('/debug/traces')).json()) as { traces: unknown[] };
     await cluster.fetch(pods, { body: pod('a:1') });
     const after = (await (await cluster.fetch('/debug/traces')).json()) as { traces: unknown[] };
@@ -158,7 +158,7 @@ describe('of a request that asks', () => {
   });
 });
 
-it('--request-traces keeps the last of all that write, whoever they are', async () => {
+it('--request-traces keeps the latest writes of all users', async () => {
   await using cluster = await start(['--request-traces=2']);
   await cluster.fetch(pods, { body: pod('a:1') });
   await cluster.fetch(pods, { as: 'ali', body: pod('a:1') });

@@ -8,7 +8,7 @@ const span = 'b7ad6b7169203331';
 const sampled = `00-${trace}-${span}-01`;
 const users = [{ name: 'alice', groups: ['devs'] }];
 
-/** A server whose spans have all arrived once it is gone. */
+/** Returns the spans of a server after it has shut down and exported them. */
 async function spansOf(samplingRatePerMillion: number, ask: (cluster: TestCluster) => Promise<unknown>) {
   await using collector = await startTraceCollector();
   {
@@ -19,7 +19,7 @@ async function spansOf(samplingRatePerMillion: number, ask: (cluster: TestCluste
   return collector.spans;
 }
 
-it('a request of a trusted client is part of its trace, with the verb within', async () => {
+it('continues the trace of a trusted client, with a child span for the verb', async () => {
   const spans = await spansOf(0, (cluster) =>
     cluster.fetch('/api/v1/namespaces/default/configmaps/x', { headers: { traceparent: sampled, 'user-agent': 'test' } }),
   );
@@ -60,7 +60,7 @@ it('a request of a trusted client is part of its trace, with the verb within', a
   ]);
 });
 
-it('filters that take time have spans, each within the one before', async () => {
+it('records nested spans for slow filters', async () => {
   const spans = await spansOf(0, (cluster) => cluster.fetch('/version', { headers: { traceparent: sampled } }));
   let above = spans.find(({ kind }) => kind === 2)?.spanId;
   for (const name of ['audit', 'constrainedimpersonation', 'priorityandfairness', 'authorization']) {
@@ -158,7 +158,7 @@ it.each<Asked>([
       ['SerializeObject', shown, sent],
     ],
   },
-])('$name tells what it does within its verb', async ({ path, init = {}, verb, events, within }) => {
+])("$name records events in the verb's span", async ({ path, init = {}, verb, events, within }) => {
   const spans = await spansOf(0, async (cluster) => {
     expect((await cluster.fetch(maps, { body: { metadata: { name: 'there' } } })).status).toBe(201);
     await (await cluster.fetch(path, { ...init, headers: { ...init.headers, traceparent: sampled } })).text();
@@ -172,17 +172,23 @@ it.each<Asked>([
 });
 
 it.each([
-  { name: 'what a trusted client does not sample is not', rate: 1_000_000, as: 'admin', header: sampled.replace(/01$/, '00'), want: 0 },
+  {
+    name: 'a request that a trusted client does not sample is not sampled',
+    rate: 1_000_000,
+    as: 'admin',
+    header: sampled.replace(/01$/, '00'),
+    want: 0,
+  },
   { name: 'without a parent and a rate nothing is sampled', rate: 0, as: 'admin', header: undefined, want: 0 },
-  { name: 'without a parent the rate says it', rate: 1_000_000, as: 'admin', header: undefined, want: 1 },
-  { name: 'nobody else can have requests sampled', rate: 0, as: 'alice', header: sampled, want: 0 },
-  { name: 'a header that is none counts for nothing', rate: 0, as: 'admin', header: `00-${'0'.repeat(32)}-${span}-01`, want: 0 },
+  { name: 'without a parent the rate applies', rate: 1_000_000, as: 'admin', header: undefined, want: 1 },
+  { name: 'untrusted clients cannot have requests sampled', rate: 0, as: 'alice', header: sampled, want: 0 },
+  { name: 'an invalid header is ignored', rate: 0, as: 'admin', header: `00-${'0'.repeat(32)}-${span}-01`, want: 0 },
 ])('$name', async ({ rate, as, header, want }) => {
   const spans = await spansOf(rate, (cluster) => cluster.fetch('/version', { as, headers: header ? { traceparent: header } : {} }));
   expect(spans.filter(({ attributes }) => attributes['url.path'] === '/version')).toHaveLength(want);
 });
 
-it("others begin traces of their own, which are linked to the client's", async () => {
+it("links new traces of untrusted clients to the client's", async () => {
   const spans = await spansOf(1_000_000, (cluster) => cluster.fetch('/version', { as: 'alice', headers: { traceparent: sampled } }));
   const [request] = spans.filter(({ attributes }) => attributes['url.path'] === '/version');
   expect([request?.name, request?.parentSpanId, request?.traceId === trace, request?.links]).toEqual([
@@ -193,14 +199,14 @@ it("others begin traces of their own, which are linked to the client's", async (
   ]);
 });
 
-it("a collector that is not there is nobody's concern", async () => {
+it('an unreachable collector does not affect requests', async () => {
   const tracing = { endpoint: '127.0.0.1:1', samplingRatePerMillion: 1_000_000 };
   const cluster = await startTestCluster({ config: { tracing } });
   expect((await cluster.fetch('/version')).status).toBe(200);
   await cluster[Symbol.asyncDispose]();
 }, 30_000);
 
-it('webhooks are told the trace of the request', async () => {
+it('passes the trace context to webhooks', async () => {
   const told: unknown[] = [];
   using webhook = await startWebhook((review, { headers: { traceparent } }) => {
     told.push(traceparent);

@@ -1,4 +1,7 @@
-/** What clients see of the connection itself, over both protocols: the same whether the thread that serves terminates connections or others do. */
+/**
+ * Tests the client-visible behaviour of connections over both protocols, which must not depend on whether workers terminate
+ * connections.
+ */
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -22,7 +25,7 @@ interface Answer {
 interface Ask {
   readonly method?: string;
   readonly body?: string | undefined;
-  /** Without a Content-Length. */
+  /** True if the request has no Content-Length. */
   readonly chunked?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -90,12 +93,12 @@ async function connectRaw(cluster: TestCluster): Promise<tls.TLSSocket> {
   return socket;
 }
 
-/** All that comes until the connection ends, or the pattern is met. */
+/** Returns all data until the connection ends or the pattern matches. */
 async function readUntil(socket: tls.TLSSocket, pattern: RegExp): Promise<string> {
   const chunks: string[] = [];
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
     chunks.push(String(chunk));
-    // It may have begun in the chunk before.
+    // The match may have started in the previous chunk.
     if (pattern.test(chunks.slice(-2).join(''))) break;
   }
   return chunks.join('');
@@ -103,7 +106,7 @@ async function readUntil(socket: tls.TLSSocket, pattern: RegExp): Promise<string
 
 const configMap = (name: string, bytes: number): string => JSON.stringify({ metadata: { name }, data: { k: 'x'.repeat(bytes) } });
 
-/** Together more than 32 MiB, from where on lists are made as they are sent. */
+/** More than 32 MiB in total, the limit from which lists are encoded incrementally. */
 const largeObjects = 36;
 const largeKind = kind(open);
 const largeLists = { ConfigMaps: '/api/v1/namespaces/very-large/configmaps', 'custom resources': largeKind.path() };
@@ -134,7 +137,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
   ])('over %s', (protocol, ask) => {
     const named = (name: string): string => `${name}-${protocol.replace(/\W/g, '').toLowerCase()}`;
 
-    it('says how long an answer is, unless by its status it has no body', async () => {
+    it('sends the response length, unless the status forbids a body', async () => {
       const path = '/openapi/v3/apis/apps/v1';
       expect(await ask(cluster, path, { headers: { 'if-none-match': '*' } })).toEqual({ status: 304, text: '', length: undefined });
       expect(await ask(cluster, path, { headers: { 'if-match': '"x"' } })).toEqual({ status: 412, text: '', length: '0' });
@@ -147,10 +150,10 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
       { bytes: 900_000, chunked: true, status: 201 },
       { bytes: 3_500_000, chunked: false, status: 413 },
       { bytes: 3_500_000, chunked: true, status: 413 },
-    ])('a body of $bytes bytes, without its length $chunked, is answered with $status', async ({ bytes, chunked, status }) => {
+    ])('answers a body of $bytes bytes (chunked: $chunked) with $status', async ({ bytes, chunked, status }) => {
       const name = named(`of-${bytes}-${chunked}`);
       const created = await ask(cluster, configMaps, { body: configMap(name, bytes), chunked }).catch((error: unknown) => error as Error);
-      // A client that still sends what nobody reads may see the connection end before the answer.
+      // A client that still sends an unread body may see the connection end before the response.
       if (status === 413 && created instanceof Error) return;
       expect((created as Answer).status).toBe(status);
       if (status !== 201) return;
@@ -158,7 +161,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
       expect(JSON.parse(read.text)).toMatchObject({ data: { k: 'x'.repeat(bytes) } });
     });
 
-    it('a list of megabytes comes whole', async () => {
+    it('sends a list of megabytes completely', async () => {
       const namespace = named('large');
       await cluster.fetch('/api/v1/namespaces', { body: { metadata: { name: namespace } } });
       const path = `/api/v1/namespaces/${namespace}/configmaps`;
@@ -168,7 +171,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
       expect(text).toBe(await (await cluster.fetch(path)).text());
     });
 
-    it.each(Object.entries(largeLists))('a list of %s that is made as it is sent comes whole', async (_, path) => {
+    it.each(Object.entries(largeLists))('sends an incrementally encoded list of %s completely', async (_, path) => {
       const { status, text, length } = await ask(cluster, path);
       expect(status).toBe(200);
       expect(length).toBe(String(Buffer.byteLength(text)));
@@ -184,14 +187,14 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
       expect(isDeepStrictEqual(items, pages)).toBe(true);
     });
 
-    it('an answer without a body has none', async () => {
+    it('sends no body where there is none', async () => {
       const head = await ask(cluster, configMaps, { method: 'HEAD' });
       expect(head.text).toBe('');
       expect(head.status).toBe((await cluster.fetch(configMaps, { method: 'HEAD' })).status);
     });
   });
 
-  it('a watch sends what happens, and ends on the server when its client leaves', async () => {
+  it('streams watch events, and ends the watch when its client disconnects', async () => {
     const session = connect(cluster);
     const stream = session.request({
       ':path': `${configMaps}?watch=1&fieldSelector=metadata.name=seen`,
@@ -209,7 +212,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     await expect.poll(() => cluster.app.server.watches.size).toBe(0);
   });
 
-  it('a client that does not read costs no more than a window, and gets all when it reads again', async () => {
+  it('buffers at most a window for a client that does not read, and resumes when it does', async () => {
     const socket = await connectRaw(cluster);
     socket.write(
       `GET ${configMaps}?watch=1&fieldSelector=metadata.name=busy HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${cluster.token('admin')}\r\n\r\n`,
@@ -229,7 +232,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     await expect.poll(() => cluster.app.server.watches.size).toBe(0);
   });
 
-  it('who is not known is told so before the body has come', async () => {
+  it('answers 401 before the body has arrived', async () => {
     const socket = await connectRaw(cluster);
     socket.write(
       `POST ${configMaps} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
@@ -238,7 +241,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     socket.destroy();
   });
 
-  it('requests that say nothing of a body have none, and the next one comes behind them', async () => {
+  it('treats requests without body headers as empty, and serves the next one on the connection', async () => {
     const socket = await connectRaw(cluster);
     const ask = async (line: string, header = ''): Promise<string> => {
       socket.write(`${line} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${cluster.token('admin')}\r\n${header}\r\n`);
@@ -252,7 +255,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     socket.destroy();
   });
 
-  it('one connection serves one request after the other, also where a body was not read', async () => {
+  it('serves requests sequentially on a connection, even after an unread body', async () => {
     const socket = await connectRaw(cluster);
     const body = 'x'.repeat(200_000);
     const request = (token: string): string =>
@@ -269,8 +272,8 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     { name: 'two lengths', text: 'Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd', status: 400 },
     { name: 'a header that is too long', text: `X-Long: ${'x'.repeat(1_048_576)}\r\n\r\n`, status: 431 },
     { name: 'no header at all', text: 'nonsense\r\n\r\n', status: 400 },
-    // No longer than that: what is not read when a connection ends takes the answer with it.
-  ])('$name: refused with $status, and the connection ends', async ({ text, status }) => {
+    // The text is not longer, because closing a connection with unread data would discard the response.
+  ])('$name: answers $status and closes the connection', async ({ text, status }) => {
     const socket = await connectRaw(cluster);
     const ended = new Promise((resolve) => socket.once('close', resolve));
     socket.write(`POST ${configMaps} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${cluster.token('admin')}\r\n${text}`);
@@ -279,7 +282,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     await ended;
   });
 
-  it('strangers do not keep an HTTP/2 connection', async () => {
+  it('closes HTTP/2 connections of unauthenticated clients', async () => {
     const session = connect(cluster);
     const goneAway = once(session, 'goaway');
     session.request({ ':path': '/version' }).resume();
@@ -287,7 +290,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     session.destroy();
   });
 
-  it('who does not come to terms about TLS is counted', async () => {
+  it('counts failed TLS handshakes', async () => {
     const { hostname, port } = new URL(cluster.url ?? '');
     const count = async (): Promise<number> => {
       const { text } = await overHttp1(cluster, '/metrics');
@@ -300,7 +303,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     await expect.poll(count).toBe(before + 1);
   });
 
-  it('certificates are replaced for new connections; those that cannot be used are not', async () => {
+  it('serves replaced certificates to new connections and ignores unusable ones', async () => {
     const { app } = cluster;
     const before = app.server.options.serving as TlsOptions;
     const shown = async (): Promise<string> => {
@@ -322,7 +325,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     await expect.poll(shown).toBe(first);
   });
 
-  it('--http2-max-streams-per-connection and --goaway-chance hold', async () => {
+  it('applies --http2-max-streams-per-connection and --goaway-chance', async () => {
     const serving = { ...(cluster.app.server.options.serving as ServingConfig), port: 0, maxConcurrentStreams: 7 };
     await using own = await startTestCluster({ listen: true, config: { serving }, flags: ['--goaway-chance=0.02'] });
     const session = connect(own);
@@ -332,7 +335,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     });
     await once(session, 'remoteSettings');
     expect(session.remoteSettings.maxConcurrentStreams).toBe(7);
-    // A thousand times 0.02: all but once in a billion runs.
+    // A thousand times 0.02: fails at most once in a billion runs.
     for (let i = 0; i < 1_000 && !isGone && !session.closed; i++) {
       const stream = session.request({ ':path': '/version', authorization: `Bearer ${own.token('admin')}` });
       const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
@@ -343,7 +346,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     session.destroy();
   });
 
-  it('--shutdown-send-retry-after: who comes while requests are waited for is sent elsewhere, and the port closes then', async () => {
+  it('--shutdown-send-retry-after: answers new requests with Retry-After while pending ones complete, then closes the port', async () => {
     const own = await startTestCluster({ listen: true, flags: [`--serving-workers=${workers}`, '--shutdown-send-retry-after'] });
     const under = await connectRaw(own);
     const body = configMap('under-way', 10);
@@ -364,7 +367,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     await expect(connectRaw(own)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('a shutdown ends watches properly, tells HTTP/2 clients to go, and closes the port', async () => {
+  it('a shutdown ends watches, sends GOAWAY to HTTP/2 clients, and closes the port', async () => {
     const own = await start();
     const session = connect(own);
     const goneAway = once(session, 'goaway');

@@ -21,7 +21,7 @@ const serving = await authority.issue({ commonName: 'service', names: ['127.0.0.
 const file = (name: string): string => join(folder, name);
 await writeFile(file('ca.crt'), authority.pair.cert);
 
-/** Notes what it was told, and says what `says` holds. */
+/** Records its input and prints the content of `says`. */
 await writeFile(
   file('program.mjs'),
   `#!${process.execPath}
@@ -41,7 +41,7 @@ const say = (status: object | undefined, { apiVersion = v1, code = 0 } = {}): Pr
 const runs = async (): Promise<{ info: { spec: object }; greeting: string; args: string[] }[]> =>
   (await readFile(file('runs'), 'utf8')).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as never]));
 
-/** Answers with who asked, and 401 to a token that is `bad`. */
+/** Answers with the credentials used, and with 401 to the token `bad`. */
 const service = createServer(
   { cert: serving.cert, key: serving.key, ca: authority.pair.cert, requestCert: true, rejectUnauthorized: false },
   (request, response) => {
@@ -67,7 +67,7 @@ afterAll(async () => {
 let config = 0;
 beforeEach(() => writeFile(file('runs'), ''));
 
-/** A kubeconfig file whose user has that `exec`, each with arguments of its own, so that no other's credentials count for it. */
+/** Creates a kubeconfig with a user that has that `exec`, with unique arguments, so that no cached credentials apply. */
 async function kubeconfig(exec: object = {}): Promise<string> {
   config += 1;
   const user = { exec: { apiVersion: v1, command: './program.mjs', args: [String(config)], interactiveMode: 'Never', ...exec } };
@@ -87,21 +87,21 @@ async function kubeconfig(exec: object = {}): Promise<string> {
 const client = async (exec?: object): Promise<JsonClient> =>
   new JsonClient(await readKubeconfig(await kubeconfig(exec)), { timeoutMs: 20_000, retryMs: 0 });
 
-describe('a client whose token a file has', () => {
+describe('a client with a token file', () => {
   const tokenFile = async (token: string): Promise<JsonClient> => {
     await writeFile(file('token'), token);
     const connection = { ...(await readKubeconfig(await kubeconfig())), exec: undefined, tokenFile: file('token') };
     return new JsonClient(connection, { timeoutMs: 20_000, retryMs: 0 });
   };
 
-  it('shows another one after it was refused', async () => {
+  it('uses a new token after a rejection', async () => {
     using asking = await tokenFile('bad\n');
     await expect(asking.post({})).rejects.toThrow('the service answered 401');
     await writeFile(file('token'), 'good\n');
     expect((await asking.post({}))['authorization']).toBe('Bearer good');
   });
 
-  it('reads it again after a while, and keeps it while the file cannot be read', async () => {
+  it('rereads the file after a while, and keeps the token while the file is unreadable', async () => {
     let now = 0;
     await writeFile(file('token'), 'first');
     const token = new TokenFile(file('token'), undefined, () => now);
@@ -116,14 +116,14 @@ describe('a client whose token a file has', () => {
     expect((await token.get()).token).toBe('second');
   });
 
-  it('fails where the file has none', async () => {
+  it('fails if the file is empty', async () => {
     await writeFile(file('token'), '\n');
     await expect(new TokenFile(file('token'), undefined).get()).rejects.toThrow(`read empty token from file "${file('token')}"`);
   });
 });
 
-describe('a client whose credentials a program knows', () => {
-  it('shows the token, which the program is asked for once, and tells it of the cluster', async () => {
+describe('a client with a credential program', () => {
+  it('uses the token of a single run, and passes the cluster to the program', async () => {
     await say({ token: 'good' });
     using asking = await client({ provideClusterInfo: true, env: [{ name: 'GREETING', value: 'hello' }] });
     const answers = await Promise.all([1, 2, 3].map(() => asking.post({})));
@@ -134,7 +134,7 @@ describe('a client whose credentials a program knows', () => {
     expect(await runs()).toEqual([{ info, greeting: 'hello', args: [String(config)] }]);
   });
 
-  it('asks again when they have expired', async () => {
+  it('runs the program again after the expiry', async () => {
     await say({ token: 'old', expirationTimestamp: '2020-01-01T00:00:00Z' });
     using asking = await client();
     expect((await asking.post({}))['authorization']).toBe('Bearer old');
@@ -144,7 +144,7 @@ describe('a client whose credentials a program knows', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('asks again when the service has refused them', async () => {
+  it('runs the program again after a rejection', async () => {
     await say({ token: 'bad' });
     using asking = await client();
     await expect(asking.post({})).rejects.toThrow('the service answered 401');
@@ -154,7 +154,7 @@ describe('a client whose credentials a program knows', () => {
       .toBe('Bearer good');
   });
 
-  it('shows the certificate, on new connections when it is another one', async () => {
+  it('uses the certificate, and opens new connections for another one', async () => {
     const [first, second] = await Promise.all(['first', 'second'].map((commonName) => authority.issue({ commonName, usages: ['client'] })));
     const shown = (pair = first) =>
       say({ clientCertificateData: pair?.cert, clientKeyData: pair?.key, expirationTimestamp: '2020-01-01T00:00:00Z' });
@@ -169,9 +169,13 @@ describe('a client whose credentials a program knows', () => {
   it.each<{ name: string; said: () => Promise<void>; exec?: object; fails: RegExp }>([
     { name: 'no status', said: () => say(undefined), fails: /^getting credentials: exec plugin didn't return a status field$/ },
     { name: 'nothing', said: () => say({}), fails: /exec plugin didn't return a token or cert\/key pair$/ },
-    { name: 'half a pair', said: () => say({ clientKeyData: 'k' }), fails: /exec plugin returned only certificate or key, not both$/ },
     {
-      name: 'no pair',
+      name: 'only a certificate',
+      said: () => say({ clientKeyData: 'k' }),
+      fails: /exec plugin returned only certificate or key, not both$/,
+    },
+    {
+      name: 'neither token nor certificate',
       said: () => say({ clientKeyData: 'k', clientCertificateData: 'c' }),
       fails: /failed parsing client key\/certificate: /,
     },
@@ -181,35 +185,39 @@ describe('a client whose credentials a program knows', () => {
       fails:
         /exec plugin is configured to use API version client.authentication.k8s.io\/v1, plugin returned version client.authentication.k8s.io\/v1beta1$/,
     },
-    { name: 'no time', said: () => say({ token: 't', expirationTimestamp: 'soon' }), fails: /decoding stdout: parsing time "soon"/ },
     {
-      name: 'what is no object',
+      name: 'an invalid time',
+      said: () => say({ token: 't', expirationTimestamp: 'soon' }),
+      fails: /decoding stdout: parsing time "soon"/,
+    },
+    {
+      name: 'a non-object',
       said: () => writeFile(file('says'), JSON.stringify({ output: '{', code: 0 })),
       fails: /decoding stdout: /,
     },
     {
-      name: 'too much',
+      name: 'too much output',
       said: () => writeFile(file('says'), JSON.stringify({ output: 'x'.repeat(2 << 20), code: 0 })),
       fails: /wrote more than 1048576 bytes$/,
     },
     {
-      name: 'that it failed',
+      name: 'a failure',
       said: () => say({ token: 't' }, { code: 3 }),
       fails: /exec: executable .*program\.mjs failed with exit code 3$/,
     },
     {
-      name: 'nothing, since it is not there',
+      name: 'nothing, because it does not exist',
       said: () => say({}),
       exec: { command: 'no-such-program', installHint: 'install it' },
       fails: /exec: executable no-such-program not found\n\ninstall it$/,
     },
-  ])('fails where the program says $name', async ({ said, exec, fails }) => {
+  ])('fails if the program returns $name', async ({ said, exec, fails }) => {
     await said();
     using asking = await client(exec);
     await expect(asking.post({})).rejects.toThrow(fails);
   });
 
-  it('waits for the program no longer than for the service', async () => {
+  it('limits the program to the timeout of the service', async () => {
     await appendFile(file('slow.mjs'), `#!${process.execPath}\nsetTimeout(() => process.stdout.write('{}'), 1_000);\n`);
     await chmod(file('slow.mjs'), 0o755);
     const connection = await readKubeconfig(await kubeconfig({ command: './slow.mjs' }));
@@ -222,14 +230,14 @@ it.each<{ name: string; exec: object; fails: RegExp }>([
   { name: 'no command', exec: { command: '' }, fails: /kubeconfig: command must be specified for u to use exec authentication plugin$/ },
   { name: 'no version', exec: { apiVersion: '' }, fails: /apiVersion must be specified for u/ },
   {
-    name: 'an old version',
+    name: 'an unsupported version',
     exec: { apiVersion: 'client.authentication.k8s.io/v1alpha1' },
     fails: /exec plugin: invalid apiVersion "client.authentication.k8s.io\/v1alpha1"$/,
   },
-  { name: 'no mode in v1', exec: { interactiveMode: undefined }, fails: /interactiveMode must be specified for u/ },
-  { name: 'an unknown mode', exec: { interactiveMode: 'Sometimes' }, fails: /invalid interactiveMode for u: "Sometimes"$/ },
-  { name: 'a variable without a name', exec: { env: [{ value: 'x' }] }, fails: /env variable name must be specified for u/ },
-])('a kubeconfig file is refused for an exec with $name', async ({ exec, fails }) => {
+  { name: 'no interactiveMode in v1', exec: { interactiveMode: undefined }, fails: /interactiveMode must be specified for u/ },
+  { name: 'an unknown interactiveMode', exec: { interactiveMode: 'Sometimes' }, fails: /invalid interactiveMode for u: "Sometimes"$/ },
+  { name: 'an unnamed variable', exec: { env: [{ value: 'x' }] }, fails: /env variable name must be specified for u/ },
+])('a kubeconfig is rejected for an exec with $name', async ({ exec, fails }) => {
   await expect(readKubeconfig(await kubeconfig(exec))).rejects.toThrow(fails);
 });
 
@@ -238,7 +246,7 @@ it.each([
   { mode: 'IfAvailable', terminal: true, interactive: true },
   { mode: undefined, terminal: true, interactive: true },
   { mode: 'Never', terminal: true, interactive: false },
-])('a program of v1beta1 in mode $mode, terminal $terminal', async ({ mode, terminal, interactive }) => {
+])('a v1beta1 program with interactiveMode $mode, terminal $terminal', async ({ mode, terminal, interactive }) => {
   const apiVersion = 'client.authentication.k8s.io/v1beta1';
   await say({ token: 't' }, { apiVersion });
   const exec = readExecConfig({ command: './program.mjs', apiVersion, interactiveMode: mode }, 'u', folder, undefined);
@@ -246,14 +254,14 @@ it.each([
   expect([token, (await runs()).map(({ info }) => info.spec)]).toEqual(['t', [{ interactive }]]);
 });
 
-it('a program that must be interactive has a terminal', async () => {
+it('an interactive program gets a terminal', async () => {
   const exec = readExecConfig({ command: './program.mjs', apiVersion: v1, interactiveMode: 'Always' }, 'u', folder, undefined);
   await expect(new ExecCredentials(exec, { server }, Date.now, () => false).get()).rejects.toThrow(
     'exec plugin cannot support interactive mode: standard input is not a terminal',
   );
 });
 
-it('an authorization webhook is asked with what a program knows', async () => {
+it('an authorization webhook is called with credentials of a program', async () => {
   await say({ token: 'good' });
   await using cluster = await startTestCluster({
     users: [{ name: 'jane' }],

@@ -5,8 +5,9 @@ import type { Json } from './custom-kinds.ts';
 import { startWebhook, type WebhookServer } from './webhook-server.ts';
 
 /*
- * What a mutating webhook makes of an object's kind, version and namespace. The answers are those of kube-apiserver v1.36.3 (which says
- * `illegal base64 data at input byte 0` of a ConfigMap that becomes a Secret: it decodes the values first).
+ * Mutating webhooks that change an object's kind, version or namespace. The responses are those of kube-apiserver v1.36.3
+ * (except for a ConfigMap changed to a Secret, where it answers `illegal base64 data at input byte 0`, because it decodes
+ * the values first).
  */
 
 const kind = (value: unknown): Json => ({ op: 'replace', path: '/kind', value });
@@ -24,7 +25,7 @@ const otherNamespace = 'the namespace of the provided object does not match the 
 interface Row {
   readonly name: string;
   readonly patch: readonly Json[];
-  /** Of a ConfigMap, and of a custom resource: the message of the refusal, or the status of success. */
+  /** Message of the rejection, or the status of success, for a ConfigMap and a custom resource. */
   readonly builtIn: string | RegExp | 201;
   readonly custom: string | RegExp | 201;
 }
@@ -106,7 +107,7 @@ const patched = (uid: unknown, operations: readonly Json[]): Json => {
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response };
 };
 
-/** One that is asked when such objects are made. */
+/** Returns a configuration that matches the creation of such objects. */
 const configurationOf = (name: string, { port, certificateAuthority }: WebhookServer, rule: Json): KubeObject => {
   const clientConfig = { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(certificateAuthority).toString('base64') };
   const rules = [{ ...rule, apiVersions: ['v1'], operations: ['CREATE'] }];
@@ -154,7 +155,7 @@ async function create(path: string, body: Json): Promise<string | number> {
   return response.status;
 }
 
-it.each(rows)('a webhook that makes of a kind: $name', async ({ name, builtIn, custom }) => {
+it.each(rows)('a webhook that changes a kind: $name', async ({ name, builtIn, custom }) => {
   const metadata = { name };
   const answers = [
     [await create('/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } }), builtIn],
@@ -166,8 +167,8 @@ it.each(rows)('a webhook that makes of a kind: $name', async ({ name, builtIn, c
   }
 });
 
-it('a webhook that makes another version of the same object', async () => {
-  // The autoscaler of the old version keeps in an annotation what it has no fields for.
+it('a webhook that returns another version of the same object', async () => {
+  // The older autoscaler version stores fields that it lacks in an annotation.
   const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
   using versions = await startWebhook(({ request }) => {
     const { uid } = request as { uid: string };

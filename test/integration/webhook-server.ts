@@ -4,21 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { Authority } from '#cmd/certificates/issue';
 import type { Json } from './custom-kinds.ts';
 
-/** A webhook of a test, over HTTPS. */
+/** A webhook server for tests, over HTTPS. */
 export interface WebhookServer extends Disposable {
   readonly port: number;
-  /** PEM of whom to trust. */
+  /** PEM of the server's CA. */
   readonly certificateAuthority: string;
 }
 
-/** How a review came. */
+/** A received review. */
 export interface Asked {
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Answers each review with what `answer` makes of it; `names`: those of its certificate. */
+/** Starts a server that answers each review with `answer`; `names` are those of its certificate. */
 export async function startWebhook(
   answer: (review: Json, asked: Asked) => Json | Promise<Json>,
   names: readonly string[] = ['localhost', '127.0.0.1'],

@@ -7,13 +7,13 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** What a server answered to a handshake, and all frames that came until the connection ended. */
+/** Response to a handshake, with all frames until the connection ended. */
 export interface WebSocketAnswer {
   readonly status: string;
-  /** Without the status line, in the order in which they came. */
+  /** Header lines in order, without the status line. */
   readonly headers: readonly string[];
   readonly frames: readonly Frame[];
-  /** What follows the head of a refusal. */
+  /** Body of a rejection. */
   readonly body: string;
 }
 
@@ -25,7 +25,7 @@ export const handshake: Readonly<Record<string, string>> = {
   Origin: 'https://example.com',
 };
 
-/** Asks for a WebSocket and reads it to its end. `send`: what follows the handshake at once, in these pieces. */
+/** Opens a WebSocket and reads it to its end. `send` lists the data chunks to send immediately after the handshake. */
 export async function askWebSocket(
   cluster: TestCluster,
   path: string,
@@ -67,7 +67,7 @@ function framesOf(bytes: Buffer): Frame[] {
   return frames;
 }
 
-/** A frame as clients send it. */
+/** Returns a masked frame, as clients send it. */
 export function masked(opcode: number, payload: string | Buffer): Buffer {
   const bytes = Buffer.from(payload);
   const mask = Buffer.from([1, 2, 3, 4]);

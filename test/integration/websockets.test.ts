@@ -27,9 +27,9 @@ const event = (frame: Frame | undefined): { type: string; object: { kind: string
   JSON.parse(frame?.payload.toString() ?? '') as never;
 const opcodes = (frames: readonly Frame[]): number[] => frames.map(({ opcode }) => opcode);
 
-/** All answers are those of kube-apiserver v1.36.3. */
+/** All responses equal those of kube-apiserver v1.36.3. */
 describe('a watch over WebSocket', () => {
-  it('sends each event as a text and ends with a close frame', async () => {
+  it('sends each event as a text message and ends with a close frame', async () => {
     const { status, headers, frames } = await askWebSocket(cluster, watch);
     expect([status, headers]).toEqual(['101 Switching Protocols', accepted]);
     expect(opcodes(frames)).toEqual([text, close]);
@@ -60,11 +60,11 @@ describe('a watch over WebSocket', () => {
   ])('sends %s', async (accept, opcode) => {
     const { frames } = await askWebSocket(cluster, watch, { Accept: accept });
     expect(opcodes(frames)).toEqual([opcode, close]);
-    // A message of protobuf is an event without the length that separates them in a stream.
+    // A protobuf message contains an event without the length prefix of a stream.
     if (opcode === binary) expect(frames[0]?.payload.subarray(0, 7)).toEqual(Buffer.from('\n\x05ADDED'));
   });
 
-  it('sends what happens later', async () => {
+  it('sends later events', async () => {
     const asking = askWebSocket(cluster, `${maps}?watch=true&timeoutSeconds=2&labelSelector=later`);
     await new Promise((resolve) => setTimeout(resolve, 500));
     await cluster.fetch(maps, { body: { metadata: { name: 'later', labels: { later: '' } } } });
@@ -75,16 +75,16 @@ describe('a watch over WebSocket', () => {
 
   it.each([
     ['no origin', { Origin: undefined }, '403 Forbidden', '', []],
-    ['an origin that is no URI', { Origin: 'not a url' }, '403 Forbidden', '', []],
+    ['an invalid origin', { Origin: 'not a url' }, '403 Forbidden', '', []],
     ['the origin null', { Origin: 'null' }, '403 Forbidden', '', []],
     ['two subprotocols', { 'Sec-WebSocket-Protocol': 'binary.k8s.io, base64.binary.k8s.io' }, '400 Bad Request', '', []],
     ['no key', { 'Sec-WebSocket-Key': undefined }, '400 Bad Request', 'mismatch challenge/response', []],
     ['version 8', { 'Sec-WebSocket-Version': '8' }, '400 Bad Request', 'missing or bad WebSocket Version', ['Sec-WebSocket-Version: 13']],
-  ])('is refused with %s', async (_, headers, status, body, sent) => {
+  ])('is rejected with %s', async (_, headers, status, body, sent) => {
     expect(await askWebSocket(cluster, watch, headers)).toEqual({ status, headers: sent, frames: [], body });
   });
 
-  it.each(['binary.k8s.io', 'base64.binary.k8s.io', 'foo'])('answers with the subprotocol %s, and sends the same', async (protocol) => {
+  it.each(['binary.k8s.io', 'base64.binary.k8s.io', 'foo'])('accepts the subprotocol %s and sends the same data', async (protocol) => {
     const { headers, frames } = await askWebSocket(cluster, watch, { 'Sec-WebSocket-Protocol': protocol });
     expect([headers, opcodes(frames)]).toEqual([
       [...accepted, `Sec-WebSocket-Protocol: ${protocol}`],
@@ -93,15 +93,15 @@ describe('a watch over WebSocket', () => {
   });
 
   it.each([
-    ['another origin', { Origin: 'https://evil.example' }],
+    ['a different origin', { Origin: 'https://evil.example' }],
     ['an empty subprotocol', { 'Sec-WebSocket-Protocol': '' }],
-    ['WebSocket in other letters', { Upgrade: 'WebSocket' }],
+    ['WebSocket in other case', { Upgrade: 'WebSocket' }],
     ['a list of connection options', { Connection: 'keep-alive, Upgrade' }],
   ])('accepts %s', async (_, headers) => {
     expect(opcodes((await askWebSocket(cluster, watch, headers)).frames)).toEqual([text, close]);
   });
 
-  it('takes a token from the subprotocols, next to another', async () => {
+  it('accepts a token among the subprotocols, beside another one', async () => {
     const own = `${token}${Buffer.from(cluster.token('admin')).toString('base64url')}`;
     const one = await askWebSocket(cluster, watch, { Authorization: undefined, 'Sec-WebSocket-Protocol': `${own}, base64.binary.k8s.io` });
     expect(one.headers.at(-1)).toBe('Sec-WebSocket-Protocol: base64.binary.k8s.io');
@@ -112,39 +112,35 @@ describe('a watch over WebSocket', () => {
   });
 
   it.each([
-    ['who may not watch', watch, { Authorization: 'jane' }, '403 Forbidden'],
-    ['with a wrong selector', `${watch}&labelSelector=a%20b%20c`, {}, '400 Bad Request'],
-    ['that wants YAML', watch, { Accept: 'application/yaml' }, '406 Not Acceptable'],
-  ])('of one %s is an answer of HTTP', async (_, path, headers, status) => {
+    ['without permission to watch', watch, { Authorization: 'jane' }, '403 Forbidden'],
+    ['with an invalid selector', `${watch}&labelSelector=a%20b%20c`, {}, '400 Bad Request'],
+    ['that requests YAML', watch, { Accept: 'application/yaml' }, '406 Not Acceptable'],
+  ])('%s gets an HTTP response', async (_, path, headers, status) => {
     const own = { ...headers, ...('Authorization' in headers && { Authorization: `Bearer ${cluster.token('jane')}` }) };
     const answer = await askWebSocket(cluster, path, own);
     expect([answer.status, JSON.stringify(answer.headers)]).toEqual([status, expect.stringContaining('Audit-Id') as string]);
   });
 
-  it('a list that asks for a WebSocket is a list', async () => {
+  it('a list ignores the WebSocket upgrade', async () => {
     expect((await askWebSocket(cluster, maps)).status).toBe('200 OK');
   });
 
   it.each([
     ['answers a ping', [masked(9, 'hi')], [{ opcode: pong, payload: Buffer.from('hi') }]],
     ['answers the start of a long ping', [masked(9, 'a'.repeat(200))], [{ opcode: pong, payload: Buffer.from('a'.repeat(125)) }]],
+    ['ignores messages, pongs and unknown frames', [masked(1, 'x'.repeat(500)), masked(2, 'hi'), masked(10, ''), masked(3, '')], []],
     [
-      'ignores messages, pongs and frames that it does not know',
-      [masked(1, 'x'.repeat(500)), masked(2, 'hi'), masked(10, ''), masked(3, '')],
-      [],
-    ],
-    [
-      'reads frames in pieces',
+      'reads fragmented frames',
       [...masked(9, 'in pieces')].map((byte) => Buffer.from([byte])),
       [{ opcode: pong, payload: Buffer.from('in pieces') }],
     ],
-    ['ends at a frame that is not masked', [Buffer.from([0x81, 2, 0x68, 0x69])], [{ opcode: close, payload: Buffer.from([3, 234]) }]],
+    ['closes on an unmasked frame', [Buffer.from([0x81, 2, 0x68, 0x69])], [{ opcode: close, payload: Buffer.from([3, 234]) }]],
   ])('%s', async (_, send, expected) => {
     const { frames } = await askWebSocket(cluster, watch, {}, send);
     expect(frames.filter(({ opcode }) => opcode !== text)).toEqual([...expected, normal]);
   });
 
-  it('ends when the client does', async () => {
+  it('ends when the client disconnects', async () => {
     const began = performance.now();
     const { frames } = await askWebSocket(cluster, watch.replace('=1', '=60'), {}, [masked(8, Buffer.from([3, 232]))]);
     expect([frames.at(-1), performance.now() - began < 10_000]).toEqual([normal, true]);
@@ -158,7 +154,7 @@ describe('a watch over WebSocket', () => {
     expect((await asking).frames.at(-1)).toEqual(normal);
   });
 
-  it('HTTP/2 has none', async () => {
+  it('is not supported over HTTP/2', async () => {
     const session = connect(cluster.url as string, { ca: cluster.certificateAuthority });
     const [settings] = (await once(session, 'remoteSettings')) as [{ enableConnectProtocol?: boolean }];
     session.close();

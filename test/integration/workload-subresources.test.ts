@@ -107,7 +107,7 @@ describe('binding', () => {
     );
   });
 
-  it('through the older resource', async () => {
+  it('is possible through the older resource', async () => {
     await pod('older');
     expect(
       (await ask('/api/v1/namespaces/default/bindings', { body: { metadata: { name: 'older' }, target: { name: 'n' } } })).status,
@@ -115,7 +115,7 @@ describe('binding', () => {
     expect((await ask(`${pods}/older`)).body.spec.nodeName).toBe('n');
   });
 
-  it('not in a dry run', async () => {
+  it('is not stored in a dry run', async () => {
     await pod('dry');
     expect((await ask(`${pods}/dry/binding?dryRun=All`, { body: { metadata: { name: 'dry' }, target: { name: 'n' } } })).status).toBe(201);
     expect((await ask(`${pods}/dry`)).body.spec.nodeName).toBeUndefined();
@@ -138,7 +138,7 @@ describe('eviction', () => {
     await ask(`${budgets}/${name}/status`, merge({ status: { observedGeneration: 1, ...status } }));
   };
 
-  it('takes a disruption off the budget', async () => {
+  it("decrements the budget's allowed disruptions", async () => {
     await running('counted', { e: 'counted' });
     await budget('counted', { e: 'counted' }, { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1 });
     expect((await ask(`${pods}/counted/eviction?dryRun=All`, { body: { metadata: { name: 'counted' } } })).status).toBe(201);
@@ -186,7 +186,7 @@ describe('eviction', () => {
       cause: 'The disruption budget unseen is still being processed by the server.',
       retry: '10',
     },
-  ])('refuses: $name', async ({ name, status, cause, retry }) => {
+  ])('is rejected: $name', async ({ name, status, cause, retry }) => {
     await running(name, { e: name });
     await budget(name, { e: name }, status);
     const { status: code, headers, body } = await evict(name);
@@ -195,27 +195,27 @@ describe('eviction', () => {
     expect((await ask(`${pods}/${name}`)).body.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('lets unhealthy pods go where enough others are healthy', async () => {
+  it('admits unhealthy pods if enough others are healthy', async () => {
     await running('unready', { e: 'unready' }, false);
     await budget('unready', { e: 'unready' }, { currentHealthy: 1, desiredHealthy: 1 });
     expect((await evict('unready')).status).toBe(201);
     expect((await ask(`${budgets}/unready`)).body.status.disruptedPods).toBeUndefined();
   });
 
-  it('lets unhealthy pods go always, if the budget says so', async () => {
+  it('always admits unhealthy pods if the budget says so', async () => {
     await running('always', { e: 'always' }, false);
     await budget('always', { e: 'always' }, { currentHealthy: 0, desiredHealthy: 1 }, { unhealthyPodEvictionPolicy: 'AlwaysAllow' });
     expect((await evict('always')).status).toBe(201);
   });
 
-  it('asks no budget about pods that have not begun', async () => {
+  it('ignores budgets for pods that have not started', async () => {
     await pod('pending', {}, { e: 'pending' });
     await budget('pending', { e: 'pending' }, { currentHealthy: 1, desiredHealthy: 1 });
     expect((await evict('pending')).status).toBe(201);
     expect((await ask(`${pods}/pending`)).status).toBe(404);
   });
 
-  it('knows no answer where two budgets count the pod', async () => {
+  it('fails if two budgets match the pod', async () => {
     await running('twice', { e: 'twice' });
     await budget('twice-a', { e: 'twice' }, { disruptionsAllowed: 1 });
     await budget('twice-b', { e: 'twice' }, { disruptionsAllowed: 1 });
@@ -225,7 +225,7 @@ describe('eviction', () => {
     });
   });
 
-  it('holds to preconditions', async () => {
+  it('checks preconditions', async () => {
     await running('precise', { e: 'precise' });
     expect((await evict('precise', { deleteOptions: { preconditions: { resourceVersion: '1' } } })).body).toMatchObject({
       code: 409,
@@ -242,7 +242,7 @@ describe('eviction', () => {
     expect((await ask(`${pods}/precise`)).status).toBe(404);
   });
 
-  it('takes the older version of the kind', async () => {
+  it('accepts the older version of the kind', async () => {
     await pod('beta');
     expect((await evict('beta', { kind: 'Eviction', apiVersion: 'policy/v1beta1' })).status).toBe(201);
     expect((await evict('beta', { kind: 'Eviction', apiVersion: 'policy/v2' })).status).toBe(400);
@@ -250,7 +250,7 @@ describe('eviction', () => {
 });
 
 describe('component statuses', () => {
-  it('of this machine', async () => {
+  it('reports the local components', async () => {
     const { body, headers } = await ask('/api/v1/componentstatuses');
     expect(headers.get('warning')).toBe('299 - "v1 ComponentStatus is deprecated in v1.19+"');
     expect(body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual([

@@ -1,4 +1,4 @@
-/** One test for each published flaw of API servers that no other test is named after; docs/security.md has the list. */
+/** One test for each published API server vulnerability without a test of that name; docs/security.md lists them. */
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import tls from 'node:tls';
@@ -32,7 +32,7 @@ const patch = (path: string, body: object | string, type = 'application/merge-pa
   told(path, { method: 'PATCH', as, headers: { 'content-type': type }, body });
 const podSpec = { containers: [{ name: 'c', image: 'example.com/c:1', imagePullPolicy: 'IfNotPresent' }] };
 
-it('CVE-2016-1905: a patch goes through admission as any write does', async () => {
+it('CVE-2016-1905: patches go through admission like other writes', async () => {
   await told(`${namespace}/services`, { body: { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } } });
   const patched = await patch(`${namespace}/services/s`, { spec: { externalIPs: ['1.1.1.1'] } });
   expect([patched.status, patched.body.message]).toEqual([
@@ -41,17 +41,17 @@ it('CVE-2016-1905: a patch goes through admission as any write does', async () =
   ]);
 });
 
-it('CVE-2017-1000056: what validates sees what mutation has made', async () => {
+it('CVE-2017-1000056: validation receives the mutated object', async () => {
   const { body } = await told(`${namespace}/pods?dryRun=All`, { body: { metadata: { name: 'p' }, spec: podSpec } });
   expect(JSON.stringify(body)).toContain('"imagePullPolicy":"Always"');
 });
 
-it('CVE-2020-8554: addresses outside of the cluster can be denied to services', async () => {
+it('CVE-2020-8554: external addresses of services can be denied', async () => {
   const body = { metadata: { name: 'mitm' }, spec: { ports: [{ port: 80 }], externalIPs: ['10.9.8.7'] } };
   expect((await told(`${namespace}/services`, { body })).status).toBe(403);
 });
 
-it('CVE-2019-1002100: neither many patches nor those that grow hold the server up', async () => {
+it('CVE-2019-1002100: neither many nor growing patches block the server', async () => {
   await told(`${namespace}/configmaps`, { body: { metadata: { name: 'grown' }, data: { k: 'x'.repeat(1_000) } } });
   const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/k', value: '' }));
   expect((await patch(`${namespace}/configmaps/grown`, many, 'application/json-patch+json')).status).toBe(413);
@@ -83,7 +83,7 @@ describe('custom resources', () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const api = '/apis/example.com/v1';
 
-  it('CVE-2019-11247: a cluster-scoped one is not there below a namespace', async () => {
+  it('CVE-2019-11247: a cluster-scoped resource is not served in a namespace', async () => {
     await told(definitions, { body: define('globals', 'Cluster') });
     await expect.poll(async () => (await told(`${api}/globals`)).status).toBe(200);
     await told(`${api}/globals`, { body: { apiVersion: 'example.com/v1', kind: 'globals', metadata: { name: 'a' } } });
@@ -91,7 +91,7 @@ describe('custom resources', () => {
     expect((await told(`${api}/namespaces/default/globals/a`)).status).toBe(404);
   });
 
-  it('CVE-2022-3162: a list is of one kind, whatever the kinds are called', async () => {
+  it('CVE-2022-3162: a list contains only one kind, whatever the kinds are named', async () => {
     for (const plural of ['foos', 'foosbars']) await told(definitions, { body: define(plural, 'Namespaced') });
     const of = (plural: string) => `${api}/namespaces/default/${plural}`;
     await expect.poll(async () => (await told(of('foosbars'))).status).toBe(200);
@@ -109,47 +109,47 @@ describe('addresses', () => {
   const slice = (ip: string) => ({ metadata: { name: 'e' }, addressType: 'IPv4', endpoints: [{ addresses: [ip] }] });
   const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 
-  it.each(['127.0.0.1', '169.254.169.254', '224.0.0.1', '0.0.0.0'])('CVE-2021-25737: %s is no endpoint', async (ip) => {
+  it.each(['127.0.0.1', '169.254.169.254', '224.0.0.1', '0.0.0.0'])('CVE-2021-25737: %s is rejected as an endpoint', async (ip) => {
     expect((await told(`${namespace}/endpoints`, { body: endpoints(ip) })).status).toBe(422);
     expect((await told(slices, { body: slice(ip) })).status).toBe(422);
   });
 
-  it('CVE-2021-25740: who may edit may not write endpoints', async () => {
+  it('CVE-2021-25740: the edit role cannot write endpoints', async () => {
     const { body } = await told('/apis/rbac.authorization.k8s.io/v1/clusterroles/system:aggregate-to-edit');
     const rules = body['rules'] as readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
     const writing = rules.filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
     expect(writing.flatMap(({ resources }) => resources).filter((resource) => resource.startsWith('endpoint'))).toEqual([]);
   });
 
-  it('CVE-2021-29923: zeros in front do not make another address', async () => {
+  it('CVE-2021-29923: leading zeros do not change an address', async () => {
     const body = { metadata: { name: 'zeros' }, spec: { clusterIP: '010.000.000.077', ports: [{ port: 80 }] } };
     const created = await told(`${namespace}/services?dryRun=All`, { body });
     expect([created.status, created.body.message]).toEqual([422, expect.stringContaining('must not have leading 0s')]);
   });
 });
 
-it('CVE-2021-25735: what validates an update of a node sees the node as it is stored', async () => {
+it('CVE-2021-25735: the validation of a node update receives the stored node', async () => {
   await told('/api/v1/nodes', { body: { metadata: { name: 'n1', labels: { kept: 'yes' } } } });
-  // By the old node NodeRestriction knows that the label is not the kubelet's to change.
+  // From the old node, NodeRestriction determines that the kubelet must not change the label.
   const label = { metadata: { labels: { 'node-restriction.kubernetes.io/a': 'b' } } };
   expect((await patch('/api/v1/nodes/n1', label, undefined, 'system:node:n1')).status).toBe(403);
   expect((await patch('/api/v1/nodes/n1', { metadata: { labels: { kept: 'yes' } } }, undefined, 'system:node:n1')).status).toBe(200);
 });
 
-it('CVE-2025-5187: a node does not choose who owns it', async () => {
+it('CVE-2025-5187: a node cannot set its owner references', async () => {
   await told('/api/v1/nodes', { body: { metadata: { name: 'n1' } } });
   const owned = { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'x' }] } };
   const patched = await patch('/api/v1/nodes/n1', owned, undefined, 'system:node:n1');
   expect([patched.status, patched.body.message]).toEqual([403, expect.stringMatching(/owner/i)]);
 });
 
-it('CVE-2023-2431: a profile of the host needs its name', async () => {
+it('CVE-2023-2431: a localhost profile requires its name', async () => {
   const spec = { ...podSpec, securityContext: { seccompProfile: { type: 'Localhost' } } };
   const created = await told(`${namespace}/pods`, { body: { metadata: { name: 'unconfined' }, spec } });
   expect([created.status, created.body.message]).toEqual([422, expect.stringContaining('localhostProfile')]);
 });
 
-it('CVE-2024-0793: an autoscaler with an empty metric is converted to and fro', async () => {
+it('CVE-2024-0793: an autoscaler with an empty metric survives conversion', async () => {
   const autoscalers = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
   const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': '[{"type":"ContainerResource"}]' };
   const spec = { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' } };
@@ -170,12 +170,12 @@ describe('YAML and JSON', () => {
   ].join('\n');
 
   it.each([
-    { name: 'CVE-2019-11253: aliases of aliases', text: laughs },
+    { name: 'CVE-2019-11253: nested aliases', text: laughs },
     { name: 'CVE-2019-11254: long flow lists', text: `a: ${'[x,'.repeat(200_000)}` },
     { name: 'CVE-2022-3064: many merge keys', text: `a: &a {x: 1}\nb:\n${'  <<: *a\n'.repeat(2_000)}` },
     { name: 'CVE-2022-28948: broken tags', text: '0: [:!00 \xef' },
-    { name: 'CVE-2021-4235: deep maps', text: `${'a: {'.repeat(100_000)}` },
-  ])('$name are refused soon', async ({ text }) => {
+    { name: 'CVE-2021-4235: deeply nested maps', text: `${'a: {'.repeat(100_000)}` },
+  ])('$name are rejected quickly', async ({ text }) => {
     const begin = performance.now();
     expect([400, 422]).toContain((await yaml(text)).status);
     expect(performance.now() - begin).toBeLessThan(2_000);
@@ -196,10 +196,10 @@ describe('protobuf', () => {
       Buffer.of(0x12, raw.length),
       raw,
     ]);
-  /** The length or number of an unknown field, in ten bytes and in more than Go's 64 bits. */
+  /** Length or number of an unknown field, in ten bytes and beyond Go's 64 bits. */
   const huge = [Buffer.from('ffffffffffffffffff01', 'hex'), Buffer.from('ffffffffffffffffffff01', 'hex'), Buffer.from('8080808010', 'hex')];
 
-  it('CVE-2021-3121: no form of a message does more than be refused', async () => {
+  it('CVE-2021-3121: malformed messages are only rejected', async () => {
     expect((await post(envelope(message))).status).toBe(201);
     const forms: Buffer[] = [];
     for (let end = 0; end < message.length; end += 1) forms.push(envelope(message.subarray(0, end)));
@@ -210,7 +210,7 @@ describe('protobuf', () => {
         forms.push(envelope(changed));
       }
     }
-    // Unknown fields of every wire type: numbers, lengths, groups that do not begin or end, types that there are not.
+    // Unknown fields of every wire type: numbers, lengths, unbalanced groups, undefined types.
     for (let wire = 0; wire < 8; wire += 1) {
       for (const rest of [Buffer.alloc(0), Buffer.of(0), Buffer.of(0x7f), ...huge]) {
         const unknown = Buffer.concat([Buffer.of(0x78 | wire), rest]);
@@ -226,7 +226,7 @@ describe('protobuf', () => {
   });
 });
 
-it('CVE-2020-14039: a certificate whose usages do not allow it is no client, at any depth of its chain', async () => {
+it('CVE-2020-14039: a chain with a certificate that lacks the client usage is rejected at any depth', async () => {
   const authority = await Authority.create('clients');
   const [forServers, forClients] = await Promise.all(
     (['server', 'client'] as const).map(async (usage) => {
@@ -239,7 +239,7 @@ it('CVE-2020-14039: a certificate whose usages do not allow it is no client, at 
   const incompatible = 'x509: certificate specifies an incompatible key usage';
   expect(verifyCertificate(forClients!, { ...options, roots }).problem).toBeUndefined();
   expect(verifyCertificate(forServers!, { ...options, roots }).problem).toBe(incompatible);
-  // A trust anchor must allow it too.
+  // A trust anchor must have the usage, too.
   expect(verifyCertificate(forServers!, { ...options, roots: new CertificatePool([forServers!]) }).problem).toBe(incompatible);
 });
 
@@ -257,7 +257,7 @@ describe('HTTP/2', () => {
     return Number(headers[':status']) === 200;
   };
 
-  /** Frames as they stand on the wire. */
+  /** Builds an HTTP/2 frame. */
   const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
     const head = Buffer.alloc(9);
     head.writeUIntBE(payload.length, 0, 3);
@@ -276,12 +276,12 @@ describe('HTTP/2', () => {
     return socket;
   };
 
-  it('CVE-2023-44487: who opens and resets streams without end is shown the door', async () => {
+  it('CVE-2023-44487: a client that continuously opens and resets streams is disconnected', async () => {
     const socket = await connectRaw();
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.resume();
     const token = Buffer.from(`Bearer ${cluster.token('admin')}`);
-    // GET https /, with a literal authorization header, which is number 23 of HPACK's own table.
+    // GET https /, with a literal authorization header, number 23 of HPACK's static table.
     const headers = Buffer.concat([Buffer.from([0x82, 0x87, 0x84, 0x0f, 0x08, token.length]), token]);
     socket.write(preface);
     for (let stream = 1; stream < 20_000 && socket.writable; stream += 2) {
@@ -295,7 +295,7 @@ describe('HTTP/2', () => {
 
   it.each([
     {
-      name: 'CVE-2023-45288: headers that never end',
+      name: 'CVE-2023-45288: endless headers',
       first: [frame(headersFrame, 0, 1, Buffer.from([0x82]))],
       flood: frame(
         continuationFrame as number,
@@ -304,11 +304,11 @@ describe('HTTP/2', () => {
         Buffer.concat(Array.from({ length: 400 }, () => Buffer.from('\0\x03x-a\x0avvvvvvvvvv', 'latin1'))),
       ),
     },
-    { name: 'CVE-2019-9512: pings', first: [], flood: frame(pingFrame, 0, 0, Buffer.alloc(8)) },
-    { name: 'CVE-2019-9515: settings', first: [], flood: frame(settingsFrame, 0, 0, Buffer.alloc(0)) },
-  ])('$name end the connection, or are borne', async ({ first, flood }) => {
+    { name: 'CVE-2019-9512: a PING flood', first: [], flood: frame(pingFrame, 0, 0, Buffer.alloc(8)) },
+    { name: 'CVE-2019-9515: a SETTINGS flood', first: [], flood: frame(settingsFrame, 0, 0, Buffer.alloc(0)) },
+  ])('$name: closes the connection or stays responsive', async ({ first, flood }) => {
     const socket = await connectRaw();
-    // Nothing is read: what the server answers it must not keep without bound.
+    // Reads nothing, so the server must limit its buffered responses.
     socket.pause();
     const before = process.memoryUsage.rss();
     socket.write(Buffer.concat([preface, ...first]));

@@ -14,13 +14,13 @@ function read(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 }
 
-it('no package that is installed runs a script of its own', () => {
+it('no installed package runs an install script', () => {
   const { packages } = read('package-lock.json') as Lock;
   expect(Object.keys(packages).length).toBeGreaterThan(100);
   expect(Object.keys(packages).filter((name) => packages[name]?.hasInstallScript)).toEqual([]);
 });
 
-it('versions are exact', () => {
+it('dependencies have exact versions', () => {
   const { dependencies, devDependencies } = read('package.json') as Manifest;
   const all = Object.entries({ ...dependencies, ...devDependencies });
   expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);

@@ -20,7 +20,7 @@ async function start(providers: readonly object[], resources: readonly string[] 
   return startTestCluster({ storage: { file: join(folder, 'db') }, flags: [`--encryption-provider-config=${folder}/encryption.yaml`] });
 }
 
-/** All that the store has in its files. */
+/** Returns all bytes in the store's files. */
 async function stored(): Promise<string> {
   const names = (await readdir(folder, { recursive: true })).filter((name) => name !== 'encryption.yaml');
   const files = await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1').catch(() => '')));
@@ -33,29 +33,32 @@ async function tokenOf(cluster: TestCluster): Promise<string> {
   return ((await (await cluster.fetch(`${secrets}/s`)).json()) as { data: { token: string } }).data.token;
 }
 
-it.each(['aesgcm', 'aescbc', 'secretbox'])('%s: the file never holds the text, and a server that starts anew reads it', async (kind) => {
-  const provider = { [kind]: { keys: [key('a')] } };
-  {
-    await using cluster = await start([provider]);
-    await cluster.fetch(secrets, { body: secret });
-    await cluster.fetch(`${secrets}/s`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/merge-patch+json' },
-      body: { data: { more: encoded } },
-    });
-    expect(await tokenOf(cluster)).toBe(encoded);
-  }
-  const text = await stored();
-  expect(text).toContain(`k8s:enc:${kind}:v1:a:`);
-  expect([text.includes(canary), text.includes(encoded)]).toEqual([false, false]);
-  await using again = await start([provider]);
-  expect(await tokenOf(again)).toBe(encoded);
-});
+it.each(['aesgcm', 'aescbc', 'secretbox'])(
+  '%s: the files never contain the plain text, and a restarted server reads the objects',
+  async (kind) => {
+    const provider = { [kind]: { keys: [key('a')] } };
+    {
+      await using cluster = await start([provider]);
+      await cluster.fetch(secrets, { body: secret });
+      await cluster.fetch(`${secrets}/s`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/merge-patch+json' },
+        body: { data: { more: encoded } },
+      });
+      expect(await tokenOf(cluster)).toBe(encoded);
+    }
+    const text = await stored();
+    expect(text).toContain(`k8s:enc:${kind}:v1:a:`);
+    expect([text.includes(canary), text.includes(encoded)]).toEqual([false, false]);
+    await using again = await start([provider]);
+    expect(await tokenOf(again)).toBe(encoded);
+  },
+);
 
 it.each([
   { name: 'of one version', versions: ['v1'] },
-  { name: 'in a version that is not the stored one', versions: ['v1', 'v1beta1'] },
-])('keys are rotated: a write that changes nothing of a custom resource $name writes with the new one', async ({ versions }) => {
+  { name: 'in another version than the stored one', versions: ['v1', 'v1beta1'] },
+])('key rotation: a write without changes of a custom resource $name uses the new key', async ({ versions }) => {
   const [old, next] = [key('old'), key('next')];
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -95,7 +98,7 @@ it.each([
   expect(await (await cluster.fetch(`${safes}/s`)).json()).toMatchObject({ token: canary });
 });
 
-it('keys are rotated: the old one still reads, and a write that changes nothing writes with the new one', async () => {
+it('key rotation: the old key still reads, and a write without changes uses the new key', async () => {
   const [old, next] = [key('old'), key('next')];
   {
     await using cluster = await start([{ aesgcm: { keys: [old] } }]);
@@ -111,13 +114,13 @@ it('keys are rotated: the old one still reads, and a write that changes nothing 
   expect(await tokenOf(cluster)).toBe(encoded);
 });
 
-it('only what is named is encrypted', async () => {
+it('only the configured resources are encrypted', async () => {
   await using cluster = await start([{ aesgcm: { keys: [key('a')] } }], ['configmaps', '*.apps']);
   await cluster.fetch(secrets, { body: secret });
   expect(await stored()).toContain(encoded);
 });
 
-it('says what is wrong with a configuration, and never a key', async () => {
+it('reports configuration errors without keys', async () => {
   const wrong = [{ aesgcm: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }, { kms: { name: 'k', endpoint: 'unix:///k' } }];
   const refused = start(wrong, ['*', 'Secrets']);
   await expect(refused).rejects.toThrow(/REDACTED.*got 5, expected one of \[16 24 32\]/);

@@ -1,6 +1,6 @@
 /**
- * How long bodies of the greatest size keep the server from answering others. It is measured as the time of this thread's processor between two turns
- * of the event loop, so that other work of the machine is not counted. Bodies that keep it longer are in docs/large-bodies.md.
+ * Measures how long bodies of the maximum size block the event loop: the CPU time of the thread between two turns, so that
+ * other processes do not count. docs/large-bodies.md lists bodies that take longer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,16 +21,16 @@ const serviceAccounts = '/api/v1/namespaces/default/serviceaccounts';
 const pod = (name: string, spec: string): string => `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{${spec}}}`;
 const container = '"containers":[{"name":"c","image":"i"';
 const spec = (text: string): string => `{"spec":{${text}}}`;
-/** In no order. */
+/** Returns pseudorandom names. */
 const scrambled = (i: number): string => ((i * 7_919 + 13) % 1_000_003).toString(36);
 
 interface Row {
   readonly name: string;
-  /** Milliseconds. Default: `atMostMs`. */
+  /** Limit in milliseconds. Default: `atMostMs`. */
   readonly atMost?: number;
   readonly path?: string;
   readonly request: TestRequest;
-  /** The body of a ConfigMap that is made before, or the request to its path that makes it. */
+  /** Body of a ConfigMap to create first, or the request that creates it. */
   readonly before?: string | TestRequest;
 }
 
@@ -40,7 +40,7 @@ const apply = (name: string, value: string): TestRequest => ({
   body: named(name, `"data":{${many((i) => `"k${i}":"${value}"`)}}`),
 });
 
-/** Lists of which each item was compared with all others, or told with all others; test/bench/long-lists.mjs has all lists. */
+/** Lists whose items were once compared pairwise, or reported with all others; test/bench/long-lists.mjs covers all lists. */
 const lists: readonly Row[] = [
   { name: 'families of a Service', path: 'services', request: { body: spec(`"ipFamilies":[${many((i) => `"x${i}"`)}]`) } },
   { name: 'scopes of a quota', path: 'resourcequotas', request: { body: spec(`"scopes":[${many((i) => `"x${i}"`)}]`) } },
@@ -64,24 +64,24 @@ const lists: readonly Row[] = [
     name: 'topologies of a storage class',
     path: '/apis/storage.k8s.io/v1/storageclasses',
     request: { body: `{"allowedTopologies":[${many(() => '{}')}]}` },
-    // A list is decoded in one step: a million structs.
+    // A list of a million structs is decoded in one step.
     atMost: 800,
   },
 ];
 
 const rows: readonly Row[] = [
-  { name: 'objects as deep as may be', request: { body: named('deep', `"data":${'{"a":'.repeat(9_990)}1${'}'.repeat(9_990)}`) } },
-  { name: 'the same key', request: { body: named('same', `"data":{${many(() => '"a":""')}}`) } },
+  { name: 'objects of the maximum depth', request: { body: named('deep', `"data":${'{"a":'.repeat(9_990)}1${'}'.repeat(9_990)}`) } },
+  { name: 'a duplicate key', request: { body: named('same', `"data":{${many(() => '"a":""')}}`) } },
   { name: 'escapes', request: { body: named('escapes', `"data":{"a":"${'\\u003c'.repeat(500_000)}"}`) } },
-  { name: 'as many keys as fit', request: { body: named('keys', `"data":{${many((i) => `"k${i}":""`)}}`) } },
-  { name: 'as many keys like numbers as fit', request: { body: named('numbers', `"data":{${many((i) => `"${i}":""`)}}`) } },
-  { name: 'as many labels as fit', request: { body: `{"metadata":{"name":"labels","labels":{${many((i) => `"k${i}":""`)}}}}` } },
+  { name: 'the maximum number of keys', request: { body: named('keys', `"data":{${many((i) => `"k${i}":""`)}}`) } },
+  { name: 'the maximum number of numeric keys', request: { body: named('numbers', `"data":{${many((i) => `"${i}":""`)}}`) } },
+  { name: 'the maximum number of labels', request: { body: `{"metadata":{"name":"labels","labels":{${many((i) => `"k${i}":""`)}}}}` } },
   {
-    name: 'as many finalizers as fit',
+    name: 'the maximum number of finalizers',
     request: { body: `{"metadata":{"name":"finalizers","finalizers":[${many((i) => `"a${scrambled(i)}"`)}]}}` },
   },
   {
-    name: 'as much environment as fits',
+    name: 'the maximum number of environment variables',
     path: pods,
     request: { body: pod('env', `"containers":[{"name":"c","image":"i","env":[${many((i) => `{"name":"e${scrambled(i)}"}`)}]}]`) },
   },
@@ -114,7 +114,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: 'apply of a long list',
+    name: 'an apply of a long list',
     path: `${serviceAccounts}/long?fieldManager=a`,
     request: {
       ...apply('', ''),
@@ -122,7 +122,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: 'variables of a policy, each of the one before',
+    name: 'variables of a policy, each using the previous one',
     path: policies,
     request: {
       body: policy(
@@ -137,9 +137,9 @@ const rows: readonly Row[] = [
     request: { body: policy('validations', `"validations":[${many((i) => `{"expression":"object.metadata.name != 'x${i}'"}`)}]`) },
   },
   { name: 'brackets', request: { body: '['.repeat(limitBytes) } },
-  { name: 'a number of many digits', request: { body: named('digits', `"data":{"a":${'9'.repeat(limitBytes - 100)}}`) } },
+  { name: 'a number with many digits', request: { body: named('digits', `"data":{"a":${'9'.repeat(limitBytes - 100)}}`) } },
   {
-    name: 'a patch of operations that copy',
+    name: 'a patch with copy operations',
     path: `${configMaps}/small`,
     request: {
       method: 'PATCH',
@@ -148,7 +148,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: 'a patch of operations on the front of a long list',
+    name: 'a patch with operations at the start of a long list',
     path: `${configMaps}/small`,
     request: {
       method: 'PATCH',
@@ -157,7 +157,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: 'a strategic merge patch of one container over and over',
+    name: 'a strategic merge patch that repeats one container',
     path: `${deployments}/d`,
     request: {
       method: 'PATCH',
@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: 'a strategic merge patch that deletes of a long list',
+    name: 'a strategic merge patch that deletes from a long list',
     path: `${deployments}/d`,
     request: {
       method: 'PATCH',
@@ -175,37 +175,37 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: 'an apply of other values to as many keys as fit',
+    name: 'an apply with other values for the maximum number of keys',
     path: `${configMaps}/applied?fieldManager=m`,
     request: apply('applied', 'a'),
     before: apply('applied', ''),
   },
   {
-    name: 'the deletion of as many keys as fit',
+    name: 'the deletion of the maximum number of keys',
     path: `${configMaps}/deleted`,
     request: { method: 'DELETE' },
     before: named('deleted', `"data":{${many((i) => `"k${i}":""`)}}`),
   },
   {
-    name: 'a list of it by a label',
+    name: 'a list that selects it by a label',
     path: `${configMaps}?labelSelector=a`,
     request: {},
     before: named('selected', `"data":{${many((i) => `"k${i}":""`)}}`),
   },
   {
-    name: 'a watch that shows it as a Table',
+    name: 'a watch that returns it as a Table',
     path: `${configMaps}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`,
     request: { headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' } },
     before: named('watched', `"data":{${many((i) => `"k${i}":""`)}}`),
   },
   {
-    name: 'the deletion of a collection with such an object',
+    name: 'a deletecollection with such an object',
     request: { method: 'DELETE' },
     before: named('collected', `"data":{${many((i) => `"k${i}":""`)}}`),
   },
 ];
 
-describe('a body of 3 MiB holds up the others shortly:', () => {
+describe('a body of 3 MiB blocks other clients only briefly:', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     cluster = await startTestCluster();
@@ -222,7 +222,7 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
 
   it.each(rows)('$name', { timeout: 60_000 }, async ({ path = configMaps, request, before }) => {
     let best = Infinity;
-    // The first run compiles.
+    // The first run compiles the code.
     for (let run = 0; run < 3 && best >= atMostMs; run++) {
       if (before)
         await (await (typeof before === 'string' ? cluster.fetch(configMaps, { body: before }) : cluster.fetch(path, before))).text();
@@ -235,7 +235,7 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
     expect(best).toBeLessThan(atMostMs);
   });
 
-  it.each(lists)('as many $name as fit', { timeout: 60_000 }, async ({ path = '', request, atMost = atMostMs }) => {
+  it.each(lists)('the maximum number of $name', { timeout: 60_000 }, async ({ path = '', request, atMost = atMostMs }) => {
     const collection = path.startsWith('/') ? path : `/api/v1/namespaces/default/${path}`;
     let best = Infinity;
     for (let run = 0; run < 3 && best >= atMost; run++) {
@@ -249,7 +249,7 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
     expect(best).toBeLessThan(atMost);
   });
 
-  it('a policy of as many expressions as are stored is compiled and evaluated while others have their turn', {
+  it('a policy with the maximum number of expressions is compiled and evaluated while yielding to other clients', {
     timeout: 120_000,
   }, async () => {
     const validations = many((i) => `{"expression":"object.metadata.name != 'n${i}'"}`, 1_300_000);
@@ -261,7 +261,7 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
     for (let run = 0; run < 3 && best >= atMostMs; run++) {
       const turn = await longestTurn(async () => {
         expect((await cluster.fetch(policies, { method: 'POST', body })).status).toBe(201);
-        // The policy is not compiled yet: who comes now waits for it, and is told by it.
+        // The policy is not compiled yet: the request waits for it and is then denied.
         const denied = await cluster.fetch(configMaps, { body: { metadata: { name: 'n7' } } });
         expect(denied.status).toBe(422);
         expect(await denied.text()).toContain("failed expression: object.metadata.name != 'n7'");
@@ -275,7 +275,7 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
     expect((await cluster.fetch(`${bindings}/all`, { method: 'DELETE' })).status).toBe(200);
   });
 
-  it('ends a validation at the deadline of the request', { timeout: 60_000 }, async () => {
+  it('aborts a validation at the deadline of the request', { timeout: 60_000 }, async () => {
     const variables = many((i) => `{"name":"v${i}","expression":"1"}`);
     const response = await cluster.fetch(`${policies}?timeout=200ms`, {
       method: 'POST',
@@ -284,11 +284,11 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
     expect(response.status).toBe(504);
     await response.text();
     const left = await threadTime(() => sleep(1_000));
-    // All of it takes longer than that second; the step of the validation that is under way, and collecting what it leaves, most of it.
+    // The whole validation takes longer than that second; the remaining time is its current step and garbage collection.
     expect(left).toBeLessThan(850);
   });
 
-  it('ends what a patch asks for at the deadline of the request', { timeout: 60_000 }, async () => {
+  it('aborts a patch at the deadline of the request', { timeout: 60_000 }, async () => {
     const containers = many((i) => `{"name":"c","env":[{"name":"e${i}"}]}`, 2_000_000);
     const response = await cluster.fetch(`${deployments}/d?timeout=1s`, {
       method: 'PATCH',
@@ -302,7 +302,7 @@ describe('a body of 3 MiB holds up the others shortly:', () => {
   });
 });
 
-/** Milliseconds of this thread's processor. */
+/** Returns the CPU milliseconds of this thread during the work. */
 async function threadTime(work: () => Promise<unknown>): Promise<number> {
   const began = process.threadCpuUsage();
   await work();

@@ -16,9 +16,9 @@ import { freePort } from '../../scripts/free-port.ts';
 import { servingFlags } from '../servers/serving-flags.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** As it was built: `npm test` builds it. */
+/** Built by `npm test`. */
 const bin = join(root, 'bin/kubenest');
-/** The number of recommendations in section 1.2 of the benchmark. */
+/** Number of recommendations in section 1.2 of the benchmark. */
 const recommendations = 30;
 
 interface Answer {
@@ -53,13 +53,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts the server, and waits until it is ready. */
+/** Starts the server and waits until it is ready. */
 async function start(): Promise<void> {
   server = spawn(bin, ['serve', '--config=hardened.yaml', `--secure-port=${port}`, ...servingFlags()], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const [text] = (await Promise.race([once(server.stdout!, 'data'), once(server, 'exit').then(() => ['it ended'])])) as [Buffer | string];
+  const [text] = (await Promise.race([once(server.stdout!, 'data'), once(server, 'exit').then(() => ['the server ended'])])) as [
+    Buffer | string,
+  ];
   expect(String(text)).toContain('kubenest serves');
   authority = Authority.load(await ownPair('ca'));
   admin = { pair: await ownPair('admin') };
@@ -72,7 +74,7 @@ async function end(): Promise<void> {
   await once(server, 'exit');
 }
 
-/** A pair that the server made for itself. */
+/** Returns a key pair that the server generated. */
 async function ownPair(name: string): Promise<KeyPair> {
   const [cert, key] = await Promise.all(['crt', 'key'].map((end) => readFile(join(folder, `.kubenest/pki/${name}.${end}`), 'utf8')));
   return { cert: cert ?? '', key: key ?? '' };
@@ -110,7 +112,7 @@ function parsed(text: string): Answer['body'] {
 
 const inDefault = (resource: string): string => `/api/v1/namespaces/default/${resource}`;
 
-/** Creates a service account, and returns a token of it that was asked for. */
+/** Creates a service account and requests a token. */
 async function tokenOf(name: string, expirationSeconds = 3_600): Promise<string> {
   await call(admin, 'POST', inDefault('serviceaccounts'), { metadata: { name } });
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds } };
@@ -118,7 +120,7 @@ async function tokenOf(name: string, expirationSeconds = 3_600): Promise<string>
   return (body['status'] as { token: string }).token;
 }
 
-/** Resolves to the cipher suite of a handshake, or to undefined where the server refuses it. */
+/** Resolves to the cipher suite of a handshake, or to undefined if the server rejects it. */
 async function handshake(ciphers: string, maxVersion: SecureVersion = 'TLSv1.2'): Promise<string | undefined> {
   const socket = tls.connect({ host: '127.0.0.1', port, ca: authority.pair.cert, minVersion: 'TLSv1', maxVersion, ciphers });
   const outcome = await Promise.race([
@@ -131,7 +133,7 @@ async function handshake(ciphers: string, maxVersion: SecureVersion = 'TLSv1.2')
 
 const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'example.test/i:1', imagePullPolicy: 'IfNotPresent' }] } };
 
-/** The items of a flag that is a list. */
+/** Returns the items of a list flag. */
 const listOf = (flag: string): string[] => (flags[flag] ?? '').replace(/^\[|\]$/g, '').split(',');
 
 const embeddedStoreOnly = async (): Promise<void> => {
@@ -150,14 +152,14 @@ const secretIsEncrypted = async (): Promise<void> => {
   await write('configmaps', { metadata: { name: 'm' }, data: { k: canaries.map } });
   const files = ['kubenest.db', 'kubenest.db-wal'].map((name) => join(folder, '.kubenest', name));
   const stored = Buffer.concat(await Promise.all(files.map((file) => readFile(file))));
-  // It is not encrypted, so the search finds what is in the files as it is.
+  // Config maps are not encrypted, so the search must find this text.
   expect(stored.includes(canaries.map)).toBe(true);
   expect(stored.includes(canaries.secret)).toBe(false);
   expect(stored.includes(Buffer.from(canaries.secret).toString('base64').slice(0, 20))).toBe(false);
   expect(stored.includes('k8s:enc:secretbox:v1:key1:')).toBe(true);
 };
 
-/** Holds a recommendation, by its number in the benchmark. */
+/** Checks by number of the recommendation. */
 const checks: Readonly<Record<string, () => Promise<void> | void>> = {
   async '1.2.1'() {
     for (const path of ['/livez', '/readyz', '/healthz']) expect((await call(undefined, 'GET', path)).status).toBe(200);
@@ -189,9 +191,9 @@ const checks: Readonly<Record<string, () => Promise<void> | void>> = {
   async '1.2.7'() {
     expect(listOf('authorization-mode')).toContain('Node');
     const node = await user('system:node:n1', 'system:nodes');
-    // RBAC alone would answer 403.
+    // RBAC alone would answer with 403.
     expect((await call(node, 'GET', '/api/v1/nodes/n1')).status).toBe(404);
-    // Its pods' Secrets are a node's, and no others.
+    // A node may read only the Secrets of its pods.
     for (const name of ['used', 'unused']) await call(admin, 'POST', inDefault('secrets'), { metadata: { name } });
     await tokenOf('default');
     const volumes = [{ name: 'v', secret: { secretName: 'used' } }];
@@ -279,7 +281,7 @@ const checks: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   '1.2.23': embeddedStoreOnly,
   async '1.2.24'() {
-    // The client trusts the server's authority only, and checks the address.
+    // The client trusts only the server's CA and verifies the address.
     expect((await call(undefined, 'GET', '/livez')).status).toBe(200);
     const plain = http.get({ host: '127.0.0.1', port, path: '/livez' });
     const outcome = await Promise.race([
@@ -315,23 +317,23 @@ const checks: Readonly<Record<string, () => Promise<void> | void>> = {
   },
 };
 
-/** The rows of the table of docs/hardening.md. */
+/** Rows of the table in docs/hardening.md. */
 const rows = [...readFileSync(join(root, 'docs/hardening.md'), 'utf8').matchAll(/^\| (1\.2\.\d+) +\| ([^|]+?) +\| ([^|]+?) +\|$/gm)].map(
   ([, id = '', recommendation = '', how = '']) => ({ id, recommendation, how }),
 );
 
-test('docs/hardening.md has each recommendation of CIS 1.12 section 1.2, and each has a check', () => {
+test('docs/hardening.md contains each recommendation of CIS 1.12 section 1.2, and each has a check', () => {
   const ids = Array.from({ length: recommendations }, (_, i) => `1.2.${i + 1}`);
   expect(rows.map(({ id }) => id)).toEqual(ids);
   expect(Object.keys(checks)).toEqual(ids);
 });
 
 describe('a server with config/hardened.yaml', () => {
-  it.each(rows)('CIS $id holds: $recommendation: $how', { timeout: 60_000 }, async ({ id }) => {
+  it.each(rows)('CIS $id is satisfied: $recommendation: $how', { timeout: 60_000 }, async ({ id }) => {
     await checks[id]?.();
   });
 
-  it('starts again with the key that was made once, and still reads its Secrets', { timeout: 60_000 }, async () => {
+  it('restarts with its generated key and still reads its Secrets', { timeout: 60_000 }, async () => {
     await secretIsEncrypted();
     await end();
     await start();

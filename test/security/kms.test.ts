@@ -55,9 +55,9 @@ async function rewrite(cluster: TestCluster): Promise<{ before: string; after: s
   return { before: present.metadata.resourceVersion, after: written.metadata.resourceVersion };
 }
 
-it('the file never holds the text; each start has a key of its own, and reads those of the starts before', async () => {
+it('the files never contain the plain text; each start uses its own data key and reads those of earlier starts', async () => {
   await using kms = await startKms(socket);
-  // Calls are counted here: none is to be repeated.
+  // Counts calls, so retries must not happen.
   const patient = [kmsProvider(socket, '10s')];
   for (const name of ['a', 'b']) {
     await using cluster = await start(patient);
@@ -65,14 +65,14 @@ it('the file never holds the text; each start has a key of its own, and reads th
   }
   await using cluster = await start(patient);
   expect([await tokenOf(cluster, 'a'), await tokenOf(cluster, 'b')]).toEqual([encoded, encoded]);
-  // The second start read the first's key, the third those of both.
+  // The second start read the key of the first, the third both.
   expect(kms.calls).toMatchObject({ Encrypt: 3, Decrypt: 3 });
   const text = await stored();
   expect(text).toContain('k8s:enc:kms:v2:vault:');
   expect([text.includes(canary), text.includes(encoded)]).toEqual([false, false]);
 });
 
-it('a write of an unchanged object writes with the new key of the service, and only then', async () => {
+it('a write of an unchanged object happens once the service has a new key, and not before', async () => {
   await using kms = await startKms(socket);
   {
     await using cluster = await start();
@@ -88,7 +88,7 @@ it('a write of an unchanged object writes with the new key of the service, and o
   expect(second.after).toBe(second.before);
 });
 
-it('what is encrypted and decrypted is counted, and what fails by how the service answers', { timeout: 60_000 }, async () => {
+it('transformations are counted, failures by the status of the service', { timeout: 60_000 }, async () => {
   const keys: KmsKeys = new Map();
   const counted = async (cluster: TestCluster): Promise<string[]> => {
     const text = await (await cluster.fetch('/metrics')).text();
@@ -112,7 +112,7 @@ it('what is encrypted and decrypted is counted, and what fails by how the servic
   await expect.poll(() => counted(cluster), { timeout: 5_000 }).toContainEqual(expect.stringContaining(labels('from_storage', 'OK')));
 });
 
-it('moves from a local key to the service while it runs, and back', async () => {
+it('migrates from a local key to the service while running, and back', async () => {
   await using kms = await startKms(socket);
   const local = { secretbox: { keys: [{ name: 'a', secret: Buffer.alloc(32, 1).toString('base64') }] } };
   await using cluster = await start([local]);
@@ -126,15 +126,15 @@ it('moves from a local key to the service while it runs, and back', async () => 
   expect(kms.calls.Encrypt).toBe(2);
 });
 
-it('keeps what it had where the service of a new configuration is not well', async () => {
+it('keeps its configuration if the service of a new one is unhealthy', async () => {
   await using cluster = await start([{ identity: {} }]);
   const next = parseEncryptionConfiguration(configuration([kmsProvider(join(folder, 'nobody.sock'))]));
   await expect(cluster.app.reloadEncryption(next)).rejects.toThrow(/kms-provider-0: failed to perform status section.*DeadlineExceeded/);
   expect((await cluster.fetch(secrets, { body: secret('s') })).status).toBe(201);
 });
 
-describe('a service that fails', () => {
-  it.each(['refuses', 'hangs'] as const)('%s: what is known is read and written on, and health says so', async (fault) => {
+describe('a failing service', () => {
+  it.each(['refuses', 'hangs'] as const)('%s: known keys still read and write, and the health check fails', async (fault) => {
     await using kms = await startKms(socket);
     await using cluster = await start();
     await cluster.fetch(secrets, { body: secret('s') });
@@ -145,7 +145,7 @@ describe('a service that fails', () => {
     expect(await health('/readyz/kms-providers')).toBe(200);
   });
 
-  it('that is not there at the start: nothing is written in plain text, and all is well once it comes', async () => {
+  it('that is down at the start: nothing is written in plain text, and everything works once it is up', async () => {
     const keys: KmsKeys = new Map();
     await using cluster = await start();
     const refused = await cluster.fetch(secrets, { body: secret('s') });
@@ -165,7 +165,7 @@ describe('a service that fails', () => {
     expect(await stored()).not.toContain(canary);
   });
 
-  it('that has been there before: everything else is served, requests learn why, and all is well once it comes back', {
+  it('that went down before a restart: other resources are served, affected requests report the reason, and it recovers', {
     timeout: 60_000,
   }, async () => {
     const keys: KmsKeys = new Map();
@@ -192,7 +192,7 @@ describe('a service that fails', () => {
     expect(await tokenOf(cluster)).toBe(encoded);
   });
 
-  it('that all depends on: the start goes on once it comes back', { timeout: 60_000 }, async () => {
+  it('that everything depends on: the start continues once it is up', { timeout: 60_000 }, async () => {
     const keys: KmsKeys = new Map();
     const everything = ['*.*'];
     {
@@ -208,7 +208,7 @@ describe('a service that fails', () => {
     expect(await tokenOf(cluster)).toBe(encoded);
   });
 
-  it('under load: every write that was answered with success is read again', async () => {
+  it('under load: every successful write can be read again', async () => {
     await using kms = await startKms(socket);
     await using cluster = await start();
     const written: string[] = [];
@@ -226,7 +226,7 @@ describe('a service that fails', () => {
   });
 });
 
-it('what the service says is in the metrics, and its keys are not', async () => {
+it('the metrics contain the status of the service but not its keys', async () => {
   await using _kms = await startKms(socket);
   await using cluster = await start();
   await cluster.fetch(secrets, { body: secret('s') });
@@ -242,30 +242,34 @@ it('what the service says is in the metrics, and its keys are not', async () => 
 
 it.each([
   { name: 'v1', kms: { apiVersion: 'v1' }, want: 'KMSv1 is deprecated' },
-  { name: 'no version', kms: { apiVersion: undefined }, want: 'KMSv1 is deprecated' },
+  { name: 'a missing version', kms: { apiVersion: undefined }, want: 'KMSv1 is deprecated' },
   { name: 'a colon in the name', kms: { name: 'a:b' }, want: "invalid KMS provider name a:b, must not contain ':'" },
-  { name: 'no name', kms: { name: undefined }, want: 'name is a mandatory field for a provider' },
-  { name: 'no endpoint', kms: { endpoint: undefined }, want: 'endpoint is a mandatory field for a kms' },
+  { name: 'a missing name', kms: { name: undefined }, want: 'name is a mandatory field for a provider' },
+  { name: 'a missing endpoint', kms: { endpoint: undefined }, want: 'endpoint is a mandatory field for a kms' },
   { name: 'tcp', kms: { endpoint: 'tcp://localhost:1' }, want: 'unsupported scheme "tcp" for KMS provider, only unix is supported' },
-  { name: 'a timeout of nothing', kms: { timeout: '0s' }, want: 'timeout should be a positive value' },
+  { name: 'a zero timeout', kms: { timeout: '0s' }, want: 'timeout should be a positive value' },
   { name: 'a cache size', kms: { cachesize: 10 }, want: 'cachesize is not supported in v2' },
-])('refuses $name', ({ kms, want }) => {
+])('rejects $name', ({ kms, want }) => {
   const text = configuration([{ kms: { ...kmsProvider().kms, ...kms } }]);
   expect(() => parseEncryptionConfiguration(text)).toThrow(want);
 });
 
 it.each([
-  { name: 'a resource twice', resources: [['secrets', 'secrets']], want: 'the same resource cannot be specified multiple times' },
-  { name: 'what a wildcard masks', resources: [['secrets', '*.']], want: 'using overlapping resources' },
-  { name: 'what all mask', resources: [['*.*', 'pods']], want: 'using overlapping resources' },
+  { name: 'a duplicate resource', resources: [['secrets', 'secrets']], want: 'the same resource cannot be specified multiple times' },
+  { name: 'a resource masked by a wildcard', resources: [['secrets', '*.']], want: 'using overlapping resources' },
+  { name: 'a resource masked by all', resources: [['*.*', 'pods']], want: 'using overlapping resources' },
   {
-    name: 'what an earlier rule masks',
+    name: 'a resource masked by an earlier rule',
     resources: [['*.apps'], ['deployments.apps']],
     want: 'resource "deployments.apps" is masked by earlier rule "*.apps"',
   },
   { name: 'extensions', resources: [['*.extensions']], want: "'extensions' group has been removed" },
-  { name: 'what has no API', resources: [['serviceipallocations']], want: 'resources which do not have REST API/s cannot be encrypted' },
-])('refuses $name', ({ resources, want }) => {
+  {
+    name: 'a resource without an API',
+    resources: [['serviceipallocations']],
+    want: 'resources which do not have REST API/s cannot be encrypted',
+  },
+])('rejects $name', ({ resources, want }) => {
   const rules = resources.map((names) => ({ resources: names, providers: [{ identity: {} }] }));
   const text = JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources: rules });
   expect(() => parseEncryptionConfiguration(text)).toThrow(want);

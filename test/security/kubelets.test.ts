@@ -26,12 +26,12 @@ afterAll(() => rm(folder, { recursive: true }));
 
 it.each([
   {
-    name: 'shows its certificate to a kubelet whose authority it knows',
+    name: 'presents its certificate to a kubelet with a trusted CA',
     ca: 'ca.crt',
     want: [200, 'asked by kube-apiserver-kubelet-client'],
   },
   {
-    name: 'tells nothing to a kubelet of another authority',
+    name: 'sends nothing to a kubelet with another CA',
     ca: 'other.crt',
     want: [500, 'x509: certificate signed by unknown authority'],
   },

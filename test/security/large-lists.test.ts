@@ -1,9 +1,9 @@
-/** How long lists of many objects, and watches that begin with them, keep the server from answering others: measured as event-loop.test.ts does. */
+/** Measures how long lists of many objects, and watches that start with them, block the event loop, like event-loop.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { longestTurn } from './longest-turn.ts';
 
-/** They take 25 at most; a collection of garbage may come upon them. */
+/** Limit in milliseconds; the lists take at most 25, to which garbage collection may add. */
 const atMostMs = 100;
 const count = 12_000;
 const pods = '/api/v1/namespaces/default/pods';
@@ -21,16 +21,16 @@ const event = (i: number): object => ({
   message: 'x'.repeat(500),
 });
 
-/** No mark is longer. */
+/** Maximum length of a mark. */
 const markBytes = 20;
 
 interface Row {
   readonly name: string;
   readonly path: string;
   readonly accept?: string;
-  /** Objects that it must show. */
+  /** Number of objects in the response. */
   readonly shown?: number;
-  /** Stands once in each. */
+  /** Matches once in each object. */
   readonly mark?: RegExp;
 }
 
@@ -41,26 +41,26 @@ const lists: readonly Row[] = [
   { name: 'indented JSON', path: `${pods}?pretty=true` },
   { name: 'protobuf', path: pods, accept: 'application/vnd.kubernetes.protobuf', mark: /default-scheduler/g },
   { name: 'a table', path: pods, accept: table },
-  { name: 'a table that is sorted', path: coreEvents, accept: table },
-  { name: 'a table with its objects, indented', path: `${pods}?includeObject=Object&pretty=true`, accept: table },
+  { name: 'a sorted table', path: coreEvents, accept: table },
+  { name: 'an indented table with its objects', path: `${pods}?includeObject=Object&pretty=true`, accept: table },
   { name: 'metadata', path: pods, accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' },
   { name: 'another version', path: events },
   { name: 'YAML', path: pods, accept: 'application/yaml' },
-  { name: 'what has a label', path: `${pods}?labelSelector=shard%3Ds3`, shown: count / 10 },
-  { name: 'what has a field', path: `${pods}?fieldSelector=spec.schedulerName%3Ddefault-scheduler` },
-  { name: 'what is on a node', path: `${pods}?fieldSelector=spec.nodeName%3Dnode-7`, shown: count / 100 },
+  { name: 'objects with a label', path: `${pods}?labelSelector=shard%3Ds3`, shown: count / 10 },
+  { name: 'objects with a field value', path: `${pods}?fieldSelector=spec.schedulerName%3Ddefault-scheduler` },
+  { name: 'objects on a node', path: `${pods}?fieldSelector=spec.nodeName%3Dnode-7`, shown: count / 100 },
 ];
 
-/** Each with a bookmark behind the objects. */
+/** Watches with a bookmark after the objects. */
 const watches: readonly Row[] = [
   { name: 'JSON', path: pods },
   { name: 'protobuf', path: pods, accept: 'application/vnd.kubernetes.protobuf;stream=watch' },
   { name: 'a table', path: pods, accept: table },
   { name: 'another version', path: events },
-  { name: 'what has a label', path: `${pods}?labelSelector=shard%3Ds4`, shown: count / 10 },
+  { name: 'objects with a label', path: `${pods}?labelSelector=shard%3Ds4`, shown: count / 10 },
 ];
 
-describe(`a list of ${count} objects holds up the others shortly:`, () => {
+describe(`a list of ${count} objects blocks other clients only briefly:`, () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     cluster = await startTestCluster();
@@ -80,7 +80,7 @@ describe(`a list of ${count} objects holds up the others shortly:`, () => {
   }, 120_000);
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  /** Of up to three times, since collections of garbage come when they like: what was encoded for the time before is made anew. */
+  /** Returns the best of up to three runs, because garbage collection interferes; each run encodes again. */
   async function best(work: () => Promise<void>): Promise<number> {
     let turn = await longestTurn(work);
     for (let more = 2; more > 0 && turn >= atMostMs; more--) {
@@ -108,7 +108,7 @@ describe(`a list of ${count} objects holds up the others shortly:`, () => {
       for await (const piece of response.body!) {
         const text = rest + Buffer.from(piece).toString('latin1');
         seen += occurrences(text, mark);
-        // What is cut in two: marks are shorter than this, and none stands in it whole.
+        // Keeps the end of the text, which may contain a split mark; marks are shorter than this.
         rest = text.slice(-markBytes).replace(mark, '');
       }
       expect(seen).toBe(shown);
@@ -131,7 +131,7 @@ describe(`a list of ${count} objects holds up the others shortly:`, () => {
     expect(turn).toBeLessThan(atMostMs);
   });
 
-  it('the deletion of all', { timeout: 60_000 }, async () => {
+  it('the deletion of all objects', { timeout: 60_000 }, async () => {
     const turn = await longestTurn(async () => {
       const response = await cluster.fetch(coreEvents, { method: 'DELETE' });
       expect(response.status).toBe(200);

@@ -1,7 +1,7 @@
-/** What fits into a body. */
+/** Maximum size of a body. */
 export const limitBytes = 3 * 1_048_576 - 4_096;
 
-/** As many of the texts as fit, with commas between them. */
+/** Returns as many of the texts as fit, separated by commas. */
 export function many(make: (i: number) => string, bytes = limitBytes): string {
   const parts: string[] = [];
   for (let i = 0, size = 0; ; i++) {
@@ -12,7 +12,7 @@ export function many(make: (i: number) => string, bytes = limitBytes): string {
   }
 }
 
-/** The longest time of this thread's processor between two turns of the event loop while the work lasts, in milliseconds. */
+/** Returns the longest CPU time of this thread between two turns of the event loop during the work, in milliseconds. */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let isOver = false;
@@ -29,7 +29,7 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
   };
   setImmediate(watch);
   await work();
-  // The turn in which the answer was made.
+  // Includes the turn that created the response.
   await new Promise((resolve) => setImmediate(resolve));
   isOver = true;
   return longest;

@@ -1,4 +1,4 @@
-/** Objects with more errors than an answer tells, and than the call stack has room for when they are passed on as arguments. */
+/** Tests objects with more errors than a response lists, and more than the call stack permits as arguments. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
@@ -33,7 +33,7 @@ const rows = [
   },
 ];
 
-describe('200,000 that are invalid are told as some are', () => {
+describe('200,000 errors are reported like a few', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     cluster = await startTestCluster();

@@ -1,6 +1,6 @@
 /**
- * Bodies of the greatest size of which a hundred octets are made of each, many at once: the memory of the process stays bounded, a small request is answered, and a
- * large one of another user has its turn before the rest of theirs.
+ * Many concurrent bodies of the maximum size that expand a hundredfold: memory must be bounded, small requests must be
+ * answered, and a large request of another user must not wait for all of them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { memory } from '../servers/memory.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const count = 16;
-/** Two bodies that are worked on take 200 MB, and as much is garbage; all at once take 2 GB. */
+/** Two bodies in progress take 200 MB and as much garbage; all at once would take 2 GB. */
 const mostMegabytes = 1_000;
 let folder: string;
 let server: Kubenest;
@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('works on few of them at once, of each user in turn', { timeout: 180_000 }, async () => {
+it('processes a few of them at a time, users in turn', { timeout: 180_000 }, async () => {
   const owners = Array.from({ length: 1_000_000 }, () => ({}));
   const large = { metadata: { name: 'large', ownerReferences: owners } };
   const post = (token: string, body: unknown): Promise<number> => server.fetch(configMaps, { token, body }).then(({ status }) => status);
@@ -42,9 +42,9 @@ it('works on few of them at once, of each user in turn', { timeout: 180_000 }, a
   const answeredBefore = answered;
   expect(await post('other', { metadata: { name: 'small' } })).toBe(201);
   expect(await post('other', large)).toBe(422);
-  // Those that were being worked on, and those whose turn it was meanwhile.
+  // The requests in progress, and those that were due meanwhile.
   expect(answered - answeredBefore).toBeLessThan(count / 2);
-  // Of many at once some may have waited longer than a request may.
+  // Some may have waited until their deadline.
   expect(new Set([...(await Promise.all(greedy)), 504])).toEqual(new Set([422, 504]));
   expect(memory(server).most - before).toBeLessThan(mostMegabytes);
 });

@@ -8,7 +8,7 @@ import { Authority, type KeyPair } from '#cmd/certificates/issue';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { type JsonService, kubeconfigOf, type OidcProvider, startJsonService, startOidcProvider } from './services.ts';
 
-/** How somebody shows who they are: headers, and maybe a certificate. */
+/** Credentials of a request: headers and optionally a certificate. */
 interface Show {
   readonly headers?: Readonly<Record<string, string>>;
   readonly certificate?: KeyPair;
@@ -119,7 +119,7 @@ const bootstrapSecret = {
 
 const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
 
-/** Everybody who gets in, and how; `user` is who they are then. */
+/** All valid credentials with their `user`. */
 const known = (account: string): readonly { name: string; show: Show; user: string }[] => [
   { name: 'a static token', show: bearer('static-token'), user: 'static' },
   { name: 'a password', show: basic('known:secret'), user: 'known' },
@@ -127,58 +127,58 @@ const known = (account: string): readonly { name: string; show: Show; user: stri
   { name: 'a service account', show: bearer(account), user: 'system:serviceaccount:default:robot' },
   { name: 'a bootstrap token', show: bearer('abcdef.0123456789abcdef'), user: 'system:bootstrap:abcdef' },
   { name: 'an ID token', show: bearer(oidcTokens.good), user: 'federated' },
-  { name: 'a token of the webhook', show: bearer('hooked-token'), user: 'hooked' },
-  { name: 'the certificate of a node', show: { certificate: certificates.node }, user: 'system:node:n1' },
+  { name: 'a token for the webhook', show: bearer('hooked-token'), user: 'hooked' },
+  { name: 'a node certificate', show: { certificate: certificates.node }, user: 'system:node:n1' },
   { name: 'a front proxy', show: { certificate: certificates.proxy, headers: remote }, user: 'proxied' },
   { name: 'nothing', show: {}, user: 'system:anonymous' },
   { name: 'headers of a front proxy without its certificate', show: { headers: remote }, user: 'system:anonymous' },
   { name: 'an empty bearer token', show: bearer(' static-token'), user: 'system:anonymous' },
 ];
 
-/** Everybody who shows something wrong: refused, never taken for a stranger. */
+/** All invalid credentials, which must be rejected and never count as anonymous. */
 const wrong = (account: string): readonly { name: string; show: Show }[] => [
   { name: 'an unknown token', show: bearer('nope') },
   { name: 'a wrong password', show: basic('known:nope') },
-  { name: "another user's password", show: basic('other:secret') },
-  { name: 'a certificate of an unrelated authority (CVE-2016-7075)', show: { certificate: certificates.stranger } },
-  { name: 'a certificate for servers (CVE-2016-7075)', show: { certificate: certificates.server } },
-  { name: 'a service account token that was changed', show: bearer(`${account.slice(0, -8)}AAAAAAAA`) },
+  { name: '"another user\'s password', show: basic('other:secret') },
+  { name: 'a certificate of an unrelated CA (CVE-2016-7075)', show: { certificate: certificates.stranger } },
+  { name: 'a server certificate (CVE-2016-7075)', show: { certificate: certificates.server } },
+  { name: 'a modified service account token', show: bearer(`${account.slice(0, -8)}AAAAAAAA`) },
   { name: 'a token without a signature', show: bearer(`${account.split('.').slice(0, 2).join('.')}.`) },
   {
     name: 'a token with the algorithm none',
     show: bearer(`${Buffer.from('{"alg":"none"}').toString('base64url')}.${account.split('.')[1]}.`),
   },
   { name: 'a bootstrap token with another secret', show: bearer('abcdef.ffffffffffffffff') },
-  { name: 'an ID token that has ended', show: bearer(oidcTokens.expired) },
-  { name: 'an ID token that another key signed', show: bearer(oidcTokens.forged) },
+  { name: 'an expired ID token', show: bearer(oidcTokens.expired) },
+  { name: 'an ID token signed by another key', show: bearer(oidcTokens.forged) },
   { name: 'an ID token for another client', show: bearer(oidcTokens.otherAudience) },
-  { name: 'a front proxy that is not allowed', show: { certificate: certificates.otherProxy, headers: remote } },
+  { name: 'a front proxy with a disallowed name', show: { certificate: certificates.otherProxy, headers: remote } },
 ];
 
 interface AuthorizerRow {
   readonly name: string;
   readonly flags: () => readonly string[];
-  /** True for a user who is not let in at all; default: nobody. */
+  /** Returns true for a user who is rejected with 401. Default: nobody. */
   readonly refuses?: (user: string) => boolean;
-  /** Whether the user may list config maps. */
+  /** Returns true if the user can list config maps. */
   readonly allows: (user: string) => boolean;
-  /** Whether the user may also do so as somebody else, whom these resources stand for. */
+  /** Returns true if the user can also do so while impersonating the resources. */
   readonly impersonates: (user: string, resources: readonly string[]) => boolean;
-  /** Whether a node may read itself. */
+  /** True if a node can read its own object. */
   readonly knowsNodes: boolean;
 }
 
-/** Whom one can act as, and what one must be allowed to impersonate for it. */
+/** Impersonated users and the resources that require permission. */
 const impersonations: readonly { name: string; headers: Readonly<Record<string, string>>; resources: readonly string[] }[] = [
   { name: 'a user', headers: { 'impersonate-user': 'somebody' }, resources: ['users'] },
   {
-    name: 'a user of a group',
+    name: 'a user with a group',
     headers: { 'impersonate-user': 'somebody', 'impersonate-group': 'other' },
     resources: ['users', 'groups'],
   },
   { name: 'a user with a uid', headers: { 'impersonate-user': 'somebody', 'impersonate-uid': '1' }, resources: ['users', 'uids'] },
   {
-    name: 'a user with an attribute',
+    name: 'a user with an extra field',
     headers: { 'impersonate-user': 'somebody', 'impersonate-extra-scopes': 'view' },
     resources: ['users', 'userextras'],
   },
@@ -194,7 +194,7 @@ const authorizers: readonly AuthorizerRow[] = [
   {
     name: 'AlwaysAllow',
     flags: () => ['--authorization-mode=AlwaysAllow'],
-    // Where everything is allowed, nobody is anonymous.
+    // Anonymous access is disabled with AlwaysAllow.
     refuses: stranger,
     allows: () => true,
     impersonates: () => true,
@@ -314,7 +314,7 @@ describe.each(authorizers)('authorization by $name', ({ flags, refuses = () => f
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it('answers everybody who is known by what they may', async () => {
+  it('authorizes every authenticated user', async () => {
     for (const { name, show, user } of known(account)) {
       const { status, body } = await ask(cluster, list, show);
       expect([name, status], body).toEqual([name, refuses(user) ? 401 : allows(user) ? 200 : 403]);
@@ -322,19 +322,19 @@ describe.each(authorizers)('authorization by $name', ({ flags, refuses = () => f
     }
   });
 
-  it.each(impersonations)('answers impersonation of $name by what they may', async ({ headers, resources }) => {
+  it.each(impersonations)('authorizes impersonation of $name', async ({ headers, resources }) => {
     for (const { name, show, user } of known(account)) {
       const { status, body } = await ask(cluster, list, show, headers);
       expect([name, status], body).toEqual([name, refuses(user) ? 401 : impersonates(user, resources) ? 200 : 403]);
     }
   });
 
-  it('answers a node that asks for itself', async () => {
+  it("authorizes a node's request for itself", async () => {
     const { status, body } = await ask(cluster, '/api/v1/nodes/n1', { certificate: certificates.node });
     expect(status, body).toBe(knowsNodes ? 200 : 403);
   });
 
-  it('refuses everybody who shows something wrong, and does not say what', async () => {
+  it('rejects all invalid credentials without giving a reason', async () => {
     for (const { name, show } of wrong(account)) {
       const { status, body } = await ask(cluster, list, show);
       expect([name, status], body).toEqual([name, 401]);
@@ -343,8 +343,8 @@ describe.each(authorizers)('authorization by $name', ({ flags, refuses = () => f
   });
 });
 
-describe('services that fail', () => {
-  it('an authorization webhook that is gone allows nothing, and is asked again', async () => {
+describe('failing services', () => {
+  it('an unreachable authorization webhook allows nothing and is called again', async () => {
     await using service = await startJsonService(() => ({ status: 503, body: {} }));
     await writeFile(file('failing.json'), kubeconfigOf(service.url));
     await using cluster = await startTestCluster({
@@ -357,7 +357,7 @@ describe('services that fail', () => {
     expect((await cluster.fetch(list, { as: 'jane' })).status).toBe(200);
   });
 
-  it('a token webhook that is gone lets nobody in, and the others in as ever', async () => {
+  it('an unreachable token webhook rejects its tokens; other authenticators are unaffected', async () => {
     await using service = await startJsonService(() => ({ status: 400, body: {} }));
     await writeFile(file('failing.json'), kubeconfigOf(service.url));
     await using cluster = await startTestCluster({ flags: [`--authentication-token-webhook-config-file=${file('failing.json')}`] });
@@ -369,7 +369,7 @@ describe('services that fail', () => {
 });
 
 describe('configuration files', () => {
-  it('an AuthenticationConfiguration maps and checks claims by CEL', async () => {
+  it('an AuthenticationConfiguration maps and validates claims by CEL', async () => {
     await writeFile(
       file('authentication.yaml'),
       JSON.stringify({
@@ -415,7 +415,7 @@ describe('configuration files', () => {
     expect((await cluster.fetch('/version', { as: null })).status).toBe(401);
   });
 
-  it('an AuthorizationConfiguration asks webhooks only of what fits their conditions', async () => {
+  it('an AuthorizationConfiguration calls webhooks only for requests that match their conditions', async () => {
     const webhook = {
       timeout: '1s',
       subjectAccessReviewVersion: 'v1',

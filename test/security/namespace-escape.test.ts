@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-describe('a user who may do everything in one namespace', () => {
+describe('a user with all permissions in one namespace', () => {
   const patched = { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } } };
   it.each([
     ['GET', `${own}/namespaces`, undefined],
@@ -52,17 +52,17 @@ describe('a user who may do everything in one namespace', () => {
     expect(response.status).toBe(404);
   });
 
-  it('has not changed the other namespace', async () => {
+  it('did not change the other namespace', async () => {
     const response = await cluster.fetch('/api/v1/namespaces/victim');
     expect(await response.json()).toMatchObject({ metadata: { name: 'victim' }, status: { phase: 'Active' } });
     expect((await cluster.fetch('/api/v1/namespaces/made')).status).toBe(404);
   });
 });
 
-describe('a user who may list one secret by its name', () => {
+describe('a user who can list one secret by name', () => {
   const list = (query: string): Promise<Response> => cluster.fetch(`${own}/secrets?${query}`, { as: 'reader' });
 
-  it('may list it', async () => {
+  it('can list it', async () => {
     const response = await list('fieldSelector=metadata.name%3Dopen');
     const { items } = (await response.json()) as { items: { metadata: { name: string } }[] };
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['open']);
@@ -77,14 +77,14 @@ describe('a user who may list one secret by its name', () => {
     'fieldSelector=metadata.name%3Dhidden&fieldSelector=metadata.name%3Dopen',
     'fieldSelector=metadata.name%3Dopen%2Fhidden',
     '',
-  ])('may not list others with %j', async (query) => {
+  ])('cannot list others with %j', async (query) => {
     const response = await list(query);
     const { items = [] } = (await response.json()) as { items?: { metadata: { name: string } }[] };
     expect(items.map(({ metadata }) => metadata.name)).not.toContain('hidden');
     expect(response.status).toBe(query.endsWith('open,') ? 200 : 403);
   });
 
-  it('may not watch another by a field selector beside the name in the path', async () => {
+  it('cannot watch another one by a field selector in addition to the name in the path', async () => {
     const path = '/api/v1/watch/namespaces/own/secrets/open?fieldSelector=metadata.name%3Dhidden';
     const response = await cluster.fetch(path, { as: 'reader' });
     expect(await response.json()).toMatchObject({ code: 400, message: "fieldSelector metadata.name doesn't match requested name" });

@@ -10,23 +10,23 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 const namespace = '/api/v1/namespaces/default';
 const rbac = 'rbac.authorization.k8s.io';
 
-describe('flaws that API servers had', () => {
+describe('known API server vulnerabilities', () => {
   it.each([
-    { name: 'a namespaced resource by a path without its namespace', path: '/api/v1/configmaps/a', want: 404 },
-    { name: 'a cluster-scoped resource below a namespace (CVE-2019-11247)', path: `${namespace}/nodes/n`, want: 404 },
-    // As the real server answers it: the key is refused, not resolved.
-    { name: 'a namespace that climbs (CVE-2015-5305)', path: '/api/v1/namespaces/%2e%2e/configmaps/a', want: 500 },
+    { name: 'a namespaced resource without its namespace', path: '/api/v1/configmaps/a', want: 404 },
+    { name: 'a cluster-scoped resource in a namespace (CVE-2019-11247)', path: `${namespace}/nodes/n`, want: 404 },
+    // Equals the real server's response: the key is rejected, not resolved.
+    { name: 'a namespace with path traversal (CVE-2015-5305)', path: '/api/v1/namespaces/%2e%2e/configmaps/a', want: 500 },
     { name: 'an escaped slash in a name', path: `${namespace}/configmaps/a%2fb`, want: 404 },
   ])('$name is not served', async ({ path, want }) => {
     expect((await cluster.fetch(path)).status).toBe(want);
   });
 
-  it.each(['/metrics', '/debug/pprof/', '/debug/flags/v', '/logs/'])('%s needs rights (CVE-2019-11248)', async (path) => {
+  it.each(['/metrics', '/debug/pprof/', '/debug/flags/v', '/logs/'])('%s requires permission (CVE-2019-11248)', async (path) => {
     const as = async (user: string | null): Promise<number> => (await cluster.fetch(path, { as: user })).status;
     expect([await as('jane'), await as(null)]).toEqual([403, 403]);
   });
 
-  it('what clients make up is no label of metrics (CVE-2020-8552)', async () => {
+  it('metric labels do not contain client input (CVE-2020-8552)', async () => {
     for (let i = 0; i < 300; i += 1) {
       await cluster.fetch(`/apis/g${i}.example.com/v1/r${i}`, { as: 'jane' });
       await cluster.fetch(`/made/up/${i}`, { as: 'jane', method: `VERB${i}` });
@@ -35,7 +35,7 @@ describe('flaws that API servers had', () => {
     expect(text).not.toMatch(/g29\d\.example|made\/up|VERB29/);
   });
 
-  it('nobody grants what they do not have by a patch either (CVE-2016-1905)', async () => {
+  it('a patch cannot grant permissions that the user lacks (CVE-2016-1905)', async () => {
     const create = (path: string, body: object, as = 'admin') => cluster.fetch(path, { body, as });
     const roles = `/apis/${rbac}/v1/namespaces/default/roles`;
     const rules = [{ apiGroups: [rbac], resources: ['roles', 'rolebindings'], verbs: ['*'] }].map((rule) => ({
@@ -70,7 +70,7 @@ describe('flaws that API servers had', () => {
     });
   });
 
-  it('a websocket that execs needs the right to create', async () => {
+  it('a WebSocket exec requires the create permission', async () => {
     const roles = `/apis/${rbac}/v1/namespaces/default`;
     await cluster.fetch(`${roles}/roles`, {
       body: {
@@ -100,8 +100,8 @@ describe('flaws that API servers had', () => {
   });
 });
 
-describe('threats of this runtime', () => {
-  it('keys of prototypes are plain data', async () => {
+describe('threats specific to this runtime', () => {
+  it('prototype keys are plain data', async () => {
     const data = JSON.parse('{"__proto__": "a", "constructor": "b", "toString": "c"}') as object;
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'keys', labels: { constructor: 'x' } }, data };
     expect((await cluster.fetch(`${namespace}/configmaps`, { body })).status).toBe(201);
@@ -116,12 +116,12 @@ describe('threats of this runtime', () => {
     expect(({} as Record<string, unknown>)['a']).toBeUndefined();
   });
 
-  it.each(['__proto__', 'constructor', 'impersonate-extra-__proto__'])('a header named %s does nothing', async (name) => {
+  it.each(['__proto__', 'constructor', 'impersonate-extra-__proto__'])('a header named %s has no effect', async (name) => {
     const response = await cluster.fetch('/version', { headers: { [name]: 'x' } });
     expect([200, 400]).toContain(response.status);
   });
 
-  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('a resource named %s is none', async (name) => {
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('a resource named %s does not exist', async (name) => {
     const statuses = await Promise.all(
       [`/api/v1/${name}`, `/apis/${name}/v1/pods`, `${namespace}/pods/p/${name}`].map(async (path) => (await cluster.fetch(path)).status),
     );

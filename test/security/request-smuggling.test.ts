@@ -1,5 +1,5 @@
 /**
- * Requests of several users share a connection to an extension API server: where one ends and the next begins must not be for a client to say.
+ * Requests of several users share a connection to an extension API server, so clients must not control where a request ends.
  * CWE-444; RFC 9112, 11.2; RFC 9113, 8.1.1 and 10.3.
  */
 import { once } from 'node:events';
@@ -51,7 +51,8 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
         );
       })
       .on('clientError', (error: NodeJS.ErrnoException, socket) => {
-        // A request that was broken off in its body is none: where only its end tells that it is malformed, its begin is on its way already.
+        // A request aborted in its body does not count: if only its end shows that it is malformed, its start has already
+        // been forwarded.
         if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
           seen.push({ method: error.code, url: '', user: undefined, body: '', headers: {} });
         socket.destroy();
@@ -90,10 +91,10 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
 
   const authorization = (user: string): string => `Bearer ${cluster.token(user)}`;
 
-  /** Over HTTP/2; resolves with the status, or the code of the reset. */
+  /** Sends a request over HTTP/2. Resolves to the status or the code of the reset. */
   async function overHttp2(method: string, headers: http2.OutgoingHttpHeaders, body: string | undefined): Promise<number> {
     const session = http2.connect(cluster.url ?? '', { ca: cluster.certificateAuthority ?? '' });
-    // node:http2 ends the connection of such a request (RFC 9113, 5.4.1), with a code of its own.
+    // node:http2 closes the connection of such a request (RFC 9113, 5.4.1), with its own code.
     session.on('error', () => undefined);
     const fields = { ':method': method, ':path': `${things}/attack`, authorization: authorization('mallory'), ...headers };
     const stream = session.request(fields, { endStream: body === undefined });
@@ -106,7 +107,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     return outcome;
   }
 
-  /** Over HTTP/1.1, as it stands; resolves with the status of each answer. */
+  /** Sends raw text over HTTP/1.1. Resolves to the status of each response. */
   async function overHttp1(head: readonly string[], body: string): Promise<number[]> {
     const { hostname, port } = new URL(cluster.url ?? '');
     const socket = tls.connect({ host: hostname, port: Number(port), ca: cluster.certificateAuthority, ALPNProtocols: ['http/1.1'] });
@@ -118,7 +119,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     return [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => Number(match[1]));
   }
 
-  /** What has come once nothing has for a while. */
+  /** Returns the received data once nothing has arrived for a while. */
   function quiet(socket: tls.TLSSocket): Promise<string> {
     let received = '';
     return new Promise((resolve) => {
@@ -131,7 +132,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     });
   }
 
-  /** Bob's body is what Mallory would have taken for a request of its own. */
+  /** Posts a body that would act as a request if Mallory's attack succeeded. */
   async function bobPosts(): Promise<void> {
     const answer = await cluster.fetch(`${things}/bob`, { as: 'bob', method: 'POST', body: smuggled });
     expect(answer.status).toBe(200);
@@ -144,13 +145,13 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     { name: 'a length without a body', method: 'POST', headers: { 'content-length': '700' } },
     { name: 'the length of the next request without a body', method: 'POST', headers: { 'content-length': String(lengths) } },
     { name: 'a length without a body, of a GET', method: 'GET', headers: { 'content-length': '700' } },
-    { name: 'a length that is more than the body', method: 'POST', headers: { 'content-length': '700' }, body: 'short' },
-    { name: 'a length that is less than the body', method: 'POST', headers: { 'content-length': '1' }, body: smuggled },
+    { name: 'a length above that of the body', method: 'POST', headers: { 'content-length': '700' }, body: 'short' },
+    { name: 'a length below that of the body', method: 'POST', headers: { 'content-length': '1' }, body: smuggled },
     { name: 'a negative length', method: 'POST', headers: { 'content-length': '-5' }, body: smuggled },
     { name: 'a length with a sign', method: 'POST', headers: { 'content-length': `+${lengths}` }, body: smuggled },
     { name: 'a hexadecimal length', method: 'POST', headers: { 'content-length': `0x${lengths.toString(16)}` }, body: smuggled },
     { name: 'a list of lengths', method: 'POST', headers: { 'content-length': `${lengths}, ${lengths}` }, body: smuggled },
-  ])('HTTP/2: $name ends the request, and nothing of it is sent on', async ({ method, headers, body }) => {
+  ])('HTTP/2: $name ends the request without forwarding it', async ({ method, headers, body }) => {
     const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
     const codes =
       process.env['KUBENEST_TEST_HTTP2_SERVER'] === 'node' ? [NGHTTP2_PROTOCOL_ERROR, NGHTTP2_INTERNAL_ERROR] : [NGHTTP2_PROTOCOL_ERROR];
@@ -162,7 +163,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
   });
 
   it.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'POST', 'PUT', 'PATCH'])(
-    'HTTP/2: a body of %s without a length is one body',
+    'HTTP/2: a body of %s without a length is a single body',
     async (method) => {
       expect(await overHttp2(method, {}, smuggled)).toBe(200);
       await bobPosts();
@@ -171,7 +172,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     },
   );
 
-  it.each(['GET', 'DELETE', 'POST'])('HTTP/1.1: a chunked body of %s is one body', async (method) => {
+  it.each(['GET', 'DELETE', 'POST'])('HTTP/1.1: a chunked body of %s is a single body', async (method) => {
     const chunk = `${lengths.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
     expect(await overHttp1([`${method} ${things}/attack`, 'Transfer-Encoding: chunked'], chunk)).toEqual([200]);
     await bobPosts();
@@ -187,17 +188,17 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     { name: 'a hexadecimal length', head: ['Content-Length: 0x3'], body: 'abc' },
     { name: 'an unknown transfer coding', head: ['Transfer-Encoding: xchunked'], body: '0\r\n\r\n' },
     { name: 'chunked that is not the last coding', head: ['Transfer-Encoding: chunked, identity'], body: '0\r\n\r\n' },
-    { name: 'a chunk with a size that is none', head: ['Transfer-Encoding: chunked'], body: 'zz\r\nabc\r\n0\r\n\r\n' },
+    { name: 'an invalid chunk size', head: ['Transfer-Encoding: chunked'], body: 'zz\r\nabc\r\n0\r\n\r\n' },
     { name: 'a chunk that ends with a bare line feed', head: ['Transfer-Encoding: chunked'], body: '3\nabc\n0\n\n' },
-    { name: 'a name with a space behind it', head: ['Content-Length : 3'], body: 'abc' },
-  ])('HTTP/1.1: $name ends the connection, and nothing of it is sent on', async ({ head, body }) => {
+    { name: 'a field name with a trailing space', head: ['Content-Length : 3'], body: 'abc' },
+  ])('HTTP/1.1: $name closes the connection without forwarding the request', async ({ head, body }) => {
     const statuses = await overHttp1([`POST ${things}/attack`, ...head], `${body}${smuggled}`);
     expect(statuses.filter((status) => status === 200)).toEqual([]);
     await bobPosts();
     expect(seen.filter(({ url }) => url !== `${things}/attack`)).toEqual([expect.objectContaining(ofBob)]);
   });
 
-  it('a request that lists its length as one of the connection is framed anew', async () => {
+  it('a request that lists content-length in Connection is framed again', async () => {
     const head = [`DELETE ${things}/attack`, 'Connection: close, Content-Length, X-Hop', `Content-Length: ${lengths}`, 'X-Hop: 1'];
     expect(await overHttp1(head, smuggled)).toEqual([200]);
     await bobPosts();
@@ -205,7 +206,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     expect(seen[0]?.headers).not.toHaveProperty('x-hop');
   });
 
-  it('fields of the connection are not sent on', async () => {
+  it('connection-specific fields are not forwarded', async () => {
     const head = [`GET ${things}/attack`, 'TE: trailers', 'Keep-Alive: 5', 'Proxy-Connection: close', 'Trailer: X-A', 'HTTP2-Settings: AA'];
     expect(await overHttp1(head, '')).toEqual([200]);
     const names = Object.keys(seen[0]?.headers ?? {});
@@ -214,7 +215,7 @@ describe.each([0, 2])('with %i serving workers', (workers) => {
     ).toEqual([]);
   });
 
-  it('an upgrade behind a body is ignored: what follows the body is no other request', async () => {
+  it('an upgrade after a body is ignored: the following data is not another request', async () => {
     const head = [`POST ${things}/attack`, 'Connection: Upgrade', 'Upgrade: echo', 'Transfer-Encoding: chunked'];
     expect(await overHttp1(head, `3\r\nabc\r\n0\r\n\r\n${smuggled}`)).toEqual([200]);
     await bobPosts();

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { freePort } from '../../scripts/free-port.ts';
 
-/** As it was built: `npm test` builds it. */
+/** Built by `npm test`. */
 const bin = resolve(import.meta.dirname, '../../bin/kubenest');
 const [token, wrongToken, password, secret] = [
   'canary-token-5b1f',
@@ -16,7 +16,7 @@ const [token, wrongToken, password, secret] = [
   'canary-secret-e3d1',
 ] as const;
 
-it('CVE-2019-11250, CVE-2020-8563, -8564, -8565: however much is logged, no token, password or secret is', {
+it('CVE-2019-11250, CVE-2020-8563, -8564, -8565: no log level reveals tokens, passwords or secrets', {
   timeout: 60_000,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kubenest-secrecy-'));
@@ -41,7 +41,7 @@ it('CVE-2019-11250, CVE-2020-8563, -8564, -8565: however much is logged, no toke
   const ask = (method: string, path: string, authorization: string, body?: object): Promise<number> =>
     new Promise((done, reject) => {
       const headers = { authorization, 'content-type': 'application/json' };
-      // It has made its certificate itself, for this test.
+      // The server generated its certificate for this test.
       request({ host: '127.0.0.1', port, method, path, headers, rejectUnauthorized: false, agent: false }, (response) => {
         response.resume().on('end', () => done(response.statusCode ?? 0));
       })

@@ -67,8 +67,8 @@ async function uidOf(path: string): Promise<string> {
   return ((await (await cluster.fetch(path)).json()) as { metadata: { uid: string } }).metadata.uid;
 }
 
-describe('tokens of service accounts', () => {
-  it('say who somebody is, and with which token', async () => {
+describe('service account tokens', () => {
+  it('identify the user and the token', async () => {
     const { userInfo } = await whoami(await request({}));
     expect(userInfo).toMatchObject({
       username: 'system:serviceaccount:default:robot',
@@ -77,11 +77,11 @@ describe('tokens of service accounts', () => {
     });
   });
 
-  it('for other audiences are none of ours', async () => {
+  it('for other audiences are rejected', async () => {
     expect((await whoami(await request({ audiences: ['elsewhere'] }))).code).toBe(401);
   });
 
-  it('end with the object that they are bound to', async () => {
+  it('expire with the object that they are bound to', async () => {
     const token = await request({ boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 'bound' } });
     const kept = await request({ boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 'kept' } });
     await cluster.fetch(`${base}/secrets/bound`, { method: 'DELETE' });
@@ -104,15 +104,15 @@ describe('tokens of service accounts', () => {
     { name: 'of an older key', claims: {}, want: 201 },
     { name: 'of another accepted issuer', claims: {}, more: { issuer: 'https://old.example.com' }, want: 201 },
     { name: 'of an unknown issuer', claims: {}, more: { issuer: 'https://evil.example.com' }, want: 401 },
-    { name: 'that have ended', claims: {}, more: { expires: '-5m' }, want: 401 },
+    { name: 'that have expired', claims: {}, more: { expires: '-5m' }, want: 401 },
     { name: 'that are not valid yet', claims: { nbf: Math.floor(Date.now() / 1000) + 600 }, want: 401 },
     {
-      name: 'of an account that was made anew',
+      name: 'of a recreated account',
       claims: { 'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'robot', uid: 'other' } } },
       want: 401,
     },
     {
-      name: 'of an account that is not there',
+      name: 'of a missing account',
       claims: { 'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'nobody', uid: 'x' } } },
       want: 401,
     },
@@ -120,7 +120,7 @@ describe('tokens of service accounts', () => {
     expect((await whoami(await signed(claims, more))).code).toBe(want);
   });
 
-  it('of secrets are good as long as the secret has them, and their use is noted', async () => {
+  it('of secrets are valid while the secret contains them, and their use is recorded', async () => {
     const uid = await uidOf(`${base}/serviceaccounts/robot`);
     const claims = {
       sub: 'system:serviceaccount:default:robot',
@@ -155,7 +155,7 @@ describe('tokens of service accounts', () => {
     expect(metrics).toMatch(/^serviceaccount_legacy_auto_token_uses_total 0$/m);
   });
 
-  it('can be verified by the published keys', async () => {
+  it('can be verified with the published keys', async () => {
     const get = async (path: string): Promise<Record<string, never>> => (await (await cluster.fetch(path)).json()) as Record<string, never>;
     expect(await get('/.well-known/openid-configuration')).toMatchObject({
       issuer,

@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import { Authority } from '#cmd/certificates/issue';
 
-/** `text`: sent instead of the body. */
+/** `text` replaces the body. */
 type Answer = { readonly status?: number; readonly body: object; readonly text?: string } | undefined;
 
-/** A small JSON service for a test. `answer` may be changed while it runs; undefined leaves the request without an answer. */
+/** A JSON service for a test. `answer` can be replaced while it runs; undefined leaves a request without a response. */
 export interface JsonService extends AsyncDisposable {
   readonly url: string;
   readonly requests: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[];
   answer: (path: string, body: Readonly<Record<string, unknown>>) => Answer;
-  /** Ends those that are there; new ones are taken. */
+  /** Closes existing connections; new ones are accepted. */
   closeConnections(): void;
 }
 
@@ -50,7 +50,7 @@ export async function startJsonService(
   return service;
 }
 
-/** A kubeconfig that names a service. */
+/** Returns a kubeconfig for a service. */
 export function kubeconfigOf(server: string): string {
   return JSON.stringify({
     'current-context': 'c',
@@ -59,13 +59,13 @@ export function kubeconfigOf(server: string): string {
   });
 }
 
-/** An OpenID provider that signs what it is told to. */
+/** An OpenID provider that signs arbitrary claims. */
 export interface OidcProvider extends AsyncDisposable {
   readonly issuer: string;
   readonly certificateAuthority: string;
   token(claims: Readonly<Record<string, unknown>>, key?: KeyObject): Promise<string>;
   readonly requests: JsonService['requests'];
-  /** What it answers at other paths, as text; undefined: its configuration. */
+  /** Returns the text at another path; undefined: the discovery document. */
   claimsAt: (path: string) => string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const pages = ['SECURITY.md', 'docs/threat-model.md', 'docs/hardening.md'];
 
-it.each(pages)('%s names tests, pages and files that are there', (page) => {
+it.each(pages)('%s refers to existing tests, pages and files', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   const files = [...text.matchAll(/`((?:test|src|plugins|bin|config)\/[^`* ]+)`/g)].map(([, file = '']) => join(root, file));
   const links = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => join(root, dirname(page), link));
@@ -13,7 +13,7 @@ it.each(pages)('%s names tests, pages and files that are there', (page) => {
   expect([...files, ...links].filter((file) => !existsSync(file))).toEqual([]);
 });
 
-it('each party that sends something has a section with a test, or the reason why none can hold it', () => {
+it('each sender of data has a section with a test, or a reason why there is none', () => {
   const text = readFileSync(join(root, 'docs/threat-model.md'), 'utf8');
   const [, table = ''] = text.split('## Who sends what where');
   const parties = [...table.slice(0, table.indexOf('\n## ')).matchAll(/^\| ([^|]+?) +\|/gm)].map(([, party = '']) => party);

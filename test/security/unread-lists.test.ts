@@ -1,4 +1,4 @@
-/** Lists that are selected are copies of their own: clients that ask for many and read none must not fill the process with them. */
+/** Selected lists are separate copies, so clients that request many and read none must not exhaust memory. */
 import http2 from 'node:http2';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
@@ -34,7 +34,7 @@ it.each([
   'application/vnd.kubernetes.protobuf',
   'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
 ])(
-  'holds a bounded amount of lists in %s that nobody reads, and sends those that are read',
+  'buffers a bounded amount of unread lists in %s, and sends those that are read',
   async (accept) => {
     const session = http2.connect(cluster.url ?? '', {
       ca: cluster.certificateAuthority ?? '',

@@ -1,4 +1,7 @@
-/** Services that the server asks about requests: they work, take their time, fail and come back, and nothing is let through or wrongly refused. */
+/**
+ * Services that the server calls for requests: they work, are slow, fail and recover, and nothing is wrongly admitted or
+ * rejected.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,7 @@ const statusesOf = async (cluster: TestCluster, token: (i: number) => string, co
 const only = (...statuses: readonly number[]) => new Set(statuses);
 const works = (service: JsonService): JsonService['answer'] => service.answer;
 
-/** Makes an answer longer than the server reads. */
+/** A response larger than the limit. */
 const tooLong = 'x'.repeat(3 * 1024 * 1024);
 
 describe('a token webhook', () => {
@@ -40,7 +43,7 @@ describe('a token webhook', () => {
       return { body: { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', status } };
     });
 
-  it('lets in whom it knows, also under load', async () => {
+  it('authenticates known users, also under load', async () => {
     await using service = await start();
     await using cluster = await startAsking(service);
     expect(new Set(await statusesOf(cluster, (i) => `good-${i}`, 100))).toEqual(only(200));
@@ -55,7 +58,7 @@ describe('a token webhook', () => {
       fault: 'answers with more than 3 MiB',
       answer: { body: { status: { authenticated: true, user: { username: 'x' } }, rest: tooLong } },
     },
-  ])('that $fault lets nobody in, and all are in again once it is well', async ({ answer }) => {
+  ])('that $fault authenticates nobody, and works again once it recovers', async ({ answer }) => {
     await using service = await start();
     const good = works(service);
     await using cluster = await startAsking(service);
@@ -65,7 +68,7 @@ describe('a token webhook', () => {
     expect(new Set(await statusesOf(cluster, (i) => `good-b${i}`, 20))).toEqual(only(200));
   });
 
-  it('that fails for a moment is asked again', async () => {
+  it('that fails temporarily is retried', async () => {
     await using service = await start();
     const good = works(service);
     await using cluster = await startAsking(service);
@@ -113,7 +116,7 @@ describe('an authorization webhook', () => {
     { fault: 'answers nonsense', answer: { body: { allowed: true } } },
     { fault: 'redirects (CVE-2020-8561)', answer: { status: 302, body: { status: { allowed: true } } } },
     { fault: 'answers with more than 3 MiB', answer: { body: { status: { allowed: true }, rest: tooLong } } },
-  ])('that $fault lets nobody through, and decides again once it is well', { timeout: 60_000 }, async ({ answer }) => {
+  ])('that $fault allows nothing, and decides again once it recovers', { timeout: 60_000 }, async ({ answer }) => {
     await using service = await start();
     const good = works(service);
     await using cluster = await startAsking(service);
@@ -125,7 +128,7 @@ describe('an authorization webhook', () => {
   });
 });
 
-it('an OpenID provider that goes away: whose keys are known is known, and nobody else', async () => {
+it('an unreachable OpenID provider: cached keys still authenticate, other tokens are rejected', async () => {
   const provider = await startOidcProvider();
   await writeFile(file('ca.pem'), provider.certificateAuthority);
   const flags = [`--oidc-issuer-url=${provider.issuer}`, '--oidc-client-id=client', `--oidc-ca-file=${file('ca.pem')}`];
@@ -138,7 +141,7 @@ it('an OpenID provider that goes away: whose keys are known is known, and nobody
   expect(await statusesOf(cluster, () => `${second}x`, 1)).toEqual([401]);
 });
 
-it('an audit webhook that fails is given its events once it is back, and requests do not wait for it', { timeout: 60_000 }, async () => {
+it('a failing audit webhook receives its events once it recovers, and requests do not wait for it', { timeout: 60_000 }, async () => {
   const noted: string[] = [];
   await using service = await startJsonService((_, { items }) => {
     noted.push(...(items as { requestURI: string }[]).map(({ requestURI }) => requestURI));
@@ -169,11 +172,11 @@ it('an audit webhook that fails is given its events once it is back, and request
 
 describe('distributed claims of OpenID', () => {
   it.each([
-    { name: 'are taken from the token that the endpoint gives', elsewhere: { aud: 'client', groups: ['elsewhere'] }, want: ['elsewhere'] },
-    { name: 'are not taken from a token for somebody else', elsewhere: { aud: 'other', groups: ['elsewhere'] }, want: 401 },
-    { name: 'must be there', elsewhere: { aud: 'client' }, want: 401 },
+    { name: 'are taken from the token of the endpoint', elsewhere: { aud: 'client', groups: ['elsewhere'] }, want: ['elsewhere'] },
+    { name: 'are not taken from a token for another audience', elsewhere: { aud: 'other', groups: ['elsewhere'] }, want: 401 },
+    { name: 'must be present', elsewhere: { aud: 'client' }, want: 401 },
     {
-      name: 'are not asked for where the token has them',
+      name: 'are not resolved if the token has the claim',
       own: { groups: ['own'] },
       elsewhere: { aud: 'client', groups: ['x'] },
       want: ['own'],

@@ -8,7 +8,7 @@ import { packet, packetType } from '#apiserver/network/egress-selector/konnectiv
 export interface EgressProxy extends AsyncDisposable {
   /** `127.0.0.1:port`, or the path of the socket. */
   readonly address: string;
-  /** Requested targets. */
+  /** Targets that clients have requested. */
   readonly targets: string[];
   /** True if it rejects requests. */
   refuses: boolean;

@@ -24,7 +24,7 @@ export interface KmsServer extends AsyncDisposable {
   readonly calls: { Status: number; Encrypt: number; Decrypt: number };
   /** Mutable response of Status. */
   status: KmsStatus;
-  /** Whether calls are rejected or never answered. */
+  /** Fault mode: calls are rejected or never answered. */
   fault: 'none' | 'refuses' | 'hangs';
   /** Encrypts with a new key from now on and reports it in Status. */
   rotate(): void;

@@ -54,7 +54,7 @@ export class Kubenest implements AsyncDisposable {
     return `https://127.0.0.1:${this.port}`;
   }
 
-  /** Process id. */
+  /** Process id of the server. */
   get pid(): number {
     return this.#child!.pid!;
   }

@@ -49,7 +49,7 @@ export class PodSecurityExemptions {
   runtimeClasses: readonly string[] = [];
 }
 
-/** Upstream: pod-security-admission/admission/api (PodSecurityConfiguration). */
+/** Configuration of PodSecurity. Upstream: pod-security-admission/admission/api (PodSecurityConfiguration). */
 export class PodSecurityConfiguration {
   static readonly kinds = ['v1', 'v1beta1', 'v1alpha1'].map(
     (version) => `pod-security.admission.config.k8s.io/${version}, PodSecurityConfiguration`,

@@ -7,11 +7,17 @@ const countName = objectCountName('', 'persistentvolumeclaims');
 const resources = ['persistentvolumeclaims', 'requests.storage'];
 const classSuffix = '.storageclass.storage.k8s.io/';
 
-/** Upstream: kubernetes/pkg/quota/v1/evaluator/core/persistent_volume_claims.go. */
+/**
+ * Computes the usage of claims: their number and requested storage. Upstream:
+ * kubernetes/pkg/quota/v1/evaluator/core/persistent_volume_claims.go.
+ */
 export class PersistentVolumeClaimEvaluator implements QuotaEvaluator {
   readonly hasScopes = true;
 
-  /** Upstream decides whether a status write changes the usage by a pointer comparison, which is always unequal. */
+  /**
+   * True for creates, updates and all status writes. Upstream decides whether a status write changes the usage by a pointer
+   * comparison, which is always unequal.
+   */
   handles({ operation, subresource }: Attributes): boolean {
     return subresource === 'status' || (subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'));
   }

@@ -21,7 +21,9 @@ export class LimitedResource {
   matchScopes?: readonly ScopeRequirement[];
 }
 
-/** Upstream: apiserver/pkg/admission/plugin/resourcequota/apis/resourcequota (Configuration). */
+/**
+ * Configuration of ResourceQuota. Upstream: apiserver/pkg/admission/plugin/resourcequota/apis/resourcequota (Configuration).
+ */
 export class ResourceQuotaConfiguration {
   static readonly kinds = [
     'apiserver.config.k8s.io/v1, ResourceQuotaConfiguration',

@@ -29,7 +29,7 @@ export function isExtendedResourceNameForQuota(name: string): boolean {
   return name.startsWith('requests.') && (!isNativeResource(name) || name.startsWith(`requests.${deviceClassPrefix}`));
 }
 
-/** Upstream: kubernetes/pkg/quota/v1/evaluator/core/pods.go. */
+/** Computes the usage of pods: their number, requests and limits. Upstream: kubernetes/pkg/quota/v1/evaluator/core/pods.go. */
 export class PodEvaluator implements QuotaEvaluator {
   readonly hasScopes = true;
 

@@ -13,7 +13,10 @@ interface Service extends KubeObject {
 const countName = objectCountName('', 'services');
 const resources = [countName, 'services', 'services.nodeports', 'services.loadbalancers'];
 
-/** Upstream: kubernetes/pkg/quota/v1/evaluator/core/services.go. */
+/**
+ * Computes the usage of services: their number, load balancers and node ports. Upstream:
+ * kubernetes/pkg/quota/v1/evaluator/core/services.go.
+ */
 export class ServiceEvaluator implements QuotaEvaluator {
   handles({ operation, subresource }: Attributes): boolean {
     return subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');

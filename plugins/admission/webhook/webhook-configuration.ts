@@ -3,7 +3,7 @@ import { IsOptional, Matches } from 'kubenest/sdk/configuration';
 import { ManifestsConfiguration } from '../manifests-configuration.ts';
 import { readWebhookCredentials, WebhookCredentials } from './credentials.ts';
 
-/** Upstream: plugin/webhook/config/apis/webhookadmission (WebhookAdmission). */
+/** Configuration of the webhook plugins. Upstream: plugin/webhook/config/apis/webhookadmission (WebhookAdmission). */
 export class WebhookAdmissionConfiguration extends ManifestsConfiguration {
   static readonly kinds = [
     'apiserver.config.k8s.io/v1, WebhookAdmissionConfiguration',

@@ -1,7 +1,7 @@
 import type { CounterMetric, HistogramMetric, Metrics } from 'kubenest/sdk';
 import { CallError, Rejection } from './webhook-errors.ts';
 
-/** Upstream: apiserver/pkg/admission/metrics/metrics.go. */
+/** Histogram buckets in seconds. Upstream: apiserver/pkg/admission/metrics/metrics.go. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 
 /** Result of a webhook call. */

@@ -143,7 +143,7 @@ export interface CommitAnswer {
   readonly error?: CommitFailure;
   readonly step?: CompactionStep;
   readonly restored?: boolean;
-  /** Set in the message that the thread has opened the file, which answers no request. */
+  /** True in the message that the thread has opened the file, which answers no request. */
   readonly ready?: boolean;
   /** A failure outside of any request. */
   readonly unasked?: CommitFailure;

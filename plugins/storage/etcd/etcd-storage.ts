@@ -195,8 +195,8 @@ export class EtcdStorage implements Storage {
     if (missing <= 0) return;
     if (missing > raiseAtMost) {
       throw new UnavailableError(
-        `storage: etcd is ${missing} revisions behind; at most ${raiseAtMost} can be raised by writes;` +
-          'raise them first with etcdutl snapshot restore --bump-revision (docs/backup.md),' +
+        `storage: etcd is ${missing} revisions behind; at most ${raiseAtMost} can be raised by writes; ` +
+          'raise them first with etcdutl snapshot restore --bump-revision (docs/backup.md), ' +
           'or restart the revisions with --revisions=restart and then restart all clients',
       );
     }

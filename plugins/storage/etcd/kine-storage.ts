@@ -66,7 +66,7 @@ export class KineStorage extends EtcdStorage {
     return new ConflictError(key, await this.read(key, undefined));
   }
 
-  /** Derives the result from the returned record, because kine returns no count. */
+  /** True if the deletion found the key, derived from the returned record because kine returns no count. */
   protected override hasDeleted({ responses }: TxnResponse, expected: Revision): boolean {
     return responses[0]?.deleteRange?.prevKvs?.[0]?.modRevision === expected;
   }

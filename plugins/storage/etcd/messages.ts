@@ -16,7 +16,7 @@ export type KeyValue = ReturnType<typeof keyValue.decode>;
 
 const event = new Message({ type: int64(1), kv: nested(2, keyValue), prevKv: nested(3, keyValue) });
 export type EtcdEvent = ReturnType<typeof event.decode>;
-/** `mvccpb.Event.DELETE`. */
+/** Event type of a deletion: `mvccpb.Event.DELETE`. */
 export const deleteEvent = 1;
 
 export const rangeRequest = new Message({
@@ -49,7 +49,7 @@ const compare = new Message({
   version: oneofInt64(4),
   modRevision: oneofInt64(6),
 });
-/** `Compare.CompareTarget.MOD`. */
+/** Comparison of the last write's revision: `Compare.CompareTarget.MOD`. */
 export const modTarget = 2;
 export const txnRequest = new Message({ compare: repeated(1, compare), success: repeated(2, requestOp), failure: repeated(3, requestOp) });
 export const txnResponse = new Message({ header: nested(1, header), succeeded: bool(2), responses: repeated(3, responseOp) });

@@ -35,7 +35,7 @@ export interface RedisStorageOptions extends RedisTls {
   readonly url: string;
   /** Prefix of all keys in redis, so that several stores can share a server. Default: `kubenest`. */
   readonly prefix?: string | undefined;
-  /** Accepts a server that may lose acknowledged writes. Default: false. */
+  /** True if a server that may lose acknowledged writes is accepted. Default: false. */
   readonly acceptDataLoss?: boolean | undefined;
   /** Number of replicas whose logs must contain a write before it is acknowledged; requires redis 7.2. Default: 0. */
   readonly syncedReplicas?: number | undefined;

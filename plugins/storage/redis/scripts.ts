@@ -73,7 +73,7 @@ end
 redis.call('SET', p .. ':rev', text(last))
 return out`;
 
-/** The same for batches of only deletions. */
+/** A variant of `commit` for batches of only deletions. */
 export const commitDeletions = `${evenIfFull}${commit}`;
 
 /**

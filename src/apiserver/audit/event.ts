@@ -39,7 +39,7 @@ export interface AuditEvent {
   userAgent: string | undefined;
   objectRef: AuditedObject | undefined;
   responseStatus: Readonly<Record<string, unknown>> | undefined;
-  /** Unmodified JSON. */
+  /** The request object as unmodified JSON. */
   requestObject: string | undefined;
   responseObject: string | undefined;
   requestReceivedTimestamp: string;

@@ -8,7 +8,7 @@ export type ObjectStats = (
   resource: GroupResource,
 ) => { readonly objectCount: number; readonly estimatedAverageObjectSizeBytes: number } | undefined;
 
-/** Upstream: apiserver/pkg/util/flowcontrol/request/config.go, list_work_estimator.go. */
+/** Memory that corresponds to one seat. Upstream: apiserver/pkg/util/flowcontrol/request/config.go, list_work_estimator.go. */
 const bytesPerSeat = 100_000;
 /** Maximum memory of a list from the cache, which is sent while it is read. */
 const maxCachedBytes = 1_000_000;

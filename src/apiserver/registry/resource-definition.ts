@@ -230,8 +230,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   defaults?(object: T): void;
   readonly strategy: Strategy<T>;
   /**
-   * Labels accepted in fieldSelector besides metadata.name (and metadata.namespace), with the field's text in the storage
-   * version.
+   * Labels accepted in fieldSelector in addition to metadata.name (and metadata.namespace), with the field's text in the
+   * storage version.
    */
   readonly selectableFields: Readonly<Record<string, FieldText<T>>>;
   /** The selectable fields by which the watch cache indexes objects, so that a list by one of them reads only those that match. */

@@ -62,7 +62,7 @@ const optimisticLock = 'the object has been modified; please apply your changes 
 export interface Stored {
   /** The object as stored, or as it would be stored in a dry run. */
   readonly object: KubeObject;
-  /** Its JSON in the storage version with a trailing newline. */
+  /** The object's JSON in the storage version with a trailing newline. */
   readonly bytes: Buffer;
   readonly created: boolean;
 }
@@ -112,7 +112,7 @@ export interface WriteRequest extends StrategyContext {
 export interface UpdateOptions {
   /** Strategy of a subresource. Default: the resource's own. */
   readonly strategy?: Strategy | undefined;
-  /** Creates a missing object even if the strategy forbids it (apply). */
+  /** True if a missing object is created even if the strategy forbids it (apply). */
   readonly forceAllowCreate?: boolean | undefined;
   /** Required uid of the stored object. */
   readonly uid?: string | undefined;
@@ -237,7 +237,7 @@ export class Store {
     return this.definition.namespaced && namespace ? `/${this.definition.storagePath}/${namespace}/` : `/${this.definition.storagePath}/`;
   }
 
-  /** Inverts `key`. */
+  /** Inverts `key`: returns the namespace and name of a key. */
   placeOf(key: string): { readonly namespace: string; readonly name: string } {
     const [name = '', namespace = ''] = key.split('/').reverse();
     return { namespace: this.definition.namespaced ? namespace : '', name };

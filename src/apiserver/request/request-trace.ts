@@ -31,6 +31,8 @@ export interface TraceStep {
   readonly name: string;
   readonly milliseconds: number;
   /**
+   * Verdict of the step:
+   *
    * | stage          | verdicts                                            |
    * | -------------- | --------------------------------------------------- |
    * | authentication | `knows the user`, `no opinion`, `wrong credentials` |
@@ -85,7 +87,7 @@ export class RequestTrace implements AdmissionTrace {
   #context: TracedRequest | undefined;
   #closed: TraceDocument | undefined;
 
-  /** `isKept` is true if the trace is kept whoever the user is; otherwise it is kept only for users who may read traces. */
+  /** `isKept` is true if the trace is kept for any user; otherwise it is kept only for users who may read traces. */
   constructor(
     context: TracedRequest,
     public isKept: boolean,

@@ -52,8 +52,8 @@ export interface ListOptions {
   /** First key of the result; smaller keys are left out. */
   readonly from?: string | undefined;
   /**
-   * Skips counting the records beyond the limit; only `more` is computed for them. Callers that read all pages set it,
-   * because each page would count the rest again. Default: false.
+   * True if the records beyond the limit are not counted, and only `more` is computed for them. Callers that read all pages
+   * set it, because each page would count the rest again. Default: false.
    */
   readonly uncounted?: boolean | undefined;
 }

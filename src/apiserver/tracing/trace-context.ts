@@ -2,9 +2,9 @@ import { Buffer } from 'node:buffer';
 
 /** A span context received with a request or sent with an outgoing one. */
 export interface SpanContext {
-  /** 16 bytes. */
+  /** Trace id of 16 bytes. */
   readonly traceId: Buffer;
-  /** 8 bytes. */
+  /** Span id of 8 bytes. */
   readonly spanId: Buffer;
   readonly isSampled: boolean;
   /** Vendor-specific state, passed on unchanged. */

@@ -1,4 +1,4 @@
-/** What a server answers to somebody who shows a chain. */
+/** Sends requests with certificate chains and records the responses. */
 import type { Buffer } from 'node:buffer';
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -8,13 +8,13 @@ import type { Chain, Chains } from './chains.ts';
 const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });
 const credentialId = 'authentication.kubernetes.io/credential-id';
 
-/** Who a server says that the client is, the status of a refusal, or `closed` for a connection that the server ends. */
+/** The authenticated user, the status of a rejection, or `closed` if the server closes the connection. */
 export type Answer = string;
 
-/** Servers of the table: with and without front proxies. */
+/** Servers of the table: with and without front proxy authentication. */
 export const servers = ['with front proxies', 'without front proxies'] as const;
 
-/** The flags of a server that trusts the anchors, whose files are written to the folder. */
+/** Writes the trust anchors to the folder. Returns the flags of a server that uses them. */
 export function flagsFor(server: (typeof servers)[number], folder: string, { clientCa, requestHeaderCa }: Chains): string[] {
   writeFileSync(join(folder, 'clients.pem'), clientCa);
   writeFileSync(join(folder, 'front-proxies.pem'), requestHeaderCa);
@@ -30,14 +30,14 @@ export function flagsFor(server: (typeof servers)[number], folder: string, { cli
   ];
 }
 
-/** What the server answers to each chain, by the chain's name. */
+/** Returns the server's response to each chain by name. */
 export async function askEach(url: string, { chains }: Chains): Promise<Record<string, Answer>> {
   const answers: Record<string, Answer> = {};
   for (const chain of chains) answers[chain.name] = await askWho(url, chain);
   return answers;
 }
 
-/** Asks the server who somebody with this chain is. `url`: of the server. */
+/** Requests the authenticated user with a chain. `url` is the server's. */
 export function askWho(url: string, { certificates, key, headers }: Chain, timeoutMs = 10_000): Promise<Answer> {
   return new Promise((resolve) => {
     const sent = request(
@@ -47,7 +47,7 @@ export function askWho(url: string, { certificates, key, headers }: Chain, timeo
         headers: { 'content-type': 'application/json', 'content-length': String(review.length), ...headers },
         cert: certificates,
         key,
-        // The server made its certificate itself, and some of the chains have keys that OpenSSL would not take.
+        // The server's certificate is self-signed, and OpenSSL would reject the keys of some chains.
         rejectUnauthorized: false,
         ciphers: 'DEFAULT@SECLEVEL=0',
         agent: false,
@@ -59,7 +59,7 @@ export function askWho(url: string, { certificates, key, headers }: Chain, timeo
         response.on('end', () => resolve(shown(response.statusCode ?? 0, text)));
       },
     );
-    sent.on('timeout', () => sent.destroy(new Error('no answer')));
+    sent.on('timeout', () => sent.destroy(new Error('no response')));
     sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.message === 'no answer' ? error.message : 'closed'));
     sent.end(review);
   });

@@ -1,4 +1,4 @@
-/** Chains of client certificates, good ones and those that must not be trusted, as the test makes them. */
+/** Generated chains of client certificates, valid ones and those that must be rejected. */
 import 'reflect-metadata';
 import { Buffer } from 'node:buffer';
 import { KeyObject, sign, webcrypto } from 'node:crypto';
@@ -9,20 +9,20 @@ import { pemOf } from '#apimachinery/x509/pem';
 
 x509.cryptoProvider.set(webcrypto as never);
 
-/** What one client sends. */
+/** The credentials of a client. */
 export interface Chain {
   readonly name: string;
   /** PEM, the client's own certificate first. */
   readonly certificates: string;
-  /** PEM. */
+  /** Private key as PEM. */
   readonly key: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Chains {
-  /** PEM of the trust anchors of clients. */
+  /** PEM of the client trust anchors. */
   readonly clientCa: string;
-  /** PEM of the trust anchors of front proxies, of which `front-proxy` alone may speak for others. */
+  /** PEM of the front proxy trust anchors; only `front-proxy` is an allowed name. */
   readonly requestHeaderCa: string;
   readonly chains: readonly Chain[];
 }
@@ -45,11 +45,11 @@ interface Issued {
 
 interface Template {
   readonly subject: x509.JsonName | x509.Name;
-  /** Absent: signs itself. */
+  /** Issuer; undefined: self-signed. */
   readonly issuer?: Issued | undefined;
   readonly keys?: Keys;
   readonly extensions?: readonly x509.Extension[];
-  /** In days from now. */
+  /** Start of the validity in days from now. */
   readonly from?: number;
   readonly to?: number;
   readonly hash?: string;
@@ -101,7 +101,7 @@ const san = (names: readonly x509.JsonGeneralName[]): x509.Extension => new x509
 const raw = (id: string, critical: boolean, value: Buffer): x509.Extension => new x509.Extension(id, critical, value);
 const unknownCritical = raw('1.3.6.1.4.1.99999.1', true, der.utf8String('?'));
 
-/** A permitted or excluded subtree of names. */
+/** Encodes a permitted or excluded name subtree. */
 const subtree = (tag: number, value: Uint8Array | string): Buffer => der.sequence(der.element(tag, Buffer.from(value)));
 const constraints = (permitted: readonly Buffer[], excluded: readonly Buffer[] = [], critical = true): x509.Extension =>
   raw(
@@ -126,7 +126,7 @@ async function keyPem(keys: Keys): Promise<string> {
   return pemOf('PRIVATE KEY', Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)));
 }
 
-/** Signs other bytes than a generator would make: `change` gets the fields of the body and returns those of another one. */
+/** Signs content that a generator would not produce: `change` maps the fields of the body to other ones. */
 function rewritten({ certificate }: Issued, issuer: Issued, change: (fields: Buffer[]) => Buffer[]): string {
   const [body, algorithm] = elementsOf(Buffer.from(certificate.rawData));
   const changed = der.sequence(...change(elementsOf(body as Buffer)));
@@ -144,7 +144,7 @@ const elementsOf = (encoded: Buffer): Buffer[] => {
   return new DerReader(outer.content).rest('no elements').map(({ whole }) => whole);
 };
 
-/** Makes all of them; none depends on anything but the time. */
+/** Generates all chains, depending only on the current time. */
 export async function makeChains(): Promise<Chains> {
   const anchors: Issued[] = [];
   const chains: Chain[] = [];
@@ -164,7 +164,7 @@ export async function makeChains(): Promise<Chains> {
     const certificates = chain.map((one) => (typeof one === 'string' ? one : one.certificate.toString('pem'))).join('\n');
     chains.push({ name, certificates, key: await keyPem(keys), ...(headers && { headers }) });
   };
-  /** A leaf of an anchor, and what else is sent. */
+  /** Issues a leaf and adds the certificates sent with it. */
   const leaf = async (name: string, template: Partial<Template> = {}, issuer = root, above: readonly Issued[] = []): Promise<void> => {
     const issued = await leafOf(issuer, template);
     await send(name, [issued, ...above], issued.keys);
@@ -433,7 +433,7 @@ export async function makeChains(): Promise<Chains> {
     await send(name, [rewritten(issued, root, change)], issued.keys);
   };
 
-  /** The subject as sets of attributes. */
+  /** Issues a leaf with the subject as sets of attributes. */
   const text = async (name: string, ...subject: readonly Buffer[]): Promise<void> =>
     changed(`subject: ${name}`, (fields) => [...fields.slice(0, 5), der.sequence(...subject), ...fields.slice(6)]);
   await text('no common name', oText('devs'));
@@ -537,7 +537,7 @@ export async function makeChains(): Promise<Chains> {
   return { clientCa: anchors.map(pem).join('\n'), requestHeaderCa: pem(proxyRoot), chains };
 }
 
-/** The certificate with another signature of the same form. */
+/** Returns the certificate with another signature of the same form. */
 function changedSignature({ certificate }: Issued): string {
   const bytes = Buffer.from(certificate.rawData);
   bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;

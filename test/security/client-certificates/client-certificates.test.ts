@@ -1,4 +1,7 @@
-/** Who clients with certificates are: the real kube-apiserver's answers, asked for where there is one, and recorded by record.ts elsewhere. */
+/**
+ * Compares the authentication of client certificates with the real kube-apiserver: with recorded responses (record.ts), or
+ * live if it is installed.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ import { makeChains } from './chains.ts';
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'answers.json'), 'utf8')) as Record<string, Record<string, Answer>>;
 const chains = await makeChains();
 
-it('has a recorded answer to each of at least 150 chains', () => {
+it('has recorded responses for at least 150 chains', () => {
   const names = chains.chains.map(({ name }) => name);
   expect(names.length).toBeGreaterThanOrEqual(150);
   for (const server of servers) expect(Object.keys(recorded[server] ?? {})).toEqual(names);
@@ -29,12 +32,12 @@ describe.each(servers)('%s', (name) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('answers to every chain what the real server answers', async () => {
+  it('responds to every chain like the real server', async () => {
     expect(await askEach(cluster.url as string, chains)).toEqual(recorded[name]);
   });
 
   it.runIf(kubeApiserver !== undefined && etcd !== undefined)(
-    'has recorded the answers of the real server',
+    'the recorded responses equal those of the real server',
     async () => {
       await using store = await startEtcd();
       await using server = await startKubeApiserver(store.url, flagsFor(name, folder, chains));

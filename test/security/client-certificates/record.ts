@@ -1,6 +1,7 @@
 /**
- * Records what a real kube-apiserver answers to each chain of certificates, in answers.json beside this file:
- *   npm run setup -- run --conditions=kubenest-source --experimental-transform-types test/security/client-certificates/record.ts
+ * Records the responses of a real kube-apiserver to each certificate chain in answers.json beside this file:
+ *   npm run setup -- run --conditions=kubenest-source --experimental-transform-types
+ *   test/security/client-certificates/record.ts
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

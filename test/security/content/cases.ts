@@ -1,6 +1,6 @@
 /**
- * Requests whose content is the worst of its kind: shapes of bodies, in each encoding, by each verb; selectors; and what a server compiles (patterns, schemas,
- * expressions). Used by content.test.ts and test/bench/content-costs.mjs.
+ * Requests with the most expensive content of each kind: body shapes in each encoding and verb, selectors, and compiled
+ * content (patterns, schemas, expressions). Used by content.test.ts and test/bench/content-costs.mjs.
  */
 import { Buffer } from 'node:buffer';
 import { many as manyOf } from '../longest-turn.ts';
@@ -15,11 +15,11 @@ export interface ContentRequest {
 export interface ContentCase {
   readonly name: string;
   readonly request: ContentRequest;
-  /** Requests before it that are not measured. */
+  /** Preceding requests that are not measured. */
   readonly before?: readonly ContentRequest[];
 }
 
-/** Size of a body: a fifth of what fits, so that all cases take minutes; what grows with the square of its size shows here, too. */
+/** Size of a body: a fifth of the maximum, so that all cases take minutes; quadratic costs still show. */
 const bodyBytes = 600_000;
 
 const many = (make: (i: number) => string, bytes = bodyBytes): string => manyOf(make, bytes);
@@ -49,7 +49,7 @@ function send(method: string, path: string, type: keyof typeof types, body: Buff
 const repeated = (text: string, bytes = bodyBytes): string => text.repeat(Math.floor(bytes / Buffer.byteLength(text)));
 const scrambled = (i: number): string => ((i * 7_919 + 13) % 1_000_003).toString(36);
 
-/** Members of a ConfigMap, but for its kind and name. */
+/** Members of a ConfigMap without kind and name. */
 const shapes: Readonly<Record<string, string>> = {
   'many keys': `"data":{${many((i) => `"k${i}":""`)}}`,
   'the same key': `"data":{${many(() => '"a":""')}}`,
@@ -98,7 +98,7 @@ const pod = (name: string, spec: string): string => `{"apiVersion":"v1","kind":"
 const thing = (name: string, members: string): string =>
   `{"apiVersion":"content.example.dev/v1","kind":"Thing","metadata":{"name":"${name}"},${members}}`;
 
-/** Bodies that exist in YAML alone. */
+/** Bodies possible only in YAML. */
 const yamlTexts: Readonly<Record<string, string>> = {
   dashes: repeated('- '),
   'lines of the same key': repeated('a: b\n'),
@@ -149,7 +149,7 @@ function unknown(kind: string, raw: Buffer): Buffer {
 const filled = (part: Buffer, bytes = bodyBytes): Buffer => Buffer.concat(Array(Math.floor(bytes / part.length)).fill(part));
 const metadata = (more: Buffer): Buffer => field(1, Buffer.concat([field(1, 'protobuf'), more]));
 
-/** Bodies of protobuf: few octets stand for much. */
+/** Protobuf bodies that expand from a few bytes. */
 const protobufs: Readonly<Record<string, Buffer>> = {
   'empty owners': unknown('ConfigMap', metadata(filled(field(13, '')))),
   'empty managers': unknown('ConfigMap', metadata(filled(field(17, '')))),
@@ -170,7 +170,7 @@ const cborText = (text: string): Buffer => {
   return Buffer.concat([bytes.length < 24 ? Buffer.from([0x60 + bytes.length]) : Buffer.from([0x78, bytes.length]), bytes]);
 };
 
-/** A map of indefinite length, with the self-describing tag. */
+/** Encodes a map of indefinite length with the self-describing tag. */
 const cborMap = (...entries: Buffer[]): Buffer => Buffer.concat([Buffer.from([0xd9, 0xd9, 0xf7, 0xbf]), ...entries, Buffer.from([0xff])]);
 
 const cborConfigMap = (...more: Buffer[]): Buffer =>
@@ -195,7 +195,10 @@ const cbors: Readonly<Record<string, Buffer>> = {
   keys: cborConfigMap(cborText('data'), Buffer.from([0xbf]), cborKeys(60_000), Buffer.from([0xff])),
 };
 
-/** Query parameters of lists in a namespace with 1,200 ConfigMaps, each with ten labels. A request line has less than 1 MiB. */
+/**
+ * Size of the query parameters of lists in a namespace with 1,200 ConfigMaps of ten labels each. A request line is limited
+ * to 1 MiB.
+ */
 const queryBytes = 700_000;
 const selectors: Readonly<Record<string, string>> = {
   'requirements that hold': `labelSelector=${many((i) => `x${i}!=1`, 200_000)}`,
@@ -298,7 +301,7 @@ const numbers: Readonly<Record<string, string>> = {
   'an object': '{"a":1}',
 };
 
-/** Fields of numbers of a Deployment and its pods. */
+/** Number fields of a Deployment and its pods. */
 const numberFields: readonly (readonly [path: string, name: string])[] = [
   ['spec', 'replicas'],
   ['spec', 'revisionHistoryLimit'],
@@ -316,7 +319,7 @@ const deployments = '/apis/apps/v1/namespaces/default/deployments';
 const nestedValue = (path: string, name: string, value: string): string =>
   path.split('.').reduceRight((inner, part) => `{"${part}":${inner}}`, `{"${name}":${value}}`);
 
-/** Each number in each field, by each kind of patch; and of a pod the field that paniced. */
+/** Yields each number in each field by each kind of patch, and the pod field that once caused a panic. */
 function* numberCases(): Generator<ContentCase> {
   for (const [what, value] of Object.entries(numbers)) {
     for (const [path, name] of numberFields) {
@@ -449,11 +452,11 @@ function* otherCases(): Generator<ContentCase> {
   }
 }
 
-/** All cases; those of numbers are small, and only their answers matter. */
+/** All costly cases. The number cases are small; only their responses matter. */
 export const costly: readonly ContentCase[] = [...otherCases(), ...bodyCases()];
 export const odd: readonly ContentCase[] = [...numberCases()];
 
-/** Requests that make what the cases need. */
+/** Yields the requests that create the objects of the cases. */
 export function* preparations(): Generator<ContentRequest> {
   yield send('POST', '/api/v1/namespaces', 'json', '{"metadata":{"name":"listed"}}');
   yield send('POST', '/api/v1/namespaces/default/serviceaccounts', 'json', '{"metadata":{"name":"default"}}');
@@ -474,6 +477,6 @@ export function* preparations(): Generator<ContentRequest> {
   yield send('POST', definitions, 'json', definition('things', structural(properties)).replaceAll('Kthings', 'Thing'));
 }
 
-/** Where the custom resources of the cases are, once they are served; and one of them. */
+/** Path of the custom resources of the cases, to await that they are served. */
 export const awaited = things;
 export const custom: ContentRequest = send('POST', things, 'json', thing('t', '"integer":1'));

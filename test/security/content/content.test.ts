@@ -1,6 +1,7 @@
 /**
- * The content of a request costs no more than twice the processor time of kube-apiserver, holds nobody else up, and is never answered with a panic. The times and answers of
- * kube-apiserver are recorded (record.ts), with the time of a fixed piece of work, by which those of another machine are compared.
+ * Request content must not cost more than twice the CPU time of kube-apiserver, block other clients, or cause a panic
+ * response. The costs and responses of kube-apiserver are recorded (record.ts), with the time of a fixed computation that
+ * scales them to this machine.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,16 +15,19 @@ import type { Recorded } from './record.ts';
 
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'kube-apiserver.expected.json'), 'utf8')) as Recorded;
 
-/** Processor time that a case may cost more: a thread that starts, a collection of garbage, what the process does besides. */
+/** Tolerated additional CPU time of a case: starting a thread, garbage collection, background work. */
 const slackMs = 400;
 const maxDelayMs = 100;
-/** All cases take a quarter of an hour: a run plays as many as it has time for, the whole sweep is `KUBENEST_WHOLE_SWEEP=1 npm test -- test/security/content`. */
+/**
+ * All cases take a quarter of an hour: a normal run plays as many as fit into its time; the complete sweep is
+ * `KUBENEST_WHOLE_SWEEP=1 npm test -- test/security/content`.
+ */
 const isWhole = process.env['KUBENEST_WHOLE_SWEEP'] !== undefined;
 const budgetMs = isWhole ? Number.POSITIVE_INFINITY : 90_000;
-/** What etcd says of an object that it does not take. */
+/** Errors of etcd for objects that are too large. */
 const isTooLarge = /request is too large|trying to send message larger than max/;
 
-/** Cases from all over the list, each once: neighbours are alike. */
+/** Reorders the cases so that similar neighbours are far apart. */
 function spread<T>(cases: readonly T[]): T[] {
   const stride = 8;
   return Array.from({ length: stride }, (_, first) => cases.filter((_one, at) => at % stride === first)).flat();
@@ -50,8 +54,8 @@ interface Play {
 }
 
 /**
- * Plays a case, up to three times if it is over a bar: what counts is the best of those with the same status, as another process of the machine and
- * collections of garbage cost time, too.
+ * Plays a case, up to three times if it exceeds a limit. Returns the best result with the same status, because other
+ * processes and garbage collection add time.
  */
 async function play(one: ContentCase, maxProcessorMs: number, maxWaitMs: number): Promise<Play> {
   const longest = ({ waits }: Play): number => Math.max(0, ...waits.map(({ milliseconds }) => milliseconds));
@@ -70,7 +74,7 @@ async function play(one: ContentCase, maxProcessorMs: number, maxWaitMs: number)
   return best!;
 }
 
-it('no content costs more than twice what it costs kube-apiserver, or holds others up', { timeout: 1_800_000 }, async () => {
+it('no content costs more than twice its cost on kube-apiserver or blocks other clients', { timeout: 1_800_000 }, async () => {
   const slower = Math.max(1, calibrate() / recorded.calibrationMs);
   const costlier: string[] = [];
   const failed: string[] = [];
@@ -91,7 +95,7 @@ it('no content costs more than twice what it costs kube-apiserver, or holds othe
       costlier.push(`${one.name}: ${cost.processorMs} ms, kube-apiserver ${theirMs} ms`);
   }
   expect(played).toBeGreaterThan(50);
-  // 99.9% of the waits are shorter than the first that is left.
+  // 99.9% of the latencies are below the first remaining one.
   const sorted = delays.toSorted((a, b) => b.milliseconds - a.milliseconds);
   const left = sorted[Math.ceil(sorted.length / 1_000)]!;
   const longest = sorted.slice(0, 30).map(({ name, milliseconds }) => `${milliseconds.toFixed(0)} ms: ${name}`);
@@ -99,7 +103,7 @@ it('no content costs more than twice what it costs kube-apiserver, or holds othe
   expect(left.milliseconds, longest.join('\n')).toBeLessThan(maxDelayMs * slower);
 });
 
-it('no number, null or list where another is expected is answered with a failure that kube-apiserver does not have', {
+it('no mistyped number, null or list causes an error that kube-apiserver does not have', {
   timeout: 600_000,
 }, async () => {
   const failed: string[] = [];

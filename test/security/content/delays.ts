@@ -11,8 +11,8 @@ export interface Delay {
 const everyMs = 10;
 
 /**
- * How long another client waits for the thread that serves, until it is stopped: the time of a small request, but no more than that thread ran meanwhile, so that other work of the
- * machine does not count.
+ * Measures the latency of small requests of another client until it is stopped, limited to the CPU time of the serving
+ * thread meanwhile, so that other processes do not count.
  */
 export class Delays implements Disposable {
   readonly #found: Delay[] = [];

@@ -4,7 +4,7 @@ import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContentCase, type ContentRequest, awaited, custom, preparations } from './cases.ts';
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface Target {
   readonly url: string;
   readonly token: string;
@@ -13,18 +13,18 @@ export interface Target {
 
 export interface Answered {
   readonly status: number;
-  /** Its first characters. */
+  /** Start of the response. */
   readonly text: string;
 }
 
 export interface Cost extends Answered {
-  /** Processor time of the process, in milliseconds. */
+  /** CPU time of the process in milliseconds. */
   readonly processorMs: number;
 }
 
 const agent = new https.Agent({ keepAlive: true, rejectUnauthorized: false });
 
-/** Sends a request and reads the whole answer. */
+/** Sends a request and reads the complete response. */
 export function ask(target: Target, { path, method = 'GET', headers = {}, body }: ContentRequest): Promise<Answered> {
   const { promise, resolve, reject } = Promise.withResolvers<Answered>();
   const options = { method, agent, headers: { authorization: `Bearer ${target.token}`, ...headers } };
@@ -42,10 +42,10 @@ export function ask(target: Target, { path, method = 'GET', headers = {}, body }
   return promise;
 }
 
-/** Clock ticks of user and system time. Upstream: proc(5), stat. */
+/** Duration of a clock tick of user and system time. Upstream: proc(5), stat. */
 const tickMs = 10;
 
-/** Processor time of all threads of a process, in milliseconds. */
+/** Returns the CPU time of all threads of a process in milliseconds. */
 export function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
@@ -57,7 +57,7 @@ export async function prepare(target: Target): Promise<void> {
   await ask(target, custom);
 }
 
-/** Asks, and waits until the process is idle again: what it does after the answer counts. */
+/** Sends a request and waits until the process is idle, so that work after the response counts. */
 export async function measure(target: Target, { request, before = [] }: ContentCase): Promise<Cost> {
   for (const one of before) await ask(target, one);
   const began = processorMs(target.pid);
@@ -71,7 +71,7 @@ export async function measure(target: Target, { request, before = [] }: ContentC
   return { ...answered, processorMs: now - began };
 }
 
-/** Processor time of a fixed piece of work, in milliseconds: the best of some runs. */
+/** Returns the CPU time of a fixed computation in milliseconds: the minimum of some runs. */
 export function calibrate(): number {
   const value = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, { index: i, text: `text ${i}` }]));
   const runs = Array.from({ length: 8 }, () => {

@@ -1,6 +1,8 @@
 /**
- * Records what the cases cost kube-apiserver, and which of the small ones it answers with a failure, and prints it. The server must have been started just before:
- *     node --conditions=kubenest-source --experimental-transform-types test/security/content/record.ts --url URL --pid PID --token TOKEN
+ * Records the costs of the cases on kube-apiserver and the small cases that it answers with an error, and prints them. The
+ * server must be freshly started:
+ *     node --conditions=kubenest-source --experimental-transform-types test/security/content/record.ts --url URL --pid PID
+ *     --token TOKEN
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -8,11 +10,11 @@ import { costly, odd } from './cases.ts';
 import { ask, calibrate, measure, prepare } from './measure.ts';
 
 export interface Recorded {
-  /** Processor time of `calibrate` on the machine. */
+  /** CPU time of `calibrate` on the recording machine. */
   readonly calibrationMs: number;
-  /** Status and processor time in milliseconds, by the name of a case. */
+  /** Status and CPU time in milliseconds by case. */
   readonly costly: Readonly<Record<string, readonly [status: number, processorMs: number]>>;
-  /** Names of small cases that are answered with 500 or more. */
+  /** Small cases with a status of 500 or more. */
   readonly failing: readonly string[];
 }
 

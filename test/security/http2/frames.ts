@@ -1,4 +1,4 @@
-/** Frames of HTTP/2 as octets, and a connection that sends them and keeps the frames that come back: RFC 9113. */
+/** HTTP/2 frames as bytes, and a connection that sends and collects them: RFC 9113. */
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import tls from 'node:tls';
@@ -29,7 +29,7 @@ export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 export type Field = readonly [name: string, value: string];
 
-/** `length`: what the head says, if that is not the payload's length. */
+/** `length` overrides the payload's length in the header. */
 export function frame(type: number, flags: number, stream: number, payload: Uint8Array = none, length = payload.length): Buffer {
   const bytes = Buffer.alloc(9 + payload.length);
   bytes.writeUIntBE(length, 0, 3);
@@ -55,7 +55,7 @@ export function settings(...values: readonly (readonly [name: number, value: num
   return frame(types.settings, 0, 0, bytes);
 }
 
-/** RFC 7541, 5.1. `mask`: the bits of the first octet that belong to the number. */
+/** Encodes an integer (RFC 7541, 5.1). `mask` covers its bits in the first byte. */
 export function hpackInteger(form: number, mask: number, value: number): Buffer {
   if (value < mask) return Buffer.from([form | value]);
   const bytes = [form | mask];
@@ -67,12 +67,12 @@ export function hpackInteger(form: number, mask: number, value: number): Buffer 
 
 const text = (value: string): Buffer => Buffer.concat([hpackInteger(0, 0x7f, value.length), Buffer.from(value, 'latin1')]);
 
-/** A header block of literals, which leaves the tables alone. */
+/** Encodes a header block of literals without indexing. */
 export function block(fields: readonly Field[]): Buffer {
   return Buffer.concat(fields.map(([name, value]) => Buffer.concat([Buffer.from([0]), text(name), text(value)])));
 }
 
-/** The same as a literal that is added to the table. */
+/** Encodes a literal with indexing. */
 export function indexedField(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0x40]), text(name), text(value)]);
 }
@@ -86,12 +86,12 @@ export function pseudo(method: string, path: string): Field[] {
   ];
 }
 
-/** A whole request without a body. */
+/** Encodes a complete request without a body. */
 export function get(stream: number, path: string, ...more: readonly Field[]): Buffer {
   return frame(types.headers, flag.endHeaders | flag.endStream, stream, block([...pseudo('GET', path), ...more]));
 }
 
-/** The head of a request whose body follows. */
+/** Encodes the header of a request with a body. */
 export function post(stream: number, path: string, ...more: readonly Field[]): Buffer {
   return frame(types.headers, flag.endHeaders, stream, block([...pseudo('POST', path), ...more]));
 }
@@ -103,7 +103,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** Splits what arrives into frames. */
+/** Splits received data into frames. */
 export class FrameSplitter {
   #rest: Buffer = none;
 
@@ -127,17 +127,17 @@ export interface Target {
   readonly host?: string;
 }
 
-/** Resolves after the handshake, with `h2` by ALPN. Errors of the socket are its end. */
+/** Resolves after the handshake, with `h2` by ALPN. Socket errors end the connection. */
 export async function connectTls({ port, host = '127.0.0.1' }: Target): Promise<tls.TLSSocket> {
   const socket = tls.connect({ host, port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
-  const failed = once(socket, 'close').then(() => Promise.reject(new Error('the connection ended in its handshake')));
+  const failed = once(socket, 'close').then(() => Promise.reject(new Error('the connection ended during the handshake')));
   failed.catch(() => undefined);
   socket.on('error', () => undefined);
   await Promise.race([once(socket, 'secureConnect'), failed]);
   return socket;
 }
 
-/** A client that sends what it is given and keeps what comes. */
+/** A client that sends given bytes and collects the received frames. */
 export class RawConnection {
   readonly frames: Frame[] = [];
   readonly closed: Promise<void>;
@@ -162,7 +162,7 @@ export class RawConnection {
     );
   }
 
-  /** Sends the preface, with these settings. */
+  /** Sends the preface with the settings. */
   static async open(target: Target, first: Buffer = settings()): Promise<RawConnection> {
     const connection = new RawConnection(await connectTls(target));
     connection.send(preface, first);
@@ -173,7 +173,7 @@ export class RawConnection {
     if (!this.isClosed && this.socket.writable) this.socket.write(Buffer.concat(frames));
   }
 
-  /** Resolves with true as soon as `holds` returns true, and with false after `ms` or at the connection's end. */
+  /** Resolves to true as soon as `holds` returns true, or to false after `ms` or at the end of the connection. */
   async until(holds: () => boolean, ms: number): Promise<boolean> {
     if (holds()) return true;
     if (this.isClosed) return false;
@@ -194,7 +194,7 @@ export class RawConnection {
     return this.frames.find((each) => each.type === type && (stream === undefined || each.stream === stream));
   }
 
-  /** Octets of the bodies that came on a stream. */
+  /** Returns the body received on a stream. */
   bodyOf(stream: number): Buffer {
     return Buffer.concat(this.frames.filter((each) => each.type === types.data && each.stream === stream).map(({ payload }) => payload));
   }

@@ -1,4 +1,4 @@
-/** The contract of both implementations of HTTP/2, where nothing else of the product is between them and a client. */
+/** The contract of both HTTP/2 implementations, tested without the rest of the server. */
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import http2 from 'node:http2';
@@ -30,7 +30,7 @@ let http2Server: Http2Server;
 let server: tls.Server;
 let checks: NodeJS.Timeout;
 let port = 0;
-/** The exchanges of requests for /hang, by their header x-name. */
+/** Exchanges of requests for /hang by their header x-name. */
 const open = new Map<string, Exchange>();
 
 function serve(exchange: Exchange): void {
@@ -90,7 +90,7 @@ describe.each([
     client.destroy();
   });
 
-  it('sends the fields of an answer without those of a connection', async () => {
+  it('omits connection-specific fields from responses', async () => {
     const session = http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
     const [fields] = (await once(session.request({ ':path': '/fields' }), 'response')) as [http2.IncomingHttpHeaders];
     expect(fields).toMatchObject({ ':status': 200, 'x-a': '1, 2', date: expect.any(String) });
@@ -98,7 +98,7 @@ describe.each([
     session.destroy();
   });
 
-  it('sends large answers whole, through small windows', async () => {
+  it('sends large responses completely through small windows', async () => {
     const client = await RawConnection.open({ port });
     client.send(get(1, '/large'));
     let credited = 0;
@@ -113,7 +113,7 @@ describe.each([
     client.destroy();
   });
 
-  it('resets an answer that is broken off: nothing says that it is whole', async () => {
+  it('resets an aborted response, so that it does not appear complete', async () => {
     const client = await RawConnection.open({ port });
     client.send(get(1, '/hang', ['x-name', 'broken']));
     const answer = (await hung('broken')).open(200, []);
@@ -126,7 +126,7 @@ describe.each([
     client.destroy();
   });
 
-  it('breaks an answer off that its client does not take, and closes the exchange', async () => {
+  it('aborts a response that its client does not read, and closes the exchange', async () => {
     const client = await RawConnection.open({ port }, settings([setting.initialWindowSize, 1_000]));
     client.send(get(1, '/hang', ['x-name', 'stalled']));
     const exchange = await hung('stalled');
@@ -136,7 +136,7 @@ describe.each([
     client.destroy();
   });
 
-  it('tells of what was written and of what has left, and drops it when the client leaves', async () => {
+  it('reports written and flushed bytes, and drops them when the client disconnects', async () => {
     const client = await RawConnection.open({ port });
     client.send(get(1, '/hang', ['x-name', 'pending']));
     const exchange = await hung('pending');
@@ -160,7 +160,7 @@ describe.each([
     client.destroy();
   });
 
-  it('holds the frames of a body to its window until it is read, and counts octets, not frames', async () => {
+  it('limits a body to its window until it is read, counting bytes instead of frames', async () => {
     const client = await RawConnection.open({ port });
     const streams = Array.from({ length: 8 }, (_, i) => 2 * i + 1);
     for (const stream of streams) client.send(post(stream, '/hang', ['x-name', `octets-${stream}`]));
@@ -176,7 +176,7 @@ describe.each([
     client.send(frame(types.ping, 0, 0, Buffer.alloc(8)));
     await client.until(() => client.find(types.ping) !== undefined, 10_000);
     const after = process.memoryUsage();
-    // 1.6 million octets, each in a frame of its own: a Buffer each would be 150 MB. The client is in this process as well.
+    // 1.6 million bytes in frames of one byte each: separate Buffers would take 150 MB. The process includes the client.
     expect((after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / 1e6).toBeLessThan(60);
     client.send(...streams.map((stream) => frame(types.data, flag.endStream, stream)));
     const bodies = await Promise.all(exchanges.map((exchange) => exchange.readBody(1 << 20)));
@@ -184,7 +184,7 @@ describe.each([
     client.destroy();
   }, 60_000);
 
-  it('lets a body go on as it is read', async () => {
+  it('continues a body as it is read', async () => {
     const session = http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
     const stream = session.request({ ':method': 'POST', ':path': '/hang', 'x-name': 'upload' });
     stream.on('error', () => undefined);
@@ -200,7 +200,7 @@ describe.each([
     session.destroy();
   });
 
-  it('takes no more of a body than its window while nobody reads it', async () => {
+  it('accepts no more of an unread body than its window', async () => {
     const client = await RawConnection.open({ port });
     client.send(post(1, '/hang', ['x-name', 'unread']));
     await hung('unread');
@@ -211,7 +211,7 @@ describe.each([
     client.destroy();
   });
 
-  it('rejects a body whose client leaves', async () => {
+  it('rejects a body whose client disconnects', async () => {
     const client = await RawConnection.open({ port });
     client.send(post(1, '/hang', ['x-name', 'half']), frame(types.data, 0, 1, Buffer.from('a')));
     const body = (await hung('half')).readBody(100);
@@ -219,7 +219,7 @@ describe.each([
     await expect(body).rejects.toThrow('the client closed the connection');
   });
 
-  it('rejects a body with another length than the head says', async () => {
+  it('rejects a body whose length differs from content-length', async () => {
     const client = await RawConnection.open({ port });
     client.send(
       post(1, '/', ['content-length', '5']),
@@ -233,7 +233,7 @@ describe.each([
     client.destroy();
   });
 
-  it('resets the rest of a request that is answered already', async () => {
+  it('resets the rest of an answered request', async () => {
     const client = await RawConnection.open({ port });
     client.send(post(1, '/large'));
     client.send(frame(types.windowUpdate, 0, 0, uint32(4_000_000)), frame(types.windowUpdate, 0, 1, uint32(4_000_000)));
@@ -245,7 +245,7 @@ describe.each([
     client.destroy();
   });
 
-  it('closes the connection after an answer that says so, and serves what is under way', async () => {
+  it('closes the connection after a response with connection: close, and completes pending requests', async () => {
     const client = await RawConnection.open({ port });
     client.send(get(1, '/hang', ['x-name', 'under-way']), get(3, '/goodbye'));
     const exchange = await hung('under-way');
@@ -256,7 +256,7 @@ describe.each([
     expect(await isClosedIn(client, 5_000)).toBe(true);
   });
 
-  it('closes a connection without requests, whatever frames come', async () => {
+  it('closes a connection without requests, whatever frames arrive', async () => {
     const client = await RawConnection.open({ port });
     client.send(get(1, '/'));
     await answerOf(client, 1);
@@ -269,14 +269,14 @@ describe.each([
     expect(client.find(types.goAway)?.payload.readUInt32BE(4)).toBe(0);
   });
 
-  it('closes a connection that does not begin', async () => {
+  it('closes a connection without a preface', async () => {
     const socket = await connectTls({ port });
     const closed = once(socket.resume(), 'close');
     socket.write('PRI * HTTP/2.0\r\n');
     await closed;
   });
 
-  it('serves all of many requests that come at once', async () => {
+  it('serves all of many concurrent requests', async () => {
     const client = await RawConnection.open({ port });
     client.send(...Array.from({ length: 10 }, (_, i) => get(1 + 2 * i, '/')), ...Array.from({ length: 2 }, (_, i) => get(21 + 2 * i, '/')));
     await client.until(() => [1, 3, 5, 7, 9, 11, 13, 15, 17, 19].every((stream) => client.hasEnded(stream)), 5_000);
@@ -284,7 +284,7 @@ describe.each([
     client.destroy();
   });
 
-  it('keeps a connection whose request goes on', async () => {
+  it('keeps a connection with a pending request', async () => {
     const client = await RawConnection.open({ port });
     client.send(get(1, '/hang', ['x-name', 'long']));
     const exchange = await hung('long');

@@ -1,10 +1,10 @@
-/** What a server answers to somebody who shows a token. */
+/** Sends requests with JSON web tokens and records the responses. */
 import { type Account, tokensOf } from './tokens.ts';
 
-/** The name of the user, or the status of a refusal. */
+/** The user name, or the status of a rejection. */
 export type Answer = string;
 
-/** A server as an administrator, and as somebody who shows a token. */
+/** A server with access as an administrator and with a token. */
 export interface Server {
   asAdmin(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: unknown }>;
   withToken(token: string, path: string, body: object): Promise<{ readonly status: number; readonly body: unknown }>;
@@ -14,7 +14,7 @@ const account = { namespace: 'default', name: 'robot' };
 const accounts = `/api/v1/namespaces/${account.namespace}/serviceaccounts`;
 const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 
-/** Makes the account, and asks the server who shows each token, by the token's name. */
+/** Creates the account and returns the server's response to each token by name. */
 export async function askEach(server: Server): Promise<Record<string, Answer>> {
   await server.asAdmin('POST', accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account.name } });
   const { body } = await server.asAdmin('GET', `${accounts}/${account.name}`);

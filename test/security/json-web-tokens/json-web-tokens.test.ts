@@ -1,4 +1,7 @@
-/** Whose tokens are taken: the real kube-apiserver's answers, asked for where there is one, and recorded by record.ts elsewhere. */
+/**
+ * Compares the authentication of service account tokens with the real kube-apiserver: with recorded responses (record.ts),
+ * or live if it is installed.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +17,7 @@ const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'answers.json
 const folder = mkdtempSync(join(tmpdir(), 'json-web-tokens-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('answers to every token what the real server answers', async () => {
+it('responds to every token like the real server', async () => {
   await using cluster = await startTestCluster({ flags: [...flagsFor(folder), `--service-account-issuer=${issuer}`] });
   const answers = await askEach({
     async asAdmin(method, path, body) {
@@ -30,7 +33,7 @@ it('answers to every token what the real server answers', async () => {
 });
 
 it.runIf(kubeApiserver !== undefined && etcd !== undefined)(
-  'has recorded the answers of the real server',
+  'the recorded responses equal those of the real server',
   async () => {
     await using store = await startEtcd();
     await using server = await startKubeApiserver(store.url, flagsFor(folder));

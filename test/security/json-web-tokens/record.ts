@@ -1,5 +1,5 @@
 /**
- * Records what a real kube-apiserver answers to each token, in answers.json beside this file:
+ * Records the responses of a real kube-apiserver to each token in answers.json beside this file:
  *   npm run setup -- run --conditions=kubenest-source --experimental-transform-types test/security/json-web-tokens/record.ts
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

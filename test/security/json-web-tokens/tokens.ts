@@ -1,4 +1,4 @@
-/** JSON web tokens of a service account, good ones and those that must not be trusted. */
+/** JSON web tokens of a service account, valid ones and those that must be rejected. */
 import { Buffer } from 'node:buffer';
 import { constants, createHash, createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ const keys = {
   stranger: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
 };
 
-/** The flags of a server that trusts the keys, whose files are written to the folder. */
+/** Writes the keys to the folder. Returns the flags of a server that trusts them. */
 export function flagsFor(folder: string): string[] {
   for (const name of ['rsa', 'ec'] as const)
     writeFileSync(join(folder, `${name}.pub`), createPublicKey(keys[name]).export({ type: 'spki', format: 'pem' }));
   return ['rsa', 'ec'].map((name) => `--service-account-key-file=${join(folder, `${name}.pub`)}`);
 }
 
-/** The account that the tokens are of. */
+/** The account of the tokens. */
 export interface Account {
   readonly namespace: string;
   readonly name: string;
@@ -37,15 +37,15 @@ interface Parts {
   readonly payload?: object | Text | Buffer;
   readonly key?: KeyObject;
   readonly signature?: (input: string) => Buffer;
-  /** Changes the encoded token. */
+  /** Modifies the encoded token. */
   readonly change?: (parts: readonly [header: string, payload: string, signature: string]) => string;
-  /** The input of the signature, if it is not what is sent. */
+  /** Returns the signed input, if it differs from the sent one. */
   readonly signed?: (header: string, payload: string) => string;
 }
 
 const rs256 = (key: KeyObject) => (input: string) => sign('sha256', Buffer.from(input), key);
 
-/** All tokens, by what is odd about them. */
+/** Returns all tokens by their peculiarity. */
 export function tokensOf(account: Account, now = Math.floor(Date.now() / 1000)): Record<string, string> {
   const reference = { namespace: account.namespace, serviceaccount: { name: account.name, uid: account.uid } };
   const claims = {
@@ -70,7 +70,7 @@ export function tokensOf(account: Account, now = Math.floor(Date.now() / 1000)):
   };
   const withHeader = (name: string, header: object | string, more: Parts = {}): void => add(`header: ${name}`, { ...more, header });
   const withClaims = (name: string, changed: object): void => add(`claims: ${name}`, { payload: { ...claims, ...changed } });
-  /** The payload with one claim as it is written; JSON.stringify would not write it. */
+  /** Returns the payload with a claim in a form that JSON.stringify would not write. */
   const withText = (name: string, claim: string, text: string): void => {
     const { [claim as 'exp']: _, ...others } = claims;
     add(`claims: ${name}`, { payload: `${JSON.stringify(others).slice(0, -1)},"${claim}":${text}}` });

@@ -1,6 +1,9 @@
-/** Requests in every form of path that a resource can and cannot have, for users who may do everything or everything in one namespace. */
+/**
+ * Requests in every form of path, valid and invalid, for users with all permissions and with all permissions in one
+ * namespace.
+ */
 
-/** A resource as discovery lists it. */
+/** A resource in discovery. */
 export interface ServedResource {
   /** `/api/v1` or `/apis/GROUP/VERSION`. */
   readonly root: string;
@@ -12,11 +15,11 @@ export interface ServedResource {
 export interface FormRequest {
   readonly user: 'admin' | 'one-namespace';
   readonly method: string;
-  /** As it is sent, without the query. */
+  /** Path as sent, without the query. */
   readonly path: string;
 }
 
-/** The namespace in which the user `one-namespace` may do everything, and another one. */
+/** The namespace in which the user `one-namespace` has all permissions, and another one. */
 export const ownNamespace = 'forms-own';
 export const otherNamespace = 'forms-other';
 /** The name in every path. */
@@ -31,9 +34,9 @@ function encodeFirst(text: string): string {
   return `%${text.charCodeAt(0).toString(16)}${text.slice(1)}`;
 }
 
-/** Paths with each subresource, or without one. */
+/** Returns paths with each subresource and without one. */
 function pathsOf({ root, resource, subresources }: ServedResource): string[] {
-  // Of the namespaces themselves the object is the other namespace: what must not be reached.
+  // For namespaces the object is the other namespace, which must not be accessible.
   const name = resource === 'namespaces' ? otherNamespace : objectName;
   const item = `${resource}/${name}`;
   const below = [
@@ -82,7 +85,7 @@ function pathsOf({ root, resource, subresources }: ServedResource): string[] {
   return [...below, ...ofSubresources];
 }
 
-/** Paths with a wrong front, for a few resources of each kind: they do not depend on the resource. */
+/** Returns paths with an invalid prefix, for a few resources of each kind, because they do not depend on the resource. */
 function frontsOf({ root, resource }: ServedResource): string[] {
   const rest = `${own}/${resource}`;
   return [
@@ -103,7 +106,7 @@ function frontsOf({ root, resource }: ServedResource): string[] {
   ];
 }
 
-/** All requests, in the order of the resources. */
+/** Returns all requests, ordered by resource. */
 export function requestsOf(resources: readonly ServedResource[]): FormRequest[] {
   const withFronts = new Set<string>();
   return resources.flatMap((served) => {
@@ -114,7 +117,7 @@ export function requestsOf(resources: readonly ServedResource[]): FormRequest[] 
   });
 }
 
-/** True if the one-namespace user may never succeed with it: no part of the path is its own namespace. */
+/** True if the one-namespace user must never succeed: no segment of the path is the user's namespace. */
 export function isOutside({ user, path }: FormRequest): boolean {
   return user === 'one-namespace' && !path.toLowerCase().includes(ownNamespace);
 }

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FormRequest, objectName, otherNamespace, ownNamespace, type ServedResource } from './forms.ts';
 
-/** A server, and the bearer tokens of the two users. */
+/** A server and the bearer tokens of the two users. */
 export interface Target {
   readonly port: number;
   readonly tokens: Readonly<Record<FormRequest['user'], string>>;
@@ -15,7 +15,7 @@ interface Sent {
 
 const contentTypes: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' };
 
-/** Sends a request as it is written; of a stream or a watch only the status is read. */
+/** Sends a request unmodified; of a stream or a watch only the status is read. */
 function send(port: number, agent: Agent, token: string, method: string, path: string, body?: unknown): Promise<Sent> {
   const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body));
   const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: 'application/json' };
@@ -38,7 +38,7 @@ function send(port: number, agent: Agent, token: string, method: string, path: s
   });
 }
 
-/** The JSON answer to a request of the administrator, who must be allowed to make it. */
+/** Returns the JSON response to a request of the administrator, which must succeed. */
 async function ask<T>({ port, tokens }: Target, agent: Agent, method: string, path: string, body?: unknown): Promise<T> {
   const { status, text } = await send(port, agent, tokens.admin, method, path, body);
   if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
@@ -69,14 +69,14 @@ function definition(plural: string, kind: string, scope: 'Namespaced' | 'Cluster
   };
 }
 
-/** The custom kinds; one has the plural of the namespaces. */
+/** The custom kinds; one has the same plural as namespaces. */
 const kinds = [
   ['widgets', 'Widget', 'Namespaced'],
   ['gadgets', 'Gadget', 'Cluster'],
   ['namespaces', 'Namespace', 'Cluster'],
 ] as const;
 
-/** A new definition is served some time after it is created. */
+/** Waits until a new definition is served. */
 async function untilServed(make: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -89,7 +89,7 @@ async function untilServed(make: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Makes the two namespaces, custom resources, the binding of the user, and one object of a few kinds in each namespace. */
+/** Creates the two namespaces, custom resources, the user's role binding, and one object of some kinds in each namespace. */
 export async function prepare(target: Target): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   const make = (path: string, body: object): Promise<unknown> => ask(target, agent, 'POST', path, body);
@@ -129,7 +129,7 @@ export async function prepare(target: Target): Promise<void> {
   agent.destroy();
 }
 
-/** All resources that discovery lists, by their path: the order of custom kinds is by chance. */
+/** Returns all resources of discovery sorted by path, because the order of custom kinds is random. */
 export async function discover(target: Target): Promise<ServedResource[]> {
   const agent = new Agent({ keepAlive: true });
   const { groups } = await ask<{ groups: { versions: { groupVersion: string }[] }[] }>(target, agent, 'GET', '/apis');
@@ -148,7 +148,7 @@ export async function discover(target: Target): Promise<ServedResource[]> {
   return found.sort((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1));
 }
 
-/** The status of each request, in order. What would write is a dry run, a watch ends after a second. */
+/** Returns the status of each request in order. Writes are dry runs, and watches end after a second. */
 export async function play({ port, tokens }: Target, requests: readonly FormRequest[]): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const statuses: number[] = new Array(requests.length).fill(0);

@@ -1,4 +1,7 @@
-/** Records the statuses of the real kube-apiserver: `npm run setup -- run`, or with the checkout's Node: `node test/security/request-forms/record.ts`. */
+/**
+ * Records the statuses of the real kube-apiserver: `npm run setup -- run`, or with the checkout's Node: `node
+ * test/security/request-forms/record.ts`.
+ */
 import { askReference } from './reference.ts';
 import { writeRecorded } from './recorded.ts';
 

@@ -4,7 +4,7 @@ import type { ServedResource } from './forms.ts';
 
 const file = new URL('./kube-apiserver.json.br', import.meta.url);
 
-/** The resources of kube-apiserver, and the status that it answered each request with, in the order of requestsOf. */
+/** The resources of kube-apiserver, and its status for each request, in the order of requestsOf. */
 export interface Recorded {
   readonly resources: readonly ServedResource[];
   readonly statuses: readonly number[];

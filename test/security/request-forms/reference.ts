@@ -7,7 +7,7 @@ import { requestsOf } from './forms.ts';
 import { discover, play, prepare, type Target } from './play.ts';
 import type { Recorded } from './recorded.ts';
 
-/** What a real kube-apiserver, started for this, answers. Needs the programs of ../shared/reference. */
+/** Returns the responses of a real kube-apiserver started for this. Requires the binaries of ../shared/reference. */
 export async function askReference(): Promise<Recorded> {
   const folder = mkdtempSync(join(tmpdir(), 'request-forms-'));
   const tokens = join(folder, 'tokens.csv');

@@ -23,7 +23,7 @@ const contributed = apiGroup({
 });
 const timeout = 240_000;
 
-/** How far a request came, whatever is wrong with its body. */
+/** Reduces a status to the routing result, independent of errors in the body. */
 const routeOf = (status: number): string => (status === 403 || status === 404 || status === 405 ? String(status) : 'served');
 const shown = ({ user, method, path }: FormRequest): string => `${user} ${method} ${path}`;
 
@@ -45,12 +45,12 @@ describe('requests in every form of path', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are more than 20,000 and all recorded', () => {
+  it('are more than 20,000, all recorded', () => {
     expect(requests.length).toBeGreaterThan(20_000);
     expect(recorded).toHaveLength(requests.length);
   });
 
-  it('have the statuses that kube-apiserver answers', { timeout }, async () => {
+  it('have the same statuses as on kube-apiserver', { timeout }, async () => {
     const statuses = await play(target, requests);
     const different = requests.flatMap((request, i) =>
       statuses[i] === recorded[i] ? [] : [`${shown(request)}: ${statuses[i]}, kube-apiserver ${recorded[i]}`],
@@ -58,12 +58,12 @@ describe('requests in every form of path', () => {
     expect(different).toEqual([]);
   });
 
-  it.skipIf(kubeApiserver === undefined)('have the recorded statuses on kube-apiserver, where there is one', { timeout }, async () => {
+  it.skipIf(kubeApiserver === undefined)('have the recorded statuses on a live kube-apiserver', { timeout }, async () => {
     expect(await askReference()).toEqual({ resources, statuses: recorded });
   });
 });
 
-describe('resources that kube-apiserver does not have', () => {
+describe('resources that kube-apiserver lacks', () => {
   let cluster: TestCluster;
   let target: Target;
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('resources that kube-apiserver does not have', () => {
   }, timeout);
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it('are out of reach for a user of one namespace in every form of path', { timeout }, async () => {
+  it('are inaccessible for a user of one namespace in every form of path', { timeout }, async () => {
     const known = new Set(readRecorded().resources.map(({ root, resource }) => `${root}/${resource}`));
     const own = (await discover(target)).filter(({ root, resource }) => !known.has(`${root}/${resource}`));
     expect(own.map(({ resource }) => resource)).toEqual(expect.arrayContaining(['ledgers', 'vaults']));
@@ -88,7 +88,7 @@ describe('resources that kube-apiserver does not have', () => {
   it.each([
     ['ledgers', 'podtemplates', '/api/v1', true],
     ['vaults', 'runtimeclasses', '/apis/node.k8s.io/v1', false],
-  ])('%s of a plugin are routed as %s', { timeout }, async (resource, builtIn, root, namespaced) => {
+  ])('%s of a plugin are routed like %s', { timeout }, async (resource, builtIn, root, namespaced) => {
     const formsOf = (served: ServedResource): FormRequest[] =>
       requestsOf([served]).filter(({ path }) => path.startsWith(`${served.root}/`));
     const ours = formsOf({ root: '/apis/contributed.example.com/v1', resource, namespaced, subresources: [] });

@@ -1,5 +1,6 @@
 /**
- * Records what a real kube-apiserver makes of each command line, in outcomes.json beside this file and in docs/start-flags.md:
+ * Records the behaviour of a real kube-apiserver for each command line in outcomes.json beside this file and in
+ * docs/start-flags.md:
  *   npm run setup -- run --conditions=kubenest-source --experimental-transform-types test/security/start-flags/record.ts
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -51,7 +52,7 @@ async function outcomeOf(row: Row, etcdUrl: string): Promise<Outcome> {
   return outcome;
 }
 
-/** The last thing that the server said, without what depends on the time, the place and other versions. */
+/** Returns the last message of the server without times, paths and versions. */
 function reasonOf(said: string): string {
   const line =
     said.split('\n').findLast((one) => one.includes('err=') || /^(?:Error|panic|[EF]\d{4})/.test(one)) ??
@@ -66,7 +67,7 @@ async function started(child: ChildProcess, port: number): Promise<Outcome> {
     await sleep(200);
     if (child.exitCode !== null) return new Promise(() => {});
     const ready = await statusOf(port, '/readyz');
-    // Who needs a login for /readyz has started too.
+    // A server that requires credentials for /readyz has started, too.
     if (ready === 200 || ready === 401 || ready === 403) {
       if (ready !== 200) await sleep(4_000);
       return { anonymous: await statusOf(port, '/api/v1/namespaces') };

@@ -1,19 +1,19 @@
-/** Command lines that concern safety: defaults that depend on other flags, and combinations that a server must refuse. */
+/** Security-relevant command lines: defaults that depend on other flags, and combinations that a server must reject. */
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Authority } from '#cmd/certificates/issue';
 
-/** What a server makes of a command line: whether it starts, and what it answers to an anonymous client that lists namespaces. */
+/** Behaviour for a command line: the server does not start, or the status for an anonymous client that lists namespaces. */
 export type Outcome = { readonly anonymous: number } | { readonly refused: string };
 
 export interface Row {
   readonly name: string;
-  /** Flags with their values, in which `FOLDER` stands for the folder of the files. */
+  /** Flags with their values; `FOLDER` stands for the folder of the files. */
   readonly flags: readonly string[];
-  /** True for a row that is about the answer to anonymous clients: elsewhere a start is enough. */
+  /** True for rows that compare the response to anonymous clients; for others a successful start suffices. */
   readonly isAsked?: boolean;
-  /** Why kubenest does something else on purpose. */
+  /** Reason for an intentional difference of kubenest. */
   readonly differs?: string;
 }
 
@@ -253,7 +253,7 @@ export const rows: readonly Row[] = [
   },
 ];
 
-/** Writes the files that the flags name. */
+/** Writes the files that the flags refer to. */
 export async function writeFiles(folder: string): Promise<void> {
   const [clients, proxies] = await Promise.all([Authority.create('clients'), Authority.create('proxies')]);
   const server = await clients.issue({ commonName: 'server', names: ['localhost'], usages: ['server'] });
@@ -294,7 +294,7 @@ export async function writeFiles(folder: string): Promise<void> {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
 }
 
-/** The flags of a row, with the folder's name. */
+/** Returns the flags of a row with the folder's path. */
 export function flagsOf({ flags }: Row, folder: string): string[] {
   return flags.map((flag) => flag.replaceAll('FOLDER', folder));
 }

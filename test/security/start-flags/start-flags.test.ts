@@ -1,4 +1,4 @@
-/** What a command line means for safety: what a real kube-apiserver makes of it, which record.ts writes down where there is one. */
+/** Compares security-relevant command lines with a real kube-apiserver, whose behaviour record.ts records. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'start-flags-'));
 beforeAll(() => writeFiles(folder));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** `starts`, `refused`, or the status that an anonymous client gets. */
+/** Returns `starts`, `refused`, or the status that an anonymous client gets. */
 async function outcomeOf(row: Row): Promise<number | 'starts' | 'refused'> {
   const flags = flagsOf(row, folder);
   if (row.isAsked) {
@@ -24,7 +24,7 @@ async function outcomeOf(row: Row): Promise<number | 'starts' | 'refused'> {
   }
   try {
     const command = await readServerOptions([...flags, '--ephemeral']);
-    if (!('options' in command)) throw new Error('no options');
+    if (!('options' in command)) throw new Error('missing options');
     await (await completeOptions(command.options)).dispose();
     return 'starts';
   } catch (error) {
@@ -39,13 +39,13 @@ function expected({ isAsked }: Row, outcome: Outcome | undefined): number | 'sta
   return isAsked ? outcome.anonymous : 'starts';
 }
 
-it('has a recorded outcome of each of at least 100 command lines', () => {
+it('has recorded outcomes of at least 100 command lines', () => {
   expect(rows.length).toBeGreaterThanOrEqual(100);
   expect(Object.keys(recorded)).toEqual(rows.map(({ name }) => name));
 });
 
-it('is what docs/start-flags.md says', () => {
-  // The formatter aligns columns.
+it('equals docs/start-flags.md', () => {
+  // Ignores the alignment of columns by the formatter.
   const unaligned = (text: string): string => text.replaceAll(/ +/g, ' ').replaceAll(/ ?-{3,} ?/g, '---');
   const page = readFileSync(join(import.meta.dirname, '../../../docs/start-flags.md'), 'utf8');
   expect(unaligned(page)).toBe(unaligned(documentOf(recorded)));

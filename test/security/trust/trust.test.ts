@@ -1,4 +1,4 @@
-/** Which servers are trusted: what Go's HTTP client says, asked for where there is Go, and recorded in the table elsewhere. */
+/** Compares the trust in servers with Go's HTTP client: live if Go is installed, and recorded in the table. */
 import 'reflect-metadata';
 import { spawn } from 'node:child_process';
 import { webcrypto } from 'node:crypto';
@@ -34,7 +34,7 @@ interface Wish {
   readonly name: string;
   readonly by?: Issued;
   readonly extensions?: readonly x509.Extension[];
-  /** In days from now. */
+  /** End of the validity in days from now. */
   readonly to?: number;
 }
 
@@ -72,11 +72,11 @@ interface Row {
   /** The server's certificate first. */
   readonly shown: readonly Issued[];
   readonly bundle: readonly Issued[];
-  /** Default: by its address. */
+  /** Server name. Default: its address. */
   readonly called?: string;
-  /** Why it is not trusted, up to what depends on the time; undefined for a server that is. */
+  /** Reason of the rejection without time-dependent parts; undefined for a trusted server. */
   readonly refused?: string;
-  /** Where OpenSSL gives another reason first. */
+  /** Set if OpenSSL reports another reason first. */
   readonly refusedByOpenSsl?: string;
 }
 
@@ -92,15 +92,15 @@ const rows: readonly Row[] = [
   { name: 'another root', shown: [leaf], bundle: [other], refused: unknown },
   { name: 'nothing', shown: [leaf], bundle: [], refused: unknown },
   { name: 'the root, with an intermediate', shown: [belowIntermediate, intermediate], bundle: [root] },
-  { name: 'the root, with an intermediate that is not shown', shown: [belowIntermediate], bundle: [root], refused: unknown },
+  { name: 'the root, with an intermediate that is not sent', shown: [belowIntermediate], bundle: [root], refused: unknown },
   { name: 'the intermediate', shown: [belowIntermediate], bundle: [intermediate] },
-  { name: 'the intermediate, which is shown', shown: [belowIntermediate, intermediate], bundle: [intermediate] },
+  { name: 'the intermediate, which is sent', shown: [belowIntermediate, intermediate], bundle: [intermediate] },
   { name: 'both', shown: [belowIntermediate], bundle: [root, intermediate] },
   { name: 'the leaf', shown: [leaf], bundle: [leaf] },
   { name: 'the leaf, among others', shown: [leaf], bundle: [other, leaf] },
-  { name: 'the leaf, called by its name', shown: [leaf], bundle: [leaf], called: 'server.test' },
-  { name: 'the leaf of an unknown authority', shown: [stranger], bundle: [stranger] },
-  { name: 'a leaf that signed itself', shown: [selfSigned], bundle: [selfSigned] },
+  { name: 'the leaf, accessed by its name', shown: [leaf], bundle: [leaf], called: 'server.test' },
+  { name: 'the leaf of an unknown CA', shown: [stranger], bundle: [stranger] },
+  { name: 'a self-signed leaf', shown: [selfSigned], bundle: [selfSigned] },
   { name: 'another leaf', shown: [leaf], bundle: [selfSigned], refused: unknown },
   {
     name: 'a leaf as an authority',
@@ -110,25 +110,25 @@ const rows: readonly Row[] = [
     refusedByOpenSsl: wrongUsage,
   },
   {
-    name: 'the leaf, called by another name',
+    name: 'the leaf, accessed by another name',
     shown: [leaf],
     bundle: [leaf],
     called: 'other.test',
     refused: `${untrusted}x509: certificate is valid for server.test, not other.test`,
   },
   {
-    name: 'the leaf, which has run out',
+    name: 'the expired leaf',
     ...(await (async () => {
       const old = await sign('o', [local], root, -1);
       return { shown: [old], bundle: [old] };
     })()),
     refused: expired,
   },
-  { name: 'the root, a leaf that has run out', shown: [await sign('o', [local], root, -1)], bundle: [root], refused: expired },
-  { name: 'a root that has run out', shown: [await sign('o', [local], oldRoot)], bundle: [oldRoot], refused: expired },
-  { name: 'the root, called by a name', shown: [leaf], bundle: [root], called: 'server.test' },
+  { name: 'the root, an expired leaf', shown: [await sign('o', [local], root, -1)], bundle: [root], refused: expired },
+  { name: 'an expired root', shown: [await sign('o', [local], oldRoot)], bundle: [oldRoot], refused: expired },
+  { name: 'the root, accessed by a name', shown: [leaf], bundle: [root], called: 'server.test' },
   {
-    name: 'the root, called by another name',
+    name: 'the root, accessed by another name',
     shown: [leaf],
     bundle: [root],
     called: 'other.test',
@@ -194,14 +194,14 @@ const rows: readonly Row[] = [
     refused: `${untrusted}x509: certificate is valid for ser*.test, not server.test`,
   },
   {
-    name: 'the root, a name in capital letters',
+    name: 'the root, a name in upper case',
     shown: [await sign('x', [san({ type: 'dns', value: 'SERVER.test' })])],
     bundle: [root],
     called: 'server.TEST',
   },
-  { name: 'the root, for servers', shown: [await sign('x', [local, usage(serverAuth)])], bundle: [root] },
-  { name: 'the root, for clients', shown: [await sign('x', [local, usage(clientAuth)])], bundle: [root], refused: wrongUsage },
-  { name: 'a root for clients', shown: [await sign('x', [local], clientRoot)], bundle: [clientRoot], refused: wrongUsage },
+  { name: 'the root, a server certificate', shown: [await sign('x', [local, usage(serverAuth)])], bundle: [root] },
+  { name: 'the root, a client certificate', shown: [await sign('x', [local, usage(clientAuth)])], bundle: [root], refused: wrongUsage },
+  { name: 'a root restricted to clients', shown: [await sign('x', [local], clientRoot)], bundle: [clientRoot], refused: wrongUsage },
   {
     name: 'a root of path length 0, with an intermediate',
     shown: [await sign('x', [local], belowShort), belowShort],
@@ -209,7 +209,7 @@ const rows: readonly Row[] = [
     refused: `${untrusted}x509: too many intermediates for path length constraint`,
   },
   {
-    name: 'a leaf that is an authority',
+    name: 'a leaf that is a CA',
     ...(await (async () => {
       const own = await issue({ name: 'own', extensions: [local, ca()] });
       return { shown: [own], bundle: [own] };
@@ -243,7 +243,7 @@ async function serving<T>({ shown }: Row, use: (port: number) => Promise<T>): Pr
 }
 
 const bundleOf = ({ bundle }: Row): string => bundle.map(({ pem }) => pem).join('');
-/** What depends on the time, and hints. */
+/** Removes time-dependent parts and hints. */
 const cut = (said: string): string => said.replace(/: current time .*| \(possibly because of .*/s, '');
 
 it.each(rows)('trusts $name: $refused', async (row) => {
@@ -264,7 +264,7 @@ it.each(rows)('trusts $name: $refused', async (row) => {
 });
 
 it.runIf(goObstacle(goFolder) === undefined)(
-  'says of each server what Go says',
+  'agrees with Go on each server',
   async () => {
     const program = join(folder, 'trust');
     await buildGoProgram(goFolder, '.', program);
@@ -288,7 +288,7 @@ it.runIf(goObstacle(goFolder) === undefined)(
   120_000,
 );
 
-it('is decided in one place', () => {
+it('is implemented in one place', () => {
   const top = join(import.meta.dirname, '../../..');
   const files = globSync(['src/**/*.ts', 'plugins/**/*.ts'], {
     cwd: top,
@@ -297,7 +297,7 @@ it('is decided in one place', () => {
   const deciding = files.filter((file) =>
     /rejectUnauthorized|allowPartialTrustChain|credentials\.createSsl/.test(readFileSync(join(top, file), 'utf8')),
   );
-  // The server's own port asks for certificates, which authenticators judge.
+  // The server's own port requests certificates, which authenticators verify.
   expect(deciding.map((file) => relative(top, join(top, file))).toSorted()).toEqual([
     'src/apiserver/serving/secure-server.ts',
     'src/apiserver/network/trust.ts',

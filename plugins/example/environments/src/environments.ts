@@ -29,7 +29,7 @@ const common: Record<string, JsonSchemaProps> = {
 
 const versionOf = (owner: 'owner' | 'team'): JsonSchemaProps => ({
   type: 'object',
-  description: 'An environment that a team asks for.',
+  description: 'An environment for a team.',
   required: ['spec'],
   properties: {
     spec: {

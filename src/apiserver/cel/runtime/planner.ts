@@ -286,7 +286,7 @@ function iterate(frame: Frame, range: Value, loop: Loop): CelError | undefined {
   return undefined;
 }
 
-/** Runs one iteration; false if it was the last. A condition that is an error does not end the loop. */
+/** Runs one iteration. Returns false if it was the last; a condition that is an error does not end the loop. */
 function turn(frame: Frame, loop: Loop): boolean {
   if (loop.condition(frame) === false) return false;
   frame.locals[loop.accu] = loop.step(frame);

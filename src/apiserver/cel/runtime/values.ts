@@ -227,7 +227,7 @@ export interface CelObject {
   readonly celType: CelType;
   /** Text for error messages. */
   readonly text?: string;
-  /** Tests equality. */
+  /** Tests equality with another value. */
   equals(other: Value): Value;
 }
 

@@ -22,7 +22,7 @@ const errorReportingLimit = 100;
 
 export interface ParserOptions {
   readonly macros: readonly Macro[];
-  /** Enables `a.?b`, `a[?b]` and `?` in literals. */
+  /** True if `a.?b`, `a[?b]` and `?` in literals are enabled. */
   readonly optionalSyntax: boolean;
 }
 

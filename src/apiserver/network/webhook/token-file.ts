@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { quote } from '#apimachinery/runtime/quote';
 import type { Credential, CredentialSource } from './credential-source.ts';
 
-/** Upstream: client-go/transport/token_source.go (a minute, of which the last ten seconds do not count). */
+/**
+ * Lifetime of a read token: a minute, of which the last ten seconds do not count. Upstream:
+ * client-go/transport/token_source.go.
+ */
 const freshMs = 50_000;
 
 /**

@@ -105,7 +105,7 @@ export interface CacheWatchOptions {
   readonly deadline?: number | undefined;
 }
 
-/** Upstream: watch_cache.go, cacher.go. */
+/** Timeout of reads that wait for a revision. Upstream: watch_cache.go, cacher.go. */
 const freshTimeoutMs = 3_000;
 const tooLargeRetrySeconds = 1;
 const retryMs = 1_000;
@@ -254,10 +254,12 @@ export class Cacher {
   }
 
   /**
+   * Returns the object of a key; undefined if it does not exist.
+   *
    * | resourceVersion | state                                                                          |
    * |-----------------|--------------------------------------------------------------------------------|
    * | ''              | the most recent                                                                |
-   * | '0'             | any: what the cache has                                                        |
+   * | '0'             | any: the cached state                                                          |
    * | 'N'             | at least N: waits up to 3 s, then throws 504 (Too large resource version)      |
    */
   get(key: string, resourceVersion = ''): CachedObject | undefined | Promise<CachedObject | undefined> {
@@ -290,19 +292,21 @@ export class Cacher {
   }
 
   /**
+   * Lists objects.
+   *
    * | match        | resourceVersion | limit | continue | state                                                     |
    * |--------------|-----------------|-------|----------|-----------------------------------------------------------|
    * | Exact        | N               | any   |          | N                                                         |
    * | NotOlderThan | N               | any   |          | at least N                                                |
    * |              | any             | any   | rv = N   | N, the rest after the token's key                         |
    * |              | any             | any   | rv = -1  | the most recent, the rest after the token's key           |
-   * |              | N               | yes   |          | N (as before there was a match)                           |
+   * |              | N               | yes   |          | N (the behaviour before `match` was added)                |
    * |              | N               |       |          | at least N                                                |
    * |              | ''              | any   |          | the most recent                                           |
    * |              | '0'             | any   |          | any; the limit is ignored                                 |
    *
-   * Throws 400 for a token or a version that is none, 410 for a state that is compacted away, 429 while the cache is not
-   * ready, 504 for a state that has not come within 3 s. Which combinations are allowed the caller has checked.
+   * Throws 400 for an invalid token or version, 410 for a compacted state, 429 while the cache is not ready, 504 for a state
+   * not reached within 3 s. The caller has checked that the combination of options is permitted.
    */
   list(options: CacheListOptions): CacheList | Promise<CacheList> {
     const query = parseListQuery(options);
@@ -483,7 +487,7 @@ export class Cacher {
     this.#stateSince = this.#clock.now();
   }
 
-  /** Upstream: ready.go, util.go (calculateRetryAfterForUnreadyCache). */
+  /** Returns a 429 with the time after which to retry. Upstream: ready.go, util.go (calculateRetryAfterForUnreadyCache). */
   #notReady(): StatusError {
     const seconds = Math.floor(Math.min(30, Math.max(1, Math.exp((0.06 * (this.#clock.now() - this.#stateSince)) / 1_000))));
     if (this.#state === 'closed') return newTooManyRequests('apiserver cacher is stopped', seconds);

@@ -3,7 +3,7 @@ import type { CacheList } from './list-query.ts';
 /** Counts of lists and of the objects that they examined and returned. */
 export class ListCounts {
   lists = 0;
-  /** Objects examined. */
+  /** Number of examined objects. */
   read = 0;
   returned = 0;
 

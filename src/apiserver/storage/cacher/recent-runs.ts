@@ -11,7 +11,7 @@ interface Recent {
  */
 export class RecentRuns {
   readonly #mostBytes: number;
-  /** In the order of last use, the latest at the end. */
+  /** Runs in the order of last use, the latest at the end. */
   readonly #runs = new Map<ListChunk, Recent>();
   #bytes = 0;
   #lists = 0;

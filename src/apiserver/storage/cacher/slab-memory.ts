@@ -100,7 +100,7 @@ class Slab implements Memory {
  */
 export class SlabMemory {
   #current = newSlab();
-  /** Full slabs. */
+  /** Slabs without free space. */
   readonly #slabs = new Set<Slab>();
   #live = 0;
   #capacity = 0;

@@ -17,7 +17,7 @@ interface Kept {
  */
 export class SnapshotStore {
   readonly #keepMs: number;
-  /** In the order of last use. */
+  /** Kept snapshots in the order of last use. */
   readonly #kept = new Map<Revision, Kept>();
   #isEnabled = true;
 

@@ -1,8 +1,8 @@
-// Command corpus writes what the codecs of Kubernetes make of objects of the kinds that it reads, one "apiVersion kind" a
-// line, as far as it knows them: a line of JSON each with the object as the server writes it in JSON and in protobuf (base64).
+// Command corpus encodes objects with the codecs of Kubernetes. It reads kinds, one "apiVersion kind" per line, and writes
+// for each known kind a line of JSON with the object in the server's JSON and protobuf (base64) encodings.
 //
-// Each kind comes in up to three forms: full, as k8s.io/api has it for its own tests (-testdata names those folders); zero,
-// in which every pointer, list and map is there and holds nothing; and empty. Lists have the items full, zero and empty.
+// Each kind has up to three forms: full, from the tests of k8s.io/api (in the folders named by -testdata); zero, in which
+// every pointer, list and map is set to an empty value; and empty. Lists contain the items full, zero and empty.
 package main
 
 import (
@@ -100,7 +100,7 @@ func formsOf(kind schema.GroupVersionKind, testdata []string) []record {
 	return records
 }
 
-// encode is given an object that it first sends through JSON, as a client would have.
+// encode encodes an object after a round trip through JSON, like a client's.
 func encode(kind schema.GroupVersionKind, form string, object runtime.Object) record {
 	var sent bytes.Buffer
 	must(jsonCodec.Encode(object, &sent))
@@ -122,7 +122,7 @@ func create(kind schema.GroupVersionKind) runtime.Object {
 	return object
 }
 
-// full is nil for kinds without a file.
+// full returns nil for kinds without a file.
 func full(kind schema.GroupVersionKind, testdata []string) runtime.Object {
 	group := kind.Group
 	if group == "" {
@@ -147,13 +147,13 @@ func zero(kind schema.GroupVersionKind) runtime.Object {
 	return object
 }
 
-// populate gives a value all that may be absent. `above` are the types that the value is in: no type is in itself.
+// populate sets all optional parts of a value. `above` lists the enclosing types, which are not nested in themselves.
 func populate(value reflect.Value, above []reflect.Type) {
 	switch value.Interface().(type) {
 	case metav1.TypeMeta, resource.Quantity, intstr.IntOrString:
 		return
 	case metav1.Time, metav1.MicroTime:
-		// The zero of a time is null, which is absent.
+		// A zero time is encoded as null, which counts as missing.
 		value.Field(0).Set(reflect.ValueOf(moment))
 		return
 	case metav1.FieldsV1:

@@ -1,4 +1,4 @@
-// Runs several test environments of controller-runtime at once on the binaries of KUBEBUILDER_ASSETS. Prints one line for each.
+// Runs several test environments of controller-runtime concurrently on the binaries of KUBEBUILDER_ASSETS. Prints a line for each.
 package main
 
 import (
@@ -134,7 +134,7 @@ func addUsers(ctx context.Context, _ *rest.Config, environment *envtest.Environm
 	return strings.Join(says, ", "), nil
 }
 
-// startPod needs no service account: envtest switches the plugin off.
+// startPod requires no service account, because envtest disables the plugin.
 func startPod(ctx context.Context, config *rest.Config, _ *envtest.Environment, _ string) (string, error) {
 	c, err := client.New(config, client.Options{})
 	if err != nil {

@@ -1,10 +1,10 @@
 // Command informers follows config maps with client-go's informers in protobuf, through restarts of the server. It reads one
-// command a line and answers with one line each:
+// command per line and answers each with one line:
 //
 //	create N M   creates config maps N up to M, 20 at a time
-//	await N      waits until the informer and its handler know as many objects for a while, and tells how many were added,
-//	             updated and deleted in all
-//	touch N      updates one, again after conflicts
+//	await N      waits until the informer and its handler have that many objects for a while, and prints how many were added,
+//	             updated and deleted in total
+//	touch N      updates one, with retries after conflicts
 //	delete N     deletes one
 package main
 
@@ -71,7 +71,7 @@ func main() {
 			group.Wait()
 			fmt.Println("created")
 		case "await":
-			// Handlers are told after the store, of a list that came anew in any order: nothing more comes in a while.
+			// Handlers run after the store is updated, for a new list in any order: waits until no more events arrive.
 			seen := func() [4]int {
 				return [4]int{len(informer.GetStore().ListKeys()), int(added.Load()), int(updated.Load()), int(deleted.Load())}
 			}

@@ -1,5 +1,5 @@
-// Command yaml reads texts, one a line in base64, and writes what sigs.k8s.io/yaml makes of each: a line of JSON with its
-// JSON, or the error, and the error of strict decoding.
+// Command yaml reads texts, one per line in base64, and writes the result of sigs.k8s.io/yaml for each: a line of JSON with
+// the converted JSON or the error, and the error of strict decoding.
 package main
 
 import (

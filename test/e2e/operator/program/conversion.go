@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// conversionServer converts Widgets: spec.size of v1 is spec.width of v2.
+// conversionServer converts Widgets between spec.size of v1 and spec.width of v2.
 func conversionServer() (server *httptest.Server, authority []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

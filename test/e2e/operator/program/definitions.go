@@ -38,7 +38,7 @@ func definition(plural, kind string, versions ...apiextensions.CustomResourceDef
 	}
 }
 
-// widgets has two versions, which a webhook converts.
+// widgets has two versions, converted by a webhook.
 func widgets(url string, authority []byte) *apiextensions.CustomResourceDefinition {
 	crd := definition("widgets", "Widget", version("v1", "size", true), version("v2", "width", false))
 	crd.Spec.Conversion = &apiextensions.CustomResourceConversion{

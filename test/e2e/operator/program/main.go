@@ -1,5 +1,5 @@
-// The program of an operator as kubebuilder lays it out, with what uses it: it prints each step that is done, and ends with 1
-// at the first one that fails.
+// An operator with kubebuilder's structure, and its client: prints each completed step, and exits with 1 at the first
+// failure.
 package main
 
 import (
@@ -123,7 +123,7 @@ func define(ctx context.Context, c client.Client, mapper meta.RESTMapper, crd *a
 	return err
 }
 
-// use creates an object, looks at it in both versions, and deletes it, while the controller does its part.
+// use creates an object, reads it in both versions, and deletes it, while the controller reconciles it.
 func use(ctx context.Context, c client.Client) error {
 	if err := c.Create(ctx, sized(object(widgetV1, "one"), "size", 3)); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 const finalizer = group + "/cleanup"
 
-// reconciler notes in the status of a Widget which size it has seen, and holds the object by a finalizer.
+// reconciler records the observed size in the status of a Widget and protects the object with a finalizer.
 type reconciler struct{ client.Client }
 
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

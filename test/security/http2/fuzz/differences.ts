@@ -1,22 +1,22 @@
 import type { TargetName } from './targets.ts';
 
-/** A difference that was reviewed. Classes are those of `Outcome`; those of a connection begin with `connection`. */
+/** A reviewed difference. Classes are those of `Outcome`; those of a connection start with `connection`. */
 export interface Reviewed {
-  /** Of the names of mutations. */
+  /** Matches the names of mutations. */
   readonly mutation: RegExp;
   readonly peers: readonly Exclude<TargetName, 'own'>[];
-  /** What the own implementation does, */
+  /** Outcome of the own implementation. */
   readonly ours: RegExp;
-  /** and what the peer does. */
+  /** Outcome of the peer. */
   readonly theirs: RegExp;
-  /** The sentence that allows what the own implementation does. */
+  /** The sentence of the RFC that permits the own outcome. */
   readonly rfc: string;
 }
 
 const nghttp2 = ['nghttp2'] as const;
 const go = ['go'] as const;
 const both = ['nghttp2', 'go'] as const;
-/** A request that is served, whatever has come of the answer. */
+/** Matches a served request, however much of the response has arrived. */
 const served = /^(answer 2xx|partial 2xx|none)$/;
 const refused = /^(answer|partial) 4xx$/;
 const reset = /^reset$/;
@@ -46,7 +46,7 @@ export const reviewed: readonly Reviewed[] = [
     theirs: error,
     rfc: 'RFC 9113, 4.1: a frame is its head and its payload: one that is not allowed is refused when its payload, of 256 KiB at most, is there',
   },
-  // nghttp2 leaves a malformed field out and serves the rest; Go takes white space around values.
+  // nghttp2 ignores malformed fields and serves the rest; Go accepts white space around values.
   {
     mutation: /^(the (empty )?name|an empty name|the value|the padded value|a control character in trailers)/,
     peers: nghttp2,
@@ -124,7 +124,7 @@ export const reviewed: readonly Reviewed[] = [
     theirs: /^(answer|partial|none)/,
     rfc: 'RFC 9110, 6.5.1: what describes the framing of a message is no trailer',
   },
-  // Without a body Go does not look at the length.
+  // Go does not check the length without a body.
   {
     mutation: /^content-length.*( without a body|: 4 and|: of a head)/,
     peers: go,
@@ -139,7 +139,6 @@ export const reviewed: readonly Reviewed[] = [
     theirs: error,
     rfc: 'RFC 9113, 5.1: an endpoint "might receive a WINDOW_UPDATE or RST_STREAM frame from its peer" after it has ended a stream',
   },
-  // Frames.
   {
     mutation: /^a frame of type 2 on stream 0/,
     peers: nghttp2,

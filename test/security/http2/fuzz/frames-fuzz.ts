@@ -1,4 +1,4 @@
-/** Differential fuzzing of frames: the own implementation of HTTP/2 beside nghttp2 and golang.org/x/net/http2. */
+/** Differential fuzzing of frames: the own HTTP/2 implementation against nghttp2 and golang.org/x/net/http2. */
 import { random } from '../../../fault/random.ts';
 import { reviewed } from './differences.ts';
 import { distortion, type Mutation, mutations } from './mutations.ts';
@@ -7,13 +7,13 @@ import { newScript, stepsOf } from './script.ts';
 import type { Target, TargetName } from './targets.ts';
 
 export interface Finding {
-  /** Of `fuzzFrames`, with which this case comes again. */
+  /** Seed for `fuzzFrames` that reproduces the case. */
   readonly seed: number;
   readonly number: number;
   readonly mutation: string;
   readonly differences: readonly string[];
   readonly outcomes: Readonly<Partial<Record<TargetName, Outcome>>>;
-  /** What was sent, a step a line. */
+  /** Sent frames, one step per line. */
   readonly frames: readonly string[];
 }
 
@@ -25,11 +25,11 @@ export interface FuzzResult {
 export interface FuzzOptions {
   readonly seed: number;
   readonly seconds: number;
-  /** Cases that run at once. */
+  /** Number of concurrent cases. */
   readonly width?: number;
-  /** Numbers of the only cases to be played. */
+  /** Numbers of the only cases to run. */
   readonly only?: readonly number[];
-  /** So many findings are enough. */
+  /** Maximum number of findings. */
   readonly most?: number;
 }
 
@@ -44,7 +44,7 @@ const quick: Patience = { quietMs: 10, mostMs: 300 };
 const patient: Patience = { quietMs: 250, mostMs: 1_500 };
 const valid: Mutation = { name: 'nothing', apply: () => undefined };
 
-/** The case of a number: all mutations come in turn, between them valid sequences and distorted ones. */
+/** Returns the case with a number: all mutations in turn, with valid and distorted sequences in between. */
 function caseOf(seed: number, number: number): Case {
   const next = random(seed * 1_000_003 + number);
   for (let i = 0; i < 8; i++) next(2);
@@ -56,13 +56,13 @@ function caseOf(seed: number, number: number): Case {
   return { mutation, steps: stepsOf(script, next), streams: script.requests.map(({ stream }) => stream) };
 }
 
-/** The class of a connection. One that goes on after a stream was reset is another than one to which nothing happened. */
+/** Returns the class of a connection. One that continues after a stream reset differs from an unaffected one. */
 function classOf({ connection, codes }: Outcome): string {
   const hasReset = connection === 'open' && Object.values(codes).some((code) => code !== 0);
   return `connection ${connection}${hasReset ? ', a stream reset' : ''}`;
 }
 
-/** In what two outcomes differ: classes of the connection, else those of streams. */
+/** Returns the differences of two outcomes: connection classes, or else stream classes. */
 function differencesOf(ours: Outcome, theirs: Outcome): { readonly ours: string; readonly theirs: string }[] {
   if (ours.connection !== theirs.connection) return [{ ours: classOf(ours), theirs: classOf(theirs) }];
   const found = Object.keys(ours.streams).map((stream) => ({
@@ -74,11 +74,11 @@ function differencesOf(ours: Outcome, theirs: Outcome): { readonly ours: string;
 
 const because = ({ connection, reason }: Outcome): string => (connection === 'error' ? ` (${reason})` : '');
 
-/** Differences that nobody has reviewed. */
+/** Returns the differences without a review. */
 function unreviewed({ mutation }: Case, outcomes: Readonly<Partial<Record<TargetName, Outcome>>>): string[] {
   const peers = (['nghttp2', 'go'] as const).filter((peer) => outcomes[peer]);
   const found = peers.flatMap((peer) => differencesOf(outcomes.own!, outcomes[peer]!).map((pair) => ({ peer, ...pair })));
-  // What is wrong with distorted octets nobody knows: there, only what the two others agree on is held against the own implementation.
+  // The correct outcome of distorted bytes is unknown, so only cases in which both peers agree count.
   if (mutation === distortion && (peers.length < 2 || differencesOf(outcomes.nghttp2!, outcomes.go!).length > 0)) return [];
   return found
     .filter(
@@ -99,7 +99,10 @@ async function playAll(
   return Object.fromEntries(outcomes);
 }
 
-/** Plays cases until the time is over. A case that differs is played again with patience, with few others, before it is a finding. */
+/**
+ * Runs cases until the time is over. A differing case is repeated with a longer timeout and fewer concurrent cases before it
+ * counts as a finding.
+ */
 export async function fuzzFrames(
   targets: readonly Target[],
   { seed, seconds, width = 64, only, most = 20 }: FuzzOptions,
@@ -132,7 +135,7 @@ export async function fuzzFrames(
   return { cases, findings };
 }
 
-/** A finding as a person reads it. */
+/** Formats a finding. */
 export function describeFinding({ seed, number, mutation, differences, outcomes, frames }: Finding): string {
   const short = frames.map((each) => (each.length > 2_000 ? `${each.slice(0, 2_000)}… (${each.length / 2} octets)` : each));
   return [

@@ -1,4 +1,7 @@
-/** Differential fuzzing of HPACK (RFC 7541): the own decoder and encoder beside those of nghttp2 and golang.org/x/net/http2/hpack. */
+/**
+ * Differential fuzzing of HPACK (RFC 7541): the own decoder and encoder against those of nghttp2 and
+ * golang.org/x/net/http2/hpack.
+ */
 import { Buffer } from 'node:buffer';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,11 +23,11 @@ export interface HpackResult {
   readonly findings: readonly string[];
 }
 
-/** What a decoder makes of the blocks of a connection, up to the first that is malformed. */
+/** The decoded blocks of a connection, up to the first malformed one. */
 interface Decoded {
   readonly blocks: readonly (readonly Field[])[];
   readonly isMalformed: boolean;
-  /** Why. */
+  /** Reason of the failure. */
   readonly reason?: string | undefined;
 }
 
@@ -75,7 +78,7 @@ function newField(next: Random): Field {
   return [name, textOf(next, length, pick(next, [printable, printable, octets]))];
 }
 
-/** A block that is valid, most of the time: it may name entries that there are not. */
+/** Encodes a block that is usually valid; it may refer to missing entries. */
 function encodeAtRandom(next: Random, fields: readonly Field[], known: number): Buffer {
   const text = (value: string): Buffer => Buffer.concat([hpackInteger(0, 0x7f, value.length), Buffer.from(value, 'latin1')]);
   const parts: Buffer[] = [];
@@ -120,7 +123,7 @@ function differenceOf(ours: Decoded, theirs: Decoded): string | undefined {
   return at < 0 ? undefined : `block ${at}: own: ${JSON.stringify(ours.blocks[at])}; theirs: ${JSON.stringify(theirs.blocks[at])}`;
 }
 
-/** What nghttp2 as a client makes of the blocks of answers, by the settings that it sends. */
+/** Decodes response blocks with nghttp2 as a client with the given settings. */
 async function decodeByNghttp2(headerTableSize: number, blocksOf: (table: number) => readonly Buffer[]): Promise<Decoded> {
   const [near, far] = duplexPair();
   const splitter = new FrameSplitter();
@@ -168,7 +171,7 @@ async function decodeByNghttp2(headerTableSize: number, blocksOf: (table: number
       });
       stream.on('close', () => resolve());
     });
-    // An answer must not come before its request.
+    // A response must not precede its request.
     const isAsked = new Promise<void>((resolve) => {
       wake = resolve;
       if (asked > i) resolve();
@@ -183,14 +186,14 @@ async function decodeByNghttp2(headerTableSize: number, blocksOf: (table: number
   return { blocks: decoded, isMalformed };
 }
 
-/** Values that nobody may send: RFC 9113, 8.2.1. */
+/** Values that must not be sent: RFC 9113, 8.2.1. */
 const unsent = /[^\t\x20-\x7e\x80-\xff]|^[ \t]|[ \t]$/;
 
-/** Answers that the own encoder writes must be read as they were meant. */
+/** Checks that peers decode the own encoder's blocks correctly. */
 async function encoderCase(next: Random, go: GoDecoder | undefined): Promise<string | undefined> {
   const pool = Array.from({ length: 8 }, () => newField(next))
     .map(([name, value]) => [name.startsWith(':') || name === '' ? 'x-pseudo' : name, value] as const)
-    // All of an answer fits into one frame.
+    // A complete response fits into one frame.
     .filter(([, value]) => value.length <= 1_000 && !unsent.test(value))
     .filter(([name]) => !/^(connection|transfer-encoding|upgrade|keep-alive|proxy-connection|te|content-length|host)$/.test(name));
   const answers = Array.from({ length: 1 + next(6) }, () => ({
@@ -213,7 +216,7 @@ async function encoderCase(next: Random, go: GoDecoder | undefined): Promise<str
   return ofGo && `encoder, table of ${table}, read by Go: ${ofGo}`;
 }
 
-/** Blocks of nghttp2, which uses Huffman's code and its table, are read as it meant them. */
+/** Checks that blocks of nghttp2, which uses Huffman coding and its dynamic table, are decoded correctly. */
 async function nghttp2Case(next: Random): Promise<string | undefined> {
   const [near, far] = duplexPair();
   const session = http2.connect('http://localhost', { createConnection: () => near, settings: { enablePush: false } });
@@ -265,7 +268,7 @@ async function nghttp2Case(next: Random): Promise<string | undefined> {
   return difference && `decoder, of what nghttp2 writes: ${difference}`;
 }
 
-/** Random and mutated blocks: the own decoder finds what Go's does, or both find them malformed. */
+/** Checks that the own decoder agrees with Go's on random and mutated blocks, or both reject them. */
 async function decoderCase(next: Random, go: GoDecoder): Promise<string | undefined> {
   const blocks = Array.from({ length: 1 + next(5) }, (_, i) => {
     const block = encodeAtRandom(
@@ -276,7 +279,8 @@ async function decoderCase(next: Random, go: GoDecoder): Promise<string | undefi
     return next(3) === 0 ? mutate(next, block) : block;
   });
   const [ours, theirs] = [decodeHere(4_096, blocks), await go.decode(4_096, blocks)];
-  // RFC 7541, 4.2: table updates are at the beginning of a block, two at most. Go refuses a second one, and takes those in the middle while the table is empty.
+  // RFC 7541, 4.2: table updates occur at the start of a block, at most two. Go rejects a second one, and accepts those in
+  // the middle while the table is empty.
   if ([ours, theirs].some(({ reason }) => reason && /resized in the middle|table size update MUST/.test(reason))) return undefined;
   const difference = differenceOf(ours, theirs);
   return difference && `decoder: ${difference}; blocks ${blocks.map((each) => each.toString('hex')).join(' ')}`;

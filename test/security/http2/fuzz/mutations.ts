@@ -1,4 +1,4 @@
-/** What the fuzzer changes in valid sequences, by name. Each makes at most one thing wrong. */
+/** Mutations of valid sequences by name. Each introduces at most one fault. */
 import { Buffer } from 'node:buffer';
 import { block, type Field, flag, hpackInteger, none, pseudo, setting, settings, types, uint32 } from '../frames.ts';
 import { type FrameSpec, headerFrames, newRequest, pick, type Random, type RequestSpec, type Script, spec } from './script.ts';
@@ -25,7 +25,7 @@ const setField = (request: RequestSpec, name: string, value: string): void => {
 };
 const pathOf = (request: RequestSpec, path: string): void => setField(request, ':path', path);
 
-/** A request that is never answered, so that its stream has one state however fast the server is. */
+/** Returns a request that is never answered, so that its stream state does not depend on the server's speed. */
 const hanging = (random: Random, script: Script, isOpen: boolean): RequestSpec => {
   const request = any(random, script);
   pathOf(request, '/hang');
@@ -34,7 +34,7 @@ const hanging = (random: Random, script: Script, isOpen: boolean): RequestSpec =
   request.fields = request.fields.filter(([name]) => name !== 'content-length');
   return request;
 };
-/** Sends a frame when the requests are there, on a stream whose state is known. */
+/** Sends a frame after the requests on a stream in a known state. */
 const behind = (name: string, state: 'open' | 'half-closed', make: (stream: number, random: Random) => FrameSpec[]): Mutation => ({
   name: `${name}, stream ${state}`,
   apply: (script, random) => {
@@ -42,7 +42,7 @@ const behind = (name: string, state: 'open' | 'half-closed', make: (stream: numb
     script.after = make(stream, random);
   },
 });
-/** Of a stream whose request is answered. */
+/** Sends frames on a stream whose request was answered. */
 const onAnswered = (name: string, make: (stream: number, random: Random) => FrameSpec[]): Mutation => ({
   name: `${name}, stream closed`,
   apply: (script, random) => {
@@ -61,14 +61,14 @@ const onConnection = (name: string, make: (random: Random, script: Script) => Fr
     else script.after.push(...frames);
   },
 });
-/** Opens a stream with a number that is higher than those of the requests. */
+/** Opens a stream with a number above those of the requests. */
 const opening = (name: string, make: () => FrameSpec[]): Mutation => ({
   name,
   apply: (script) => {
     script.after.push(...make());
   },
 });
-/** In the middle of a header block. */
+/** Inserts a frame within a header block. */
 const withinBlock = (name: string, make: (stream: number) => FrameSpec): Mutation => ({
   name: `${name} within a header block`,
   apply: (script, random) => {
@@ -420,7 +420,7 @@ const ofStart: Mutation[] = [
   },
 ];
 
-/** Octets of the requests that are changed at random: what that makes wrong has no name. */
+/** Changes random bytes of the requests, with unspecified faults. */
 export const distortion: Mutation = {
   name: 'distorted octets',
   apply: (script, random) => {

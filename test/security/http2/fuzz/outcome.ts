@@ -1,4 +1,4 @@
-/** Plays a case of frames against a server, and what comes of it. */
+/** Runs a sequence of frames against a server and determines the outcome. */
 import { Buffer } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
 import { HeaderDecoder } from '#apiserver/serving/http2/header-decoder';
@@ -7,21 +7,21 @@ import type { Target } from './targets.ts';
 
 export interface Step {
   readonly bytes: Buffer;
-  /** Streams of which the answers must be there before the next step. */
+  /** Streams whose responses must be complete before the next step. */
   readonly answers: readonly number[];
 }
 
 /**
- * What came of a stream: `answer 2xx` is whole, `partial 2xx` is not; `reset` came before the end; `none` if nothing came. Of the connection: `error` if it
- * ended with an error code or without a word, `closed` if it ended with GOAWAY of NO_ERROR, `waiting` if the server waits for the rest of a frame,
- * `open` if it goes on.
+ * Outcome of a stream: `answer 2xx` is complete, `partial 2xx` is not; `reset` came before the end; `none` without any data.
+ * Outcome of the connection: `error` if it ended with an error code or without GOAWAY, `closed` if it ended with GOAWAY of
+ * NO_ERROR, `waiting` if the server waits for the rest of a frame, `open` if it continues.
  */
 export interface Outcome {
   readonly connection: 'open' | 'waiting' | 'closed' | 'error';
-  /** The code of GOAWAY, or `end` where there was none. */
+  /** Code of GOAWAY, or `end` without one. */
   readonly reason: string;
   readonly streams: Readonly<Record<number, string>>;
-  /** The codes of resets, which are not compared. */
+  /** Codes of resets, which are not compared. */
   readonly codes: Readonly<Record<number, number>>;
 }
 
@@ -78,7 +78,7 @@ class Player {
     if (!this.#isClosed && this.#socket.writable) this.#socket.write(bytes);
   }
 
-  /** Sends, and waits until the server has read it all: then its PING is answered, and nothing has come for `quietMs`. */
+  /** Sends a step and waits until the server has processed it: its PING is answered, and nothing has arrived for `quietMs`. */
   async play({ bytes, answers }: Step, quietMs: number, mostMs: number): Promise<void> {
     this.#asked += 1;
     const acks = this.#asked;
@@ -92,7 +92,7 @@ class Player {
       const isRead = this.#acks >= acks && answers.every(isDone);
       const quiet = now - Math.max(this.#lastAt, began);
       if (isRead && quiet >= quietMs) return;
-      // A server that answers neither the PING nor the rest has nothing to say any more.
+      // A server that answers neither will send nothing more.
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, isRead ? quietMs - quiet + 1 : mostMs);
         this.#changed = () => {
@@ -129,13 +129,13 @@ const pingPayload = Buffer.alloc(8, 'p');
 const pingFrame = frame(types.ping, 0, 0, pingPayload);
 
 export interface Patience {
-  /** After the last frame of the server. */
+  /** Milliseconds after the last frame of the server. */
   readonly quietMs: number;
-  /** For each step. */
+  /** Timeout of each step. */
   readonly mostMs: number;
 }
 
-/** `streams`: those whose outcomes are wanted. */
+/** `streams` lists the streams whose outcomes are returned. */
 export async function play(
   target: Target,
   steps: readonly Step[],

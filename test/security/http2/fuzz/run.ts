@@ -1,5 +1,5 @@
 /**
- * Fuzzes HTTP/2 for as long as it is told to. A finding comes again with its seed and number.
+ * Fuzzes HTTP/2 for a given time. The seed and number of a finding reproduce it.
  *
  *     npm run fuzz-http2 -- [--seconds 3600] [--seed N] [--only frames|hpack] [--case NUMBER]…
  */
@@ -21,7 +21,7 @@ const obstacle = noGo();
 if (obstacle) console.log(`without Go: ${obstacle}`);
 console.log(`seed ${seed}`);
 let found = 0;
-/** Three quarters of the time are for frames. */
+/** Three quarters of the time are used for frames. */
 const secondsOf = (share: number): number => Number(values.seconds) * (values.only ? 1 : share);
 
 if (values.only !== 'hpack') {

@@ -1,9 +1,9 @@
-/** Sequences of frames as the fuzzer makes them: valid ones first, of which mutations then change something. */
+/** Frame sequences of the fuzzer: valid ones, which mutations then modify. */
 import { Buffer } from 'node:buffer';
 import { block, type Field, flag, frame, none, preface, pseudo, setting, settings, types, uint32 } from '../frames.ts';
 import type { Step } from './outcome.ts';
 
-/** A number from 0 to `below` - 1. */
+/** Returns an integer from 0 to `below` - 1. */
 export type Random = (below: number) => number;
 
 export function pick<T>(random: Random, values: readonly T[]): T {
@@ -15,23 +15,23 @@ export interface FrameSpec {
   flags: number;
   stream: number;
   payload: Buffer;
-  /** What the head says, if that is not the payload's length. */
+  /** Length in the frame header, if it differs from the payload's. */
   length?: number;
 }
 
 export interface RequestSpec {
   readonly stream: number;
   fields: Field[];
-  /** Parts of the body; undefined: the head ends the stream. */
+  /** Chunks of the body; undefined: the headers end the stream. */
   body: Buffer[] | undefined;
   trailers: Field[] | undefined;
-  /** The stream is not ended. */
+  /** True if the stream is not ended. */
   isOpen: boolean;
-  /** Behind the head and before the rest. */
+  /** Frames between the headers and the rest. */
   extra: FrameSpec[];
-  /** The header block as it is sent, instead of what `fields` would be. */
+  /** Encoded header block that replaces `fields`. */
   block?: Buffer;
-  /** Of the header block: how many frames it is split into, and octets of padding (-1: not padded), and whether it has a priority. */
+  /** Properties of the header block: number of frames, bytes of padding (-1: none), and priority. */
   pieces: number;
   padding: number;
   hasPriority: boolean;
@@ -40,14 +40,14 @@ export interface RequestSpec {
 export interface Script {
   preface: Buffer;
   settings: (readonly [number, number])[];
-  /** Frames of the connection before the requests. */
+  /** Connection frames before the requests. */
   before: FrameSpec[];
   requests: RequestSpec[];
-  /** Frames behind them all, sent when what must be answered is. */
+  /** Frames after all requests, sent when the expected responses have arrived. */
   after: FrameSpec[];
-  /** Changes the octets of the requests when they are made. */
+  /** Modifies the bytes of the requests. */
   distort?: (bytes: Buffer) => Buffer;
-  /** Requests' frames one behind the other, or in turn. */
+  /** True if the frames of the requests are interleaved. */
   isInterleaved: boolean;
 }
 
@@ -57,7 +57,7 @@ export function spec(type: number, flags: number, stream: number, payload: Buffe
   return { type, flags, stream, payload, ...(length !== undefined && { length }) };
 }
 
-/** The frames of a header block. */
+/** Returns the frames of a header block. */
 export function headerFrames(
   { stream, pieces, padding, hasPriority }: Pick<RequestSpec, 'stream' | 'pieces' | 'padding' | 'hasPriority'>,
   bytes: Buffer,
@@ -73,7 +73,7 @@ export function headerFrames(
       const isPadded = padding >= 0;
       const payload = Buffer.concat([
         isPadded ? Buffer.from([padding]) : none,
-        // It depends on no stream, with the weight 16.
+        // No dependency, with the weight 16.
         hasPriority ? Buffer.concat([uint32(0), Buffer.from([15])]) : none,
         part,
         isPadded ? Buffer.alloc(padding) : none,
@@ -89,7 +89,7 @@ export function headerFrames(
   return frames;
 }
 
-/** The frames of a request, of which those of its head must stay together. */
+/** Returns the frames of a request, in groups that must stay contiguous. */
 export function requestFrames(request: RequestSpec): FrameSpec[][] {
   const { stream, fields, body, trailers, isOpen, extra } = request;
   const groups = [headerFrames(request, request.block ?? block(fields), body === undefined && !trailers && !isOpen)];
@@ -106,7 +106,7 @@ export function stepsOf(script: Script, random: Random): Step[] {
   const groups = script.requests.map(requestFrames);
   const frames: FrameSpec[] = [];
   if (script.isInterleaved) {
-    // The heads in the order of their numbers: a lower one behind a higher one is an error.
+    // Headers are ordered by stream number; a lower number after a higher one is an error.
     for (const group of groups) frames.push(...(group.shift() ?? []));
     while (groups.some((group) => group.length > 0))
       frames.push(
@@ -118,7 +118,7 @@ export function stepsOf(script: Script, random: Random): Step[] {
   } else frames.push(...groups.flat(2));
   const first = [script.preface, settings(...script.settings), ...script.before.map(bytesOf)];
   const requests = Buffer.concat(frames.map(bytesOf));
-  // The limits of the server hold once its settings are acknowledged.
+  // The server's limits apply after its settings are acknowledged.
   const steps: Step[] = [
     { bytes: Buffer.concat(first), answers: [] },
     { bytes: script.distort ? script.distort(requests) : requests, answers: answeredOf(script) },
@@ -126,7 +126,7 @@ export function stepsOf(script: Script, random: Random): Step[] {
   return script.after.length === 0 ? steps : [...steps, { bytes: Buffer.concat(script.after.map(bytesOf)), answers: [] }];
 }
 
-/** Requests of which an answer comes for certain. */
+/** Returns the streams whose responses are certain. */
 function answeredOf({ settings: values, requests }: Script): number[] {
   const window = values.find(([name]) => name === setting.initialWindowSize)?.[1] ?? 65_535;
   if (window < smallAnswer) return [];
@@ -137,7 +137,7 @@ function answeredOf({ settings: values, requests }: Script): number[] {
 
 const smallAnswer = 100;
 
-/** A valid request. `path`: `/hang` is never answered. */
+/** Returns a valid request. The `path` `/hang` is never answered. */
 export function newRequest(
   random: Random,
   stream: number,
@@ -162,7 +162,7 @@ export function newRequest(
   ];
   fields.push(...optional.filter(() => random(4) === 0));
   if (hasBody && random(2) === 0) fields.push(['content-length', String(length)]);
-  // Go ends a connection whose trailers come behind an early answer.
+  // Go closes a connection with trailers after an early response.
   const trailers: Field[] | undefined = hasBody && path !== '/early' && random(4) === 0 ? [['x-trailer', 't']] : undefined;
   return {
     ...{ stream, fields, body, trailers, isOpen: false, extra: [] },
@@ -172,7 +172,7 @@ export function newRequest(
   };
 }
 
-/** Frames that say nothing of importance, at any time. */
+/** Returns a frame that is valid and has no effect at any time. */
 export function newIdleFrame(random: Random): FrameSpec {
   const values = [
     spec(types.ping, 0, 0, Buffer.alloc(8, 'i')),
@@ -185,7 +185,7 @@ export function newIdleFrame(random: Random): FrameSpec {
   return pick(random, values);
 }
 
-/** A valid sequence with up to three requests. */
+/** Returns a valid sequence with up to three requests. */
 export function newScript(random: Random): Script {
   const window = pick(random, [65_535, 65_535, 1_000_000, 0, 1, 10_000]);
   const stride = pick(random, [2, 2, 2, 4]);

@@ -1,4 +1,4 @@
-/** The servers that the fuzzer of HTTP/2 compares. They serve without TLS, and answer the same paths in the same way. */
+/** Servers for the HTTP/2 fuzzer, without TLS and with identical responses. */
 import { Buffer } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ const options: Http2ServerOptions = {
   deadlines: connectionDeadlines,
 };
 
-/** As `handle` of go/main.go. */
+/** Equal to `handle` of go/main.go. */
 function serve(exchange: Exchange): void {
   const path = exchange.url.split('?')[0];
   if (path === '/hang') return;
@@ -63,7 +63,7 @@ async function startHere(
   return { name, port: (server.address() as AddressInfo).port };
 }
 
-/** Why there is nothing of Go's to compare with; undefined if there is. */
+/** Returns the reason why Go's implementation is unavailable; undefined if it is available. */
 export function noGo(): string | undefined {
   return goObstacle(folder);
 }
@@ -83,7 +83,7 @@ export async function runGo(verb: string, stack: AsyncDisposableStack): Promise<
   return child;
 }
 
-/** Starts those that there are. */
+/** Starts the available servers. */
 export async function startTargets(stack: AsyncDisposableStack): Promise<Target[]> {
   const targets = [await startHere('own', OwnHttp2Server, stack), await startHere('nghttp2', NodeHttp2Server, stack)];
   if (noGo()) return targets;

@@ -1,7 +1,7 @@
-// Command http2 is what the fuzzer of HTTP/2 compares with: golang.org/x/net/http2 as kube-apiserver configures it.
+// Command http2 is a reference for the HTTP/2 fuzzer: golang.org/x/net/http2 with the configuration of kube-apiserver.
 //
 //	http2 serve   serves HTTP/2 without TLS on a free port of 127.0.0.1, which it prints
-//	http2 hpack   reads a JSON object a line, {"table": bytes, "blocks": [hex]}, and writes the fields that the decoder finds
+//	http2 hpack   reads one JSON object per line, {"table": bytes, "blocks": [hex]}, and writes the decoded fields
 package main
 
 import (
@@ -50,7 +50,7 @@ func handle(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve has the settings of apiserver/pkg/server/secure_serving.go.
+// serve uses the settings of apiserver/pkg/server/secure_serving.go.
 func serve() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,7 +58,7 @@ func serve() {
 	}
 	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
 	go func() {
-		// The test is gone.
+		// The test has ended.
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
@@ -90,7 +90,7 @@ type question struct {
 	Blocks []string `json:"blocks"`
 }
 
-// An answer has the fields of each block, names and values in turn, as hex; its list is shorter than the question's where a block is malformed.
+// answer contains the fields of each block, names and values alternating, as hex; it has fewer blocks than the question if one is malformed.
 type answer struct {
 	Blocks [][]string `json:"blocks"`
 	Error  string     `json:"error,omitempty"`

@@ -1,5 +1,5 @@
-// Says of each server what Go's HTTP client says of its certificate. Input: lines of JSON with the URL and the bundle of
-// certificates; output: a line of JSON for each, empty for a server that is trusted.
+// Reports the error of Go's HTTP client for the certificate of each server. Input: lines of JSON with the URL and the CA
+// bundle; output: a line of JSON for each, empty for a trusted server.
 package main
 
 import (
