@@ -1,7 +1,9 @@
 import { newBadRequest } from '#apimachinery/api/errors';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
+import { isJsonObject } from '#apimachinery/patch/own-property';
 import { DecodeError } from '#apimachinery/runtime/json';
-import { decodeSteps } from '#apimachinery/runtime/decode';
+import { decode, decodeSteps } from '#apimachinery/runtime/decode';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
@@ -233,7 +235,7 @@ class DefaultFieldManager implements FieldManager {
     if (applied.apiVersion !== groupVersion || applied.kind !== kind) {
       throw newBadRequest(`invalid object type: ${formatKind(textOf(applied.apiVersion), textOf(applied.kind))}`);
     }
-    if (Array.isArray(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
+    if (hasManagedFields(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
   }
 
   #decodeLive(live: KubeObject): readonly Manager[] {
@@ -413,4 +415,20 @@ interface Bucket {
 
 function isAncient({ manager, subresource }: Manager): boolean {
   return manager === ancientChanges && subresource === '';
+}
+
+/** True for a list of entries. Upstream's unstructured objects have none where one item cannot be read. */
+function hasManagedFields(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isEntry);
+}
+
+function isEntry(item: unknown): boolean {
+  if (!isJsonObject(item)) return false;
+  try {
+    decode(metaSchema.struct('meta_v1.ManagedFieldsEntry'), deepCopy(item), { form: 'unstructured' });
+    return true;
+  } catch (error) {
+    if (error instanceof DecodeError) return false;
+    throw error;
+  }
 }

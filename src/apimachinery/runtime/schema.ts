@@ -37,8 +37,6 @@ export interface FieldTable {
   readonly always?: boolean;
   /** Left out when it is the zero value of a struct (`omitzero`). */
   readonly omitzero?: boolean;
-  /** An empty list or map is another value than none, though neither is written. */
-  readonly keepsEmpty?: boolean;
   /** Always written, and null where it is empty: upstream has been storing it as protobuf, which knows no empty lists. */
   readonly nullWhenEmpty?: boolean;
   readonly listType?: 'atomic' | 'set' | 'map';
@@ -108,7 +106,6 @@ export interface Field {
   readonly ptr: boolean;
   readonly always: boolean;
   readonly omitzero: boolean;
-  readonly keepsEmpty?: boolean | undefined;
   readonly nullWhenEmpty?: boolean | undefined;
   /** undefined where none is published. */
   readonly default: unknown;
@@ -292,7 +289,6 @@ class LazyStruct implements StructType {
         ptr: table.ptr ?? false,
         always: table.always ?? false,
         omitzero: table.omitzero ?? false,
-        keepsEmpty: table.keepsEmpty,
         nullWhenEmpty: table.nullWhenEmpty,
         default: table.default,
         enum: table.enum,

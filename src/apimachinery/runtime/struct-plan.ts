@@ -59,8 +59,6 @@ export interface FieldPlan {
   readonly keepsZero: boolean;
   /** A Go pointer. */
   readonly isPointer: boolean;
-  /** An empty list or map is kept when it is read, though it is not written. */
-  readonly keepsEmpty: boolean;
   /** An empty list is written as null. */
   readonly nullWhenEmpty: boolean;
   /** A zero struct is left out. */
@@ -155,7 +153,6 @@ function fieldPlan(field: Field, index: number): FieldPlan {
     prefix: `,${encodeString(field.name)}:`,
     keepsZero: field.ptr || field.always,
     isPointer: field.ptr,
-    keepsEmpty: field.keepsEmpty ?? false,
     nullWhenEmpty: field.nullWhenEmpty ?? false,
     omitzero: field.omitzero && !field.ptr,
     zero: written ? 'value' : field.always && field.ptr ? 'null' : undefined,

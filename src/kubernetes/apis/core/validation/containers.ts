@@ -331,7 +331,7 @@ function validateRestartPolicy(
   path: Path,
 ): void {
   if (policy === undefined) {
-    if (!rules) return;
+    if (!rules?.length) return;
     errors.push(required(path.child('restartPolicy'), rulesNeedPolicy));
   } else {
     validateEnum(errors, policy, ['Always', 'Never', 'OnFailure'], path, 'restartPolicy');
