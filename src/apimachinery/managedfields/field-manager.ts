@@ -62,6 +62,8 @@ export interface FieldManagerOptions {
   readonly type: StructType;
   /** The type by which a merged object is decoded, where it is another than that of its fields (custom resources). */
   readonly codecType?: StructType | undefined;
+  /** Sets defaults in an object that an apply has changed; one of which only the managers change stays as it is. */
+  readonly defaults?: ((object: KubeObject) => void) | undefined;
   /** `apps/v1` */
   readonly groupVersion: string;
   readonly kind: string;
@@ -302,7 +304,9 @@ class DefaultFieldManager implements FieldManager {
     if (!object) return withManagedFields(untracked, entries);
     const own = isLarge ? yield* deepCopySteps(object) : deepCopy(object);
     yield;
-    return withManagedFields(yield* this.#decode(codecType, own, applied), entries);
+    const decoded = yield* this.#decode(codecType, own, applied);
+    this.options.defaults?.(decoded);
+    return withManagedFields(decoded, entries);
   }
 
   #conversionProblem({ message }: DecodeError): string {
