@@ -52,27 +52,6 @@ export function lines(table: Table, depth = 1): string {
   return `{\n${members.join(',\n')}\n}\n`;
 }
 
-/**
- * Fields for which upstream distinguishes an empty list or map from a missing one (by `== nil` in defaulting, conversion,
- * validation or admission, where the response differs). Checks of stored objects do not count, because protobuf does not
- * preserve empty values.
- */
-const emptyCounts: Readonly<Record<string, readonly string[]>> = {
-  'apiextensions_v1.JSONSchemaProps': ['dependencies'],
-  'autoscaling_v2.HPAScalingRules': ['policies'],
-  'core_v1.PodSecurityContext': ['supplementalGroups'],
-  'core_v1.PodSpec': ['overhead'],
-  'core_v1.ResourceRequirements': ['claims'],
-  'meta_v1.ObjectMeta': ['managedFields'],
-  'resource_v1.DeviceAttribute': ['bools', 'ints', 'strings', 'versions'],
-  'resource_v1.ResourceSliceSpec': ['devices', 'sharedCounters'],
-  'resource_v1beta1.DeviceAttribute': ['bools', 'ints', 'strings', 'versions'],
-  'resource_v1beta1.DeviceRequest': ['selectors', 'tolerations'],
-  'resource_v1beta1.ResourceSliceSpec': ['devices', 'sharedCounters'],
-  'resource_v1beta2.DeviceAttribute': ['bools', 'ints', 'strings', 'versions'],
-  'resource_v1beta2.ResourceSliceSpec': ['devices', 'sharedCounters'],
-};
-
 /** Types that are never stored. Others lose empty lists, because upstream stores them as protobuf. */
 const neverStored: ReadonlySet<string> = new Set([
   'admission_v1',
@@ -84,9 +63,8 @@ const neverStored: ReadonlySet<string> = new Set([
 
 /** Corrects missing and wrong facts. */
 function correct(file: string, table: Table): void {
-  for (const [definition, value] of Object.entries(table)) {
+  for (const value of Object.values(table)) {
     const { fields = {} } = value as { fields?: Record<string, Table> };
-    for (const field of emptyCounts[`${file}.${definition}`] ?? []) (fields[field] as Table).keepsEmpty = true;
     if (homeOf(file) !== kubernetes || neverStored.has(file)) continue;
     for (const [name, field] of Object.entries(fields))
       if (field.always && field.type === 'array' && !field.ptr && name !== 'items') field.nullWhenEmpty = true;

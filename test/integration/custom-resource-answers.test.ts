@@ -52,6 +52,12 @@ describe('a request for a custom resource', () => {
     expect((await call(`${widgets.path()}/a`, { method: 'HEAD' })).code).toBe(200);
   });
 
+  it('for its metadata as those of a list', async () => {
+    const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
+    const { code, body } = await call(`${widgets.path()}/a`, { headers: { accept } });
+    expect([code, body['message']]).toEqual([500, 'content is not a list']);
+  });
+
   it('for its Scale as a table', async () => {
     const { body } = await call(`${widgets.path()}/a/scale`, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
     expect((body['columnDefinitions'] as Json[]).map(({ name }) => name as string)).toEqual(['Name', 'Desired', 'Available', 'Age']);

@@ -150,6 +150,18 @@ describe('an apply', () => {
     expect([applied.status, applied.body.spec, applied.body.any]).toEqual([201, {}, {}]);
   });
 
+  it('that changes only the managers sets no defaults', async () => {
+    const group = 'applied-default.example.com';
+    const spec = (properties: Json): Json => ({ spec: { type: 'object', properties: { a: text, ...properties } } });
+    const path = await define(group, [
+      { name: 'v1', storage: true, schema: spec({}) },
+      { name: 'v2', schema: spec({ c: { type: 'string', default: 'x' } }) },
+    ]);
+    await client.call('POST', path('v1'), object(group, 'v1', 'a', { spec: { a: '1' } }));
+    const applied = await apply(path('v2'), object(group, 'v2', 'a', { spec: { a: '1' } }));
+    expect([applied.status, applied.body.metadata.generation, applied.body.spec]).toEqual([200, 1, { a: '1' }]);
+  });
+
   it('requires a name in its body', async () => {
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     const path = '/api/v1/namespaces/default/configmaps/nameless?fieldManager=applier';

@@ -63,6 +63,15 @@ describe('odd requests', () => {
     return { ...((await response.json()) as Answer), code: response.status, warning: response.headers.get('warning') ?? '' };
   }
 
+  it.each<[name: string, headers: Record<string, string>, body: object]>([
+    ['a JSON patch', type('application/json-patch+json'), [{ op: 'add', path: '/spec/template/zz', value: 1 }]],
+    ['a merge patch', merge, { spec: { template: { zz: 1 } } }],
+  ])('%s with unknown fields is shown with them', async (_name, headers, body) => {
+    const { message } = await answer(`${apps}/statefulsets/odd?fieldValidation=Strict`, { method: 'PATCH', headers, body });
+    expect(message).toContain('strict decoding error: unknown field "spec.template.zz"');
+    expect(message).toContain('\\"zz\\":1');
+  });
+
   it.each<[string, string, TestRequest, number, string]>([
     ['a name with a percent sign', `${core}/configmaps/a%25b`, {}, 400, `Name parameter invalid: "a%b": may not contain '%'`],
     ['a name of two dots', `${core}/configmaps/%2e%2e`, {}, 400, `Name parameter invalid: "..": may not be '..'`],

@@ -421,6 +421,11 @@ describe('apply', () => {
     expect(manager.apply(live, config({ data: { a: '1' } }), 'one', false)).toBeUndefined();
   });
 
+  it('takes managedFields with an item that is no entry for none', () => {
+    const applied = config({ replicas: 1 }, { managedFields: [null] });
+    expect(owners(make().apply(empty(), applied, 'app', false))).toEqual(['app Apply 00 .spec.replicas']);
+  });
+
   it('assigns existing fields to before-first-apply', () => {
     const live = thing({ replicas: 1, data: { a: '1' } }, { uid: 'u' });
     expect(owners(make().apply(live, config({ replicas: 3 }), 'app', true))).toEqual([
@@ -443,6 +448,11 @@ describe('apply', () => {
     {
       name: 'managedFields',
       applied: config({}, { managedFields: [] }),
+      want: { code: 400, message: 'metadata.managedFields must be nil' },
+    },
+    {
+      name: 'an entry of managedFields',
+      applied: config({}, { managedFields: [{ manager: 'm' }] }),
       want: { code: 400, message: 'metadata.managedFields must be nil' },
     },
     {

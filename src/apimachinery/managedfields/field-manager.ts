@@ -1,7 +1,9 @@
 import { newBadRequest } from '#apimachinery/api/errors';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
+import { isJsonObject } from '#apimachinery/patch/own-property';
 import { DecodeError } from '#apimachinery/runtime/json/json';
-import { decodeSteps } from '#apimachinery/runtime/decode';
+import { decode, decodeSteps } from '#apimachinery/runtime/decode';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
@@ -59,6 +61,8 @@ export interface FieldManagerOptions {
   readonly type: StructType;
   /** The type by which a merged object is decoded, if it differs from the type of its fields (custom resources). */
   readonly codecType?: StructType | undefined;
+  /** Sets defaults in an object that an apply has changed; one of which only the managers change stays as it is. */
+  readonly defaults?: ((object: KubeObject) => void) | undefined;
   /** `apps/v1` */
   readonly groupVersion: string;
   readonly kind: string;
@@ -235,7 +239,7 @@ class DefaultFieldManager implements FieldManager {
     if (applied.apiVersion !== groupVersion || applied.kind !== kind) {
       throw newBadRequest(`invalid object type: ${formatKind(textOf(applied.apiVersion), textOf(applied.kind))}`);
     }
-    if (Array.isArray(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
+    if (hasManagedFields(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
   }
 
   #decodeLive(live: KubeObject): readonly Manager[] {
@@ -302,7 +306,9 @@ class DefaultFieldManager implements FieldManager {
     if (!object) return withManagedFields(untracked, entries);
     const own = isLarge ? yield* deepCopySteps(object) : deepCopy(object);
     yield;
-    return withManagedFields(yield* this.#decode(codecType, own, applied), entries);
+    const decoded = yield* this.#decode(codecType, own, applied);
+    this.options.defaults?.(decoded);
+    return withManagedFields(decoded, entries);
   }
 
   #conversionProblem({ message }: DecodeError): string {
@@ -415,4 +421,20 @@ interface Bucket {
 
 function isAncient({ manager, subresource }: Manager): boolean {
   return manager === ancientChanges && subresource === '';
+}
+
+/** True for a list of entries. Upstream's unstructured objects have none where one item cannot be read. */
+function hasManagedFields(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isEntry);
+}
+
+function isEntry(item: unknown): boolean {
+  if (!isJsonObject(item)) return false;
+  try {
+    decode(metaSchema.struct('meta_v1.ManagedFieldsEntry'), deepCopy(item), { form: 'unstructured' });
+    return true;
+  } catch (error) {
+    if (error instanceof DecodeError) return false;
+    throw error;
+  }
 }

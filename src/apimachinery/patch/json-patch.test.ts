@@ -190,3 +190,9 @@ describe('decodeJsonPatch', () => {
     ).toEqual(['json patch unknown field "[1].foo"']);
   });
 });
+
+it('puts the keys of the objects that paths lead through in order', () => {
+  const document = { b: { d: 1, c: 2 }, a: { z: 1, y: 2 } };
+  const patched = applyJsonPatch(document, [{ op: 'add', path: '/b/a', value: { q: 1, p: 2 } }]);
+  expect(JSON.stringify(patched)).toBe('{"a":{"z":1,"y":2},"b":{"a":{"q":1,"p":2},"c":2,"d":1}}');
+});

@@ -1,6 +1,7 @@
 import { newBadRequest, newRequestEntityTooLargeError } from '#apimachinery/api/errors';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { equalLiterals } from '#apimachinery/runtime/equality';
+import { sortedKeys } from '#apimachinery/runtime/json/json';
 import { isContainer as isAnyContainer, isNumber, literalOf } from '#apimachinery/runtime/numbers';
 import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
@@ -108,7 +109,20 @@ export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: 
     yield;
   }
   if (isContainer(application.root)) parsed.add(application.root);
-  return application.root;
+  return inOrder(application.root, parsed);
+}
+
+/** A copy of what paths led through, with the keys of objects in order: upstream writes these as Go maps, and all else as the text that it was. */
+function inOrder(value: unknown, parsed: WeakSet<object>): unknown {
+  if (!isContainer(value) || !parsed.has(value)) return value;
+  let copy: Container;
+  if (Array.isArray(value)) copy = value.map((item) => inOrder(item, parsed));
+  else {
+    copy = {};
+    for (const key of sortedKeys(value)) setOwn(copy, key, inOrder(value[key], parsed));
+  }
+  parsed.add(copy);
+  return copy;
 }
 
 type Container = JsonObject | unknown[];

@@ -2,8 +2,8 @@
  * Decodes a parsed value into the form of a struct type. Upstream: sigs.k8s.io/json.
  *
  * A decoded object is the parsed value itself, traversed once and changed only where Go has another value: unknown fields, nulls and zero
- * values that Go omits are removed, times and quantities are canonical. Fields stay in document order; the encoder writes them in the order
- * of the Go struct.
+ * scalars that Go omits are removed, times and quantities are canonical. Empty lists and maps stay, because Go distinguishes them from nil,
+ * though it omits both. Fields stay in document order; the encoder writes them in the order of the Go struct.
  */
 import { canonicalQuantity } from '../api/quantity.ts';
 import { setOwn } from '#apimachinery/patch/own-property';
@@ -182,18 +182,17 @@ function decodeField(field: FieldPlan, value: unknown, decoding: Decoding, owner
       decoding.at.push(field.name);
       const decoded = decodeList(field.value, value, decoding, owner);
       decoding.at.pop();
-      return field.keepsZero || field.keepsEmpty || decoded.length > 0 ? decoded : undefined;
+      return decoded;
     }
     case Code.Map:
     case Code.StringMap: {
       if (!isObject(value)) break;
       decoding.at.push(field.name);
       const isMapOfStrings = field.code === Code.StringMap;
-      const size = isMapOfStrings
-        ? decodeStringMap(field.value, value as Json, decoding, owner)
-        : decodeMap(field.value, value as Json, decoding, owner);
+      if (isMapOfStrings) decodeStringMap(field.value, value as Json, decoding, owner);
+      else decodeMap(field.value, value as Json, decoding, owner);
       decoding.at.pop();
-      return field.keepsZero || field.keepsEmpty || size > 0 ? value : undefined;
+      return value;
     }
     default:
       break;
@@ -320,19 +319,15 @@ function zeroItem(plan: ValuePlan): unknown {
   }
 }
 
-/** Decodes in place and returns the number of keys, since looking up one of many keys takes as long as listing all. */
-function decodeStringMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
-  let size = 0;
-  if (decoding.decoded.has(map)) return notedKeys(map)!.length;
+/** Decodes in place. */
+function decodeStringMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): void {
+  if (decoding.decoded.has(map)) return;
   for (const key of keysOf(map)) {
     const value = map[key];
-    if (value === undefined) continue;
-    size++;
-    if (typeof value === 'string') continue;
+    if (value === undefined || typeof value === 'string') continue;
     if (value !== null) saveItemError(plan, key, value, decoding, owner);
     map[key] = '';
   }
-  return size;
 }
 
 function saveItemError(plan: ValuePlan, key: string, value: unknown, decoding: Decoding, owner: StructPlan | undefined): void {
@@ -341,21 +336,18 @@ function saveItemError(plan: ValuePlan, key: string, value: unknown, decoding: D
   decoding.at.pop();
 }
 
-/** Like `decodeStringMap`, for maps of other values. */
-function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): number {
+/** Decodes in place. */
+function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): void {
   const items = plan.items();
-  let size = 0;
   for (const key of keysOf(map)) {
     const value = map[key];
     if (value === undefined) continue;
-    size++;
     decoding.at.push(new MapKey(key));
     const decoded = value === null ? undefined : decodeValue(items, value, decoding, owner, undefined);
     decoding.at.pop();
     if (decoded === undefined) map[key] = zeroItem(items);
     else if (decoded !== value) map[key] = decoded;
   }
-  return size;
 }
 
 function decodeList(plan: ValuePlan, list: unknown[], decoding: Decoding, owner: StructPlan | undefined): unknown[] {

@@ -37,8 +37,6 @@ export interface FieldTable {
   readonly always?: boolean;
   /** True if the zero value of a struct is omitted (`omitzero`). */
   readonly omitzero?: boolean;
-  /** True if an empty list or map differs from an absent one, though neither is encoded. */
-  readonly keepsEmpty?: boolean;
   /** True if it is always encoded, as null if empty: upstream stores it as protobuf, which has no empty lists. */
   readonly nullWhenEmpty?: boolean;
   readonly listType?: 'atomic' | 'set' | 'map';
@@ -108,7 +106,6 @@ export interface Field {
   readonly ptr: boolean;
   readonly always: boolean;
   readonly omitzero: boolean;
-  readonly keepsEmpty?: boolean | undefined;
   readonly nullWhenEmpty?: boolean | undefined;
   /** undefined if none is published. */
   readonly default: unknown;
@@ -292,7 +289,6 @@ class LazyStruct implements StructType {
         ptr: table.ptr ?? false,
         always: table.always ?? false,
         omitzero: table.omitzero ?? false,
-        keepsEmpty: table.keepsEmpty,
         nullWhenEmpty: table.nullWhenEmpty,
         default: table.default,
         enum: table.enum,

@@ -59,8 +59,6 @@ export interface FieldPlan {
   readonly keepsZero: boolean;
   /** True for a Go pointer. */
   readonly isPointer: boolean;
-  /** True if an empty list or map is kept by decoding, though it is not encoded. */
-  readonly keepsEmpty: boolean;
   /** True if an empty list is encoded as null. */
   readonly nullWhenEmpty: boolean;
   /** True if a zero struct is omitted. */
@@ -155,7 +153,6 @@ function fieldPlan(field: Field, index: number): FieldPlan {
     prefix: `,${encodeString(field.name)}:`,
     keepsZero: field.ptr || field.always,
     isPointer: field.ptr,
-    keepsEmpty: field.keepsEmpty ?? false,
     nullWhenEmpty: field.nullWhenEmpty ?? false,
     omitzero: field.omitzero && !field.ptr,
     zero: written ? 'value' : field.always && field.ptr ? 'null' : undefined,

@@ -1,3 +1,5 @@
+import { isEmptyObject } from '#apimachinery/patch/own-property';
+import { isContainer } from '#apimachinery/runtime/numbers';
 import {
   additionalPropertiesSchema,
   forbidsAdditionalProperties,
@@ -117,7 +119,9 @@ const unsupported: readonly (readonly [keyof JsonSchemaProps, string])[] = [
 function checkSupported(props: JsonSchemaProps): void {
   for (const [keyword, name] of unsupported) {
     const value = props[keyword];
-    if (value !== undefined && value !== '') throw new StructuralError(`OpenAPIV3Schema '${name}' is not supported`);
+    // A schema of additional items counts even if it is empty; a map does not.
+    const isEmptyMap = keyword !== 'additionalItems' && isContainer(value) && isEmptyObject(value);
+    if (value !== undefined && value !== '' && !isEmptyMap) throw new StructuralError(`OpenAPIV3Schema '${name}' is not supported`);
   }
   if (props['x-kubernetes-preserve-unknown-fields'] === false)
     throw new StructuralError("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined");

@@ -189,6 +189,7 @@ export class Installer {
       fieldManager: newFieldManager({
         type: types.struct(definition.applySchema ?? definition.schema),
         codecType: types.struct(definition.schema),
+        defaults: definition.defaults,
         groupVersion: groupVersionString(definition),
         kind: definition.kind,
         subresource,

@@ -1,5 +1,6 @@
 import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
+import type { Deprecation } from './deprecation.ts';
 import type { ResourceDefinition, VersionConversion } from './resource-definition.ts';
 
 /** Returns the conversion between versions with the same fields. */
@@ -13,7 +14,7 @@ export function sameFields(version: GroupVersion, stored: GroupVersion): Version
 }
 
 /** Properties specific to a version. */
-export interface VersionTraits<T extends KubeObject> {
+export interface VersionTraits<T extends KubeObject> extends Deprecation {
   /** Conversion for versions whose fields differ from the stored version's. */
   readonly conversion?: VersionConversion;
   defaults?(object: T): void;
@@ -33,6 +34,8 @@ export function inVersion<T extends KubeObject>(
   const own = { group: definition.group, version };
   return {
     ...definition,
+    deprecationWarning: undefined,
+    removedRelease: undefined,
     ...traits,
     version,
     schema: definition.schema.replace(/_[^_.]*\./, `_${version}.`),

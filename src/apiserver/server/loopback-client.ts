@@ -174,9 +174,7 @@ export class LoopbackClient implements ObjectClient {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
         const configuration = { ...deepCopy(applied), kind: endpoint.kind.kind, apiVersion: groupVersionString(endpoint.kind) };
         const merged = endpoint.fieldManager.apply(existing, configuration, this.manager, true);
-        const next = deepCopy(merged ?? existing);
-        endpoint.definition.defaults?.(next);
-        return next;
+        return deepCopy(merged ?? existing);
       },
       { strategy: endpoint.strategy },
     );

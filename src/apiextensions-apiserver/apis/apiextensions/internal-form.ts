@@ -67,7 +67,7 @@ export function internalVersionsText(versions: readonly CustomResourceDefinition
   return new JsonText(encodeRawJson(versions?.map(versionJson) ?? null));
 }
 
-const listOf = <T>(list: readonly T[] | undefined, json: (item: T) => unknown): unknown[] | null => (list?.length ? list.map(json) : null);
+const listOf = <T>(list: readonly T[] | undefined, json: (item: T) => unknown): unknown[] | null => (list ? list.map(json) : null);
 
 function mapOf(map: Readonly<Record<string, JsonSchemaProps>> | undefined): Json | null {
   if (!map) return null;

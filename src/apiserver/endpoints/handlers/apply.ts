@@ -60,7 +60,6 @@ export async function applyObject(
           `uid mismatch: the provided object specified uid ${next.metadata.uid}, and no existing object was found`,
         );
       }
-      endpoint.definition.defaults?.(next);
       ensureNamespaceMatches(endpoint.definition, namespace, next);
       ensureNameMatches(name, next);
       const object = endpoint.conversion ? endpoint.conversion.toStorage(next) : next;

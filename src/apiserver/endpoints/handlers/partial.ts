@@ -9,8 +9,10 @@ const metadataKey = Buffer.from('"metadata":');
 
 /** A client asked for the metadata of an object and gets a list, or the other way round. Upstream: asPartialObjectMetadata in endpoints/handlers/response.go. */
 export function newWrongPartial({ definition, kinds, kind, store }: ResourceEndpoint, wanted: string, isList: boolean): Error {
+  // Upstream takes an unstructured object for a list, and then finds no items in it.
+  if (definition.custom && !isList) return new Error('content is not a list');
   const goName = definition.custom
-    ? `unstructured.Unstructured${isList ? 'List' : ''}`
+    ? 'unstructured.UnstructuredList'
     : kinds.internalName({ ...kind, group: store.groupKind.group, kind: isList ? definition.listKind : definition.kind });
   return new StatusError(
     newStatus(406, 'NotAcceptable', `you requested ${wanted}, but the requested object is ${isList ? 'a' : 'not a'} list (*${goName})`),

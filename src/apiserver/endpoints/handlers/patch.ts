@@ -220,11 +220,12 @@ export class Patch {
       throw error;
     }
     const { object } = decoded;
-    this.#checkKind(object, patched);
+    const wrongKind = this.#wrongKind(object);
+    if (wrongKind !== undefined) throw yield* this.#undecodable(current, new DecodeError(wrongKind));
     const unknown = strictErrors(decoded.unknownFields, []);
     const errors = [...this.#strictErrors, ...(this.type === 'application/json-patch+json' ? unknown : unknown.sort(compareUtf8))];
     if (errors.length > 0 && options.fieldValidation === 'Strict')
-      throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
+      throw yield* this.#undecodable(current, new DecodeError(`strict decoding error: ${errors.join(', ')}`));
     if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
     object.metadata ??= {};
     try {
@@ -281,21 +282,22 @@ export class Patch {
     return untilTime(steps, this.context.deadline, endAtDeadline);
   }
 
-  #checkKind(object: KubeObject, patched: unknown): void {
+  /** Sets the kind where upstream does; returns what is wrong with it. */
+  #wrongKind(object: KubeObject): string | undefined {
     const { kind } = this.endpoint;
     const apiVersion = groupVersionString(kind);
     // A kind that is gone is the one that is expected; without a version upstream decodes an object of no version, which is empty.
     if (!object.kind && !this.endpoint.decode) object.kind = kind.kind;
     if (!object.apiVersion && !this.endpoint.decode && !this.#isStrategic) ensureNameMatches(this.context.info.name, nameless);
     // Of a custom resource, its own validation says what is wrong with its kind.
-    if ((object.kind === kind.kind && object.apiVersion === apiVersion) || this.endpoint.decode) return;
+    if ((object.kind === kind.kind && object.apiVersion === apiVersion) || this.endpoint.decode) return undefined;
     if (this.#isStrategic) {
       object.kind = kind.kind;
       object.apiVersion = apiVersion;
-      return;
+      return undefined;
     }
     const said = { ...parseGroupVersion(object.apiVersion ?? ''), kind: object.kind };
-    throw this.#invalid(patched, kindProblem(this.endpoint.kinds, said, kind));
+    return kindProblem(this.endpoint.kinds, said, kind);
   }
 
   #invalid(patched: unknown, message: string): Error {

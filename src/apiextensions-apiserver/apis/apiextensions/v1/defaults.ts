@@ -11,6 +11,8 @@ export function defaultCustomResourceDefinition(definition: CustomResourceDefini
   if (!names.singular) names.singular = kind.toLowerCase();
   if (!names.listKind && kind !== '') names.listKind = `${kind}List`;
   const conversion = (spec.conversion ??= { strategy: 'None' });
+  // Upstream's internal type has the two fields of the webhook in the conversion: one without either is none.
+  if (conversion.webhook && !conversion.webhook.clientConfig && !conversion.webhook.conversionReviewVersions) delete conversion.webhook;
   const service = conversion.webhook?.clientConfig?.service;
   if (service !== undefined) service.port ??= 443;
   const status = (definition.status ??= {});

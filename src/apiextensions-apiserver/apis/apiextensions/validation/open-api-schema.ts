@@ -9,7 +9,7 @@ import {
 import type { Steps } from '#apimachinery/runtime/steps';
 import { newStructural, StructuralError } from '#apimachinery/structural/structural';
 import { FieldPathError, validFieldPath } from '#apimachinery/structural/valid-field-path';
-import { isJsonObject } from '#apimachinery/patch/own-property';
+import { isEmptyObject, isJsonObject } from '#apimachinery/patch/own-property';
 import {
   addErrors,
   type FieldError,
@@ -131,6 +131,12 @@ export class OpenApiSchemaValidation {
 
 const unsupported = ['additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const;
 
+/** True if upstream finds a keyword in use: an empty `dependencies` counts, the other maps only with a key. */
+function isSet(value: unknown, keyword: (typeof unsupported)[number]): boolean {
+  if (value === undefined) return false;
+  return (keyword !== 'patternProperties' && keyword !== 'definitions') || !isEmptyObject(value as object);
+}
+
 function keywords(path: Path, schema: JsonSchemaProps, place: SchemaPlace, { validPropertyType }: SchemaRequirements): FieldError[] {
   const { type = '' } = schema;
   const errors: FieldError[] = [];
@@ -140,7 +146,7 @@ function keywords(path: Path, schema: JsonSchemaProps, place: SchemaPlace, { val
     errors.push(forbidden(path.child('default'), `must not be set ${place.defaultsForbidden}`));
   if (schema.id) errors.push(forbidden(path.child('id'), 'id is not supported'));
   for (const keyword of unsupported)
-    if (schema[keyword] !== undefined) errors.push(forbidden(path.child(keyword), `${keyword} is not supported`));
+    if (isSet(schema[keyword], keyword)) errors.push(forbidden(path.child(keyword), `${keyword} is not supported`));
   if (type === 'null') errors.push(forbidden(path.child('type'), 'type cannot be set to null, use nullable as an alternative'));
   if (itemsSchemas(schema).length > 0) errors.push(forbidden(path.child('items'), 'items must be a schema object and not an array'));
   if (place.insideResourceMeta && schema['x-kubernetes-embedded-resource'])

@@ -66,10 +66,12 @@ export function* validateSchema(
   return errors.length > 0 ? errors : checkValidator(path, schema);
 }
 
+/** The first field that is wrong, in Go's order: `id`, `$schema` and `$ref` come before `type`. */
 function validateRootOfStatus(place: Path, schema: JsonSchemaProps): FieldError[] {
   const errors: FieldError[] = [];
   const suffix = 'if the status subresource is enabled';
-  if (schema.type !== undefined && schema.type !== 'object')
+  const isWrongBeforeType = schema.id !== undefined || schema.$schema !== undefined || schema.$ref !== undefined;
+  if (!isWrongBeforeType && schema.type !== undefined && schema.type !== 'object')
     return [invalid(place.child('type'), schema.type, `only "object" is allowed as the type at the root of the schema ${suffix}`)];
   const allowed = new Set<string>(allowedAtRoot.map(([, keyword]) => keyword));
   const stray = Object.keys(schema).find((keyword) => !allowed.has(keyword));

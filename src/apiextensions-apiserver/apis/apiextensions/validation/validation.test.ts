@@ -54,6 +54,18 @@ describe('validateDefinition', () => {
     },
   );
 
+  it.each<[schema: JsonSchemaProps, want: string]>([
+    [{ type: 'array' }, `${root}.type: Invalid value: "array": only "object" is allowed as the type at the root`],
+    [{ id: 'a', type: 'array' }, `${root}: Invalid value: {"ID":"a",`],
+  ])('finds the first field that the root of a schema with a status cannot have: %j', (schema, want) => {
+    const definition = crd({ versions: [version(schema, { subresources: { status: {} } })] });
+    expect(errorsOf(definition)[0]).toContain(want);
+  });
+
+  it.each(['patternProperties', 'definitions'])('takes empty %s for none', (keyword) => {
+    expect(errorsOf(inSchema({ spec: { type: 'object', [keyword]: {} } }))).toEqual([]);
+  });
+
   it('yields between the nested schemas of a large schema', () => {
     const properties = Object.fromEntries(Array.from({ length: 100 }, (_, i): [string, JsonSchemaProps] => [`p${i}`, { type: 'string' }]));
     const steps = validateDefinition(inSchema({ spec: { type: 'object', properties } }));

@@ -31,6 +31,16 @@ it.each<{ name: string; spec: DeploymentSpec; errors: readonly string[] }>([
     errors: ['spec.selector: Invalid value: {}: empty selector is invalid for deployment'],
   },
   {
+    name: 'a selector of empty parts',
+    spec: { selector: { matchLabels: {}, matchExpressions: [] } },
+    errors: ['spec.selector: Invalid value: {}: empty selector is invalid for deployment'],
+  },
+  {
+    name: 'a template with empty labels',
+    spec: { template: { ...template, metadata: { labels: {} } } },
+    errors: ['spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`'],
+  },
+  {
     name: 'another selector',
     spec: { selector: { matchLabels: { app: 'y' } } },
     errors: ['spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`'],

@@ -1,3 +1,4 @@
+import { deprecated } from '#apiserver/registry/deprecation';
 import { isConfigMapKey } from '#apimachinery/validation/names';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
@@ -9,6 +10,7 @@ export default defineResource<LeaseCandidate>({
   group: 'coordination.k8s.io',
   version: 'v1beta1',
   kind: 'LeaseCandidate',
+  ...deprecated('coordination.k8s.io/v1beta1 LeaseCandidate', '1.36', '1.39'),
   resource: 'leasecandidates',
   storageVersionHash: 'lvME0iHWE20=',
   schema: 'coordination_v1beta1.LeaseCandidate',

@@ -82,7 +82,7 @@ export function validateInitContainers(errors: FieldError[], pod: PodContext, pa
     const at = path.index(i);
     validateContainerCommon(errors, container, pod, at);
     if (container.restartPolicy !== undefined) validateRestartPolicy(errors, container.restartPolicy, container.restartPolicyRules, at);
-    else if (container.restartPolicyRules) errors.push(required(at.child('restartPolicy'), rulesNeedPolicy));
+    else if (container.restartPolicyRules?.length) errors.push(required(at.child('restartPolicy'), rulesNeedPolicy));
     if (names.has(name)) errors.push(duplicate(at.child('name'), name));
     else if (name !== '') names.add(name);
     checkHostPortConflicts(errors, [container], path);
@@ -328,7 +328,7 @@ function validateRestartPolicy(
   path: Path,
 ): void {
   if (policy === undefined) {
-    if (!rules) return;
+    if (!rules?.length) return;
     errors.push(required(path.child('restartPolicy'), rulesNeedPolicy));
   } else {
     validateEnum(errors, policy, ['Always', 'Never', 'OnFailure'], path, 'restartPolicy');

@@ -4,6 +4,7 @@
  */
 import { JsonText } from '#apimachinery/validation/field';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
+import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { compareUtf8, encodeRawJson, rawInteger } from '#apimachinery/runtime/json/json';
 import type { PodSpec } from '#kubernetes/schema/core_v1.gen';
 import { internalTypes } from './internal-types.ts';
@@ -90,10 +91,10 @@ function podSecurityContext({ securityContext, hostNetwork, hostPID, hostIPC, sh
 }
 
 /** Formats the metadata fields that a template may set; this type has JSON names. */
-function metadata({ labels, annotations }: { labels?: unknown; annotations?: unknown } = {}): Value {
+function metadata({ labels = {}, annotations = {} }: { labels?: Value; annotations?: Value } = {}): Value {
   return {
-    ...(labels ? { labels: sortedMap(labels as Value) } : {}),
-    ...(annotations ? { annotations: sortedMap(annotations as Value) } : {}),
+    ...(isEmptyObject(labels) ? {} : { labels: sortedMap(labels) }),
+    ...(isEmptyObject(annotations) ? {} : { annotations: sortedMap(annotations) }),
   };
 }
 
@@ -106,15 +107,15 @@ function sortedMap(map: Value): Value {
 }
 
 /** Formats a metav1 type: with JSON names, and without empty fields. */
-function labelSelector({ matchLabels, matchExpressions }: LabelSelector): Value {
+function labelSelector({ matchLabels = {}, matchExpressions }: LabelSelector): Value {
   return {
-    ...(matchLabels ? { matchLabels: sortedMap(matchLabels) } : {}),
-    ...(matchExpressions
+    ...(isEmptyObject(matchLabels) ? {} : { matchLabels: sortedMap(matchLabels) }),
+    ...(matchExpressions?.length
       ? {
           matchExpressions: matchExpressions.map(({ key = '', operator = '', values }) => ({
             key,
             operator,
-            ...(values ? { values } : {}),
+            ...(values?.length ? { values } : {}),
           })),
         }
       : {}),

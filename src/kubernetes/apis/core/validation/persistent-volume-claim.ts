@@ -57,12 +57,18 @@ export function validatePersistentVolumeClaimTemplate(
   { metadata = {}, spec = noSpec }: PersistentVolumeClaimTemplate,
   path: Path,
 ): void {
-  const at = path.child('metadata');
-  if (metadata.annotations) addErrors(errors, validateAnnotations(metadata.annotations, at.child('annotations')));
-  if (metadata.labels) addErrors(errors, validateLabels(metadata.labels, at.child('labels')));
-  for (const field of notInTemplates)
-    if (metadata[field] !== undefined) errors.push(forbidden(at.child(field === 'uid' ? 'uID' : field), 'cannot be set'));
+  validateTemplateMeta(errors, metadata, path.child('metadata'));
   validatePersistentVolumeClaimSpec(errors, spec, path.child('spec'), newClaim);
+}
+
+type TemplateMeta = NonNullable<PersistentVolumeClaimTemplate['metadata']>;
+
+/** The metadata of a template may have labels and annotations. Upstream: ValidateTemplateObjectMeta in pkg/apis/core/validation. */
+export function validateTemplateMeta(errors: FieldError[], metadata: TemplateMeta, path: Path): void {
+  if (metadata.annotations) addErrors(errors, validateAnnotations(metadata.annotations, path.child('annotations')));
+  if (metadata.labels) addErrors(errors, validateLabels(metadata.labels, path.child('labels')));
+  for (const field of notInTemplates)
+    if (metadata[field] !== undefined) errors.push(forbidden(path.child(field === 'uid' ? 'uID' : field), 'cannot be set'));
 }
 
 const notInTemplates = [

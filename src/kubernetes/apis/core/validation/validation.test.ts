@@ -201,6 +201,11 @@ describe('pods', () => {
       ],
     },
     {
+      name: 'empty restart rules without a restart policy',
+      given: { spec: { initContainers: [{ name: 'e', image: 'i', restartPolicyRules: [] }] } },
+      want: [],
+    },
+    {
       name: 'an ephemeral container',
       given: { spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } },
       want: ['spec.ephemeralContainers: Forbidden: cannot be set on create'],

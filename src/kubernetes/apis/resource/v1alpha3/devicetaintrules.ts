@@ -1,3 +1,4 @@
+import { deprecated } from '#apiserver/registry/deprecation';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn, translateTimestampSince } from '#apiserver/registry/table-columns';
@@ -18,6 +19,7 @@ export default defineResource<DeviceTaintRule>({
   group: 'resource.k8s.io',
   version: 'v1alpha3',
   kind: 'DeviceTaintRule',
+  ...deprecated('resource.k8s.io/v1alpha3 DeviceTaintRule', '1.36', '1.39'),
   resource: 'devicetaintrules',
   namespaced: false,
   storageVersionHash: 'DJ3UJ0fj8MI=',

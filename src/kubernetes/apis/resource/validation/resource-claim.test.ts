@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { DeviceClaim, ResourceClaim, ResourceClaimTemplate } from '#kubernetes/schema/resource_v1.gen';
 import { validateDeviceClass } from './device-class.ts';
-import { validateResourceClaim, validateResourceClaimTemplateUpdate, validateResourceClaimUpdate } from './resource-claim.ts';
+import {
+  validateResourceClaim,
+  validateResourceClaimTemplate,
+  validateResourceClaimTemplateUpdate,
+  validateResourceClaimUpdate,
+} from './resource-claim.ts';
 
 const claim = (devices: DeviceClaim): ResourceClaim => ({
   apiVersion: 'resource.k8s.io/v1',
@@ -52,6 +57,14 @@ describe('a claim', () => {
     const errors = validateResourceClaimTemplateUpdate(template(''), template('x')).map(({ field, type }) => `${field}: ${type}`);
     expect(errors).toEqual(['spec.spec.devices.requests[0].exactly.deviceClassName: FieldValueRequired', 'spec: FieldValueInvalid']);
     expect(validateResourceClaimTemplateUpdate(template('x'), template('x'))).toEqual([]);
+  });
+
+  it('accepts only labels and annotations in the metadata of a template', () => {
+    const spec = { metadata: { name: 'n', uid: 'u', labels: { a: 'b' } }, spec: { devices: { requests: [{ name: 'a', exactly }] } } };
+    expect(validateResourceClaimTemplate({ spec } as unknown as ResourceClaimTemplate).map(String)).toEqual([
+      'spec.metadata.name: Forbidden: cannot be set',
+      'spec.metadata.uID: Forbidden: cannot be set',
+    ]);
   });
 
   it('is immutable', () => {

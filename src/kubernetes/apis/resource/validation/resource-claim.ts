@@ -1,6 +1,7 @@
 /** Validation of resource claims and their templates. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
-import { fieldImmutableError, validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
+import { fieldImmutableError } from '#apimachinery/validation/object-meta';
+import { validateTemplateMeta } from '#kubernetes/apis/core/validation/persistent-volume-claim';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import type { ResourceClaim, ResourceClaimTemplate } from '#kubernetes/schema/resource_v1.gen';
 import { schema } from '#kubernetes/schema/schema';
@@ -20,9 +21,8 @@ export function validateResourceClaimUpdate({ spec }: ResourceClaim, { spec: old
 }
 
 export function validateResourceClaimTemplate({ spec }: ResourceClaimTemplate): FieldError[] {
-  const { labels = {}, annotations = {} } = spec?.metadata ?? {};
-  const metadata = path.child('metadata');
-  const errors = [...validateAnnotations(annotations, metadata.child('annotations')), ...validateLabels(labels, metadata.child('labels'))];
+  const errors: FieldError[] = [];
+  validateTemplateMeta(errors, spec?.metadata ?? {}, path.child('metadata'));
   validateResourceClaimSpec(errors, spec?.spec, path.child('spec'));
   return errors;
 }

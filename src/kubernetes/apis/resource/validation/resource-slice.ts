@@ -32,7 +32,7 @@ function validateSpec(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefine
   validatePool(errors, spec);
   if (old) {
     const keep = (value: string | undefined, before: string | undefined, place: Path) => {
-      if (value !== before) errors.push(invalid(place, value, fieldImmutableError));
+      if ((value ?? '') !== (before ?? '')) errors.push(invalid(place, value ?? '', fieldImmutableError));
     };
     keep(spec.pool?.name, old.pool?.name, path.child('pool', 'name'));
     keep(spec.driver, old.driver, path.child('driver'));

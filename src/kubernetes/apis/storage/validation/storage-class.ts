@@ -43,9 +43,9 @@ export function validateStorageClassUpdate(storageClass: StorageClass, old: Stor
   const errors: FieldError[] = [];
   validateMetaAgain(errors, storageClass.metadata, nameIsDNSSubdomain, false);
   addErrors(errors, validateStorageClass(storageClass));
-  for (const field of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const) {
-    if (!semanticDeepEqual(storageClass[field], old[field]))
-      errors.push(invalid(fieldPath(field), storageClass[field], fieldImmutableError));
+  const { parameters, provisioner = '', reclaimPolicy, volumeBindingMode } = storageClass;
+  for (const [field, value] of Object.entries({ parameters, provisioner, reclaimPolicy, volumeBindingMode })) {
+    if (!semanticDeepEqual(value, old[field])) errors.push(invalid(fieldPath(field), value, fieldImmutableError));
   }
   return errors;
 }
