@@ -1,5 +1,5 @@
 import { Min } from 'class-validator';
-import type { StorageOverride } from '#cmd/storage-overrides';
+import type { StorageOverride } from '#cmd/storage/storage-overrides';
 import { Check, Flag, Warn } from './flag.ts';
 
 const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];

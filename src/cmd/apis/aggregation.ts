@@ -6,9 +6,9 @@ import type { ServiceResolver } from '#apiserver/server/service-resolver';
 import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
 import { AvailabilityMetrics } from '#kube-aggregator/controllers/availability-metrics';
 import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
-import type { Log } from './log.ts';
-import type { Published } from './non-resource-routes.ts';
-import type { AggregationConfig } from './server-config.ts';
+import type { Log } from '#cmd/logging/log';
+import type { Published } from '#cmd/serving/non-resource-routes';
+import type { AggregationConfig } from '#cmd/server-config';
 
 export interface AggregationParts extends Published {
   readonly server: GenericServer;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { Durability, Storage } from '#apiserver/storage/storage';
-import type { Log } from './log.ts';
+import type { Log } from '#cmd/logging/log';
 
 /**
  * Tells where everybody looks whether acknowledged writes last, and whether some were lost, of a backend for which that is a matter of

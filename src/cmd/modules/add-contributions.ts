@@ -9,9 +9,9 @@ import { guardAuthenticator, guardAuthorizer } from '#apiserver/plugins/guard-ac
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
-import { StrategyFactory } from './modules/authentication.module.ts';
-import { AuthorizerFactory } from './modules/authorization.module.ts';
-import type { ServerConfig } from './server-config.ts';
+import { StrategyFactory } from './authentication.module.ts';
+import { AuthorizerFactory } from './authorization.module.ts';
+import type { ServerConfig } from '#cmd/server-config';
 
 /** Makes what packages add besides admission plugins, and puts it in its place. Throws an error that names the plugin. */
 export function addContributions(

@@ -1,4 +1,4 @@
-import { OptionsError } from './options/server-options.ts';
+import { OptionsError } from '#cmd/options/server-options';
 
 const storeErrors: ReadonlySet<string> = new Set(['LockedStoreError', 'CorruptStoreError', 'UnavailableError']);
 

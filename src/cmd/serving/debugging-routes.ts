@@ -7,8 +7,8 @@ import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { metricsHandler, metricsHandlerWithReset } from '#apiserver/server/metrics/metrics-endpoint';
-import type { DebuggingConfig } from './server-config.ts';
-import type { VersionInfo } from './version.ts';
+import type { DebuggingConfig } from '#cmd/server-config';
+import type { VersionInfo } from '#cmd/version';
 
 export interface DebuggingRoutes {
   readonly registry: LimitedRegistry;

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { groupResourceString } from '#apimachinery/api/errors';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { GenericServer } from '#apiserver/server/generic-server';
-import type { Log } from './log.ts';
+import type { Log } from '#cmd/logging/log';
 
 export interface StorageReadinessParts {
   readonly storage: StorageFactory;

@@ -6,8 +6,8 @@ import type { Handler } from '#apiserver/endpoints/request/request-context';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
 import { type OpenIdMetadata, openIdMetadata, type PublishedKey } from '#kubernetes/serviceaccount/open-id-metadata';
-import type { Log } from './log.ts';
-import type { ServiceAccountTokensConfig } from './server-config.ts';
+import type { Log } from '#cmd/logging/log';
+import type { ServiceAccountTokensConfig } from '#cmd/server-config';
 
 const keySetPath = '/openid/v1/jwks';
 

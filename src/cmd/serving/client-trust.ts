@@ -1,7 +1,7 @@
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
 import type { Authorities } from '#cmd/modules/authentication.module';
 import { ClientAuthorities } from '#plugins/authentication/client-authorities';
-import type { AuthenticationConfig, ServerConfig } from './server-config.ts';
+import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
 
 /**
  * Whose certificates clients and front proxies show. What the handshake asks them for and what authenticators take is one

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { NoSpaceError } from '#apiserver/storage/errors';
 import type { Storage } from '#apiserver/storage/storage';
-import type { Log } from './log.ts';
+import type { Log } from '#cmd/logging/log';
 
 /** How often it is looked whether there is room, also where nobody asks for the server's health. */
 const lookMs = 10_000;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { runCommand } from './commands.ts';
-import { parseEncryptionConfiguration } from './config/encryption-configuration.ts';
+import { parseEncryptionConfiguration } from '#cmd/config/encryption-configuration';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
-import { gateStages } from './options/feature-options.ts';
-import type { VersionInfo } from './version.ts';
+import { gateStages } from '#cmd/options/feature-options';
+import type { VersionInfo } from '#cmd/version';
 
 /** Go's names of what /version says. */
 const buildLabels = {

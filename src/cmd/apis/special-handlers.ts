@@ -13,7 +13,7 @@ import { PodAttachHandler, PodExecHandler, PodLogHandler, PodPortForwardHandler 
 import { NodeProxyHandler, PodProxyHandler, ServiceProxyHandler } from '#kubernetes/apis/core/proxy-rest';
 import { TokenRequestHandler } from '#kubernetes/apis/core/token-request-rest';
 import { EvictionHandler } from '#kubernetes/apis/policy/eviction-rest';
-import type { SpecialHandlerClasses } from './modules/server.module.ts';
+import type { SpecialHandlerClasses } from '#cmd/modules/server.module';
 
 const scale = { get: ScaleGetHandler, update: ScaleUpdateHandler, patch: ScalePatchHandler };
 

@@ -14,7 +14,7 @@ import type { Logger } from '#apiserver/server/logger';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { AuditLog } from '#plugins/audit/log';
 import { AuditWebhook } from '#plugins/audit/webhook';
-import type { AuditConfig, AuditDelivery } from './server-config.ts';
+import type { AuditConfig, AuditDelivery } from '#cmd/server-config';
 
 const webhookTimeoutMs = 30_000;
 

@@ -2,7 +2,7 @@ import type { GroupResource } from '#apimachinery/meta/types';
 import type { Scheme } from '#apiserver/registry/scheme';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
-import type { EtcdConfig } from './server-config.ts';
+import type { EtcdConfig } from '#cmd/server-config';
 
 /** A resource, and the etcd that its objects are in. */
 export interface StorageOverride extends GroupResource {

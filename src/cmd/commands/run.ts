@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { writeKubeconfig } from './certificates/kubeconfig.ts';
-import { watchFiles } from './certificates/watch-files.ts';
-import type { App, AppExtensions } from './app.ts';
-import { optimizeSooner } from './engine.ts';
-import { paceCollections } from './collection-pace.ts';
-import { collectWhenIdle } from './idle-collection.ts';
-import { type CompletedOptions, completeOptions } from './options/complete.ts';
-import type { ServerOptions } from './options/server-options.ts';
+import { writeKubeconfig } from '#cmd/certificates/kubeconfig';
+import { watchFiles } from '#cmd/certificates/watch-files';
+import type { App, AppExtensions } from '#cmd/app';
+import { optimizeSooner } from '#cmd/engine/engine';
+import { paceCollections } from '#cmd/engine/collection-pace';
+import { collectWhenIdle } from '#cmd/engine/idle-collection';
+import { type CompletedOptions, completeOptions } from '#cmd/options/complete';
+import type { ServerOptions } from '#cmd/options/server-options';
 import { endWithParent } from './parent-process.ts';
-import type { AuthenticationConfig } from './server-config.ts';
+import type { AuthenticationConfig } from '#cmd/server-config';
 
 /** What whoever runs a server wants to know. */
 export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
@@ -23,7 +23,7 @@ export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
  */
 export async function runServer(options: ServerOptions, { onTrace, onStarted = console.log }: RunListeners = {}): Promise<void> {
   // While certificates are made, mostly by other threads, this one loads the server.
-  const [completed, { createApp }] = await Promise.all([completeOptions(options), import('./app.ts')]);
+  const [completed, { createApp }] = await Promise.all([completeOptions(options), import('#cmd/app')]);
   const { config } = completed;
   using _parent = options.shutdown.exitWithParent ? endWithParent() : undefined;
   let app: App | undefined;

@@ -1,7 +1,7 @@
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import type { Logger } from '#apiserver/server/logger';
 import { Tracer } from '#apiserver/tracing/tracer';
-import type { TracingConfig } from './server-config.ts';
+import type { TracingConfig } from '#cmd/server-config';
 
 export interface Tracing extends AsyncDisposable {
   readonly tracer: Tracer;

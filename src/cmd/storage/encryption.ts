@@ -10,7 +10,7 @@ import type { KmsProvider } from '#apiserver/storage/value/kms/kms-provider';
 import type { KmsMetrics } from '#apiserver/storage/value/kms/kms-metrics';
 import { TransformationMetrics } from '#apiserver/storage/value/transformation-metrics';
 import { type Transformer, TransformerChain } from '#apiserver/storage/value/transformer';
-import { type EncryptionRule, type KmsConfiguration, providersFor } from './config/encryption-configuration.ts';
+import { type EncryptionRule, type KmsConfiguration, providersFor } from '#cmd/config/encryption-configuration';
 import { placeOf, resourcesByPlace } from './stored-resources.ts';
 
 export interface EncryptionParts {

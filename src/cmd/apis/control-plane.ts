@@ -31,9 +31,9 @@ import { DefaultServiceCIDR } from '#kubernetes/controlplane/services/default-se
 import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
 import { ServiceAllocation } from '#kubernetes/controlplane/services/service-allocation';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
-import type { Log } from './log.ts';
+import type { Log } from '#cmd/logging/log';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
-import type { ServerConfig } from './server-config.ts';
+import type { ServerConfig } from '#cmd/server-config';
 
 export interface ControlPlaneParts {
   readonly config: ServerConfig;

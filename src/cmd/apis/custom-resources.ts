@@ -10,8 +10,8 @@ import { webhookConverterOf } from '#apiextensions-apiserver/conversion/webhook-
 import { CustomDocuments } from '#apiextensions-apiserver/openapi/custom-documents';
 import { rulesOf } from '#apiextensions-apiserver/cel/rules-of';
 import { CustomResourceServer } from '#apiextensions-apiserver/server/custom-resource-server';
-import type { Log } from './log.ts';
-import type { Published } from './non-resource-routes.ts';
+import type { Log } from '#cmd/logging/log';
+import type { Published } from '#cmd/serving/non-resource-routes';
 
 export interface CustomResourcesParts extends Published {
   readonly server: GenericServer;

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { addBackupCommands } from './backup/backup-commands.ts';
-import { addDevCommands } from './dev/dev-command.ts';
+import { addBackupCommands } from '#cmd/backup/backup-commands';
+import { addDevCommands } from '#cmd/dev/dev-command';
 import { addEncryptionCommands } from './encryption-commands.ts';
-import { addExplainCommand } from './explain/explain-command.ts';
-import { addEnvtestCommands } from './envtest/envtest-commands.ts';
-import { ignoreStreamErrors } from './log-output.ts';
-import { readServerOptions, type ServerName } from './options/server-options.ts';
-import { addPluginCommands } from './plugin-tools/plugin-commands.ts';
+import { addExplainCommand } from '#cmd/explain/explain-command';
+import { addEnvtestCommands } from '#cmd/envtest/envtest-commands';
+import { ignoreStreamErrors } from '#cmd/logging/log-output';
+import { readServerOptions, type ServerName } from '#cmd/options/server-options';
+import { addPluginCommands } from '#cmd/plugin-tools/plugin-commands';
 import { problemsOf } from './problems.ts';
-import { gitVersion } from './version.ts';
+import { gitVersion } from '#cmd/version';
 
 /** Runs a command line, without the names of Node and the script; resolves to the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
@@ -62,7 +62,7 @@ async function serve(name: ServerName, args: readonly string[]): Promise<number>
   try {
     const command = await readServerOptions(args, name);
     if ('help' in command) {
-      const { serverHelp } = await import('./options/help.ts');
+      const { serverHelp } = await import('#cmd/options/help');
       process.stdout.write(serverHelp(name));
     } else if ('version' in command) {
       console.log(`Kubernetes ${gitVersion}`);

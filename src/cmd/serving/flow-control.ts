@@ -10,7 +10,7 @@ import { type ObjectStats, WorkEstimator } from '#apiserver/flowcontrol/work-est
 import type { Informers } from '#apiserver/registry/informers';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
-import type { ServerConfig } from './server-config.ts';
+import type { ServerConfig } from '#cmd/server-config';
 
 const group = 'flowcontrol.apiserver.k8s.io';
 /** Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go (borrowingAdjustmentPeriod). */

@@ -1,6 +1,6 @@
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
-import type { StorageConfig } from './server-config.ts';
+import type { StorageConfig } from '#cmd/server-config';
 
 /** Opens the backend that holds the objects; the others are not even loaded. `dial`: how an etcd is reached; `onOperation`: told of each call of one. Rejects with a StorageError where that fails. */
 export async function openStorage(

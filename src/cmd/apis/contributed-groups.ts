@@ -19,7 +19,7 @@ import type { Store } from '#apiserver/registry/store';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 import type { InstalledEndpoint } from '#apiserver/server/delegation';
-import type { Published } from './non-resource-routes.ts';
+import type { Published } from '#cmd/serving/non-resource-routes';
 
 /** As custom resources: behind all that is built in. */
 const groupPriorityMinimum = 1000;

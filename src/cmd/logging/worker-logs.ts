@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Log } from './log.ts';
-import { defaultServingWorkers } from './options/serving-options.ts';
+import { defaultServingWorkers } from '#cmd/options/serving-options';
 
 /** Tells in the log and as a metric of serving workers that have ended of themselves. */
 export function tellWorkerLosses(log: Log, registry: Registry): (error: Error | undefined) => void {
