@@ -6,22 +6,17 @@ import type { ServiceResolver } from '#apiserver/server/service-resolver';
 import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
 import { AvailabilityMetrics } from '#kube-aggregator/controllers/availability-metrics';
 import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
+import { ServerPart } from '#cmd/modules/server-part';
 import type { Log } from '#cmd/logging/log';
 import type { Published } from '#cmd/serving/non-resource-routes';
 import type { AggregationConfig } from '#cmd/server-config';
 
-export interface AggregationParts extends Published {
-  readonly server: GenericServer;
+export interface AggregationParts {
   readonly client: LoopbackClient;
   readonly services: ServiceResolver;
   readonly config: AggregationConfig;
   readonly registry: Registry;
   readonly log: Pick<Log, 'error'>;
-}
-
-/** The aggregation layer of a server. */
-export interface Aggregation extends Disposable {
-  reloadClientCertificate(certificate: ProxyClientCertificate | undefined): void;
 }
 
 /** Upstream starts its controllers one by one; here they are one, and health tells of all by their names. */
@@ -34,32 +29,50 @@ const hooksOfTheSameStart = [
   'apiservice-openapiv3-controller',
 ];
 
-/** Sends requests on to the servers that APIServices name, from the first moment on. */
-export function installAggregation(parts: AggregationParts): Aggregation {
-  const { server, client, services, config, registry, log, discovery, openApi } = parts;
-  const proxied = new Map<string, Handler>();
-  let certificate = config.clientCertificate;
-  const aggregator = new ApiAggregator({
-    client,
-    services,
-    proxied,
-    metrics: new AvailabilityMetrics(registry),
-    rejectsRedirects: config.rejectsRedirects,
-    clientCertificate: () => certificate,
-    onDiscovery: (groups) => discovery.set('aggregator', groups),
-    onOpenApi: (documents) => openApi.setForeign(documents),
-    onError: (error) =>
-      log.error({ reason: error instanceof Error ? error.message : String(error) }, 'an APIService could not be brought up to date'),
-  });
-  server.director.proxied = proxied;
-  if (certificate) server.hooks.addPostStart({ name: 'aggregator-reload-proxy-client-cert', run: () => Promise.resolve() });
-  server.hooks.addPostStart({ name: 'apiservice-registration-controller', run: () => aggregator.start() });
-  for (const name of hooksOfTheSameStart) server.hooks.addPostStart({ name, run: () => Promise.resolve() });
-  return {
-    reloadClientCertificate(next) {
-      certificate = next;
-      aggregator.reloadClientCertificate();
-    },
-    [Symbol.dispose]: () => aggregator[Symbol.dispose](),
-  };
+/** The aggregation layer: sends requests on to the servers that APIServices name, from the first moment on. */
+@ServerPart()
+export class Aggregation implements ServerPart, Disposable {
+  readonly #metrics: AvailabilityMetrics;
+  #certificate: ProxyClientCertificate | undefined;
+  #aggregator: ApiAggregator | undefined;
+
+  constructor(private readonly parts: AggregationParts) {
+    this.#metrics = new AvailabilityMetrics(parts.registry);
+    this.#certificate = parts.config.clientCertificate;
+  }
+
+  install({ director, hooks }: GenericServer, published: Published): void {
+    const proxied = new Map<string, Handler>();
+    const aggregator = this.#newAggregator(proxied, published);
+    this.#aggregator = aggregator;
+    director.proxied = proxied;
+    if (this.#certificate) hooks.addPostStart({ name: 'aggregator-reload-proxy-client-cert', run: () => Promise.resolve() });
+    hooks.addPostStart({ name: 'apiservice-registration-controller', run: () => aggregator.start() });
+    for (const name of hooksOfTheSameStart) hooks.addPostStart({ name, run: () => Promise.resolve() });
+  }
+
+  reloadClientCertificate(certificate: ProxyClientCertificate | undefined): void {
+    this.#certificate = certificate;
+    this.#aggregator?.reloadClientCertificate();
+  }
+
+  [Symbol.dispose](): void {
+    this.#aggregator?.[Symbol.dispose]();
+  }
+
+  #newAggregator(proxied: Map<string, Handler>, { discovery, openApi }: Published): ApiAggregator {
+    const { client, services, config, log } = this.parts;
+    return new ApiAggregator({
+      client,
+      services,
+      proxied,
+      metrics: this.#metrics,
+      rejectsRedirects: config.rejectsRedirects,
+      clientCertificate: () => this.#certificate,
+      onDiscovery: (groups) => discovery.set('aggregator', groups),
+      onOpenApi: (documents) => openApi.setForeign(documents),
+      onError: (error) =>
+        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'an APIService could not be brought up to date'),
+    });
+  }
 }

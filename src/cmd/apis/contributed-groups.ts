@@ -32,8 +32,6 @@ interface ContributedGroupsParts {
   readonly storage: StorageFactory;
   /** What of them is on; all of it is by default. */
   readonly resourceConfig: ResourceConfig;
-  /** Called when endpoints are first asked for. */
-  installer(): Installer;
 }
 
 interface ServedGroup {
@@ -47,6 +45,7 @@ interface ServedGroup {
  */
 export class ContributedGroups implements Disposable {
   readonly #groups: readonly ServedGroup[];
+  #installer: Installer | undefined;
 
   /** Throws an Error that names the plugin. */
   constructor(contributions: readonly LoadedContribution[], parts: ContributedGroupsParts) {
@@ -56,7 +55,7 @@ export class ContributedGroups implements Disposable {
     checkGroups(options, parts.taken);
     this.#groups = options.map((one) => {
       try {
-        return servedGroup(one, parts);
+        return servedGroup(one, { ...parts, installer: () => this.#installed });
       } catch (cause) {
         throw new Error(`plugin ${one.name}: ${(cause as Error).message}`, { cause });
       }
@@ -78,8 +77,9 @@ export class ContributedGroups implements Disposable {
     return this.#resources.find(({ crd }) => crd.metadata.name === `${resource}.${group}`)?.store;
   }
 
-  /** Serves them from the server, and makes them known. */
-  install(target: ApiServerTarget, { discovery, openApi }: Published): void {
+  /** Serves them from the server, with endpoints that `installer` makes, and publishes them. */
+  install(installer: Installer, target: ApiServerTarget, { discovery, openApi }: Published): void {
+    this.#installer = installer;
     for (const { group, resources } of this.#groups) target.install(group, endpointsOf(group, resources));
     discovery.set('contributed', this.groups);
     openApi.set(
@@ -97,6 +97,11 @@ export class ContributedGroups implements Disposable {
     for (const served of this.#resources) served[Symbol.dispose]();
   }
 
+  get #installed(): Installer {
+    if (!this.#installer) throw new Error('the groups of packages are not installed yet');
+    return this.#installer;
+  }
+
   get #resources(): ServedDefinition[] {
     return this.#groups.flatMap(({ resources }) => resources);
   }
@@ -104,7 +109,7 @@ export class ContributedGroups implements Disposable {
 
 function servedGroup(
   { group, resources, ...options }: ContributedGroupOptions,
-  { storage, resourceConfig, installer }: ContributedGroupsParts,
+  { storage, resourceConfig, installer }: ContributedGroupsParts & { installer(): Installer },
 ): ServedGroup {
   const served = resources.map(
     (resource) =>

@@ -1,12 +1,6 @@
-import type { Registry } from 'prom-client';
-import { registerAllocationMetrics } from '#kubernetes/controlplane/services/allocation-metrics';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { KubeObject } from '#apimachinery/meta/types';
 import type { ApiGroup } from '#apiserver/registry/api-group';
-import type { StoreHooks } from '#apiserver/registry/store';
-import { formatCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
-import type { DelegationTarget } from '#apiserver/server/delegation';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { Storage } from '#apiserver/storage/storage';
 import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
@@ -15,36 +9,36 @@ import { ensurePriorityClasses, ensureSystemNamespaces } from '#kubernetes/contr
 import { publishClusterAuthenticationInfo } from '#kubernetes/controlplane/cluster-authentication-info';
 import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from '#kubernetes/controlplane/flow-control';
-import { apiServerId, collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
+import { collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
 import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
 import { CountedAddresses, LeasedAddresses } from '#kubernetes/controlplane/server-addresses';
-import { ensureLegacyTokenTracking, noteLegacyTokenUse } from '#kubernetes/controlplane/legacy-token-tracking';
+import { ensureLegacyTokenTracking } from '#kubernetes/controlplane/legacy-token-tracking';
 import { ElectionController } from '#kubernetes/controlplane/leader-election/election-controller';
 import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
-import { LoopbackClient } from '#apiserver/registry/loopback-client';
+import type { LoopbackClient } from '#apiserver/registry/loopback-client';
 import { periodically, retryUntilDone } from '#kubernetes/controlplane/periodic';
 import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
-import { type StoredResource, StorageVersions } from '#kubernetes/controlplane/storage-versions';
-import { AddressRange } from '#kubernetes/controlplane/services/address-range';
-import { ClusterIPAllocator } from '#kubernetes/controlplane/services/cluster-ip-allocator';
+import type { StorageVersions } from '#kubernetes/controlplane/storage-versions';
+import type { AddressRange } from '#kubernetes/controlplane/services/address-range';
 import { DefaultServiceCIDR } from '#kubernetes/controlplane/services/default-service-cidr';
-import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
-import { ServiceAllocation } from '#kubernetes/controlplane/services/service-allocation';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
+import { ServerPart } from '#cmd/modules/server-part';
+import type { ServiceAllocators } from './service-allocators.ts';
 import type { Log } from '#cmd/logging/log';
 import type { FeatureGates } from '#apiserver/server/feature-gates';
 import type { ServerConfig } from '#cmd/server-config';
 
 export interface ControlPlaneParts {
-  readonly config: ServerConfig;
+  readonly config: Pick<ServerConfig, 'requests' | 'authentication' | 'controlPlane'>;
   readonly features: FeatureGates;
-  readonly chain: readonly DelegationTarget[];
+  readonly client: LoopbackClient;
+  readonly services: ServiceAllocators;
+  /** undefined: off. */
+  readonly storageVersions: StorageVersions | undefined;
   readonly storage: Storage;
   readonly log: Pick<Log, 'info' | 'error'>;
   /** The groups that the server serves by itself. */
-  readonly groups: () => readonly ApiGroup[];
-  /** What StorageVersions tell of; asked for only where they are wanted. */
-  readonly storedResources: () => readonly StoredResource[];
+  readonly groups: readonly ApiGroup[];
 }
 
 const retryMs = 1_000;
@@ -85,58 +79,17 @@ interface Identity {
 }
 
 /** The duties that the server has in its own cluster. Upstream: kubernetes/pkg/controlplane. */
-export class ControlPlane {
-  readonly client: LoopbackClient;
-  /** undefined where nobody asked for them. */
-  readonly storageVersions: StorageVersions | undefined;
+@ServerPart()
+export class ControlPlane implements ServerPart {
   readonly #options: ControlPlaneOptions;
-  readonly #cidrs: readonly AddressRange[];
-  readonly #clusterIPs: ClusterIPAllocator;
-  readonly #nodePorts: NodePortAllocator;
-  readonly #services: ServiceAllocation;
 
   constructor(readonly parts: ControlPlaneParts) {
-    const { config, chain, storage } = parts;
-    this.#options = { ...defaultControlPlaneOptions, ...config.controlPlane };
-    this.client = new LoopbackClient(({ group, version, resource, subresource }) => {
-      const path = subresource ? `${resource}/${subresource}` : resource;
-      for (const target of chain) {
-        const installed = target.endpoints.get(`${group}/${version}`)?.get(path);
-        if (installed) return installed.endpoint;
-      }
-      throw new Error(`loopback: ${path} of ${group}/${version} is not served`);
-    });
-    if (parts.features.enabled('StorageVersionAPI') && parts.features.enabled('APIServerIdentity'))
-      this.storageVersions = new StorageVersions(this.client, apiServerId(hostname()), parts.storedResources());
-    this.#cidrs = config.serviceClusterIpRange.split(',').map(parseRange);
-    this.#clusterIPs = new ClusterIPAllocator(this.client);
-    this.#nodePorts = new NodePortAllocator(storage, this.#options.serviceNodePortRange);
-    this.#services = new ServiceAllocation({
-      client: this.client,
-      clusterIPs: this.#clusterIPs,
-      nodePorts: this.#nodePorts,
-      families: this.#cidrs.map(({ family }) => family),
-      onError: (error, message) => this.#tell(message)(error),
-    });
+    this.#options = { ...defaultControlPlaneOptions, ...parts.config.controlPlane };
   }
-
-  registerMetrics(registry: Registry): void {
-    registerAllocationMetrics(registry, this.#nodePorts, this.#clusterIPs);
-  }
-
-  /** What happens with writes of resources, by `group/resource`: for the StorageFactory. */
-  get storeHooks(): ReadonlyMap<string, StoreHooks> {
-    return new Map<string, StoreHooks>([['/services', this.#services]]);
-  }
-
-  /** Labels a secret whose token somebody has shown; that it cannot be does not concern them. */
-  readonly noteLegacyTokenUse = (secret: KubeObject): void => {
-    noteLegacyTokenUse(this.client, secret, new Date()).catch(this.#tell('a service account token secret could not be labelled'));
-  };
 
   /** Adds the duties as hooks under upstream's names, in its order. They begin at the same time and write at the same time. */
   install(server: GenericServer): void {
-    const { client } = this;
+    const { client } = this.parts;
     const { hooks } = server;
     const services = this.#serviceControllers(server);
     const flowControl = this.#flowControl();
@@ -174,12 +127,13 @@ export class ControlPlane {
     hooks.addPreShutdown({ name: 'bootstrap-controller', run: services.stopKubernetesService });
     hooks.addPostStart({ name: 'start-kubernetes-service-cidr-controller', run: services.startServiceCIDR });
     this.#installRegistration(server);
-    if (this.storageVersions) this.#installStorageVersions(server, this.storageVersions, identity.taken);
+    const { storageVersions } = this.parts;
+    if (storageVersions) this.#installStorageVersions(server, storageVersions, identity.taken);
   }
 
   readonly #publishAuthenticationInfo = (): Promise<void> =>
     publishClusterAuthenticationInfo(
-      this.client,
+      this.parts.client,
       {
         clientCa: this.parts.config.authentication.clientCa,
         requestHeader: this.#options.requestHeader,
@@ -195,7 +149,7 @@ export class ControlPlane {
       taken,
       start: (signal) => {
         const address = this.#advertised(server);
-        const identity = new IdentityLease(this.client, address && hostAndPort(address.ip, address.port));
+        const identity = new IdentityLease(this.parts.client, address && hostAndPort(address.ip, address.port));
         lease = identity;
         signal.addEventListener('abort', () => resolve(), { once: true });
         return this.#keep(signal, leaseIntervalMs, 'identity lease', () => identity.renew().then(resolve));
@@ -207,7 +161,7 @@ export class ControlPlane {
   /** One server of those that share a store elects leaders for others. */
   #installLeaderElection({ hooks }: GenericServer): void {
     if (!this.parts.features.enabled('CoordinatedLeaderElection')) return;
-    const { client } = this;
+    const { client } = this.parts;
     const onError = this.#tell('the last step of a leader election failed');
     const controller = 'leader-election-controller';
     const elector = new LeaderElector({
@@ -249,7 +203,7 @@ export class ControlPlane {
     stopKubernetesService(): Promise<void> | undefined;
     startServiceCIDR(signal: AbortSignal): Promise<void>;
   } {
-    const { client } = this;
+    const { client } = this.parts;
     const told = new Set<string>();
     const warn = (message: string): void => {
       if (!told.has(message)) this.parts.log.error({}, message);
@@ -257,10 +211,15 @@ export class ControlPlane {
     };
     const defaultCIDR = new DefaultServiceCIDR(
       client,
-      this.#cidrs.map(({ cidr }) => cidr),
+      this.parts.services.cidrs.map(({ cidr }) => cidr),
       warn,
     );
-    const repair = new ServiceRepair({ client, clusterIPs: this.#clusterIPs, nodePorts: this.#nodePorts, warn });
+    const repair = new ServiceRepair({
+      client,
+      clusterIPs: this.parts.services.clusterIPs,
+      nodePorts: this.parts.services.nodePorts,
+      warn,
+    });
     let kubernetesService: KubernetesService | undefined;
     return {
       startRepair: async (signal) => {
@@ -268,7 +227,7 @@ export class ControlPlane {
         await this.#keep(signal, repairIntervalMs, 'service repair', () => repair.run());
       },
       startKubernetesService: async (signal) => {
-        const [range] = this.#cidrs as [AddressRange];
+        const [range] = this.parts.services.cidrs as [AddressRange];
         const address = this.#options.endpointReconcilerType === 'none' ? undefined : this.#advertised(server);
         const service = new KubernetesService({
           client,
@@ -311,7 +270,7 @@ export class ControlPlane {
   }
 
   #flowControl(): { consume(signal: AbortSignal): Promise<void>; produce(signal: AbortSignal): Promise<void> } {
-    const { client } = this;
+    const { client } = this.parts;
     const produced = Promise.withResolvers<void>();
     return {
       consume: async (signal) => {
@@ -331,7 +290,7 @@ export class ControlPlane {
   }
 
   #installRegistration(server: GenericServer): void {
-    const registration = new Autoregistration(this.client, this.parts.groups());
+    const registration = new Autoregistration(this.parts.client, this.parts.groups);
     let completed = false;
     server.hooks.addPostStart({
       name: 'kube-apiserver-autoregistration',
@@ -354,7 +313,7 @@ export class ControlPlane {
 
   /** Says by a lease that this server is there, and collects the leases of those that are not. */
   #installIdentity({ hooks }: GenericServer, identity: Identity): void {
-    const { client } = this;
+    const { client } = this.parts;
     hooks.addPostStart({ name: 'start-kube-apiserver-identity-lease-controller', run: identity.start });
     hooks.addPreShutdown({ name: 'stop-kube-apiserver-identity-lease-controller', run: identity.stop });
     hooks.addPostStart({
@@ -408,13 +367,6 @@ export class ControlPlane {
     const ip = this.#options.advertiseAddress ?? resolveAdvertiseAddress(address.address);
     return ip === undefined ? undefined : { ip, port: address.port };
   }
-}
-
-function parseRange(text: string): AddressRange {
-  const cidr = parseCIDRSloppy(text.trim());
-  const range = cidr && AddressRange.parse(formatCIDR(cidr));
-  if (!range) throw new Error(`the service cluster IP range ${JSON.stringify(text)} is no CIDR that services can have`);
-  return range;
 }
 
 const hostAndPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);

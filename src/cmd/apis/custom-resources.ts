@@ -10,16 +10,16 @@ import { webhookConverterOf } from '#apiextensions-apiserver/conversion/webhook-
 import { CustomDocuments } from '#apiextensions-apiserver/openapi/custom-documents';
 import { rulesOf } from '#apiextensions-apiserver/cel/rules-of';
 import { CustomResourceServer } from '#apiextensions-apiserver/server/custom-resource-server';
+import { ServerPart } from '#cmd/modules/server-part';
 import type { Log } from '#cmd/logging/log';
 import type { Published } from '#cmd/serving/non-resource-routes';
 
-export interface CustomResourcesParts extends Published {
-  readonly server: GenericServer;
+export interface CustomResourcesParts {
   readonly target: ApiServerTarget;
   readonly installer: Installer;
   readonly storage: StorageFactory;
   readonly client: LoopbackClient;
-  /** Where webhooks that convert versions are. */
+  /** Finds the webhooks that convert versions. */
   readonly services: ServiceResolver;
   readonly registry: Registry;
   /** Names (`plural.group`) of resources that packages add. */
@@ -27,31 +27,49 @@ export interface CustomResourcesParts extends Published {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** Serves custom resources from the first moment on: what is defined when the server starts is there before it listens. */
-export function installCustomResources(parts: CustomResourcesParts): AsyncDisposable {
-  const { server, target, installer, storage, client, services, registry, contributed, log, discovery, openApi } = parts;
-  const documents = new CustomDocuments();
-  const metrics = new ConversionMetrics(registry);
-  const customResources = new CustomResourceServer({
-    client,
-    contributed,
-    installer,
-    storage,
-    endpoints: target.endpoints,
-    rulesOf,
-    converterOf: (crd) => webhookConverterOf(crd, services, metrics),
-    scale: installer.options.special.get('custom/scale') ?? {},
-    onChange(groups, served) {
-      discovery.set('custom-resources', groups);
-      openApi.set(
-        'custom-resources',
-        documents.of(served.filter(({ isEstablished }) => isEstablished).flatMap(({ versions }) => versions)),
-      );
-    },
-    onError: (error) =>
-      log.error({ reason: error instanceof Error ? error.message : String(error) }, 'a custom resource could not be served'),
-  });
-  server.hooks.addPostStart({ name: 'start-apiextensions-controllers', run: () => customResources.start() });
-  server.hooks.addPostStart({ name: 'crd-informer-synced', run: () => Promise.resolve() });
-  return customResources;
+/** Serves custom resources from the first moment on: what is defined when the server starts is served before it listens. */
+@ServerPart()
+export class CustomResources implements ServerPart, AsyncDisposable {
+  readonly #metrics: ConversionMetrics;
+  #server: CustomResourceServer | undefined;
+
+  constructor(private readonly parts: CustomResourcesParts) {
+    this.#metrics = new ConversionMetrics(parts.registry);
+  }
+
+  install({ hooks }: GenericServer, published: Published): void {
+    const customResources = this.#newServer(published);
+    this.#server = customResources;
+    hooks.addPostStart({ name: 'start-apiextensions-controllers', run: () => customResources.start() });
+    // Clients wait for upstream's hook by its name; here the start of the controllers has read the definitions already.
+    hooks.addPostStart({ name: 'crd-informer-synced', run: () => Promise.resolve() });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+  }
+
+  #newServer({ discovery, openApi }: Published): CustomResourceServer {
+    const { client, contributed, installer, storage, target, services, log } = this.parts;
+    const documents = new CustomDocuments();
+    return new CustomResourceServer({
+      client,
+      contributed,
+      installer,
+      storage,
+      endpoints: target.endpoints,
+      rulesOf,
+      converterOf: (crd) => webhookConverterOf(crd, services, this.#metrics),
+      scale: installer.options.special.get('custom/scale') ?? {},
+      onChange(groups, served) {
+        discovery.set('custom-resources', groups);
+        openApi.set(
+          'custom-resources',
+          documents.of(served.filter(({ isEstablished }) => isEstablished).flatMap(({ versions }) => versions)),
+        );
+      },
+      onError: (error) =>
+        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'a custom resource could not be served'),
+    });
+  }
 }

@@ -1,3 +1,5 @@
+import type { Type } from '@nestjs/common';
+import type { VerbHandler } from '#apiserver/endpoints/verb-compiler';
 import { SelfSubjectReviewHandler, TokenReviewHandler } from '#kubernetes/apis/authentication/review-rest';
 import {
   LocalSubjectAccessReviewHandler,
@@ -13,7 +15,9 @@ import { PodAttachHandler, PodExecHandler, PodLogHandler, PodPortForwardHandler 
 import { NodeProxyHandler, PodProxyHandler, ServiceProxyHandler } from '#kubernetes/apis/core/proxy-rest';
 import { TokenRequestHandler } from '#kubernetes/apis/core/token-request-rest';
 import { EvictionHandler } from '#kubernetes/apis/policy/eviction-rest';
-import type { SpecialHandlerClasses } from '#cmd/modules/server.module';
+
+/** Handler classes by endpoint (`group/resource/subresource`) and verb; each is a provider of the endpoints module. */
+export type SpecialHandlerClasses = Readonly<Record<string, Readonly<Record<string, Type<VerbHandler>>>>>;
 
 const scale = { get: ScaleGetHandler, update: ScaleUpdateHandler, patch: ScalePatchHandler };
 

@@ -13,6 +13,8 @@ export interface Log extends Logger {
   flush(): void;
 }
 
+export const Log = Symbol('Log');
+
 /** The verbosity (`--v`) from which on each request is told. */
 const requestVerbosity = 3;
 

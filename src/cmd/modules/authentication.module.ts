@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import type { AuthenticationMetrics } from '#apiserver/authentication/authentication-metrics';
+import { Container } from 'inversify';
+import { AuthenticationMetrics } from '#apiserver/authentication/authentication-metrics';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { IdentityHeaders } from '#apiserver/authentication/identity-headers';
 import { keyIdOf } from '#apiserver/authentication/public-keys';
@@ -7,18 +8,27 @@ import { type AuthenticationStrategy, headless } from '#apiserver/authentication
 import type { KubeObject } from '#apimachinery/meta/types';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import type { Authenticator, TokenAuthenticator } from '#apiserver/authentication/authenticator';
-import type { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import { guardAuthenticator } from '#apiserver/plugins/guard-access';
+import { LoopbackClient } from '#apiserver/registry/loopback-client';
+import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { Oidc } from '#plugins/authentication/oidc';
 import { WebhookTokenAuth } from '#plugins/authentication/webhook-token';
 import { Informers } from '#apiserver/registry/informers';
-import type { AuthenticationConfig } from '#cmd/server-config';
+import { Log } from '#cmd/logging/log';
+import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
+import { type Authorities, ClientTrust } from '#cmd/serving/client-trust';
+import { installOpenIdRoutes } from '#cmd/serving/open-id-routes';
+import { noteLegacyTokenUse } from '#kubernetes/controlplane/legacy-token-tracking';
+import { Contributions } from './contributions.ts';
+import { ServerPart } from './server-part.ts';
 import { Anonymous } from '#plugins/authentication/anonymous';
 import { BasicAuth } from '#plugins/authentication/basic-auth';
 import { BearerToken, UnknownToken } from '#plugins/authentication/bearer-token';
 import { BootstrapToken } from '#plugins/authentication/bootstrap-token';
 import { ClientCA } from '#plugins/authentication/client-ca';
-import type { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import { RequestHeader } from '#plugins/authentication/request-header';
 import { ServiceAccountTokens } from '#plugins/authentication/service-account';
 import { TokenAuth } from '#plugins/authentication/token-auth';
@@ -28,42 +38,40 @@ import { TokenCache } from '#plugins/authentication/token-cache';
 const tokenCache = { successMs: 10_000, failureMs: 0 };
 const webhookClient = { timeoutMs: 30_000, retryMs: 500 };
 
-/** Authorities that may change while the server runs. */
-export interface Authorities {
-  /** Of client certificates. */
-  readonly client: ClientAuthorities | undefined;
-  /** Of front proxies. */
-  readonly requestHeader: ClientAuthorities | undefined;
+interface StrategyParts {
+  readonly authorities: Authorities;
+  readonly informers: Informers;
+  readonly egress: EgressSelector | undefined;
+  readonly metrics: AuthenticationMetrics;
+  /** Called with each secret whose token a client has shown. */
+  readonly onLegacyTokenUse: (secret: KubeObject) => void;
+  /** The authenticators of packages. */
+  readonly contributed: readonly Authenticator[];
 }
 
 /** Makes the strategies of their configuration, in upstream's order. */
 export class StrategyFactory {
-  /** Those of packages. */
-  contributed: readonly Authenticator[] = [];
-
-  constructor(
-    private readonly authorities: Authorities,
-    private readonly informers: Informers,
-    private readonly onLegacyTokenUse: ((secret: KubeObject) => void) | undefined,
-    private readonly egress: EgressSelector | undefined,
-    private readonly metrics: AuthenticationMetrics,
-  ) {}
+  constructor(private readonly parts: StrategyParts) {}
 
   /** What the outer union asks: all that know somebody, and behind them who takes in strangers, for whom wrong credentials are none of theirs. */
   make(config: AuthenticationConfig): Authenticator[] {
-    const known = new UnionAuthenticator([...this.#strategies(config).map(headless), ...this.contributed, headless(new UnknownToken())]);
+    const known = new UnionAuthenticator([
+      ...this.#strategies(config).map(headless),
+      ...this.parts.contributed,
+      headless(new UnknownToken()),
+    ]);
     const { anonymous, anonymousPaths } = config;
     return anonymous ? [known, headless(new Anonymous(anonymousPaths?.length ? new Set(anonymousPaths) : undefined))] : [known];
   }
 
   #strategies(config: AuthenticationConfig): AuthenticationStrategy[] {
     const { requestHeader, passwords } = config;
-    const { authorities } = this;
+    const { authorities } = this.parts;
     const strategies: AuthenticationStrategy[] = [];
     if (requestHeader && authorities.requestHeader)
       strategies.push(new RequestHeader(authorities.requestHeader, requestHeader.allowedNames, headerNames(config)));
     if (passwords) strategies.push(new BasicAuth(passwords));
-    if (authorities.client) strategies.push(new ClientCA(authorities.client, (seconds) => this.metrics.certificateLasts(seconds)));
+    if (authorities.client) strategies.push(new ClientCA(authorities.client, (seconds) => this.parts.metrics.certificateLasts(seconds)));
     return [...strategies, ...this.#tokens(config).map((tokens) => new BearerToken(tokens))];
   }
 
@@ -77,7 +85,7 @@ export class StrategyFactory {
     apiAudiences = [],
   }: AuthenticationConfig): TokenAuthenticator[] {
     const all: TokenAuthenticator[] = [];
-    const { metrics } = this;
+    const { metrics } = this.parts;
     if (tokens) all.push(new TokenAuth(tokens));
     if (serviceAccounts) {
       const { signer } = serviceAccounts;
@@ -85,10 +93,10 @@ export class StrategyFactory {
 
       all.push(
         new TokenCache(
-          new ServiceAccountTokens(this.informers, {
+          new ServiceAccountTokens(this.parts.informers, {
             ...serviceAccounts,
             keySource: signer ?? { keys: own },
-            onLegacyTokenUse: this.onLegacyTokenUse,
+            onLegacyTokenUse: this.parts.onLegacyTokenUse,
             onUse: metrics.tokenUsed,
           }),
           {
@@ -98,15 +106,15 @@ export class StrategyFactory {
         ),
       );
     }
-    if (bootstrapTokens) all.push(new BootstrapToken(this.informers));
+    if (bootstrapTokens) all.push(new BootstrapToken(this.parts.informers));
     for (const { egressSelectorType: egress, ...issuer } of oidc) {
-      const dial = egress && this.egress?.dial(egress);
+      const dial = egress && this.parts.egress?.dial(egress);
       all.push(new TokenCache(new Oidc({ ...issuer, apiAudiences, dial }), { ...tokenCache, metrics }));
     }
     for (const one of [webhook, delegated]) {
       if (!one) continue;
       const { connection, version, cacheTtlMs, audiences = apiAudiences } = one;
-      const client = new JsonClient(connection, { ...webhookClient, dial: this.egress?.dial('controlplane') });
+      const client = new JsonClient(connection, { ...webhookClient, dial: this.parts.egress?.dial('controlplane') });
       const asked = new WebhookTokenAuth(client, version, audiences);
       all.push(new TokenCache(asked, { successMs: cacheTtlMs, failureMs: cacheTtlMs, metrics }));
     }
@@ -114,37 +122,90 @@ export class StrategyFactory {
   }
 }
 
-/** The union of the strategies that are on, and its guard. Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go. */
+type AuthenticationModuleConfig = Pick<ServerConfig, 'authentication' | 'externalHostname'>;
+
+/**
+ * The union of the strategies that are on, its guard, and the keys of service account tokens. Global: controllers of packages use the guard.
+ * Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go.
+ */
 @Module({})
 export class AuthenticationModule {
-  /** `onLegacyTokenUse`: told of each secret whose token somebody has shown. */
-  static register(
-    config: AuthenticationConfig,
-    authorities: Authorities,
-    egress: EgressSelector | undefined,
-    metrics: AuthenticationMetrics,
-    onLegacyTokenUse?: (secret: KubeObject) => void,
-  ): DynamicModule {
-    const names = headerNames(config);
+  static register(config: AuthenticationModuleConfig): DynamicModule {
+    const { authentication } = config;
+    const names = headerNames(authentication);
     return {
       module: AuthenticationModule,
       global: true,
       providers: [
+        { provide: ClientTrust, useValue: new ClientTrust(config) },
+        {
+          provide: AuthenticationMetrics,
+          useFactory: (registry: LimitedRegistry) => new AuthenticationMetrics(registry),
+          inject: [LimitedRegistry],
+        },
         {
           provide: StrategyFactory,
-          useFactory: (informers: Informers) => new StrategyFactory(authorities, informers, onLegacyTokenUse, egress, metrics),
-          inject: [Informers],
+          useFactory: newStrategyFactory,
+          inject: [
+            ClientTrust,
+            Informers,
+            AuthenticationMetrics,
+            LoopbackClient,
+            Log,
+            Contributions,
+            Container,
+            { token: EgressSelector, optional: true },
+          ],
         },
         {
           provide: UnionAuthenticator,
-          useFactory: (factory: StrategyFactory) => new UnionAuthenticator(factory.make(config), true),
+          useFactory: (factory: StrategyFactory) => new UnionAuthenticator(factory.make(authentication), true),
           inject: [StrategyFactory],
         },
         { provide: IdentityHeaders, useValue: new IdentityHeaders([...names.username, ...names.uid, ...names.group], names.extraPrefixes) },
         AuthenticationGuard,
+        { provide: ServiceAccountKeys, useFactory: (log: Log) => new ServiceAccountKeys(config, log), inject: [Log] },
       ],
-      exports: [UnionAuthenticator, IdentityHeaders, AuthenticationGuard, StrategyFactory],
+      exports: [UnionAuthenticator, IdentityHeaders, AuthenticationGuard, StrategyFactory, ClientTrust],
     };
+  }
+}
+
+function newStrategyFactory(
+  { authorities }: ClientTrust,
+  informers: Informers,
+  metrics: AuthenticationMetrics,
+  client: LoopbackClient,
+  log: Log,
+  contributions: Contributions,
+  services: Container,
+  egress?: EgressSelector,
+): StrategyFactory {
+  const onLegacyTokenUse = (secret: KubeObject): void => {
+    noteLegacyTokenUse(client, secret, new Date()).catch((error: unknown) =>
+      log.error({ reason: error instanceof Error ? error.message : String(error) }, 'a service account token secret could not be labelled'),
+    );
+  };
+  const contributed = contributions.make('AuthenticatorPlugin', services, guardAuthenticator);
+  return new StrategyFactory({ authorities, informers, metrics, egress, onLegacyTokenUse, contributed });
+}
+
+/** Publishes the keys of service account tokens, and logs when an external signer's keys cannot be read. */
+@ServerPart()
+class ServiceAccountKeys implements ServerPart {
+  constructor(
+    private readonly config: AuthenticationModuleConfig,
+    private readonly log: Log,
+  ) {}
+
+  install(server: GenericServer): void {
+    const { serviceAccounts } = this.config.authentication;
+    if (!serviceAccounts) return;
+    const { signer } = serviceAccounts;
+    if (signer)
+      signer.onError = (error) =>
+        this.log.error({ reason: error.message }, 'the keys of service accounts cannot be read again; the known ones stay');
+    installOpenIdRoutes(server, serviceAccounts, this.log, this.config.externalHostname);
   }
 }
 

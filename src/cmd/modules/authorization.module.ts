@@ -1,32 +1,39 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Container } from 'inversify';
+import { registerAuthorizationDecisions } from '#apiserver/authorization/authorization-metrics';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
-import type { Dial, EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
-import type { FeatureGates } from '#apiserver/server/feature-gates';
+import { guardAuthorizer } from '#apiserver/plugins/guard-access';
+import { type Dial, EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
+import { FeatureGates } from '#apiserver/server/feature-gates';
+import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { PrivilegedGroups } from '#plugins/authorization/privileged-groups';
 import { AlwaysAllowPaths } from '#plugins/authorization/always-allow-paths';
 import { ABAC } from '#plugins/authorization/abac';
 import { WebhookAuthorizer } from '#plugins/authorization/webhook';
 import { authorizers as builtIn } from '#cmd/builtin-plugins';
-import type { AuthorizerConfig, WebhookConfig } from '#cmd/server-config';
+import type { AuthorizerConfig, ServerConfig, WebhookConfig } from '#cmd/server-config';
+import { Contributions } from './contributions.ts';
 
 /** Upstream: kubernetes/pkg/kubeapiserver/options/authorization.go (genericoptions.DefaultAuthWebhookRetryBackoff). */
 const retryMs = 500;
+
+/** The authorizers that the server starts with. */
+const InitialAuthorizers = Symbol('InitialAuthorizers');
 
 /** Makes authorizers of their configuration; those that follow the server's own objects are made once and kept. */
 export class AuthorizerFactory {
   readonly #builtIn = new Map<string, Authorizer>();
 
-  /** Those of packages. */
-  contributed: readonly Authorizer[] = [];
-
+  /** `contributed`: the authorizers of packages. */
   constructor(
     private readonly informers: Informers,
-    private readonly egress: EgressSelector | undefined,
     private readonly features: FeatureGates,
+    private readonly contributed: readonly Authorizer[],
+    private readonly egress: EgressSelector | undefined,
   ) {}
 
   /** In their order, behind system:masters and those of packages. */
@@ -51,27 +58,51 @@ function newWebhook({ connection, timeoutMs, ...options }: WebhookConfig, dial: 
   return new WebhookAuthorizer(new JsonClient(connection, { timeoutMs, retryMs, dial }), options);
 }
 
-/** The union of the authorizers that are on, and its guard. */
+/**
+ * The union of the authorizers that are on, and its guard. The union exists before its members, which may ask it: it denies everything until
+ * the module is initialized. Global: controllers of packages use the guard.
+ */
 @Module({})
-export class AuthorizationModule {
-  static register(configs: readonly AuthorizerConfig[], egress: EgressSelector | undefined, features: FeatureGates): DynamicModule {
+export class AuthorizationModule implements OnModuleInit {
+  static register({ authorization }: Pick<ServerConfig, 'authorization'>): DynamicModule {
     return {
       module: AuthorizationModule,
       global: true,
       providers: [
-        {
-          provide: AuthorizerFactory,
-          useFactory: (informers: Informers) => new AuthorizerFactory(informers, egress, features),
-          inject: [Informers],
-        },
+        { provide: InitialAuthorizers, useValue: authorization.authorizers },
         {
           provide: UnionAuthorizer,
-          useFactory: (factory: AuthorizerFactory) => new UnionAuthorizer(factory.make(configs)),
-          inject: [AuthorizerFactory],
+          useFactory: (registry: LimitedRegistry) => {
+            const union = new UnionAuthorizer([]);
+            registerAuthorizationDecisions(registry, union);
+            return union;
+          },
+          inject: [LimitedRegistry],
+        },
+        {
+          provide: AuthorizerFactory,
+          useFactory: (
+            informers: Informers,
+            features: FeatureGates,
+            contributions: Contributions,
+            services: Container,
+            egress?: EgressSelector,
+          ) => new AuthorizerFactory(informers, features, contributions.make('AuthorizerPlugin', services, guardAuthorizer), egress),
+          inject: [Informers, FeatureGates, Contributions, Container, { token: EgressSelector, optional: true }],
         },
         AuthorizationGuard,
       ],
       exports: [UnionAuthorizer, AuthorizationGuard, AuthorizerFactory],
     };
+  }
+
+  constructor(
+    @Inject(UnionAuthorizer) private readonly union: UnionAuthorizer,
+    @Inject(AuthorizerFactory) private readonly factory: AuthorizerFactory,
+    @Inject(InitialAuthorizers) private readonly authorizers: readonly AuthorizerConfig[],
+  ) {}
+
+  onModuleInit(): void {
+    this.union.replace(this.factory.make(this.authorizers));
   }
 }

@@ -8,13 +8,17 @@ import { UnionBackend } from '#apiserver/audit/union-backend';
 import type { Auditing } from '#apiserver/endpoints/filters/audit';
 import type { Dial } from '#apiserver/server/egress-selector/egress-selector';
 import { GuardedAuditBackend } from '#apiserver/plugins/guard-audit';
-import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { Container } from 'inversify';
 import type { Logger } from '#apiserver/server/logger';
 import { JsonClient } from '#apiserver/webhook/json-client';
 import { AuditLog } from '#plugins/audit/log';
 import { AuditWebhook } from '#plugins/audit/webhook';
+import type { Contributions } from '#cmd/modules/contributions';
 import type { AuditConfig, AuditDelivery } from '#cmd/server-config';
+
+/** What is audited and where to; undefined where there is no policy or no backend. */
+export type ConfiguredAuditing = Auditing | undefined;
+export const ConfiguredAuditing = Symbol('ConfiguredAuditing');
 
 const webhookTimeoutMs = 30_000;
 
@@ -56,16 +60,18 @@ function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts
 /** The same with the backends of packages. Throws where there are some, and no policy says what is audited. */
 export function newContributedAuditing(
   config: AuditConfig | undefined,
-  contributions: readonly LoadedContribution[],
+  contributions: Contributions,
   services: Container,
   parts: Omit<AuditingParts, 'contributed'>,
 ): Auditing | undefined {
-  const contributed = contributions.map(({ described, guard, make }) => {
-    const { name } = described.options;
-    if (!config) throw new Error(`plugin ${name}: nothing is audited without --audit-policy-file`);
-    return new GuardedAuditBackend(name, make(services) as AuditBackend, guard.timeoutMs, parts.logger);
-  });
-  return config && newAuditing(config, { ...parts, contributed });
+  const [first] = contributions.of('AuditBackendPlugin');
+  if (!config) {
+    if (first) throw new Error(`plugin ${first.described.options.name}: nothing is audited without --audit-policy-file`);
+    return undefined;
+  }
+  const guarded = (name: string, backend: AuditBackend, timeoutMs: number): AuditBackend =>
+    new GuardedAuditBackend(name, backend, timeoutMs, parts.logger);
+  return newAuditing(config, { ...parts, contributed: contributions.make('AuditBackendPlugin', services, guarded) });
 }
 
 /** Whether a backend that answers at once has nothing to say about the request that an event is of. */

@@ -1,7 +1,14 @@
 import type { TlsOptions } from '#apiserver/server/serving/secure-server';
-import type { Authorities } from '#cmd/modules/authentication.module';
 import { ClientAuthorities } from '#plugins/authentication/client-authorities';
 import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
+
+/** Authorities that may change while the server runs. */
+export interface Authorities {
+  /** Of client certificates. */
+  readonly client: ClientAuthorities | undefined;
+  /** Of front proxies. */
+  readonly requestHeader: ClientAuthorities | undefined;
+}
 
 /**
  * Whose certificates clients and front proxies show. What the handshake asks them for and what authenticators take is one

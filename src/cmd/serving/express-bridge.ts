@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { Duplex } from 'node:stream';
 import { duplexPair } from 'node:stream';
-import type { INestApplication } from '@nestjs/common';
+import type { HttpServer } from '@nestjs/common';
 import { requestContextKey } from '#apiserver/endpoints/request/execution-context';
 import { endToEndAnswerHeaders, endToEndHeaders, framingOf, sendBodyOn } from '#apiserver/endpoints/handlers/forwarding';
 import { sendOn } from '#apiserver/endpoints/handlers/responses';
@@ -20,8 +20,8 @@ interface ExpressLike {
  * Lets Express serve what is neither a resource nor a path of the mux: pages of Nest controllers. It gets HTTP/1.1 requests
  * without a body as they are; others, which Express cannot take, over a pair of connected streams inside the process.
  */
-export function bridgeExpress(server: GenericServer, nest: INestApplication): void {
-  const express = nest.getHttpAdapter().getInstance() as ExpressLike;
+export function bridgeExpress(server: GenericServer, adapter: Pick<HttpServer, 'getInstance'>): void {
+  const express = adapter.getInstance() as ExpressLike;
   const pages = (context: RequestContext): boolean =>
     express.router.stack.some((layer) => layer.route !== undefined && Boolean(layer.match?.(context.path)));
   const contexts = new Map<string, RequestContext>();

@@ -16,6 +16,13 @@ const group = 'flowcontrol.apiserver.k8s.io';
 /** Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go (borrowingAdjustmentPeriod). */
 const adjustmentMs = 10_000;
 
+export interface RunningFlowControl {
+  readonly control: FlowControl;
+  /** To be called once flow schemas and priority levels can be read. */
+  follow(): void;
+}
+export const RunningFlowControl = Symbol('RunningFlowControl');
+
 export interface FlowControlParts {
   readonly config: ServerConfig['requests'];
   readonly informers: Informers;
@@ -24,11 +31,8 @@ export interface FlowControlParts {
   readonly shutdown: AbortSignal;
 }
 
-/** Priority and fairness over the server's own flow schemas and priority levels. `follow` begins to, once they can be read. */
-export function newFlowControl({ config, informers, storage, registry, shutdown }: FlowControlParts): {
-  readonly control: FlowControl;
-  follow(): void;
-} {
+/** Priority and fairness over the server's own flow schemas and priority levels. */
+export function newFlowControl({ config, informers, storage, registry, shutdown }: FlowControlParts): RunningFlowControl {
   const controller = new FlowController(config.maxInFlight + config.maxMutatingInFlight);
   const watches = new WatchTracker();
   const control = {

@@ -25,6 +25,8 @@ export interface Published {
   readonly openApi: OpenApiRegistry;
 }
 
+export const Published = Symbol('Published');
+
 /** /, /version, what tells how the server runs, and discovery. Upstream: apiserver/pkg/server/routes. */
 export function installNonResourceRoutes(
   server: GenericServer,

@@ -7,6 +7,8 @@ export interface Tracing extends AsyncDisposable {
   readonly tracer: Tracer;
 }
 
+export const Tracing = Symbol('Tracing');
+
 /** Sends spans of requests to a collector; what does so is loaded by those only who have one. Upstream: apiserver/pkg/server/options/tracing.go. */
 export async function newTracing(config: TracingConfig, log: Logger, apiServerId: string, dial: Dial | undefined): Promise<Tracing> {
   const [{ SpanExporter }, { keyValues }] = await Promise.all([

@@ -8,14 +8,14 @@ import type { PodCertificateRequest } from '#kubernetes/schema/certificates_v1be
 
 /**
  * Who changes the status of a PodCertificateRequest needs the right to `sign` for its signer; asked last, of a status that is
- * right. `authorizer` is called with each such write, not before. Upstream: pkg/registry/certificates/podcertificaterequest/strategy.go.
+ * right. Upstream: pkg/registry/certificates/podcertificaterequest/strategy.go.
  */
-export function podCertificateSigning(authorizer: () => Authorizer): StoreHooks {
+export function podCertificateSigning(authorizer: Authorizer): StoreHooks {
   return {
     async review(object, old, { user }, found): Promise<readonly FieldError[]> {
       if (!old || found.length > 0 || semanticDeepEqual(object['status'], old['status'])) return found;
       const { signerName = '' } = (old as PodCertificateRequest).spec ?? {};
-      if (await isAuthorizedForSignerName(authorizer(), user, 'sign', signerName)) return found;
+      if (await isAuthorizedForSignerName(authorizer, user, 'sign', signerName)) return found;
       const detail = `User ${quote(user.name)} is not permitted to "sign" for signer ${quote(signerName)}`;
       return [forbidden(fieldPath('spec', 'signerName'), detail)];
     },

@@ -27,18 +27,18 @@ const adminNamespaceLabel = 'resource.kubernetes.io/admin-access';
 /**
  * Administrators' access to devices needs a namespace that is labelled for it. Who changes a claim's allocation or reservations
  * needs the right to the `binding` of claims, who changes the status of its devices the right to their `driver`. By
- * `group/resource`, for the stores; `parts` is called with each such write, not before.
+ * `group/resource`, for the stores.
  * Upstream: pkg/registry/resource/utils.go.
  */
-export function claimAuthorization(parts: () => ClaimAuthorizationParts): ReadonlyMap<string, StoreHooks> {
+export function claimAuthorization(parts: ClaimAuthorizationParts): ReadonlyMap<string, StoreHooks> {
   return new Map<string, StoreHooks>([
     [
       `${group}/resourceclaims`,
       {
         async review(claim: ResourceClaim & KubeObject, old: (ResourceClaim & KubeObject) | undefined, request, found) {
-          if (!old) return [...adminErrors(parts(), requestsPath(claim.spec?.devices?.requests), request), ...found];
+          if (!old) return [...adminErrors(parts, requestsPath(claim.spec?.devices?.requests), request), ...found];
           if (semanticDeepEqual(claim.status, old.status)) return found;
-          return [...(await statusErrors(parts(), claim.status ?? {}, old.status ?? {}, request)), ...found];
+          return [...(await statusErrors(parts, claim.status ?? {}, old.status ?? {}, request)), ...found];
         },
       },
     ],
@@ -46,7 +46,7 @@ export function claimAuthorization(parts: () => ClaimAuthorizationParts): Readon
       `${group}/resourceclaimtemplates`,
       {
         async review(template: ResourceClaimTemplate & KubeObject, old, request, found) {
-          return old ? found : [...adminErrors(parts(), requestsPath(template.spec?.spec?.devices?.requests), request), ...found];
+          return old ? found : [...adminErrors(parts, requestsPath(template.spec?.spec?.devices?.requests), request), ...found];
         },
       },
     ],
