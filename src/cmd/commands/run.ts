@@ -3,9 +3,7 @@ import { resolve } from 'node:path';
 import { writeKubeconfig } from '#cmd/certificates/kubeconfig';
 import { watchFiles } from '#cmd/certificates/watch-files';
 import type { App, AppExtensions } from '#cmd/app';
-import { optimizeSooner } from '#cmd/engine/engine';
-import { paceCollections } from '#cmd/engine/collection-pace';
-import { collectWhenIdle } from '#cmd/engine/idle-collection';
+import { optimizeSooner, tendEngine } from '#cmd/engine/engine';
 import { type CompletedOptions, completeOptions } from '#cmd/options/complete';
 import type { ServerOptions } from '#cmd/options/server-options';
 import { endWithParent } from './parent-process.ts';
@@ -37,8 +35,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     using _watch = watchFiles(completed.tlsFiles, () => void reloadCertificates(app as App, completed));
     // A plugin that forgets a promise harms nobody else.
     process.on('unhandledRejection', (error) => app?.log.error({ err: error }, 'a promise was rejected and nobody waits for it'));
-    using _collection = collectWhenIdle();
-    using _pace = paceCollections();
+    using _engine = tendEngine();
     const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
     using _trust = followingAuthentication(app, completed);

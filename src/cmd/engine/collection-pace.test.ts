@@ -13,7 +13,7 @@ const look = 500;
 it('collects seldom while there are long turns, and often again two seconds after the last', () => {
   let wideTurns = 7;
   const told: string[] = [];
-  using pace = paceCollections(() => wideTurns, { collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') });
+  using pace = paceCollections({ collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') }, () => wideTurns);
   expect(pace).toBeDefined();
   vi.advanceTimersByTime(4 * look);
   wideTurns += 1;
@@ -36,7 +36,7 @@ it('collects seldom while there are long turns, and often again two seconds afte
 it('does nothing any more once it was disposed of', () => {
   let wideTurns = 0;
   const told: string[] = [];
-  paceCollections(() => wideTurns, { collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') })[Symbol.dispose]();
+  paceCollections({ collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') }, () => wideTurns)[Symbol.dispose]();
   wideTurns = 100;
   vi.advanceTimersByTime(100 * look);
   expect(told).toEqual([]);

@@ -1,5 +1,4 @@
 import { wideTurnsSoFar } from '#apimachinery/runtime/steps';
-import { collectOften, collectSeldom } from './engine.ts';
 
 const lookEveryMs = 500;
 /** So many long turns between two looks are no chance. */
@@ -7,11 +6,17 @@ const busyTurns = 2;
 /** After so many looks without, large bodies are no longer what the server is busy with. */
 const quietLooks = 4;
 
+export interface CollectionRate {
+  collectSeldom(): void;
+  /** As from the start on. */
+  collectOften(): void;
+}
+
 /**
  * Has V8 collect seldom while bodies are worked on that make turns of the event loop long: an object of 285,000 keys is garbage for half a collection, each
  * of which holds everybody up for 20 to 40 ms more, most of it for the keys as such. What the heap has grown by goes when they are over (idle-collection.ts).
  */
-export function paceCollections(wideTurns = wideTurnsSoFar, engine = { collectOften, collectSeldom }): Disposable {
+export function paceCollections(engine: CollectionRate, wideTurns = wideTurnsSoFar): Disposable {
   let before = wideTurns();
   let quiet = quietLooks;
   const timer = setInterval(() => {

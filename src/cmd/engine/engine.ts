@@ -3,6 +3,11 @@ import { enableCompileCache } from 'node:module';
 import { getPriority, setPriority } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { paceCollections } from './collection-pace.ts';
+import { collectWhenIdle } from './idle-collection.ts';
+
+/** False with `KUBENEST_ENGINE_TUNING=off`: the server runs on Node as it is. bin/kubenest checks the value. See docs/internals/engine.md. */
+const isTuned = process.env['KUBENEST_ENGINE_TUNING'] !== 'off';
 
 /** Modules of Node that a start needs. */
 const neededModules = [
@@ -57,6 +62,7 @@ const servingFlags = ['--invocation-count-for-maglev=50', '--minimum-invocations
  * earlier starts, which the build fills.
  */
 export function tuneEngine(compileCache: string): void {
+  if (!isTuned) return;
   for (const name of neededModules) process.getBuiltinModule(`node:${name}`);
   for (const flag of flags) setFlagsFromString(flag);
   // The context that runs already does not have it.
@@ -69,17 +75,28 @@ export function tuneEngine(compileCache: string): void {
  * seconds of a load instead of ten. Before it has started, what it does once would be optimized, too: a third more time and memory.
  */
 export function optimizeSooner(): void {
+  if (!isTuned) return;
   for (const flag of servingFlags) setFlagsFromString(flag);
   makeWayForRequests();
 }
 
+/** Collects garbage when it is worth it, from now on until it is disposed of. To be called when the server has started. */
+export function tendEngine(): Disposable {
+  const tended = new DisposableStack();
+  if (isTuned) {
+    tended.use(collectWhenIdle());
+    tended.use(paceCollections({ collectOften, collectSeldom }));
+  }
+  return tended;
+}
+
 /** From the next collection on. */
-export function collectSeldom(): void {
+function collectSeldom(): void {
   setFlagsFromString(seldomFlag);
 }
 
 /** As from the start on. */
-export function collectOften(): void {
+function collectOften(): void {
   setFlagsFromString(oftenFlag);
 }
 
