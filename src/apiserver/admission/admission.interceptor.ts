@@ -1,5 +1,9 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
-import type { Observable } from 'rxjs';
+import { from, mergeMap, type Observable } from 'rxjs';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { type PlacedWrite, writeOf } from '#apiserver/endpoints/on-resource';
+import { requestContextOf } from '#apiserver/endpoints/request/execution-context';
+import { EndpointLookup } from '#apiserver/registry/loopback-client';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { OpeningInterceptor } from '#apiserver/endpoints/opening-interceptor';
 import type { RequestContext } from '#apiserver/endpoints/request/request-context';
@@ -7,18 +11,40 @@ import { AdmissionChain } from './admission-chain.ts';
 import { TracedAdmission } from '#apiserver/trace/traced-admission';
 import { RequestAdmission } from './request-admission.ts';
 
-/** Opens the admission of a writing request; the verb calls it at its two points. */
+/**
+ * The admission of writing requests. Verbs of endpoints have it opened and call it at upstream's two points. On a method of a Nest controller
+ * that is marked with `@OnResource`, it admits the body before the method is called, which gets the body as mutating plugins have left it.
+ */
 @Injectable()
 export class AdmissionInterceptor implements NestInterceptor, OpeningInterceptor {
-  constructor(@Inject(AdmissionChain) private readonly chain: AdmissionChain) {}
+  constructor(
+    @Inject(AdmissionChain) private readonly chain: AdmissionChain,
+    @Inject(EndpointLookup) private readonly lookup: EndpointLookup,
+  ) {}
 
-  open(context: RequestContext, endpoint: ResourceEndpoint): void {
+  open(context: RequestContext, { admission }: Pick<ResourceEndpoint, 'admission'>): RequestAdmission {
     const { trace } = context;
-    context.admission = new RequestAdmission(trace ? new TracedAdmission(this.chain, trace) : this.chain, context, endpoint.admission);
+    const opened = new RequestAdmission(trace ? new TracedAdmission(this.chain, trace) : this.chain, context, admission);
+    context.admission = opened;
+    return opened;
   }
 
+  /** Throws for a method that is not marked. */
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
-    this.open(...execution.getArgs<[RequestContext, ResourceEndpoint]>());
-    return next.handle();
+    const write = writeOf(execution);
+    if (!write)
+      throw new Error(`${execution.getClass().name}.${execution.getHandler().name} has the AdmissionInterceptor without @OnResource`);
+    return from(this.#admitBody(execution, write)).pipe(mergeMap(() => next.handle()));
+  }
+
+  async #admitBody(execution: ExecutionContext, { operation, namespace, name, ...resource }: PlacedWrite): Promise<void> {
+    const request = execution.switchToHttp().getRequest<{ readonly body: KubeObject }>();
+    const endpoint = this.lookup(resource);
+    const { body: object } = request;
+    const oldObject = operation === 'UPDATE' ? (await endpoint.store.get(namespace, name, '')).object : undefined;
+    const admission = this.open(requestContextOf(execution), endpoint);
+    const call = { operation, namespace, name: name || (object.metadata.name ?? ''), object, oldObject, options: {}, dryRun: false };
+    await admission.admit(call);
+    await admission.validate(call);
   }
 }

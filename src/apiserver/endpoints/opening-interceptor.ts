@@ -6,5 +6,5 @@ import type { RequestContext } from './request/request-context.ts';
  * they are called straight: Nest's way through rxjs costs a write 15 µs and makes every answer a promise.
  */
 export interface OpeningInterceptor {
-  open(context: RequestContext, endpoint: ResourceEndpoint): void;
+  open(context: RequestContext, endpoint: ResourceEndpoint): unknown;
 }

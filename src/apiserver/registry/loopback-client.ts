@@ -20,6 +20,7 @@ export type LoopbackTarget = ClientTarget;
 
 /** Finds the installed endpoint of a resource. Throws if there is none. */
 export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
+export const EndpointLookup = Symbol.for('kubenest.EndpointLookup');
 
 /**
  * How the server reads and writes its own objects: through the same stores, strategies and validation as requests, as

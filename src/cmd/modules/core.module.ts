@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { LoopbackClient } from '#apiserver/registry/loopback-client';
+import { EndpointLookup, LoopbackClient } from '#apiserver/registry/loopback-client';
 import { Scheme } from '#apiserver/registry/scheme';
 import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
 import { EgressSelector } from '#apiserver/server/egress-selector/egress-selector';
@@ -27,6 +27,7 @@ export class CoreModule {
   static register(config: Pick<ServerConfig, 'verbosity' | 'logFlushMs' | 'metrics' | 'egress'>, parts: CoreParts): DynamicModule {
     const registry = new LimitedRegistry(config.metrics ?? everyMetric);
     const { apis } = parts;
+    const lookup: EndpointLookup = (target) => apis.servers.endpointOf(target);
     const provided = [
       { provide: Lifetime, useValue: parts.lifetime },
       { provide: Contributions, useValue: parts.contributions },
@@ -37,7 +38,8 @@ export class CoreModule {
       { provide: Scheme, useValue: apis.scheme },
       { provide: ApiServers, useValue: apis.servers },
       { provide: EndpointMapper, useValue: new EndpointMapper(apis.servers.chain) },
-      { provide: LoopbackClient, useValue: new LoopbackClient((target) => apis.servers.endpointOf(target)) },
+      { provide: EndpointLookup, useValue: lookup },
+      { provide: LoopbackClient, useValue: new LoopbackClient(lookup) },
     ];
     return { module: CoreModule, global: true, providers: provided, exports: provided.map(({ provide }) => provide) };
   }

@@ -1,8 +1,9 @@
 import { type DynamicModule, Inject, Module, type OnApplicationBootstrap } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
+import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { AuthenticationGuard } from '#apiserver/authentication/authentication.guard';
 import { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import { registerCelDurations } from '#apiserver/cel/cel-durations';
+import { StatusErrorFilter } from '#apiserver/endpoints/status-error.filter';
 import { Scheme } from '#apiserver/registry/scheme';
 import { FeatureGates } from '#apiserver/server/feature-gates';
 import { GenericServer } from '#apiserver/server/generic-server';
@@ -60,6 +61,7 @@ export class ServingModule implements OnApplicationBootstrap {
       imports: [DiscoveryModule, ...modules],
       providers: [
         { provide: RequestMetrics, useFactory: (registry: LimitedRegistry) => new RequestMetrics(registry), inject: [LimitedRegistry] },
+        { provide: APP_FILTER, useClass: StatusErrorFilter },
         { provide: RequestTraces, useValue: new RequestTraces(config.requests.traces, onTrace) },
         {
           provide: GenericServer,
