@@ -1,4 +1,4 @@
-import { type AuditBackend, type AuditEvent, eventJson, type Logger } from 'kubenest/sdk';
+import { type AuditBackend, AuditBackendPlugin, type AuditEvent, Configuration, eventJson, inject, Logger } from 'kubenest/sdk';
 import { RotatingFile, type RotationOptions } from './rotating-file.ts';
 
 export interface AuditLogOptions extends RotationOptions {
@@ -13,6 +13,7 @@ interface Output {
 }
 
 /** `--audit-log-path`: a line for each event. Upstream: apiserver/plugin/pkg/audit/log/backend.go. */
+@AuditBackendPlugin({ name: 'log' })
 export class AuditLog implements AuditBackend {
   readonly name = 'log';
   readonly #output: Output;
@@ -20,8 +21,8 @@ export class AuditLog implements AuditBackend {
 
   /** Throws where the file cannot be opened. */
   constructor(
-    options: AuditLogOptions,
-    private readonly logger: Pick<Logger, 'error'>,
+    @inject(Configuration) options: AuditLogOptions,
+    @inject(Logger) private readonly logger: Pick<Logger, 'error'>,
   ) {
     const tell = (error: unknown): void => logger.error({ reason: (error as Error).message }, 'old audit logs could not be put away');
     this.#output = options.path === '-' ? standardOutput : new RotatingFile(options.path, options, tell);

@@ -1,12 +1,22 @@
-import { type AuditBackend, type AuditEvent, eventJson, type JsonClient, type Logger } from 'kubenest/sdk';
+import {
+  type AuditBackend,
+  AuditBackendPlugin,
+  type AuditEvent,
+  Configuration,
+  eventJson,
+  inject,
+  type JsonClient,
+  Logger,
+} from 'kubenest/sdk';
 
 /** `--audit-webhook-config-file`: batches of events go to a service as EventList. Upstream: apiserver/plugin/pkg/audit/webhook/webhook.go. */
+@AuditBackendPlugin({ name: 'webhook' })
 export class AuditWebhook implements AuditBackend {
   readonly name = 'webhook';
 
   constructor(
-    private readonly client: JsonClient,
-    private readonly logger: Pick<Logger, 'error'>,
+    @inject(Configuration) private readonly client: JsonClient,
+    @inject(Logger) private readonly logger: Pick<Logger, 'error'>,
   ) {}
 
   async process(events: readonly AuditEvent[]): Promise<boolean> {

@@ -9,7 +9,7 @@ export interface StorageBackendOptions<T extends object = object> extends Contri
 }
 
 /**
- * A store that `--storage-backend` may name; names begin with a capital letter. It must keep the contract of `Storage`, for
+ * A store that `--storage-backend` may name, by another name than those of the server's own. It must keep the contract of `Storage`, for
  * which `storageConformance` (kubenest/sdk/testing/storage) has the tests.
  */
 export function storageBackend<T extends object = object>(options: StorageBackendOptions<T>): ContributedValue {

@@ -4,7 +4,8 @@ import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
-import type { AdmissionHandler, AdmissionPluginClass } from '#apiserver/admission/attributes';
+import type { AdmissionHandler } from '#apiserver/admission/attributes';
+import type { Contribution } from '#apiserver/plugins/contribution';
 import { guardAdmission } from '#apiserver/plugins/guard-admission';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { orderPlugins } from '#apiserver/plugins/order-plugins';
@@ -13,6 +14,7 @@ import { Metrics } from '#apiserver/server/metrics/metrics';
 import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import type { ServerConfig } from '#cmd/server-config';
+import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Contributions } from './contributions.ts';
 
 /** Plugins of packages stand before the first of these unless they say where: these are to see what they did. */
@@ -39,11 +41,14 @@ export class AdmissionModule {
       module: AdmissionModule,
       global: true,
       providers: [
+        ...contributionProviders(admissionPlugins.values()),
         {
           provide: AdmissionChain,
-          useFactory: (services: Container, contributions: Contributions, registry: LimitedRegistry) =>
-            new AdmissionChain(pluginsInOrder(services, enabled, admissionConfigurations, contributions), new AdmissionMetrics(registry)),
-          inject: [Container, Contributions, LimitedRegistry],
+          useFactory: (services: Container, builtIns: BuiltIns, contributions: Contributions, registry: LimitedRegistry) => {
+            const plugins = pluginsInOrder({ services, builtIns, contributions }, enabled, admissionConfigurations);
+            return new AdmissionChain(plugins, new AdmissionMetrics(registry));
+          },
+          inject: [Container, BuiltIns, Contributions, LimitedRegistry],
         },
         AdmissionInterceptor,
       ],
@@ -52,15 +57,20 @@ export class AdmissionModule {
   }
 }
 
+interface PluginSources {
+  readonly services: Container;
+  readonly builtIns: BuiltIns;
+  readonly contributions: Contributions;
+}
+
 function pluginsInOrder(
-  services: Container,
+  { services, builtIns, contributions }: PluginSources,
   enabled: readonly string[],
   configurations: ReadonlyMap<string, object>,
-  contributions: Contributions,
 ): AdmissionHandler[] {
   const plugins = new Map<string, AdmissionHandler>();
-  for (const name of enabled)
-    plugins.set(name, contributionOf(admissionPlugins.get(name) as AdmissionPluginClass, configurations.get(name)).make(services));
+  const own = builtIns.of('AdmissionPlugin');
+  for (const name of enabled) plugins.set(name, contributionOf(own.get(name) as Contribution, configurations.get(name)).make(services));
   const added = contributions.of('AdmissionPlugin').map(({ make, guard }) => {
     const plugin = make(services) as AdmissionHandler;
     const options = admissionPluginOptions(plugin);
@@ -69,6 +79,6 @@ function pluginsInOrder(
     return options;
   });
   const anchor = enabled.find((name) => last.includes(name));
-  const order = orderPlugins(enabled, added, anchor, new Set(admissionPlugins.keys()));
+  const order = orderPlugins(enabled, added, anchor, new Set(own.keys()));
   return order.map((name) => plugins.get(name) as AdmissionHandler);
 }

@@ -6,6 +6,9 @@ import { LimitedRegistry } from '#apiserver/server/metrics/limited-registry';
 import { Log } from '#cmd/logging/log';
 import type { ServerConfig } from '#cmd/server-config';
 import { ConfiguredAuditing, newContributedAuditing } from '#cmd/serving/auditing';
+import { AuditLog } from '#plugins/audit/log';
+import { AuditWebhook } from '#plugins/audit/webhook';
+import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Contributions } from './contributions.ts';
 import { Lifetime } from './lifetime.ts';
 
@@ -16,6 +19,7 @@ export class AuditModule {
     return {
       module: AuditModule,
       providers: [
+        ...contributionProviders([AuditLog, AuditWebhook]),
         {
           provide: ConfiguredAuditing,
           useFactory(
@@ -24,14 +28,19 @@ export class AuditModule {
             logger: Log,
             registry: LimitedRegistry,
             lifetime: Lifetime,
+            builtIns: BuiltIns,
             egress?: EgressSelector,
           ): ConfiguredAuditing {
             const dial = egress?.dial('controlplane');
-            const auditing = newContributedAuditing(audit, contributions, services, { logger, metrics: new AuditMetrics(registry), dial });
+            const auditing = newContributedAuditing(audit, contributions, services, builtIns, {
+              logger,
+              metrics: new AuditMetrics(registry),
+              dial,
+            });
             if (auditing) lifetime.defer(() => auditing.backend.shutDown());
             return auditing;
           },
-          inject: [Contributions, Container, Log, LimitedRegistry, Lifetime, { token: EgressSelector, optional: true }],
+          inject: [Contributions, Container, Log, LimitedRegistry, Lifetime, BuiltIns, { token: EgressSelector, optional: true }],
         },
       ],
       exports: [ConfiguredAuditing],

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { EndpointLookup, LoopbackClient } from '#apiserver/registry/loopback-client';
 import { Scheme } from '#apiserver/registry/scheme';
 import { ConfiguredEgress } from '#apiserver/server/egress-selector/configured-egress';
@@ -11,6 +12,7 @@ import { ApiServers } from '#cmd/apis/api-servers';
 import type { ServedApis } from '#cmd/apis/served-apis';
 import { Log, newLog } from '#cmd/logging/log';
 import { everyMetric, type ServerConfig } from '#cmd/server-config';
+import { BuiltIns } from './built-ins.ts';
 import { Contributions } from './contributions.ts';
 import { Lifetime } from './lifetime.ts';
 
@@ -41,6 +43,12 @@ export class CoreModule {
       { provide: EndpointLookup, useValue: lookup },
       { provide: LoopbackClient, useValue: new LoopbackClient(lookup) },
     ];
-    return { module: CoreModule, global: true, providers: provided, exports: provided.map(({ provide }) => provide) };
+    return {
+      module: CoreModule,
+      global: true,
+      imports: [DiscoveryModule],
+      providers: [...provided, BuiltIns],
+      exports: [...provided.map(({ provide }) => provide), BuiltIns],
+    };
   }
 }

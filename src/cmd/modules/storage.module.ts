@@ -8,6 +8,8 @@ import { Log } from '#cmd/logging/log';
 import { everyMetric, type ServerConfig } from '#cmd/server-config';
 import { OpenedStorage } from '#cmd/storage/opened-storage';
 import { StorageChecks } from '#cmd/storage/storage-checks';
+import { storageBackends } from '#cmd/storage/storage-backends';
+import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Lifetime } from './lifetime.ts';
 
 /** The backend that holds the objects, with its encryption, health checks and the metric of its size. */
@@ -17,6 +19,7 @@ export class StorageModule {
     return {
       module: StorageModule,
       providers: [
+        ...contributionProviders(storageBackends),
         {
           provide: OpenedStorage,
           async useFactory(
@@ -25,13 +28,23 @@ export class StorageModule {
             features: FeatureGates,
             log: Log,
             lifetime: Lifetime,
+            builtIns: BuiltIns,
             egress?: EgressSelector,
           ) {
-            const opened = lifetime.use(await OpenedStorage.open(config, { scheme, registry, features, log, egress }));
+            const opened = lifetime.use(
+              await OpenedStorage.open(config, {
+                scheme,
+                registry,
+                features,
+                log,
+                egress,
+                backends: builtIns.of('StorageBackend').values(),
+              }),
+            );
             if (metrics.sizeIntervalMs > 0) registerStorageSize(registry, opened.objects, metrics.sizeIntervalMs);
             return opened;
           },
-          inject: [Scheme, LimitedRegistry, FeatureGates, Log, Lifetime, { token: EgressSelector, optional: true }],
+          inject: [Scheme, LimitedRegistry, FeatureGates, Log, Lifetime, BuiltIns, { token: EgressSelector, optional: true }],
         },
         {
           provide: StorageChecks,

@@ -11,8 +11,9 @@ import { GuardedAuditBackend } from '#apiserver/plugins/guard-audit';
 import type { Container } from 'inversify';
 import type { Logger } from '#apiserver/server/logger';
 import { JsonClient } from '#apiserver/webhook/json-client';
-import { AuditLog } from '#plugins/audit/log';
-import { AuditWebhook } from '#plugins/audit/webhook';
+import type { Contribution } from '#apiserver/plugins/contribution';
+import { contributionOf } from '#apiserver/plugins/loaded-contribution';
+import type { BuiltIns } from '#cmd/modules/built-ins';
 import type { Contributions } from '#cmd/modules/contributions';
 import type { AuditConfig, AuditDelivery } from '#cmd/server-config';
 
@@ -32,6 +33,8 @@ const contributedDelivery: AuditDelivery = {
 interface AuditingParts {
   readonly logger: Logger;
   readonly metrics: AuditMetrics;
+  /** Makes a backend of the server's own by its name, with its configuration. */
+  newBackend(name: string, configuration: object): AuditBackend;
   /** How the webhook is reached. */
   readonly dial: Dial | undefined;
   /** Those of packages. */
@@ -40,14 +43,14 @@ interface AuditingParts {
 
 /** The policy and the backends behind it; undefined where there is none. Throws where the log cannot be opened. */
 function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts): Auditing | undefined {
-  const { logger, metrics, dial, contributed } = parts;
+  const { logger, metrics, dial, contributed, newBackend } = parts;
   const backends = contributed.map((backend) => delivering(backend, contributedDelivery, metrics));
   const awaitsFirst =
     (log && log.delivery.mode !== 'batch' && !isForgiving(log.delivery)) || (webhook && webhook.delivery.mode !== 'batch');
-  if (log) backends.push(delivering(new AuditLog(log, logger), log.delivery, metrics));
+  if (log) backends.push(delivering(newBackend('log', log), log.delivery, metrics));
   if (webhook) {
     const client = new JsonClient(webhook.connection, { timeoutMs: webhookTimeoutMs, retryMs: webhook.initialBackoffMs, dial });
-    backends.push(delivering(new AuditWebhook(client, logger), webhook.delivery, metrics));
+    backends.push(delivering(newBackend('webhook', client), webhook.delivery, metrics));
   }
   if (backends.length === 0) return undefined;
   const backend = backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends);
@@ -62,7 +65,8 @@ export function newContributedAuditing(
   config: AuditConfig | undefined,
   contributions: Contributions,
   services: Container,
-  parts: Omit<AuditingParts, 'contributed'>,
+  builtIns: BuiltIns,
+  parts: Omit<AuditingParts, 'contributed' | 'newBackend'>,
 ): Auditing | undefined {
   const [first] = contributions.of('AuditBackendPlugin');
   if (!config) {
@@ -71,7 +75,12 @@ export function newContributedAuditing(
   }
   const guarded = (name: string, backend: AuditBackend, timeoutMs: number): AuditBackend =>
     new GuardedAuditBackend(name, backend, timeoutMs, parts.logger);
-  return newAuditing(config, { ...parts, contributed: contributions.make('AuditBackendPlugin', services, guarded) });
+  const own = builtIns.of('AuditBackendPlugin');
+  return newAuditing(config, {
+    ...parts,
+    contributed: contributions.make('AuditBackendPlugin', services, guarded),
+    newBackend: (name, configuration) => contributionOf(own.get(name) as Contribution, configuration).make(services) as AuditBackend,
+  });
 }
 
 /** Whether a backend that answers at once has nothing to say about the request that an event is of. */

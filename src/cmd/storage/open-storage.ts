@@ -1,26 +1,19 @@
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
-import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { StorageConfig } from '#cmd/server-config';
+import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
+import { storageBackends, storageOptionsOf } from './storage-backends.ts';
 
-/** Opens the backend that holds the objects; the others are not even loaded. `dial`: how an etcd is reached; `onOperation`: told of each call of one. Rejects with a StorageError where that fails. */
+/**
+ * Opens the backend that holds the objects. `dial` makes the connections to an etcd, `onOperation` is called after each operation of one.
+ * `backends`: where the backend is looked up. Rejects with a StorageError where it cannot be opened.
+ */
 export async function openStorage(
   config: StorageConfig,
-  { dial, onOperation }: Pick<EtcdStorageOptions, 'dial' | 'onOperation'> = {},
+  hooks: Pick<EtcdStorageOptions, 'dial' | 'onOperation'> = {},
+  backends: Iterable<object> = storageBackends,
 ): Promise<Storage & Partial<CommitFeed>> {
-  switch (config.backend) {
-    case 'embedded': {
-      const { EmbeddedStorage } = await import('#plugins/storage/embedded/embedded-storage');
-      return EmbeddedStorage.open({ file: config.file });
-    }
-    case 'contributed':
-      return config.open();
-    case 'redis': {
-      const { RedisStorage } = await import('#plugins/storage/redis/redis-storage');
-      return RedisStorage.open(config);
-    }
-    case 'etcd': {
-      const { openEtcdStorage } = await import('#plugins/storage/etcd/open-etcd-storage');
-      return openEtcdStorage({ ...config, dial, onOperation });
-    }
-  }
+  if (config.backend === 'contributed') return config.open();
+  const found = [...backends].map(storageOptionsOf).find(({ name }) => name === config.backend);
+  if (!found) throw new Error(`unknown storage backend ${JSON.stringify(config.backend)}`);
+  return found.open({ ...config, ...hooks });
 }

@@ -20,6 +20,8 @@ export interface OpenedStorageParts {
   readonly features: FeatureGates;
   readonly log: Log;
   readonly egress: EgressSelector | undefined;
+  /** Where backends are looked up. */
+  readonly backends: Iterable<object>;
 }
 
 type Backend = Storage & Partial<CommitFeed>;
@@ -37,13 +39,13 @@ export class OpenedStorage implements AsyncDisposable {
   /** Rejects with a StorageError where a backend cannot be opened; nothing is left open then. */
   static async open(
     config: ServerConfig['storage'],
-    { scheme, registry, features, log, egress }: OpenedStorageParts,
+    { scheme, registry, features, log, egress, backends }: OpenedStorageParts,
   ): Promise<OpenedStorage> {
     await using opened = new AsyncDisposableStack();
     const etcd = config.backend === 'etcd' ? config : undefined;
     const toEtcd = etcd && { dial: egress?.dial('etcd'), onOperation: registerEtcdMetrics(registry, scheme) };
     const hasCbor = features.enabled(cborGate);
-    const backend = await openStorage(config, toEtcd);
+    const backend = await openStorage(config, toEtcd, backends);
     let encrypted: Encryption | undefined;
     let objects: Backend | undefined;
     opened.defer(async () => {
@@ -59,7 +61,7 @@ export class OpenedStorage implements AsyncDisposable {
         apiServerId: apiServerId(hostname()),
       });
     const openServers = async (servers: readonly string[]): Promise<Backend> => {
-      const other = await openStorage({ ...(etcd as NonNullable<typeof etcd>), servers }, toEtcd);
+      const other = await openStorage({ ...(etcd as NonNullable<typeof etcd>), servers }, toEtcd, backends);
       return objectsIn(encrypted?.wrap(other) ?? other, scheme, etcd?.mediaType, hasCbor);
     };
     const overrides = etcd?.overrides && (await StorageOverrides.open(etcd.overrides, scheme, openServers));
