@@ -172,6 +172,12 @@ export {
   UnknownOutcomeError,
 } from '#apiserver/storage/errors';
 export { Clock } from '#apiserver/storage/cacher/clock';
+export {
+  passportAuthenticator,
+  type PassportAuthenticatorOptions,
+  type PassportRequest,
+  type PassportStrategy,
+} from '#apiserver/plugins/passport-authenticator';
 export { AuditBackendPlugin } from '#apiserver/audit/audit-backend-plugin';
 export { storageBackend, type StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 export { type AuditBackend, type AuditEvent, eventJson } from '#apiserver/audit/event';
