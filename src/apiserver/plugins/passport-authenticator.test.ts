@@ -1,18 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { Buffer } from 'node:buffer';
-import { createRequire } from 'node:module';
+import passportCustom from 'passport-custom';
+import { BasicStrategy } from 'passport-http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/start-test-cluster';
-import { passportAuthenticator, type PassportRequest, type PassportStrategy } from './passport-authenticator.ts';
-
-type Done = (error: unknown, user?: unknown) => void;
-const load = createRequire(import.meta.url);
-const { BasicStrategy } = load('passport-http') as {
-  BasicStrategy: new (verify: (name: string, password: string, done: Done) => void) => PassportStrategy;
-};
-const { Strategy: CustomStrategy } = load('passport-custom') as {
-  Strategy: new (verify: (request: PassportRequest, done: Done) => void) => PassportStrategy;
-};
+import { passportAuthenticator } from './passport-authenticator.ts';
 
 class Door {
   password = 'open sesame';
@@ -35,7 +27,7 @@ const custom = passportAuthenticator({
   name: 'Keys',
   header: 'X-Api-Key',
   strategy: () =>
-    new CustomStrategy((request, done) => {
+    new passportCustom.Strategy((request, done) => {
       const key = request.get('x-api-key');
       if (key === 'nameless') return done(null, {});
       done(null, key === 'k1' ? { name: 'robot', groups: ['robots'] } : false);
