@@ -1,4 +1,4 @@
-import type { AuditBackend, AuditEvent, Logger } from 'kubenest/sdk';
+import { type AuditBackend, AuditBackendPlugin, type AuditEvent, Configuration, inject, Logger } from 'kubenest/sdk';
 import { eventJson } from '#sdk/internal';
 import { RotatingFile, type RotationOptions } from './rotating-file.ts';
 
@@ -14,6 +14,7 @@ interface Output {
 }
 
 /** `--audit-log-path`: writes one line for each event. Upstream: apiserver/plugin/pkg/audit/log/backend.go. */
+@AuditBackendPlugin({ name: 'log' })
 export class AuditLog implements AuditBackend {
   readonly name = 'log';
   readonly #output: Output;
@@ -21,8 +22,8 @@ export class AuditLog implements AuditBackend {
 
   /** Throws if the file cannot be opened. */
   constructor(
-    options: AuditLogOptions,
-    private readonly logger: Pick<Logger, 'error'>,
+    @inject(Configuration) options: AuditLogOptions,
+    @inject(Logger) private readonly logger: Pick<Logger, 'error'>,
   ) {
     const tell = (error: unknown): void => logger.error({ reason: (error as Error).message }, 'cannot rotate old audit logs');
     this.#output = options.path === '-' ? standardOutput : new RotatingFile(options.path, options, tell);

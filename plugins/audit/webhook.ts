@@ -1,16 +1,17 @@
-import type { AuditBackend, AuditEvent, Logger } from 'kubenest/sdk';
+import { type AuditBackend, AuditBackendPlugin, type AuditEvent, Configuration, inject, Logger } from 'kubenest/sdk';
 import { eventJson, type JsonClient } from '#sdk/internal';
 
 /**
  * `--audit-webhook-config-file`: posts batches of events to a service as EventList. Upstream:
  * apiserver/plugin/pkg/audit/webhook/webhook.go.
  */
+@AuditBackendPlugin({ name: 'webhook' })
 export class AuditWebhook implements AuditBackend {
   readonly name = 'webhook';
 
   constructor(
-    private readonly client: JsonClient,
-    private readonly logger: Pick<Logger, 'error'>,
+    @inject(Configuration) private readonly client: JsonClient,
+    @inject(Logger) private readonly logger: Pick<Logger, 'error'>,
   ) {}
 
   async process(events: readonly AuditEvent[]): Promise<boolean> {

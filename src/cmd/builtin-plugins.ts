@@ -1,7 +1,4 @@
 import type { AdmissionPluginClass } from '#apiserver/admission/attributes';
-import type { Authorizer } from '#apiserver/authorization/authorizer';
-import type { Informers } from '#apiserver/registry/informers';
-import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { AlwaysAdmit, AlwaysDeny as AlwaysDenyAdmission } from '#plugins/admission/always';
 import { CertificateApproval } from '#plugins/admission/certificate-approval';
 import { CertificateSigning } from '#plugins/admission/certificate-signing';
@@ -47,9 +44,6 @@ import { TaintNodesByCondition } from '#plugins/admission/taint-nodes-by-conditi
 import { ValidatingAdmissionPolicy } from '#plugins/admission/validating-admission-policy';
 import { MutatingAdmissionWebhook } from '#plugins/admission/webhook/mutating-admission-webhook';
 import { ValidatingAdmissionWebhook } from '#plugins/admission/webhook/validating-admission-webhook';
-import { AlwaysAllow, AlwaysDeny } from '#plugins/authorization/always';
-import { Node } from '#plugins/authorization/node/node';
-import { RBAC } from '#plugins/authorization/rbac/rbac';
 
 /** Admission plugins by name, in the order in which they run. Upstream: kubernetes/pkg/kubeapiserver/options/plugins.go. */
 export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new Map<string, AdmissionPluginClass>([
@@ -101,13 +95,3 @@ export const admissionPlugins: ReadonlyMap<string, AdmissionPluginClass> = new M
   ['ResourceQuota', ResourceQuota],
   ['AlwaysDeny', AlwaysDenyAdmission],
 ]);
-
-type AuthorizerClass = new (informers: Informers, features: FeatureGates) => Authorizer;
-
-/** Authorizers that need nothing but the server's own objects. */
-export const authorizers: Readonly<Record<'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC', AuthorizerClass>> = {
-  AlwaysAllow,
-  AlwaysDeny,
-  Node,
-  RBAC,
-};

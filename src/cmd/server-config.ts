@@ -1,7 +1,7 @@
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
-import type { StorageMediaType } from './object-forms.ts';
+import type { StorageMediaType } from './storage/object-forms.ts';
 import type { EmulatedVersion } from './version.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/base/feature-gates';

@@ -127,6 +127,12 @@ export {
   UnknownOutcomeError,
 } from '#apiserver/storage/errors';
 export { Clock } from '#apiserver/base/clock';
+export {
+  passportAuthenticator,
+  type PassportAuthenticatorOptions,
+  type PassportRequest,
+  type PassportStrategy,
+} from '#apiserver/plugins/passport-authenticator';
 export { AuditBackendPlugin } from '#apiserver/audit/audit-backend-plugin';
 export { storageBackend, type StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 export type { AuditBackend, AuditEvent } from '#apiserver/audit/event';

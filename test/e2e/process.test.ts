@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
 import { getPriority, tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { join, resolve } from 'node:path';
 import tls from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { Authority } from '#cmd/certificates/issue';
 import { freePort } from '../../scripts/free-port.ts';
 import { servingFlags } from '../servers/serving-flags.ts';
@@ -81,6 +83,49 @@ test('without flags it prints its address, the credentials and an example; SIGTE
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([0, null]);
   expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+/** Makes a request with the certificate of the administrator's kubeconfig; `code` is that of the response. */
+async function asAdmin(port: number, method: string, path: string, body?: object): Promise<{ readonly code: number }> {
+  const { users } = parse(await readFile(`${folder}/data/kubeconfig`, 'utf8')) as { users: [{ user: Record<string, string> }] };
+  const [cert, key] = ['client-certificate-data', 'client-key-data'].map((name) => Buffer.from(users[0].user[name] ?? '', 'base64'));
+  const headers = { 'content-type': 'application/json' };
+  const request = https.request({ host: '127.0.0.1', port, path, method, headers, cert, key, rejectUnauthorized: false, agent: false });
+  request.end(body && JSON.stringify(body));
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const answer = JSON.parse(Buffer.concat(await response.toArray()).toString()) as object;
+  return { ...answer, code: response.statusCode ?? 0 };
+}
+
+test('with KUBENEST_ENGINE_TUNING=off it starts and serves on Node as it is', async () => {
+  const port = await freePort();
+  const flags = [`--data-dir=${folder}/data`, `--secure-port=${port}`, ...servingFlags()];
+  const { MALLOC_ARENA_MAX: _, ...environment } = process.env;
+  const child = spawn(join(bin, 'kubenest'), ['serve', ...flags], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...environment, KUBENEST_ENGINE_TUNING: 'off' },
+  });
+  running.push(child);
+  await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
+  const commandLine = await readFile(`/proc/${child.pid}/cmdline`, 'utf8');
+  expect(commandLine).toContain('--disable-proto=delete');
+  expect(commandLine).not.toContain('--max-semi-space-size');
+  expect(await readFile(`/proc/${child.pid}/environ`, 'utf8')).not.toContain('MALLOC_ARENA_MAX');
+  const threads = await readdir(`/proc/${child.pid}/task`);
+  expect(threads.every((id) => getPriority(Number(id)) === getPriority(child.pid!))).toBe(true);
+  const configMaps = '/api/v1/namespaces/default/configmaps';
+  expect(await asAdmin(port, 'POST', configMaps, { metadata: { name: 'a' }, data: { b: 'c' } })).toMatchObject({ code: 201 });
+  expect(await asAdmin(port, 'GET', `${configMaps}/a`)).toMatchObject({ code: 200, data: { b: 'c' } });
+  await expectEnd(child);
+});
+
+test('refuses another value of KUBENEST_ENGINE_TUNING', async () => {
+  const child = spawn(join(bin, 'kubenest'), ['version'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, KUBENEST_ENGINE_TUNING: 'no' },
+  });
+  const [text] = (await once(child.stderr as NonNullable<typeof child.stderr>, 'data')) as [Buffer];
+  expect(String(text)).toBe('kubenest: KUBENEST_ENGINE_TUNING is "no", it must be on or off\n');
 });
 
 test('a second signal ends it immediately', async () => {

@@ -1,28 +1,49 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
-import type { Observable } from 'rxjs';
+import { from, mergeMap, type Observable } from 'rxjs';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { requestContextOf } from '#apiserver/request/execution-context';
+import { type PlacedWrite, writeOf } from '#apiserver/request/on-resource';
 import type { OpeningInterceptor } from '#apiserver/request/opening-interceptor';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { AdmissionChain } from './admission-chain.ts';
 import { TracedAdmission } from './traced-admission.ts';
-import { type AdmissionTarget, RequestAdmission } from './request-admission.ts';
+import { type AdmittedEndpoint, EndpointLookup } from './endpoint-lookup.ts';
+import { RequestAdmission } from './request-admission.ts';
 
-/** An endpoint of which the interceptor needs the admission target only. */
-interface AdmittedEndpoint {
-  readonly admission: AdmissionTarget;
-}
-
-/** Opens the admission of a writing request; the verb calls it at its two points. */
+/**
+ * The admission of writing requests. Verbs of endpoints have it opened and call it at upstream's two points. On a method of a Nest controller
+ * that is marked with `@OnResource`, it admits the body before the method is called, which gets the body as mutating plugins have left it.
+ */
 @Injectable()
-export class AdmissionInterceptor implements NestInterceptor, OpeningInterceptor<AdmittedEndpoint> {
-  constructor(@Inject(AdmissionChain) private readonly chain: AdmissionChain) {}
+export class AdmissionInterceptor implements NestInterceptor, OpeningInterceptor<Pick<AdmittedEndpoint, 'admission'>> {
+  constructor(
+    @Inject(AdmissionChain) private readonly chain: AdmissionChain,
+    @Inject(EndpointLookup) private readonly lookup: EndpointLookup,
+  ) {}
 
-  open(context: RequestContext, endpoint: AdmittedEndpoint): void {
+  open(context: RequestContext, { admission }: Pick<AdmittedEndpoint, 'admission'>): RequestAdmission {
     const { trace } = context;
-    context.admission = new RequestAdmission(trace ? new TracedAdmission(this.chain, trace) : this.chain, context, endpoint.admission);
+    const opened = new RequestAdmission(trace ? new TracedAdmission(this.chain, trace) : this.chain, context, admission);
+    context.admission = opened;
+    return opened;
   }
 
+  /** Throws for a method that is not marked. */
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
-    this.open(...execution.getArgs<[RequestContext, AdmittedEndpoint]>());
-    return next.handle();
+    const write = writeOf(execution);
+    if (!write)
+      throw new Error(`${execution.getClass().name}.${execution.getHandler().name} has the AdmissionInterceptor without @OnResource`);
+    return from(this.#admitBody(execution, write)).pipe(mergeMap(() => next.handle()));
+  }
+
+  async #admitBody(execution: ExecutionContext, { operation, namespace, name, ...resource }: PlacedWrite): Promise<void> {
+    const request = execution.switchToHttp().getRequest<{ readonly body: KubeObject }>();
+    const endpoint = this.lookup(resource);
+    const { body: object } = request;
+    const oldObject = operation === 'UPDATE' ? (await endpoint.store.get(namespace, name, '')).object : undefined;
+    const admission = this.open(requestContextOf(execution), endpoint);
+    const call = { operation, namespace, name: name || (object.metadata.name ?? ''), object, oldObject, options: {}, dryRun: false };
+    await admission.admit(call);
+    await admission.validate(call);
   }
 }

@@ -1,4 +1,5 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { newUnauthorized } from '#apimachinery/api/errors';
 import { requestContextOf } from '#apiserver/request/execution-context';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { Credentials } from './authenticator.ts';
@@ -8,7 +9,7 @@ import { UnionAuthenticator, withAuthenticatedGroup } from './union.ts';
 
 /**
  * Finds out who asks, by the union of the enabled authenticators, and takes the credentials off the request. It has its
- * place in the handler chain; on a Nest controller it lets through what the chain has authenticated.
+ * place in the handler chain. A Nest controller has it behind the chain, whose user it takes over.
  */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
@@ -17,9 +18,18 @@ export class AuthenticationGuard implements CanActivate {
     @Inject(IdentityHeaders) private readonly identityHeaders: IdentityHeaders,
   ) {}
 
-  canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
-    const context = requestContextOf(execution);
-    return this.authenticate(context);
+  /** Throws Unauthorized, without a reason, as the chain answers. */
+  async canActivate(execution: ExecutionContext): Promise<boolean> {
+    if (await this.#isKnown(requestContextOf(execution))) return true;
+    throw newUnauthorized('Unauthorized');
+  }
+
+  async #isKnown(context: RequestContext): Promise<boolean> {
+    try {
+      return await this.authenticate(context);
+    } catch {
+      return false;
+    }
   }
 
   /** Whether there is a user now. Throws AuthenticationFailedError for wrong credentials. */

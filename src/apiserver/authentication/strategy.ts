@@ -52,8 +52,11 @@ export function headless(strategy: AuthenticationStrategy): Authenticator {
     pass(this: Run): void {
       settle(this, undefined, undefined);
     },
-    fail(this: Run, reason: string): void {
-      settle(this, undefined, new Error(reason));
+    fail(this: Run, reason: unknown): void {
+      settle(this, undefined, new Error(failureText(reason)));
+    },
+    redirect(this: Run): void {
+      settle(this, undefined, new Error('the strategy redirects, which a client of an API cannot follow'));
     },
     error(this: Run, cause: unknown): void {
       settle(this, undefined, cause instanceof Error ? cause : new Error(String(cause)));
@@ -63,14 +66,22 @@ export function headless(strategy: AuthenticationStrategy): Authenticator {
     name: strategy.name,
     authenticate(credentials) {
       const run = new (NewRun as unknown as new () => Run)();
-      const later = run.authenticate(credentials);
+      // Strategies of others may return something else, which means nothing.
+      const later: unknown = run.authenticate(credentials);
       if (run.done) return answerOf(run);
       return new Promise<void>((resolve, reject) => {
         run.settled = resolve;
-        later?.catch(reject);
+        if (later instanceof Promise) later.catch(reject);
       }).then(() => answerOf(run));
     },
   };
+}
+
+/** Strategies of others fail with a challenge (`Basic realm="Users"`), with `{ message }`, with a status code, or with nothing. */
+function failureText(reason: unknown): string {
+  if (typeof reason === 'string') return reason;
+  const { message } = (reason ?? {}) as { readonly message?: unknown };
+  return typeof message === 'string' ? message : 'the credentials are wrong';
 }
 
 function settle(run: Run, user: UserInfo | undefined, failure: Error | undefined): void {

@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { newForbidden, StatusError } from '#apimachinery/api/errors';
 import { quote } from '#apimachinery/runtime/quote';
 import { requestContextOf } from '#apiserver/request/execution-context';
+import { type PlacedWrite, writeOf } from '#apiserver/request/on-resource';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { AuthorizationAttributes, AuthorizationResult } from './authorizer.ts';
 import { selectorsOf } from './request-selectors.ts';
@@ -23,12 +24,18 @@ export class DeniedError extends StatusError {
 export class AuthorizationGuard implements CanActivate {
   constructor(@Inject(UnionAuthorizer) readonly authorizer: UnionAuthorizer) {}
 
+  /** On a method that is marked with `@OnResource`, authorizes the write of the resource, otherwise the path. */
   canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
-    return this.authorize(requestContextOf(execution));
+    const context = requestContextOf(execution);
+    const write = writeOf(execution);
+    return write ? this.#decide(context, writeAttributes(context, write)) : this.authorize(context);
   }
 
   authorize(context: RequestContext): boolean | Promise<boolean> {
-    const attributes = authorizationAttributes(context);
+    return this.#decide(context, authorizationAttributes(context));
+  }
+
+  #decide(context: RequestContext, attributes: AuthorizationAttributes): boolean | Promise<boolean> {
     const { trace } = context;
     const answer = trace ? this.authorizer.authorizeTraced(attributes, trace) : this.authorizer.authorize(attributes);
     return answer instanceof Promise
@@ -43,6 +50,24 @@ export class AuthorizationGuard implements CanActivate {
     if (decision !== 'Allow') throw new DeniedError(forbiddenError(attributes, reason), decision);
     return true;
   }
+}
+
+function writeAttributes(
+  context: RequestContext,
+  { operation, group, version, resource, namespace, name }: PlacedWrite,
+): AuthorizationAttributes {
+  return {
+    user: context.authenticatedUser,
+    verb: operation === 'CREATE' ? 'create' : 'update',
+    isResourceRequest: true,
+    apiGroup: group,
+    apiVersion: version,
+    resource,
+    subresource: '',
+    namespace,
+    name,
+    path: context.path,
+  };
 }
 
 export function authorizationAttributes(context: RequestContext): AuthorizationAttributes {

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type Type } from '@nestjs/common';
 import { EXCEPTION_FILTERS_METADATA, GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA } from '@nestjs/common/constants.js';
-import { ExternalContextCreator, ModuleRef } from '@nestjs/core';
+import { ModuleRef } from '@nestjs/core';
 import { CreateHandler } from './handlers/create.ts';
 import { DeleteCollectionHandler } from './handlers/delete-collection.ts';
 import { DeleteHandler } from './handlers/delete.ts';
@@ -34,11 +34,10 @@ export const verbProviders = [
   DeleteCollectionHandler,
 ];
 
-/** Turns handler classes into functions that run the guards and interceptors that Nest finds on them: compiled once, at start. See docs/adr. */
+/** Turns handler classes into functions that open the interceptors which decorators name, then call the handler: compiled once. See docs/adr/0003. */
 @Injectable()
 export class VerbCompiler {
   constructor(
-    @Inject(ExternalContextCreator) private readonly creator: ExternalContextCreator,
     @Inject(ModuleRef) private readonly modules: ModuleRef,
     @Inject(GetHandler) private readonly get: GetHandler,
     @Inject(ListHandler) private readonly list: ListHandler,
@@ -50,30 +49,25 @@ export class VerbCompiler {
     @Inject(DeleteCollectionHandler) private readonly removeAll: DeleteCollectionHandler,
   ) {}
 
+  /** Throws for a handler with a guard, pipe, filter or other interceptor: none of them would run. */
   compile(handler: VerbHandler): EndpointHandler {
     const interceptors = this.#openingInterceptors(handler);
-    if (!interceptors) {
-      return this.creator.create(
-        handler as unknown as Record<string, unknown>,
-        handler.handle as (...args: unknown[]) => unknown,
-        'handle',
-      ) as unknown as EndpointHandler;
-    }
     return (context, endpoint) => {
       for (const interceptor of interceptors) interceptor.open(context, endpoint);
       return handler.handle(context, endpoint);
     };
   }
 
-  /** undefined: there is something on the handler that only Nest can run. */
-  #openingInterceptors(handler: VerbHandler): OpeningInterceptor[] | undefined {
+  #openingInterceptors(handler: VerbHandler): OpeningInterceptor[] {
     const places = [handler.constructor, handler.handle];
-    if (others.some((metadata) => places.some((place) => Reflect.hasMetadata(metadata, place)))) return undefined;
     const classes = places.flatMap(
       (place) => (Reflect.getMetadata(INTERCEPTORS_METADATA, place) ?? []) as Type<Partial<OpeningInterceptor>>[],
     );
     const interceptors = classes.map((one) => (typeof one === 'function' ? this.modules.get(one, { strict: false }) : one));
-    return interceptors.every((one): one is OpeningInterceptor => one.open !== undefined) ? interceptors : undefined;
+    const isOther = others.some((metadata) => places.some((place) => Reflect.hasMetadata(metadata, place)));
+    if (isOther || !interceptors.every((one): one is OpeningInterceptor => one.open !== undefined))
+      throw new Error(`${handler.constructor.name}: handlers of verbs have opening interceptors only`);
+    return interceptors;
   }
 
   #verbs: VerbHandlers | undefined;

@@ -139,8 +139,14 @@ export class StorageFactory {
     return [...this.#resources.values()].filter(({ cacher }) => !cacher.ready);
   }
 
-  async close(): Promise<void> {
+  /** Closes the caches. */
+  closeCaches(): void {
     for (const { cacher } of this.resources) cacher.close();
+  }
+
+  /** Closes the caches and the storage behind them. */
+  async close(): Promise<void> {
+    this.closeCaches();
     await this.storage.close();
   }
 }

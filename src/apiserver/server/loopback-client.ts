@@ -19,7 +19,7 @@ const apiServer = { name: userNames.apiServer, groups: [groupNames.privileged] }
 export type LoopbackTarget = ClientTarget;
 
 /** Returns the installed endpoint of a resource. Throws if there is none. */
-export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
+export type InstalledEndpoints = (target: LoopbackTarget) => ResourceEndpoint;
 
 /**
  * Reads and writes the server's own objects in process as system:apiserver, with the same stores, strategies and validation
@@ -28,7 +28,7 @@ export type EndpointLookup = (target: LoopbackTarget) => ResourceEndpoint;
 export class LoopbackClient implements ObjectClient {
   /** `manager` is the field manager of its writes. */
   constructor(
-    readonly lookup: EndpointLookup,
+    readonly lookup: InstalledEndpoints,
     readonly manager = 'kube-apiserver',
   ) {}
 

@@ -9,8 +9,8 @@ export interface StorageBackendOptions<T extends object = object> extends Contri
 }
 
 /**
- * Declares a store for `--storage-backend`; its name begins with a capital letter. The store must satisfy the contract of
- * `Storage`, which `storageConformance` (kubenest/sdk/testing/storage) tests.
+ * Declares a store for `--storage-backend`, under another name than those of the built-in stores. The store must satisfy the
+ * contract of `Storage`, which `storageConformance` (kubenest/sdk/testing/storage) tests.
  */
 export function storageBackend<T extends object = object>(options: StorageBackendOptions<T>): ContributedValue {
   return contributedValue('StorageBackend', options);

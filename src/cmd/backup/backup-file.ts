@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Revision, Storage, StorageRecord } from '#apiserver/storage/storage';
-import { syncPath } from '#cmd/sync-path';
+import { syncPath } from '#cmd/storage/sync-path';
 
 const format = 'kubenest-backup';
 const formatVersion = 1;

@@ -1,7 +1,7 @@
 import { withResourceVersion } from '#apiserver/storage/cacher/resource-version';
 import type { Scheme } from '#apiserver/registry/scheme';
 import type { Revision, Storage, StorageRecord } from '#apiserver/storage/storage';
-import { placeOf, resourcesByPlace } from '#cmd/stored-resources';
+import { placeOf, resourcesByPlace } from '#cmd/storage/stored-resources';
 import { recordsOf } from './backup-file.ts';
 
 /** Writes under way at the same time: they share transactions. */

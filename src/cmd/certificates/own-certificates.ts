@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path';
 import { parseIPSloppy } from '#apimachinery/validation/ip';
 import { makeFolder } from '#apiserver/base/make-folder';
-import { syncPath } from '#cmd/sync-path';
+import { syncPath } from '#cmd/storage/sync-path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
 import { certificateNames, matches, readPair } from './key-pair-files.ts';
 

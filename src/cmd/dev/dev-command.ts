@@ -37,7 +37,7 @@ export function addDevCommands(program: Command): void {
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (flags: readonly string[]) => {
-      const [{ runDevServer }, { problemsOf }] = await Promise.all([import('./dev-server.ts'), import('#cmd/problems')]);
+      const [{ runDevServer }, { problemsOf }] = await Promise.all([import('./dev-server.ts'), import('#cmd/commands/problems')]);
       try {
         await runDevServer(flags);
       } catch (error) {

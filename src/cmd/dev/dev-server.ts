@@ -13,7 +13,7 @@ export interface DevMessage {
  */
 export async function runDevServer(args: readonly string[]): Promise<void> {
   process.on('disconnect', () => process.exit());
-  const [{ runServer }] = await Promise.all([import('#cmd/run'), import('#cmd/app')]);
+  const [{ runServer }] = await Promise.all([import('#cmd/commands/run'), import('#cmd/app')]);
   await once(process, 'message');
   const command = await readServerOptions(args);
   if (!('options' in command)) throw new Error('the flags ask for no server');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { endWithParent } from '#cmd/parent-process';
+import { endWithParent } from '#cmd/commands/parent-process';
 
 /** `kubenest envtest …`. `args`: the whole command line; `serve` runs a server by the flags of kube-apiserver. */
 export function addEnvtestCommands(program: Command, args: readonly string[], serve: (flags: readonly string[]) => Promise<void>): void {

@@ -1,16 +1,21 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Container } from 'inversify';
 import { AdmissionChain } from '#apiserver/admission/admission-chain';
-import type { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
+import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
-import type { AdmissionHandler, AdmissionPluginClass } from '#apiserver/admission/attributes';
+import type { AdmissionHandler } from '#apiserver/admission/attributes';
+import type { Contribution } from '#apiserver/plugins/contribute';
 import { guardAdmission } from '#apiserver/plugins/guard-admission';
-import { contributionOf, contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { orderPlugins } from '#apiserver/plugins/order-plugins';
 import { Logger } from '#apiserver/base/logger';
 import { Metrics } from '#apiserver/base/metrics/metrics';
+import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { admissionPlugins } from '#cmd/builtin-plugins';
+import type { ServerConfig } from '#cmd/server-config';
+import { BuiltIns, contributionProviders } from './built-ins.ts';
+import { Contributions } from './contributions.ts';
 
 /** Plugins of packages stand before the first of these unless they say where: these are to see what they did. */
 const last = [
@@ -22,27 +27,28 @@ const last = [
   'AlwaysDeny',
 ];
 
-/** The admission chain of the plugins that are on. */
+/** The admission chain of the plugins that are on. Global: controllers of packages use the interceptor. */
 @Module({})
 export class AdmissionModule {
-  /** `enabled`: names of built-in ones, in their order; `configurations`: of those that are not to have their defaults. Throws for a name that no plugin has. */
-  static register(
-    enabled: readonly string[],
-    configurations: ReadonlyMap<string, object> = new Map(),
-    contributions: readonly LoadedContribution[] = [],
-    metrics?: AdmissionMetrics,
-  ): DynamicModule {
+  /** Throws for a name that no plugin has. */
+  static register({
+    admission: enabled,
+    admissionConfigurations = new Map(),
+  }: Pick<ServerConfig, 'admission' | 'admissionConfigurations'>): DynamicModule {
     const unknown = enabled.filter((name) => !admissionPlugins.has(name));
     if (unknown.length > 0) throw new Error(`no admission plugin is named ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
     return {
       module: AdmissionModule,
       global: true,
       providers: [
+        ...contributionProviders(admissionPlugins.values()),
         {
           provide: AdmissionChain,
-          useFactory: (services: Container) =>
-            new AdmissionChain(pluginsInOrder(services, enabled, configurations, contributions), metrics),
-          inject: [Container],
+          useFactory: (services: Container, builtIns: BuiltIns, contributions: Contributions, registry: LimitedRegistry) => {
+            const plugins = pluginsInOrder({ services, builtIns, contributions }, enabled, admissionConfigurations);
+            return new AdmissionChain(plugins, new AdmissionMetrics(registry));
+          },
+          inject: [Container, BuiltIns, Contributions, LimitedRegistry],
         },
         AdmissionInterceptor,
       ],
@@ -51,16 +57,21 @@ export class AdmissionModule {
   }
 }
 
+interface PluginSources {
+  readonly services: Container;
+  readonly builtIns: BuiltIns;
+  readonly contributions: Contributions;
+}
+
 function pluginsInOrder(
-  services: Container,
+  { services, builtIns, contributions }: PluginSources,
   enabled: readonly string[],
   configurations: ReadonlyMap<string, object>,
-  contributions: readonly LoadedContribution[],
 ): AdmissionHandler[] {
   const plugins = new Map<string, AdmissionHandler>();
-  for (const name of enabled)
-    plugins.set(name, contributionOf(admissionPlugins.get(name) as AdmissionPluginClass, configurations.get(name)).make(services));
-  const added = contributionsOf(contributions, 'AdmissionPlugin').map(({ make, guard }) => {
+  const own = builtIns.of('AdmissionPlugin');
+  for (const name of enabled) plugins.set(name, contributionOf(own.get(name) as Contribution, configurations.get(name)).make(services));
+  const added = contributions.of('AdmissionPlugin').map(({ make, guard }) => {
     const plugin = make(services) as AdmissionHandler;
     const options = admissionPluginOptions(plugin);
     const help = { logger: services.get<Logger>(Logger), metrics: services.get<Metrics>(Metrics) };
@@ -68,6 +79,6 @@ function pluginsInOrder(
     return options;
   });
   const anchor = enabled.find((name) => last.includes(name));
-  const order = orderPlugins(enabled, added, anchor, new Set(admissionPlugins.keys()));
+  const order = orderPlugins(enabled, added, anchor, new Set(own.keys()));
   return order.map((name) => plugins.get(name) as AdmissionHandler);
 }

@@ -1,37 +1,82 @@
+import { hostname } from 'node:os';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Container } from 'inversify';
+import { ManifestCodec } from '#apiserver/admission/manifest/manifest-codec';
+import { ManifestMetrics } from '#apiserver/admission/manifest/manifest-metrics';
+import { ManifestFolders } from '#apiserver/admission/manifest/manifests';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { newServiceContainer, type PluginServices, serviceTokens } from '#apiserver/plugins/plugin-services';
 import { Informers } from '#apiserver/registry/informers';
-import type { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
+import { LoopbackClient } from '#apiserver/server/loopback-client';
+import { Scheme } from '#apiserver/registry/scheme';
+import { ChainKinds } from '#apiserver/server/chain-kinds';
+import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
+import { FeatureGates } from '#apiserver/base/feature-gates';
+import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
+import { EndpointMapper } from '#apiserver/server/rest-mapper';
+import { systemClock } from '#apiserver/base/clock';
+import { ApiServers } from '#cmd/apis/api-servers';
+import { Log } from '#cmd/logging/log';
+import type { ServerConfig } from '#cmd/server-config';
+import { UserRequests } from '#cmd/serving/user-requests';
+import { apiServerId } from '#kubernetes/controlplane/identity-lease';
 import { ClusterIPResolver, EndpointsResolver } from '#kubernetes/controlplane/services/service-resolvers';
+import { Lifetime } from './lifetime.ts';
 
-/** What controllers of packages may inject by the same tokens as plugins; informers are Nest's own already. */
-const forPages = Object.values(serviceTokens).filter((token) => token !== Informers);
+/** What controllers of packages inject by the same tokens as plugins do, besides what other global modules provide by these tokens. */
+const forPages = Object.values(serviceTokens).filter((token) => token !== Informers && token !== FeatureGates);
 
-/** The bridge from Nest to plugins: what they may ask for, in one container, made once at start. */
+/**
+ * The bridge from Nest to plugins: what they may inject, in one container, made once at start. Global: the modules of packages inject from it
+ * and cannot import it.
+ */
 @Module({})
 export class PluginServicesModule {
-  /** `services`: those that no Nest module provides. `routesToEndpoints`: services are reached at their pods, not by the cluster's addresses. */
-  static register(
-    services: Omit<PluginServices, 'informers' | 'authorizer' | 'serviceResolver'>,
-    routesToEndpoints: boolean,
-    egress: EgressSelector | undefined,
-  ): DynamicModule {
+  static register({ routesToEndpoints }: Pick<ServerConfig, 'routesToEndpoints'>): DynamicModule {
     return {
       module: PluginServicesModule,
       global: true,
       providers: [
+        UserRequests,
         {
           provide: Container,
-          useFactory: (informers: Informers, authorizer: UnionAuthorizer) =>
+          useFactory: (
+            own: Pick<PluginServices, 'client' | 'servedKinds' | 'restMapper' | 'manifests'>,
+            informers: Informers,
+            authorizer: UnionAuthorizer,
+            logger: Log,
+            registry: LimitedRegistry,
+            featureGates: FeatureGates,
+            { shutdown: shutdownSignal }: Lifetime,
+            egress?: EgressSelector,
+          ) =>
             newServiceContainer({
-              ...services,
+              ...own,
               informers,
               authorizer,
+              logger,
+              featureGates,
+              shutdownSignal,
+              metrics: new RegistryMetrics(registry),
+              clock: systemClock,
               serviceResolver: routesToEndpoints ? new EndpointsResolver(informers, egress) : new ClusterIPResolver(informers, egress),
             }),
-          inject: [Informers, UnionAuthorizer],
+          inject: [
+            OwnServices,
+            Informers,
+            UnionAuthorizer,
+            Log,
+            LimitedRegistry,
+            FeatureGates,
+            Lifetime,
+            { token: EgressSelector, optional: true },
+          ],
+        },
+        {
+          provide: OwnServices,
+          useFactory: newOwnServices,
+          inject: [LoopbackClient, UserRequests, ApiServers, EndpointMapper, Scheme, LimitedRegistry, Log, Lifetime],
         },
         ...forPages.map((token) => ({
           provide: token,
@@ -42,4 +87,26 @@ export class PluginServicesModule {
       exports: [Container, ...forPages],
     };
   }
+}
+
+/** The services that are made for plugins alone. */
+const OwnServices = Symbol('OwnServices');
+
+function newOwnServices(
+  client: LoopbackClient,
+  users: UserRequests,
+  { chain }: ApiServers,
+  restMapper: EndpointMapper,
+  scheme: Scheme,
+  registry: LimitedRegistry,
+  logger: Log,
+  { shutdown }: Lifetime,
+): Pick<PluginServices, 'client' | 'servedKinds' | 'restMapper' | 'manifests'> {
+  const metrics = new ManifestMetrics(registry, apiServerId(hostname()));
+  return {
+    client: client.withUsers(users.serve),
+    servedKinds: new ChainKinds(chain),
+    restMapper,
+    manifests: new ManifestFolders({ codec: new ManifestCodec(scheme), metrics, logger, shutdown }),
+  };
 }

@@ -7,11 +7,10 @@ import type { ServerConfig } from '#cmd/server-config';
 @Module({})
 export class ServiceAccountsModule {
   /** Throws for a key that cannot be used. */
-  static register(config: ServerConfig['serviceAccounts']): DynamicModule {
+  static register({ serviceAccounts: config }: Pick<ServerConfig, 'serviceAccounts'>): DynamicModule {
     const issuer = config && new JwtTokenIssuer(config);
     return {
       module: ServiceAccountsModule,
-      global: true,
       ...(issuer && { providers: [{ provide: TokenIssuer, useValue: issuer }], exports: [TokenIssuer] }),
     };
   }

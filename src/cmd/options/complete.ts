@@ -31,7 +31,7 @@ import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-pla
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
-import { isContributed, parseOverride, type StorageOptions } from './storage-options.ts';
+import { ownBackends, parseOverride, type StorageOptions } from './storage-options.ts';
 import type { StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
 import { type EgressRoutes, readEgressConfiguration } from '#cmd/config/egress-configuration';
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
@@ -149,7 +149,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const egress = await collect('--egress-selector-config-file', egressOf(options.kubelet));
   const encryption = await collect('--encryption-provider-config', readEncryption());
   const storage = await collect(
-    isContributed(options.storage.storageBackend)
+    !ownBackends.includes(options.storage.storageBackend)
       ? '--storage-backend'
       : options.storage.storageBackend === 'redis'
         ? '--redis-cafile, --redis-certfile, --redis-keyfile'
@@ -311,7 +311,10 @@ export async function completeStorage({
 /** Throws where no package adds it. */
 function contributedStorage(name: string, plugins: readonly LoadedContribution[]): StorageConfig {
   const found = contributionsOf(plugins, 'StorageBackend').find(({ described }) => described.options.name === name);
-  if (!found) throw new Error(`no package of the configuration file adds a storage backend ${name}`);
+  if (!found)
+    throw new Error(
+      `${JSON.stringify(name)} is unknown: it is none of ${ownBackends.join(', ')}, and no package of the configuration file adds a storage backend ${name}`,
+    );
   const { open } = found.described.options as StorageBackendOptions;
   return { backend: 'contributed', open: () => open(found.configuration ?? {}) };
 }
@@ -321,7 +324,9 @@ async function storageOf(
   file: string | undefined,
   plugins: readonly LoadedContribution[] = [],
 ): Promise<StorageConfig> {
-  if (isContributed(options.storageBackend)) return contributedStorage(options.storageBackend, plugins);
+  const taken = contributionsOf(plugins, 'StorageBackend').find(({ described }) => ownBackends.includes(described.options.name));
+  if (taken) throw new Error(`plugin ${taken.described.options.name}: the server has a storage backend of this name already`);
+  if (!ownBackends.includes(options.storageBackend)) return contributedStorage(options.storageBackend, plugins);
   if (options.storageBackend === 'redis') return redisOf(options);
   if (options.storageBackend === 'etcd3') return etcdOf(options);
   return { backend: 'embedded', file };

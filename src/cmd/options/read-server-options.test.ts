@@ -221,7 +221,6 @@ describe('refused', () => {
       ['--storage-backend=etcd3', '--etcd-servers=a:2379'],
       ['--etcd-servers: "a:2379" must be http://HOST:PORT, https://HOST:PORT or unix://PATH'],
     ],
-    ['an unknown backend', ['--storage-backend=x'], ['--storage-backend "x" is unknown, it must be embedded, memory, etcd3 or redis']],
     ['an unknown gate', ['--feature-gates=WatchLits=true'], ['unrecognized feature gate: WatchLits; did you mean WatchList?']],
     ['a gate without a value', ['--feature-gates=WatchList'], ['missing bool value for WatchList']],
     [

@@ -4,6 +4,9 @@ import type { TLSSocket } from 'node:tls';
 /** No record of TLS has more. */
 const recordBytes = 16 * 1024;
 
+/** False with `KUBENEST_ENGINE_TUNING=off`, which does without private parts of Node. */
+const usesInternals = process.env['KUBENEST_ENGINE_TUNING'] !== 'off';
+
 /** Where what comes in is put, of whatever connection: it is used before the next is read. */
 const shared = Buffer.allocUnsafeSlow(recordBytes);
 
@@ -21,7 +24,7 @@ interface ReadingSocket {
 export function readShared(socket: TLSSocket, take: (chunk: Buffer) => unknown): void {
   const { kBuffer, kBufferCb } = readingSymbols(socket);
   const reading = socket as unknown as ReadingSocket;
-  if (!kBuffer || !kBufferCb || !reading._handle?.useUserBuffer || socket.readableLength > 0) {
+  if (!usesInternals || !kBuffer || !kBufferCb || !reading._handle?.useUserBuffer || socket.readableLength > 0) {
     socket.on('data', take);
     return;
   }

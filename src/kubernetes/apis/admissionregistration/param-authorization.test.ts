@@ -128,7 +128,7 @@ describe.each([false, true])('with an authorizer that answers %s', (allows) => {
         Object.hasOwn(kinds, kind) ? [{ resource: { group: of, version, resource: kinds[kind as Kind] }, namespaced: true }] : [],
     };
     const resource = object.kind.endsWith('Binding') ? `${sort}admissionpolicybindings` : `${sort}admissionpolicies`;
-    const hooks = paramAuthorization(() => ({ informers, authorizer, mapper })).get(`${group}/${resource}`);
+    const hooks = paramAuthorization({ informers, authorizer, mapper }).get(`${group}/${resource}`);
     const errors = await hooks?.review?.(object, old, { user: by } as unknown as WriteRequest, []);
     expect(questions).toEqual(asked === undefined ? [] : [asked]);
     expect(errors?.map(({ detail }) => detail)).toEqual(allows || says === undefined ? [] : [says]);

@@ -22,8 +22,8 @@ export interface ParamAuthorizationParts {
 
 const group = 'admissionregistration.k8s.io';
 
-/** Returns the store hooks by `group/resource`. `parts` is called once for each such write. */
-export function paramAuthorization(parts: () => ParamAuthorizationParts): ReadonlyMap<string, StoreHooks> {
+/** Returns the store hooks by `group/resource`. */
+export function paramAuthorization(parts: ParamAuthorizationParts): ReadonlyMap<string, StoreHooks> {
   return new Map(
     ['Validating', 'Mutating'].flatMap((sort): [string, StoreHooks][] => {
       const resource = `${sort.toLowerCase()}admissionpolic`;
@@ -61,7 +61,7 @@ const anything: Target = { apiGroup: '*', apiVersion: '*', resource: '*' };
 
 class ParamChecks {
   constructor(
-    readonly parts: () => ParamAuthorizationParts,
+    readonly parts: ParamAuthorizationParts,
     /** The resource of the policies. */
     readonly resource: string,
     /** True for mutating policies: upstream's message about their bindings has another word order. */
@@ -81,7 +81,7 @@ class ParamChecks {
   async binding({ spec = {} }: PolicyBinding, { user }: WriteRequest): Promise<string | undefined> {
     const { paramRef, policyName = '' } = spec;
     if (!paramRef) return undefined;
-    const policy = this.parts().informers.for<Policy>({ group, resource: this.resource }).get('', policyName);
+    const policy = this.parts.informers.for<Policy>({ group, resource: this.resource }).get('', policyName);
     const { paramKind } = policy?.spec ?? {};
     const target: Target = policy ? (paramKind ? this.#targetOf(paramKind) : anything) : { ...anything, unknown: 'get policy' };
     const verb = paramRef.name ? 'get' : 'list';
@@ -98,14 +98,14 @@ class ParamChecks {
   #targetOf({ apiVersion = '', kind = '' }: NonNullable<NonNullable<Policy['spec']>['paramKind']>): Target {
     if (apiVersion.split('/').length > 2) return { ...anything, unknown: 'parse paramKind' };
     const found: GroupVersionKind = { ...parseGroupVersion(apiVersion), kind };
-    const [mapping] = this.parts().mapper.resourcesOf(found);
+    const [mapping] = this.parts.mapper.resourcesOf(found);
     const version = { apiGroup: found.group, apiVersion: found.version };
     return mapping ? { ...version, resource: mapping.resource.resource } : { ...version, resource: '*', unknown: 'resolve paramKind' };
   }
 
   async #allows(user: UserInfo, verb: string, { unknown: _, ...target }: Target, name: string, namespace: string): Promise<boolean> {
     const attributes = { ...target, user, verb, name, namespace, isResourceRequest: true, subresource: '', path: '' };
-    return (await this.parts().authorizer.authorize(attributes)).decision === 'Allow';
+    return (await this.parts.authorizer.authorize(attributes)).decision === 'Allow';
   }
 }
 

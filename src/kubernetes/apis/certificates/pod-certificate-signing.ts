@@ -8,14 +8,14 @@ import type { PodCertificateRequest } from '#kubernetes/schema/certificates_v1be
 
 /**
  * Authorizes changes of the status of a PodCertificateRequest: they need the verb `sign` for its signer. Runs last, on valid statuses.
- * `authorizer` is called once for each such write. Upstream: pkg/registry/certificates/podcertificaterequest/strategy.go.
+ * Upstream: pkg/registry/certificates/podcertificaterequest/strategy.go.
  */
-export function podCertificateSigning(authorizer: () => Authorizer): StoreHooks {
+export function podCertificateSigning(authorizer: Authorizer): StoreHooks {
   return {
     async review(object, old, { user }, found): Promise<readonly FieldError[]> {
       if (!old || found.length > 0 || semanticDeepEqual(object['status'], old['status'])) return found;
       const { signerName = '' } = (old as PodCertificateRequest).spec ?? {};
-      if (await isAuthorizedForSignerName(authorizer(), user, 'sign', signerName)) return found;
+      if (await isAuthorizedForSignerName(authorizer, user, 'sign', signerName)) return found;
       const detail = `User ${quote(user.name)} is not permitted to "sign" for signer ${quote(signerName)}`;
       return [forbidden(fieldPath('spec', 'signerName'), detail)];
     },

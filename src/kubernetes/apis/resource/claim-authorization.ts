@@ -27,17 +27,17 @@ const adminNamespaceLabel = 'resource.kubernetes.io/admin-access';
 /**
  * Returns the authorization of claims by `group/resource`, for the stores. Admin access to devices needs a namespace that is labelled for
  * it; a change of a claim's allocation or reservations needs permission for the `binding` of claims; a change of its device status needs
- * permission for their `driver`. `parts` is called once for each such write. Upstream: pkg/registry/resource/utils.go.
+ * permission for their `driver`.  Upstream: pkg/registry/resource/utils.go.
  */
-export function claimAuthorization(parts: () => ClaimAuthorizationParts): ReadonlyMap<string, StoreHooks> {
+export function claimAuthorization(parts: ClaimAuthorizationParts): ReadonlyMap<string, StoreHooks> {
   return new Map<string, StoreHooks>([
     [
       `${group}/resourceclaims`,
       {
         async review(claim: ResourceClaim & KubeObject, old: (ResourceClaim & KubeObject) | undefined, request, found) {
-          if (!old) return [...adminErrors(parts(), requestsPath(claim.spec?.devices?.requests), request), ...found];
+          if (!old) return [...adminErrors(parts, requestsPath(claim.spec?.devices?.requests), request), ...found];
           if (semanticDeepEqual(claim.status, old.status)) return found;
-          return [...(await statusErrors(parts(), claim.status ?? {}, old.status ?? {}, request)), ...found];
+          return [...(await statusErrors(parts, claim.status ?? {}, old.status ?? {}, request)), ...found];
         },
       },
     ],
@@ -45,7 +45,7 @@ export function claimAuthorization(parts: () => ClaimAuthorizationParts): Readon
       `${group}/resourceclaimtemplates`,
       {
         async review(template: ResourceClaimTemplate & KubeObject, old, request, found) {
-          return old ? found : [...adminErrors(parts(), requestsPath(template.spec?.spec?.devices?.requests), request), ...found];
+          return old ? found : [...adminErrors(parts, requestsPath(template.spec?.spec?.devices?.requests), request), ...found];
         },
       },
     ],

@@ -1,0 +1,78 @@
+import type { Registry } from 'prom-client';
+import type { Handler } from '#apiserver/request/request-context';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import type { ServiceResolver } from '#apiserver/network/service-resolver';
+import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
+import { AvailabilityMetrics } from '#kube-aggregator/controllers/availability-metrics';
+import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
+import { ServerPart } from '#cmd/modules/server-part';
+import type { Log } from '#cmd/logging/log';
+import type { Published } from '#cmd/serving/non-resource-routes';
+import type { AggregationConfig } from '#cmd/server-config';
+
+export interface AggregationParts {
+  readonly client: LoopbackClient;
+  readonly services: ServiceResolver;
+  readonly config: AggregationConfig;
+  readonly registry: Registry;
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** Upstream starts its controllers one by one; here they are one, and health tells of all by their names. */
+const hooksOfTheSameStart = [
+  'start-kube-aggregator-informers',
+  'apiservice-status-local-available-controller',
+  'apiservice-status-remote-available-controller',
+  'apiservice-discovery-controller',
+  'apiservice-openapi-controller',
+  'apiservice-openapiv3-controller',
+];
+
+/** The aggregation layer: sends requests on to the servers that APIServices name, from the first moment on. */
+@ServerPart()
+export class Aggregation implements ServerPart, Disposable {
+  readonly #metrics: AvailabilityMetrics;
+  #certificate: ProxyClientCertificate | undefined;
+  #aggregator: ApiAggregator | undefined;
+
+  constructor(private readonly parts: AggregationParts) {
+    this.#metrics = new AvailabilityMetrics(parts.registry);
+    this.#certificate = parts.config.clientCertificate;
+  }
+
+  install({ director, hooks }: GenericServer, published: Published): void {
+    const proxied = new Map<string, Handler>();
+    const aggregator = this.#newAggregator(proxied, published);
+    this.#aggregator = aggregator;
+    director.proxied = proxied;
+    if (this.#certificate) hooks.addPostStart({ name: 'aggregator-reload-proxy-client-cert', run: () => Promise.resolve() });
+    hooks.addPostStart({ name: 'apiservice-registration-controller', run: () => aggregator.start() });
+    for (const name of hooksOfTheSameStart) hooks.addPostStart({ name, run: () => Promise.resolve() });
+  }
+
+  reloadClientCertificate(certificate: ProxyClientCertificate | undefined): void {
+    this.#certificate = certificate;
+    this.#aggregator?.reloadClientCertificate();
+  }
+
+  [Symbol.dispose](): void {
+    this.#aggregator?.[Symbol.dispose]();
+  }
+
+  #newAggregator(proxied: Map<string, Handler>, { discovery, openApi }: Published): ApiAggregator {
+    const { client, services, config, log } = this.parts;
+    return new ApiAggregator({
+      client,
+      services,
+      proxied,
+      metrics: this.#metrics,
+      rejectsRedirects: config.rejectsRedirects,
+      clientCertificate: () => this.#certificate,
+      onDiscovery: (groups) => discovery.set('aggregator', groups),
+      onOpenApi: (documents) => openApi.setForeign(documents),
+      onError: (error) =>
+        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'an APIService could not be brought up to date'),
+    });
+  }
+}

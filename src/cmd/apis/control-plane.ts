@@ -1,0 +1,372 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import type { Storage } from '#apiserver/storage/storage';
+import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
+import { Autoregistration } from '#kubernetes/controlplane/autoregistration';
+import { ensurePriorityClasses, ensureSystemNamespaces } from '#kubernetes/controlplane/bootstrap';
+import { publishClusterAuthenticationInfo } from '#kubernetes/controlplane/cluster-authentication-info';
+import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
+import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from '#kubernetes/controlplane/flow-control';
+import { collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
+import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
+import { CountedAddresses, LeasedAddresses } from '#kubernetes/controlplane/server-addresses';
+import { ensureLegacyTokenTracking } from '#kubernetes/controlplane/legacy-token-tracking';
+import { ElectionController } from '#kubernetes/controlplane/leader-election/election-controller';
+import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
+import { periodically, retryUntilDone } from '#kubernetes/controlplane/periodic';
+import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
+import type { StorageVersions } from '#kubernetes/controlplane/storage-versions';
+import type { AddressRange } from '#kubernetes/controlplane/services/address-range';
+import { DefaultServiceCIDR } from '#kubernetes/controlplane/services/default-service-cidr';
+import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
+import { ServerPart } from '#cmd/modules/server-part';
+import type { ServiceAllocators } from './service-allocators.ts';
+import type { Log } from '#cmd/logging/log';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
+import type { ServerConfig } from '#cmd/server-config';
+
+export interface ControlPlaneParts {
+  readonly config: Pick<ServerConfig, 'requests' | 'authentication' | 'controlPlane'>;
+  readonly features: FeatureGates;
+  readonly client: LoopbackClient;
+  readonly services: ServiceAllocators;
+  /** undefined: off. */
+  readonly storageVersions: StorageVersions | undefined;
+  readonly storage: Storage;
+  readonly log: Pick<Log, 'info' | 'error'>;
+  /** The groups that the server serves by itself. */
+  readonly groups: readonly ApiGroup[];
+}
+
+const retryMs = 1_000;
+const insistMs = 30_000;
+const namespaceIntervalMs = 60_000;
+const endpointIntervalMs = 10_000;
+const leaseIntervalMs = 10_000;
+const leaseCollectionMs = 3_600_000;
+const candidateCollectionMs = 1_800_000;
+const repairIntervalMs = 180_000;
+const serviceCIDRIntervalMs = 10_000;
+const authenticationInfoIntervalMs = 60_000;
+const flowControlIntervalMs = 60_000;
+const tokenTrackingIntervalMs = 1_800_000;
+const autoregistrationIntervalMs = 60_000;
+const storageVersionIntervalMs = 600_000;
+/** Of a server without a port. */
+const defaultPort = 6443;
+
+/** Hooks of kube-apiserver that its clients may wait for by name. */
+function upstreamHooks({ config, features }: Pick<ControlPlaneParts, 'config' | 'features'>): string[] {
+  return [
+    'start-apiserver-admission-initializer',
+    'generic-apiserver-start-informers',
+    config.requests.priorityAndFairness ? 'priority-and-fairness-filter' : 'max-in-flight-filter',
+    'storage-object-count-tracker-hook',
+    'start-apiextensions-informers',
+    ...(features.enabled('UnknownVersionInteroperabilityProxy') ? ['peer-endpoint-reconciler-controller'] : []),
+  ];
+}
+
+/** The lease by which the server says that it is there. */
+interface Identity {
+  start(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void> | undefined;
+  /** Resolves when the lease is written, or the server ends. */
+  readonly taken: Promise<void>;
+}
+
+/** The duties that the server has in its own cluster. Upstream: kubernetes/pkg/controlplane. */
+@ServerPart()
+export class ControlPlane implements ServerPart {
+  readonly #options: ControlPlaneOptions;
+
+  constructor(readonly parts: ControlPlaneParts) {
+    this.#options = { ...defaultControlPlaneOptions, ...parts.config.controlPlane };
+  }
+
+  /** Adds the duties as hooks under upstream's names, in its order. They begin at the same time and write at the same time. */
+  install(server: GenericServer): void {
+    const { client } = this.parts;
+    const { hooks } = server;
+    const services = this.#serviceControllers(server);
+    const flowControl = this.#flowControl();
+    const identity = this.#identity(server);
+    // The work of these is done when the server listens, or is a part of the work of others.
+    for (const name of upstreamHooks(this.parts)) hooks.addPostStart({ name, run: () => Promise.resolve() });
+    if (this.parts.config.requests.priorityAndFairness)
+      hooks.addPostStart({ name: 'priority-and-fairness-config-consumer', run: flowControl.consume });
+    hooks.addPostStart({
+      name: 'start-system-namespaces-controller',
+      run: (signal) => this.#keep(signal, namespaceIntervalMs, 'system namespaces', () => ensureSystemNamespaces(client)),
+    });
+    this.#installLeaderElection(server);
+    hooks.addPostStart({
+      name: 'start-cluster-authentication-info-controller',
+      run: (signal) => this.#keep(signal, authenticationInfoIntervalMs, 'cluster authentication info', this.#publishAuthenticationInfo),
+    });
+    if (this.parts.features.enabled('APIServerIdentity')) this.#installIdentity(server, identity);
+    hooks.addPostStart({
+      name: 'start-legacy-token-tracking-controller',
+      run: (signal) =>
+        this.#keep(signal, tokenTrackingIntervalMs, 'legacy token tracking', () => ensureLegacyTokenTracking(client, new Date())),
+    });
+    hooks.addPostStart({ name: 'start-service-ip-repair-controllers', run: services.startRepair });
+    hooks.addPostStart({
+      name: 'rbac/bootstrap-roles',
+      run: (signal) => this.#insist(signal, 'bootstrap roles', () => reconcileRbac(client, this.parts.features)),
+    });
+    hooks.addPostStart({
+      name: 'scheduling/bootstrap-system-priority-classes',
+      run: (signal) => this.#insist(signal, 'system priority classes', () => ensurePriorityClasses(client)),
+    });
+    hooks.addPostStart({ name: 'priority-and-fairness-config-producer', run: flowControl.produce });
+    hooks.addPostStart({ name: 'bootstrap-controller', run: services.startKubernetesService });
+    hooks.addPreShutdown({ name: 'bootstrap-controller', run: services.stopKubernetesService });
+    hooks.addPostStart({ name: 'start-kubernetes-service-cidr-controller', run: services.startServiceCIDR });
+    this.#installRegistration(server);
+    const { storageVersions } = this.parts;
+    if (storageVersions) this.#installStorageVersions(server, storageVersions, identity.taken);
+  }
+
+  readonly #publishAuthenticationInfo = (): Promise<void> =>
+    publishClusterAuthenticationInfo(
+      this.parts.client,
+      {
+        clientCa: this.parts.config.authentication.clientCa,
+        requestHeader: this.#options.requestHeader,
+      },
+      Date.now(),
+    );
+
+  /** `taken` resolves once the lease is there, or the server shuts down. */
+  #identity(server: GenericServer): Identity {
+    let lease: IdentityLease | undefined;
+    const { promise: taken, resolve } = Promise.withResolvers<void>();
+    return {
+      taken,
+      start: (signal) => {
+        const address = this.#advertised(server);
+        const identity = new IdentityLease(this.parts.client, address && hostAndPort(address.ip, address.port));
+        lease = identity;
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        return this.#keep(signal, leaseIntervalMs, 'identity lease', () => identity.renew().then(resolve));
+      },
+      stop: () => lease?.stop(),
+    };
+  }
+
+  /** One server of those that share a store elects leaders for others. */
+  #installLeaderElection({ hooks }: GenericServer): void {
+    if (!this.parts.features.enabled('CoordinatedLeaderElection')) return;
+    const { client } = this.parts;
+    const onError = this.#tell('the last step of a leader election failed');
+    const controller = 'leader-election-controller';
+    const elector = new LeaderElector({
+      client,
+      namespace: 'kube-system',
+      name: controller,
+      identity: `${hostname()}_${randomUUID()}`,
+      timers: this.#options.leadership,
+      onError,
+    });
+    const ending = new AbortController();
+    let over: Promise<void> | undefined;
+    const name = 'start-kube-apiserver-coordinated-leader-election-controller';
+    hooks.addPostStart({
+      name,
+      run: async (shutdown) => {
+        over = elector.run(AbortSignal.any([shutdown, ending.signal]), (signal) => {
+          const elections = new ElectionController(client, onError);
+          const started = elections.start();
+          signal.addEventListener('abort', () => started[Symbol.dispose](), { once: true });
+          const collect = (): Promise<void> => elections.collectExpired();
+          collect().catch(onError);
+          periodically(candidateCollectionMs, signal, collect, onError);
+        });
+      },
+    });
+    hooks.addPreShutdown({
+      name,
+      run: () => {
+        ending.abort();
+        return over;
+      },
+    });
+  }
+
+  #serviceControllers(server: GenericServer): {
+    startRepair(signal: AbortSignal): Promise<void>;
+    startKubernetesService(signal: AbortSignal): Promise<void>;
+    stopKubernetesService(): Promise<void> | undefined;
+    startServiceCIDR(signal: AbortSignal): Promise<void>;
+  } {
+    const { client } = this.parts;
+    const told = new Set<string>();
+    const warn = (message: string): void => {
+      if (!told.has(message)) this.parts.log.error({}, message);
+      told.add(message);
+    };
+    const defaultCIDR = new DefaultServiceCIDR(
+      client,
+      this.parts.services.cidrs.map(({ cidr }) => cidr),
+      warn,
+    );
+    const repair = new ServiceRepair({
+      client,
+      clusterIPs: this.parts.services.clusterIPs,
+      nodePorts: this.parts.services.nodePorts,
+      warn,
+    });
+    let kubernetesService: KubernetesService | undefined;
+    return {
+      startRepair: async (signal) => {
+        await this.#insist(signal, 'the default ServiceCIDR', () => defaultCIDR.whenPresent());
+        await this.#keep(signal, repairIntervalMs, 'service repair', () => repair.run());
+      },
+      startKubernetesService: async (signal) => {
+        const [range] = this.parts.services.cidrs as [AddressRange];
+        const address = this.#options.endpointReconcilerType === 'none' ? undefined : this.#advertised(server);
+        const service = new KubernetesService({
+          client,
+          servers:
+            this.#options.endpointReconcilerType === 'master-count'
+              ? new CountedAddresses(client, kubernetesEndpoints, this.#options.apiserverCount)
+              : new LeasedAddresses(this.parts.storage),
+          clusterIP: range.format(range.first),
+          nodePort: this.#options.kubernetesServiceNodePort,
+          port: server.address?.port ?? defaultPort,
+          address: address?.ip,
+        });
+        kubernetesService = service;
+        const sync = async (): Promise<void> => {
+          await defaultCIDR.whenPresent();
+          await Promise.all([service.ensureService(), service.reconcileEndpoints()]);
+        };
+        const onError = this.#tell('the kubernetes service could not be written');
+        // As upstream: a cluster whose service cannot be made (its address is taken, say) is served all the same.
+        await sync().catch(onError);
+        periodically(endpointIntervalMs, signal, sync, onError);
+      },
+      stopKubernetesService: () => kubernetesService?.stop(),
+      startServiceCIDR: async (signal) => {
+        await this.#insist(signal, 'the default ServiceCIDR', async () => {
+          await defaultCIDR.whenPresent();
+          await defaultCIDR.ensureStatus();
+        });
+        periodically(
+          serviceCIDRIntervalMs,
+          signal,
+          async () => {
+            await defaultCIDR.ensure();
+            await defaultCIDR.ensureStatus();
+          },
+          this.#tell('the default ServiceCIDR could not be written'),
+        );
+      },
+    };
+  }
+
+  #flowControl(): { consume(signal: AbortSignal): Promise<void>; produce(signal: AbortSignal): Promise<void> } {
+    const { client } = this.parts;
+    const produced = Promise.withResolvers<void>();
+    return {
+      consume: async (signal) => {
+        await produced.promise;
+        await this.#insist(signal, 'status of flow schemas', () => updateFlowSchemaStatus(client));
+        const watch = watchFlowSchemas(client, this.#tell('the status of flow schemas could not be written'));
+        signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
+      },
+      produce: async (signal) => {
+        try {
+          await this.#keep(signal, flowControlIntervalMs, 'flow control', () => ensureFlowControl(client));
+        } finally {
+          produced.resolve();
+        }
+      },
+    };
+  }
+
+  #installRegistration(server: GenericServer): void {
+    const registration = new Autoregistration(this.parts.client, this.parts.groups);
+    let completed = false;
+    server.hooks.addPostStart({
+      name: 'kube-apiserver-autoregistration',
+      run: async (signal) => {
+        await this.#insist(signal, 'APIServices', () => registration.syncAll());
+        completed = true;
+        const onError = this.#tell('an APIService could not be written');
+        const watch = registration.watch(onError);
+        signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
+        periodically(autoregistrationIntervalMs, signal, () => registration.syncCustom(), onError);
+      },
+    });
+    server.addHealthCheck({
+      name: 'autoregister-completion',
+      check: () => {
+        if (!completed) throw new Error('APIServices are not registered yet');
+      },
+    });
+  }
+
+  /** Says by a lease that this server is there, and collects the leases of those that are not. */
+  #installIdentity({ hooks }: GenericServer, identity: Identity): void {
+    const { client } = this.parts;
+    hooks.addPostStart({ name: 'start-kube-apiserver-identity-lease-controller', run: identity.start });
+    hooks.addPreShutdown({ name: 'stop-kube-apiserver-identity-lease-controller', run: identity.stop });
+    hooks.addPostStart({
+      name: 'start-kube-apiserver-identity-lease-garbage-collector',
+      run: (signal) => this.#keep(signal, leaseCollectionMs, 'identity lease collection', () => collectExpiredLeases(client, Date.now())),
+    });
+  }
+
+  /** The hook ends, so that the server is ready, with the first complete round. */
+  #installStorageVersions({ hooks }: GenericServer, versions: StorageVersions, identified: Promise<void>): void {
+    const onError = this.#tell('storage versions: the last attempt failed');
+    const update = (): Promise<void> => versions.update();
+    hooks.addPostStart({
+      name: 'built-in-resources-storage-version-updater',
+      run: async (signal) => {
+        // What a server without a lease says of itself is taken for a dead one's, and collected.
+        await identified;
+        if (signal.aborted) return;
+        await retryUntilDone(update, { everyMs: retryMs, signal, onError });
+        periodically(storageVersionIntervalMs, signal, update, onError);
+      },
+    });
+  }
+
+  /** Does it, though not everything that is stored may be readable yet; it ends the process if that takes half a minute, as upstream's hooks do. */
+  #insist(signal: AbortSignal, what: string, work: () => Promise<void>): Promise<void> {
+    const onError = this.#tell(`${what}: the last attempt failed`);
+    return retryUntilDone(work, { everyMs: retryMs, forMs: insistMs, signal, onError });
+  }
+
+  /** Does it now, and again and again until the server shuts down; sooner where the first attempt failed, and without holding up the start. */
+  async #keep(signal: AbortSignal, intervalMs: number, what: string, work: () => Promise<void>): Promise<void> {
+    const onError = this.#tell(`${what}: the last attempt failed`);
+    const keep = (): void => periodically(intervalMs, signal, work, onError);
+    try {
+      await work();
+      keep();
+    } catch (error) {
+      onError(error);
+      retryUntilDone(work, { everyMs: retryMs, signal, onError }).then(keep, () => {});
+    }
+  }
+
+  #tell(message: string): (error: unknown) => void {
+    return (error) => this.parts.log.error({ reason: error instanceof Error ? error.message : String(error) }, message);
+  }
+
+  /** How others reach this server; undefined if nobody does. */
+  #advertised({ address }: GenericServer): { readonly ip: string; readonly port: number } | undefined {
+    if (!address) return undefined;
+    const ip = this.#options.advertiseAddress ?? resolveAdvertiseAddress(address.address);
+    return ip === undefined ? undefined : { ip, port: address.port };
+  }
+}
+
+const hostAndPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);

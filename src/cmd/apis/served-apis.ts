@@ -1,0 +1,38 @@
+import type { ApiGroup } from '#apiserver/registry/api-group';
+import { Scheme } from '#apiserver/registry/scheme';
+import type { ApiServerTarget } from '#apiserver/server/api-server-target';
+import type { FeatureGates } from '#apiserver/base/feature-gates';
+import type { ResourceConfig } from '#apiserver/server/resource-config';
+import { apiGroups } from './api-groups.ts';
+import { ApiServers } from './api-servers.ts';
+
+/** A built-in group, and the server that serves it. */
+export interface PlacedGroup {
+  readonly group: ApiGroup;
+  readonly target: ApiServerTarget;
+}
+
+/** The built-in APIs of a server: which are on, and who serves them. */
+export class ServedApis {
+  readonly servers = new ApiServers();
+  readonly scheme = new Scheme();
+  readonly groups: readonly PlacedGroup[];
+
+  /** `admissionPlugins`: names of those that are on; some bring APIs that Kubernetes no longer has. */
+  constructor(resourceConfig: ResourceConfig, features: FeatureGates, admissionPlugins: readonly string[]) {
+    const builders = apiGroups(admissionPlugins);
+    const { servers } = this;
+    const served = (['kubernetes', 'apiextensions', 'aggregator'] as const).map((name) => ({
+      target: servers[name],
+      builder: builders[name],
+      groups: resourceConfig.served(builders[name].groups, features),
+    }));
+    for (const { builder, groups } of served) builder.addToScheme(this.scheme, groups);
+    this.groups = [
+      ...served.flatMap(({ groups, target }) => groups.map((group) => ({ group, target }))),
+      ...served.flatMap(({ builder }) =>
+        resourceConfig.switchedOff(builder.groups).map((group) => ({ group, target: servers.switchedOff })),
+      ),
+    ];
+  }
+}

@@ -1,0 +1,56 @@
+import type { Registry } from 'prom-client';
+import { formatCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
+import type { StoreHooks } from '#apiserver/registry/store';
+import type { Logger } from '#apiserver/base/logger';
+import type { Storage } from '#apiserver/storage/storage';
+import type { ControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
+import { AddressRange } from '#kubernetes/controlplane/services/address-range';
+import { registerAllocationMetrics } from '#kubernetes/controlplane/services/allocation-metrics';
+import { ClusterIPAllocator } from '#kubernetes/controlplane/services/cluster-ip-allocator';
+import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
+import { ServiceAllocation } from '#kubernetes/controlplane/services/service-allocation';
+
+export interface ServiceAllocatorsParts {
+  readonly client: LoopbackClient;
+  readonly storage: Storage;
+  /** One CIDR, or two of both families with a comma. */
+  readonly clusterIpRange: string;
+  readonly nodePortRange: ControlPlaneOptions['serviceNodePortRange'];
+  readonly log: Pick<Logger, 'error'>;
+}
+
+/** The cluster addresses and node ports that Services get when they are written. */
+export class ServiceAllocators {
+  readonly cidrs: readonly AddressRange[];
+  readonly clusterIPs: ClusterIPAllocator;
+  readonly nodePorts: NodePortAllocator;
+  /** By `group/resource`, for the stores. */
+  readonly hooks: ReadonlyMap<string, StoreHooks>;
+
+  /** Throws for a range that Services cannot have. */
+  constructor({ client, storage, clusterIpRange, nodePortRange, log }: ServiceAllocatorsParts) {
+    this.cidrs = clusterIpRange.split(',').map(parseRange);
+    this.clusterIPs = new ClusterIPAllocator(client);
+    this.nodePorts = new NodePortAllocator(storage, nodePortRange);
+    const services = new ServiceAllocation({
+      client,
+      clusterIPs: this.clusterIPs,
+      nodePorts: this.nodePorts,
+      families: this.cidrs.map(({ family }) => family),
+      onError: (error, message) => log.error({ reason: error instanceof Error ? error.message : String(error) }, message),
+    });
+    this.hooks = new Map<string, StoreHooks>([['/services', services]]);
+  }
+
+  registerMetrics(registry: Registry): void {
+    registerAllocationMetrics(registry, this.nodePorts, this.clusterIPs);
+  }
+}
+
+function parseRange(text: string): AddressRange {
+  const cidr = parseCIDRSloppy(text.trim());
+  const range = cidr && AddressRange.parse(formatCIDR(cidr));
+  if (!range) throw new Error(`the service cluster IP range ${JSON.stringify(text)} is no CIDR that services can have`);
+  return range;
+}

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { paceCollections } from './collection-pace.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const look = 500;
+
+it('collects seldom while there are long turns, and often again two seconds after the last', () => {
+  let wideTurns = 7;
+  const told: string[] = [];
+  using pace = paceCollections({ collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') }, () => wideTurns);
+  expect(pace).toBeDefined();
+  vi.advanceTimersByTime(4 * look);
+  wideTurns += 1;
+  vi.advanceTimersByTime(look);
+  expect(told).toEqual([]);
+  for (let i = 0; i < 3; i += 1) {
+    wideTurns += 2;
+    vi.advanceTimersByTime(look);
+    expect(told).toEqual(['seldom']);
+    vi.advanceTimersByTime(2 * look);
+  }
+  vi.advanceTimersByTime(look);
+  expect(told).toEqual(['seldom']);
+  vi.advanceTimersByTime(look);
+  expect(told).toEqual(['seldom', 'often']);
+  vi.advanceTimersByTime(100 * look);
+  expect(told).toEqual(['seldom', 'often']);
+});
+
+it('does nothing any more once it was disposed of', () => {
+  let wideTurns = 0;
+  const told: string[] = [];
+  paceCollections({ collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') }, () => wideTurns)[Symbol.dispose]();
+  wideTurns = 100;
+  vi.advanceTimersByTime(100 * look);
+  expect(told).toEqual([]);
+});

@@ -1,0 +1,75 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ResourceConfig } from '#apiserver/server/resource-config';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { TraceDocument } from '#apiserver/request/request-trace';
+import { ServedApis } from '#cmd/apis/served-apis';
+import { defaultFeatureGates } from '#cmd/options/feature-options';
+import type { ServerConfig } from '#cmd/server-config';
+import { setCapabilities } from '#kubernetes/apis/core/capabilities';
+import { AdmissionModule } from './admission.module.ts';
+import { AggregatorModule } from './aggregator.module.ts';
+import { ApiExtensionsModule } from './api-extensions.module.ts';
+import { ApiGroupsModule } from './api-groups.module.ts';
+import { AuditModule } from './audit.module.ts';
+import { AuthenticationModule } from './authentication.module.ts';
+import { AuthorizationModule } from './authorization.module.ts';
+import { Contributions } from './contributions.ts';
+import { ControlPlaneModule } from './control-plane.module.ts';
+import { CoreModule } from './core.module.ts';
+import { EndpointsModule } from './endpoints.module.ts';
+import { FlowControlModule } from './flow-control.module.ts';
+import type { Lifetime } from './lifetime.ts';
+import { PackagesModule } from './packages.module.ts';
+import { PluginServicesModule } from './plugin-services.module.ts';
+import { RegistryModule } from './registry.module.ts';
+import { ServiceAccountsModule } from './service-accounts.module.ts';
+import { ServingModule } from './serving.module.ts';
+import { StorageModule } from './storage.module.ts';
+import { TracingModule } from './tracing.module.ts';
+
+/** What is added to a server besides its configuration. */
+export interface AppExtensions {
+  /** Besides those of the packages that the configuration names. */
+  readonly plugins?: readonly LoadedContribution[] | undefined;
+  /** Called with each traced request once it is answered. */
+  readonly onTrace?: ((trace: TraceDocument) => void) | undefined;
+}
+
+/**
+ * The map of the server. A module owns its part of the configuration, its metrics, its disposal (`Lifetime`) and its part of the server
+ * (`ServerPart`: health checks, hooks, paths), which is installed in the order of this list.
+ */
+@Module({})
+export class AppModule {
+  static register(config: ServerConfig, { plugins = [], onTrace }: AppExtensions, lifetime: Lifetime): DynamicModule {
+    const { features = defaultFeatureGates(), resourceConfig = new ResourceConfig() } = config;
+    setCapabilities({ allowPrivileged: config.allowPrivileged, isEnabled: (feature) => features.enabled(feature) });
+    const apis = new ServedApis(resourceConfig, features, config.admission);
+    const contributions = new Contributions([...(config.plugins ?? []), ...plugins]);
+
+    const storage = StorageModule.register(config);
+    const endpoints = EndpointsModule.register(config, ServiceAccountsModule.register(config));
+    return {
+      module: AppModule,
+      imports: [
+        CoreModule.register(config, { apis, features, contributions, lifetime }),
+        storage,
+        RegistryModule.register(config, resourceConfig, storage),
+        PluginServicesModule.register(config),
+        AuthenticationModule.register(config),
+        AuthorizationModule.register(config),
+        AdmissionModule.register(config),
+        ApiGroupsModule.register(apis.groups, endpoints),
+        ServingModule.register(
+          config,
+          [AuditModule.register(config), FlowControlModule.register(config), TracingModule.register(config)],
+          onTrace,
+        ),
+        ApiExtensionsModule.register(endpoints),
+        AggregatorModule.register(config),
+        ControlPlaneModule.register(config, storage),
+        PackagesModule.register(contributions),
+      ],
+    };
+  }
+}

@@ -1,0 +1,51 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { LoopbackClient } from '#apiserver/server/loopback-client';
+import { Scheme } from '#apiserver/registry/scheme';
+import { FeatureGates } from '#apiserver/base/feature-gates';
+import { ContributedGroups } from '#cmd/apis/contributed-groups';
+import { ControlPlane } from '#cmd/apis/control-plane';
+import { ServiceAllocators } from '#cmd/apis/service-allocators';
+import { Log } from '#cmd/logging/log';
+import type { ServerConfig } from '#cmd/server-config';
+import { OpenedStorage } from '#cmd/storage/opened-storage';
+import { StorageVersions } from '#kubernetes/controlplane/storage-versions';
+
+/** The controllers that the server runs in its own cluster: bootstrap objects, the kubernetes Service, leases, elections. */
+@Module({})
+export class ControlPlaneModule {
+  /** `storage`: the module of this name. */
+  static register(config: Pick<ServerConfig, 'requests' | 'authentication' | 'controlPlane'>, storage: DynamicModule): DynamicModule {
+    return {
+      module: ControlPlaneModule,
+      imports: [storage],
+      providers: [
+        {
+          provide: ControlPlane,
+          useFactory: (
+            features: FeatureGates,
+            client: LoopbackClient,
+            services: ServiceAllocators,
+            { objects }: OpenedStorage,
+            log: Log,
+            scheme: Scheme,
+            contributed: ContributedGroups,
+            storageVersions?: StorageVersions,
+          ) => {
+            const groups = [...scheme.groups, ...contributed.groups];
+            return new ControlPlane({ config, features, client, services, storageVersions, storage: objects, log, groups });
+          },
+          inject: [
+            FeatureGates,
+            LoopbackClient,
+            ServiceAllocators,
+            OpenedStorage,
+            Log,
+            Scheme,
+            ContributedGroups,
+            { token: StorageVersions, optional: true },
+          ],
+        },
+      ],
+    };
+  }
+}

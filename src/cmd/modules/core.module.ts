@@ -1,0 +1,55 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { EndpointLookup } from '#apiserver/admission/endpoint-lookup';
+import { type InstalledEndpoints, LoopbackClient } from '#apiserver/server/loopback-client';
+import { Scheme } from '#apiserver/registry/scheme';
+import { ConfiguredEgress } from '#apiserver/network/egress-selector/configured-egress';
+import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
+import { FeatureGates } from '#apiserver/base/feature-gates';
+import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
+import { EndpointMapper } from '#apiserver/server/rest-mapper';
+import { ApiServers } from '#cmd/apis/api-servers';
+import type { ServedApis } from '#cmd/apis/served-apis';
+import { Log, newLog } from '#cmd/logging/log';
+import { everyMetric, type ServerConfig } from '#cmd/server-config';
+import { BuiltIns } from './built-ins.ts';
+import { Contributions } from './contributions.ts';
+import { Lifetime } from './lifetime.ts';
+
+export interface CoreParts {
+  readonly apis: ServedApis;
+  readonly features: FeatureGates;
+  readonly contributions: Contributions;
+  readonly lifetime: Lifetime;
+}
+
+/** What every other module uses: log, metrics, feature gates, ways out, the scheme, and the lifetime of what is opened. Global for that reason. */
+@Module({})
+export class CoreModule {
+  static register(config: Pick<ServerConfig, 'verbosity' | 'logFlushMs' | 'metrics' | 'egress'>, parts: CoreParts): DynamicModule {
+    const registry = new LimitedRegistry(config.metrics ?? everyMetric);
+    const { apis } = parts;
+    const lookup: InstalledEndpoints = (target) => apis.servers.endpointOf(target);
+    const provided = [
+      { provide: Lifetime, useValue: parts.lifetime },
+      { provide: Contributions, useValue: parts.contributions },
+      { provide: Log, useValue: newLog(config.verbosity, config.logFlushMs) },
+      { provide: LimitedRegistry, useValue: registry },
+      { provide: FeatureGates, useValue: parts.features },
+      { provide: EgressSelector, useValue: config.egress && new ConfiguredEgress(config.egress, new RegistryMetrics(registry)) },
+      { provide: Scheme, useValue: apis.scheme },
+      { provide: ApiServers, useValue: apis.servers },
+      { provide: EndpointMapper, useValue: new EndpointMapper(apis.servers.chain) },
+      { provide: EndpointLookup, useValue: lookup },
+      { provide: LoopbackClient, useValue: new LoopbackClient(lookup) },
+    ];
+    return {
+      module: CoreModule,
+      global: true,
+      imports: [DiscoveryModule],
+      providers: [...provided, BuiltIns],
+      exports: [...provided.map(({ provide }) => provide), BuiltIns],
+    };
+  }
+}

@@ -1,0 +1,39 @@
+import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
+import { Container } from 'inversify';
+import type { PagesOptions } from '#apiserver/plugins/pages';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
+import { StatusPageController } from '#cmd/pages/status-page.controller';
+import { Contributions } from './contributions.ts';
+import { ServerPart } from './server-part.ts';
+
+/** The post-start hooks of packages. */
+@Injectable()
+@ServerPart()
+class ContributedHooks implements ServerPart {
+  constructor(
+    @Inject(Contributions) private readonly contributions: Contributions,
+    @Inject(Container) private readonly services: Container,
+  ) {}
+
+  install({ hooks }: GenericServer): void {
+    for (const { described, make } of this.contributions.of('PostStartHookPlugin')) {
+      const hook = make(this.services) as Pick<PostStartHook, 'run'>;
+      hooks.addPostStart({ name: described.options.name, run: (signal) => hook.run(signal) });
+    }
+  }
+}
+
+/** Pages for people: the server's own, and those of packages, which may add post-start hooks as well. */
+@Module({})
+export class PackagesModule {
+  static register(contributions: Contributions): DynamicModule {
+    const pages = contributions.of('Pages').map(({ described }) => (described.options as unknown as PagesOptions).module);
+    return {
+      module: PackagesModule,
+      imports: pages,
+      controllers: [StatusPageController],
+      providers: [ContributedHooks],
+    };
+  }
+}

@@ -1,0 +1,17 @@
+import { DiscoveryService } from '@nestjs/core';
+
+/** Kinds of mechanisms that a part of the ServerConfiguration switches on. */
+export type SourceKind = 'Authenticator' | 'Authorizer';
+
+/** Marks a provider which makes mechanisms of a kind from the configuration. Modules find them; their order is that of the providers. */
+export const Source = DiscoveryService.createDecorator<{ readonly kind: SourceKind; readonly name: string }>();
+
+/** The sources of a kind by their names. Not before the providers are instantiated. */
+export function sourcesOf<T>(discovery: DiscoveryService, kind: SourceKind): ReadonlyMap<string, T> {
+  const found = new Map<string, T>();
+  for (const wrapper of discovery.getProviders()) {
+    const source = wrapper.instance?.constructor && discovery.getMetadataByDecorator(Source, wrapper);
+    if (source && source.kind === kind) found.set(source.name, wrapper.instance as T);
+  }
+  return found;
+}

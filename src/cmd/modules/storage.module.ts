@@ -1,0 +1,59 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Scheme } from '#apiserver/registry/scheme';
+import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
+import { FeatureGates } from '#apiserver/base/feature-gates';
+import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { registerStorageSize } from '#apiserver/registry/storage-metrics';
+import { Log } from '#cmd/logging/log';
+import { everyMetric, type ServerConfig } from '#cmd/server-config';
+import { OpenedStorage } from '#cmd/storage/opened-storage';
+import { StorageChecks } from '#cmd/storage/storage-checks';
+import { storageBackends } from '#cmd/storage/storage-backends';
+import { BuiltIns, contributionProviders } from './built-ins.ts';
+import { Lifetime } from './lifetime.ts';
+
+/** The backend that holds the objects, with its encryption, health checks and the metric of its size. */
+@Module({})
+export class StorageModule {
+  static register({ storage: config, metrics = everyMetric }: Pick<ServerConfig, 'storage' | 'metrics'>): DynamicModule {
+    return {
+      module: StorageModule,
+      providers: [
+        ...contributionProviders(storageBackends),
+        {
+          provide: OpenedStorage,
+          async useFactory(
+            scheme: Scheme,
+            registry: LimitedRegistry,
+            features: FeatureGates,
+            log: Log,
+            lifetime: Lifetime,
+            builtIns: BuiltIns,
+            egress?: EgressSelector,
+          ) {
+            const opened = lifetime.use(
+              await OpenedStorage.open(config, {
+                scheme,
+                registry,
+                features,
+                log,
+                egress,
+                backends: builtIns.of('StorageBackend').values(),
+              }),
+            );
+            if (metrics.sizeIntervalMs > 0) registerStorageSize(registry, opened.objects, metrics.sizeIntervalMs);
+            return opened;
+          },
+          inject: [Scheme, LimitedRegistry, FeatureGates, Log, Lifetime, BuiltIns, { token: EgressSelector, optional: true }],
+        },
+        {
+          provide: StorageChecks,
+          useFactory: (storage: OpenedStorage, log: Log, registry: LimitedRegistry, lifetime: Lifetime) =>
+            lifetime.use(new StorageChecks(config, storage, { log, registry })),
+          inject: [OpenedStorage, Log, LimitedRegistry, Lifetime],
+        },
+      ],
+      exports: [OpenedStorage],
+    };
+  }
+}

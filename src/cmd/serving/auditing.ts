@@ -1,0 +1,115 @@
+import { type AuditMetrics, CountedBackend } from '#apiserver/audit/audit-metrics';
+import type { AuditBackend } from '#apiserver/audit/event';
+import { BatchingBackend } from '#apiserver/audit/batching-backend';
+import { EventsOfTurn } from '#apiserver/audit/events-of-turn';
+import { PolicyEvaluator } from '#apiserver/audit/policy';
+import { TruncatingBackend } from '#apiserver/audit/truncating-backend';
+import { UnionBackend } from '#apiserver/audit/union-backend';
+import type { Auditing } from '#apiserver/endpoints/filters/audit';
+import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
+import { GuardedAuditBackend } from '#apiserver/plugins/guard-audit';
+import type { Container } from 'inversify';
+import type { Logger } from '#apiserver/base/logger';
+import { JsonClient } from '#apiserver/network/webhook/json-client';
+import type { Contribution } from '#apiserver/plugins/contribute';
+import { contributionOf } from '#apiserver/plugins/loaded-contribution';
+import type { BuiltIns } from '#cmd/modules/built-ins';
+import type { Contributions } from '#cmd/modules/contributions';
+import type { AuditConfig, AuditDelivery } from '#cmd/server-config';
+
+/** What is audited and where to; undefined where there is no policy or no backend. */
+export type ConfiguredAuditing = Auditing | undefined;
+export const ConfiguredAuditing = Symbol('ConfiguredAuditing');
+
+const webhookTimeoutMs = 30_000;
+
+/** How events come to the backends of packages. */
+const contributedDelivery: AuditDelivery = {
+  mode: 'batch',
+  batch: { bufferSize: 10_000, maxBatchSize: 400, maxWaitMs: 1_000, throttle: undefined },
+  truncate: undefined,
+};
+
+interface AuditingParts {
+  readonly logger: Logger;
+  readonly metrics: AuditMetrics;
+  /** Makes a backend of the server's own by its name, with its configuration. */
+  newBackend(name: string, configuration: object): AuditBackend;
+  /** How the webhook is reached. */
+  readonly dial: Dial | undefined;
+  /** Those of packages. */
+  readonly contributed: readonly AuditBackend[];
+}
+
+/** The policy and the backends behind it; undefined where there is none. Throws where the log cannot be opened. */
+function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts): Auditing | undefined {
+  const { logger, metrics, dial, contributed, newBackend } = parts;
+  const backends = contributed.map((backend) => delivering(backend, contributedDelivery, metrics));
+  const awaitsFirst =
+    (log && log.delivery.mode !== 'batch' && !isForgiving(log.delivery)) || (webhook && webhook.delivery.mode !== 'batch');
+  if (log) backends.push(delivering(newBackend('log', log), log.delivery, metrics));
+  if (webhook) {
+    const client = new JsonClient(webhook.connection, { timeoutMs: webhookTimeoutMs, retryMs: webhook.initialBackoffMs, dial });
+    backends.push(delivering(newBackend('webhook', client), webhook.delivery, metrics));
+  }
+  if (backends.length === 0) return undefined;
+  const backend = backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends);
+  const unsent = (err: unknown): void => logger.error({ err }, 'an answer could not be sent');
+  // What is batched costs a request nothing.
+  const ofTurn = log && isForgiving(log.delivery) ? new EventsOfTurn(backend, unsent) : undefined;
+  return { metrics, awaitsFirst: awaitsFirst ?? false, policy: new PolicyEvaluator(policy), backend: ofTurn ?? backend, ofTurn };
+}
+
+/** The same with the backends of packages. Throws where there are some, and no policy says what is audited. */
+export function newContributedAuditing(
+  config: AuditConfig | undefined,
+  contributions: Contributions,
+  services: Container,
+  builtIns: BuiltIns,
+  parts: Omit<AuditingParts, 'contributed' | 'newBackend'>,
+): Auditing | undefined {
+  const [first] = contributions.of('AuditBackendPlugin');
+  if (!config) {
+    if (first) throw new Error(`plugin ${first.described.options.name}: nothing is audited without --audit-policy-file`);
+    return undefined;
+  }
+  const guarded = (name: string, backend: AuditBackend, timeoutMs: number): AuditBackend =>
+    new GuardedAuditBackend(name, backend, timeoutMs, parts.logger);
+  const own = builtIns.of('AuditBackendPlugin');
+  return newAuditing(config, {
+    ...parts,
+    contributed: contributions.make('AuditBackendPlugin', services, guarded),
+    newBackend: (name, configuration) => contributionOf(own.get(name) as Contribution, configuration).make(services) as AuditBackend,
+  });
+}
+
+/** Whether a backend that answers at once has nothing to say about the request that an event is of. */
+function isForgiving({ mode, truncate }: AuditDelivery): boolean {
+  return mode === 'blocking' && truncate === undefined;
+}
+
+/** Truncation is nearest to the backend, batches are made before it. Only `blocking-strict` refuses requests whose events are lost. */
+function delivering(backend: AuditBackend, { mode, batch, truncate }: AuditDelivery, metrics: AuditMetrics): AuditBackend {
+  const counted = new CountedBackend(backend, backend.name, metrics);
+  const truncated = truncate ? new TruncatingBackend(counted, truncate) : counted;
+  if (mode === 'batch') return new CountedBackend(new BatchingBackend(truncated, batch), 'buffered', metrics);
+  return mode === 'blocking-strict' ? truncated : new ForgivingBackend(truncated);
+}
+
+/** Waits for the backend, and takes what it lost for stored. Upstream: audit options (ignoreErrorsBackend). */
+class ForgivingBackend implements AuditBackend {
+  readonly name: string;
+
+  constructor(private readonly backend: AuditBackend) {
+    this.name = `ignoreErrors<${backend.name}>`;
+  }
+
+  process(...args: Parameters<AuditBackend['process']>): boolean | Promise<boolean> {
+    const answer = this.backend.process(...args);
+    return typeof answer === 'boolean' ? true : answer.then(() => true);
+  }
+
+  shutDown(): Promise<void> {
+    return this.backend.shutDown();
+  }
+}

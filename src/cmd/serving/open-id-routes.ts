@@ -1,0 +1,54 @@
+import { Buffer } from 'node:buffer';
+import { isIPv6 } from 'node:net';
+import { respondBytes } from '#apiserver/endpoints/handlers/responses';
+import { keyIdOf } from '#apiserver/authentication/public-keys';
+import type { Handler } from '#apiserver/request/request-context';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
+import { type OpenIdMetadata, openIdMetadata, type PublishedKey } from '#kubernetes/serviceaccount/open-id-metadata';
+import type { Log } from '#cmd/logging/log';
+import type { ServiceAccountTokensConfig } from '#cmd/server-config';
+
+const keySetPath = '/openid/v1/jwks';
+
+/**
+ * Serves what others need to verify tokens of service accounts. As upstream, an issuer that OpenID does not know is told in
+ * the log, and nothing is served. Upstream: kubernetes/pkg/routes/openidmetadata.go.
+ */
+export function installOpenIdRoutes(
+  server: GenericServer,
+  config: ServiceAccountTokensConfig,
+  log: Pick<Log, 'warn'>,
+  externalHostname?: string,
+): void {
+  const [issuer = ''] = config.issuers;
+  const metadata = (): OpenIdMetadata =>
+    openIdMetadata(issuer, config.jwksUri ?? ownKeySetUri(server, externalHostname), publishedKeys(config));
+  try {
+    metadata();
+  } catch (error) {
+    log.warn({ reason: (error as Error).message }, 'the keys of service accounts are not published');
+    return;
+  }
+  const serve =
+    (contentType: string, document: keyof OpenIdMetadata): Handler =>
+    (context) => {
+      const { headers } = context;
+      const present = headers.indexOf('Cache-Control');
+      if (present >= 0) headers.splice(present, 2);
+      headers.push('Cache-Control', `public, max-age=${config.signer?.secondsToRefresh ?? 3600}`);
+      respondBytes(context, 200, contentType, Buffer.from(metadata()[document]));
+    };
+  server.mux.handleDocument('/.well-known/openid-configuration', serve('application/json', 'configuration'));
+  server.mux.handleDocument(keySetPath, serve('application/jwk-set+json', 'keySet'));
+}
+
+function publishedKeys({ keys, signer }: ServiceAccountTokensConfig): PublishedKey[] {
+  if (signer) return signer.keys.filter(({ isRetired }) => !isRetired);
+  return keys.map((key) => ({ id: keyIdOf(key), key }));
+}
+
+function ownKeySetUri({ address }: GenericServer, externalHostname: string | undefined): string {
+  const host = externalHostname ?? (address && resolveAdvertiseAddress(address.address)) ?? '127.0.0.1';
+  return `https://${isIPv6(host) ? `[${host}]` : host}:${address?.port ?? 443}${keySetPath}`;
+}

@@ -1,0 +1,31 @@
+import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
+import type { Logger } from '#apiserver/base/logger';
+import { Tracer } from '#apiserver/tracing/tracer';
+import type { TracingConfig } from '#cmd/server-config';
+
+export interface Tracing extends AsyncDisposable {
+  readonly tracer: Tracer;
+}
+
+export const Tracing = Symbol('Tracing');
+
+/** Sends spans of requests to a collector; what does so is loaded by those only who have one. Upstream: apiserver/pkg/server/options/tracing.go. */
+export async function newTracing(config: TracingConfig, log: Logger, apiServerId: string, dial: Dial | undefined): Promise<Tracing> {
+  const [{ SpanExporter }, { keyValues }] = await Promise.all([
+    import('#apiserver/tracing/span-exporter'),
+    import('#apiserver/tracing/attributes'),
+  ]);
+  const exporter = new SpanExporter({
+    endpoint: config.endpoint,
+    resource: keyValues([
+      ['service.name', 'apiserver'],
+      ['service.instance.id', apiServerId],
+    ]),
+    log,
+    dial,
+  });
+  return {
+    tracer: new Tracer(exporter, config.samplingRatePerMillion),
+    [Symbol.asyncDispose]: () => exporter[Symbol.asyncDispose](),
+  };
+}

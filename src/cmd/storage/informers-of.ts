@@ -1,0 +1,21 @@
+import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
+import { CacherInformer, type Informer, type Informers } from '#apiserver/registry/informers';
+import type { Scheme } from '#apiserver/registry/scheme';
+import type { StorageFactory } from '#apiserver/registry/storage-factory';
+import type { Store } from '#apiserver/registry/store';
+
+/** Informers over the watch caches. `storeOf`: stores of resources that the scheme does not have. */
+export function informersOf(scheme: Scheme, storage: StorageFactory, storeOf: (resource: GroupResource) => Store | undefined): Informers {
+  return {
+    for<T extends KubeObject>(resource: GroupResource): Informer<T> {
+      const definition = scheme.resource(resource);
+      const store = definition?.storagePath ? storage.storeFor(definition, scheme.schemasOf(resource.group)) : storeOf(resource);
+      if (!store) throw new Error(`informers: ${resource.resource}.${resource.group} is not stored here`);
+      return new CacherInformer<T>(
+        store.cacher,
+        (namespace, name) => store.key(namespace, name),
+        (namespace) => store.prefix(namespace),
+      );
+    },
+  };
+}
