@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { quote } from '#apimachinery/runtime/quote';
 import type { Credential, CredentialSource } from './credential-source.ts';
 
-/** Upstream: client-go/transport/token_source.go (a minute, of which the last ten seconds do not count). */
+/**
+ * Time for which a token is used without rereading the file. Upstream: client-go/transport/token_source.go (a minute, of which the
+ * last ten seconds do not count).
+ */
 const freshMs = 50_000;
 
 /**

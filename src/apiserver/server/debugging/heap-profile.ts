@@ -14,8 +14,8 @@ export interface HeapProfileOptions {
 }
 
 /**
- * Samples what this thread allocates for so long, by where: V8 knows it of the time of the sampling only. The gzipped message
- * of pprof. It ends sooner where `cancelled` says so.
+ * Samples the allocations of this thread by call stack for the given time, until `cancelled` at most; V8 has no data from before.
+ * Returns the gzipped pprof message.
  */
 export async function heapProfile({ milliseconds, countsCollected, cancelled }: HeapProfileOptions): Promise<Buffer> {
   const { Session } = await import('node:inspector/promises');
