@@ -6,7 +6,7 @@ import { AdmissionChain } from './admission-chain.ts';
 import { TracedAdmission } from './traced-admission.ts';
 import { type AdmissionTarget, RequestAdmission } from './request-admission.ts';
 
-/** An endpoint of which the interceptor needs the admission target only. */
+/** The part of an endpoint that the interceptor uses. */
 interface AdmittedEndpoint {
   readonly admission: AdmissionTarget;
 }

@@ -68,7 +68,7 @@ export class ResourceConfig {
     );
   }
 
-  /** Returns the resources that would be enabled without overrides but are disabled by them. */
+  /** Returns the resources that are enabled by default but disabled by overrides. */
   switchedOff(groups: readonly ApiGroup[]): ApiGroup[] {
     return selected(groups, (resource) => isOnByDefault(resource) && !this.isEnabled(resource));
   }
