@@ -19,10 +19,10 @@ export interface VerbHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void>;
 }
 
-/** What else Nest may find on a handler. */
+/** Other Nest metadata that handlers may have. */
 const others = [GUARDS_METADATA, PIPES_METADATA, EXCEPTION_FILTERS_METADATA];
 
-/** The providers behind the verbs. */
+/** Providers of the verb handlers. */
 export const verbProviders = [
   GetHandler,
   ListHandler,
@@ -34,7 +34,7 @@ export const verbProviders = [
   DeleteCollectionHandler,
 ];
 
-/** Turns handler classes into functions that run the guards and interceptors that Nest finds on them: compiled once, at start. See docs/adr. */
+/** Compiles handler classes to functions that run the guards and interceptors declared on them, once at start. See docs/adr. */
 @Injectable()
 export class VerbCompiler {
   constructor(
@@ -65,7 +65,7 @@ export class VerbCompiler {
     };
   }
 
-  /** undefined: there is something on the handler that only Nest can run. */
+  /** Returns the opening interceptors of a handler; undefined if it has metadata that only Nest can run. */
   #openingInterceptors(handler: VerbHandler): OpeningInterceptor[] | undefined {
     const places = [handler.constructor, handler.handle];
     if (others.some((metadata) => places.some((place) => Reflect.hasMetadata(metadata, place)))) return undefined;
@@ -78,7 +78,7 @@ export class VerbCompiler {
 
   #verbs: VerbHandlers | undefined;
 
-  /** All verbs. Not before the application's providers are there: interceptors are looked up as instances. */
+  /** Handlers of all verbs. Available after the application's providers, because interceptors are looked up as instances. */
   get verbs(): VerbHandlers {
     return (this.#verbs ??= {
       get: this.compile(this.get),

@@ -57,7 +57,7 @@ interface PolicySet<S extends PolicySpec> {
 
 export interface PolicySourceOptions<S extends PolicySpec, C> {
   readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
-  /** Compiles a policy in steps that yield to the event loop, because it may have 40,000 expressions. Must not throw. */
+  /** Compiles a policy; yields between expressions, of which there may be 40,000. Must not throw. */
   compile(spec: S): Steps<C>;
   readonly services: Pick<PolicyServices, 'informers' | 'shutdownSignal' | 'manifests'>;
   /** Policies in files. They precede those of the API and also apply to policies themselves. */
