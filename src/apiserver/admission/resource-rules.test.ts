@@ -37,7 +37,7 @@ describe('matchingRules', () => {
     expect(matchingRules([{ ...everything, ...rule }], true, { ...create, ...request })).toHaveLength(matches ? 1 : 0);
   });
 
-  it('returns the match of the request's own resource first, then other versions and groups in the order of the rules', () => {
+  it("returns the match of the request's own resource first, then other versions and groups in the order of the rules", () => {
     const rules = [
       { ...everything, apiGroups: ['extensions'] },
       { ...everything, apiVersions: ['v1beta1'], apiGroups: ['apps'] },

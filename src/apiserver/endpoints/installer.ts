@@ -91,7 +91,9 @@ export class Installer {
     for (const definition of group.resources) {
       const endpoints = versions.get(`${definition.group}/${definition.version}`);
       if (!endpoints)
-        throw new Error(`installer: ${definition.resource} has version ${groupVersionString(definition)}, which its group does not declare`);
+        throw new Error(
+          `installer: ${definition.resource} has version ${groupVersionString(definition)}, which its group does not declare`,
+        );
       for (const [path, endpoint] of this.endpointsOf(definition, this.#builtIn)) endpoints.set(path, endpoint);
     }
     return versions;

@@ -12,7 +12,7 @@ const missingHost = '400 Bad Request: missing required Host header';
 const unsupportedVersion = '505 HTTP Version Not Supported: unsupported protocol version';
 const unsupportedCoding = '501 Not Implemented';
 
-/** The real server's answers. */
+/** Responses of kube-apiserver. */
 it.each([
   { lines: ['GET / HTTP/2.0', host], status: unsupportedVersion },
   { lines: ['GET / HTTP/3.0', host], status: unsupportedVersion },
@@ -75,6 +75,6 @@ it.each([
   ['https://other', ''],
   ['https://other?b', '?b'],
   ['/a?next=https://other/b', '/a?next=https://other/b'],
-])('the target %s is the path %s', (target, path) => {
+])('target %s is served as path %s', (target, path) => {
   expect(originForm(target)).toBe(path);
 });

@@ -54,7 +54,7 @@ describe('negotiate', () => {
     else expect(negotiate(accept, restrictions, true)).toMatchObject(want);
   });
 
-  it('does not apply the router's check to custom resources', () => {
+  it("does not apply the router's check to custom resources", () => {
     expect(() => negotiate('text/html', customResourceRestrictions)).toThrow(/only the following media types are accepted/);
     expect(negotiate('application/*', customResourceRestrictions)).toMatchObject({ mediaType: 'application/json' });
   });

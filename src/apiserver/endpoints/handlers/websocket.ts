@@ -104,7 +104,7 @@ const pong = 0xa;
 const normal = Buffer.from([0x03, 0xe8]);
 const protocolError = Buffer.from([0x03, 0xea]);
 
-/** Sends messages to a client. Of the client's frames it handles only ping and close. */
+/** Sends messages to a client. It handles only ping and close frames of the client. */
 class WebSocketStream implements ResponseStream {
   readonly #socket: Duplex;
   readonly #form: MessageForm;

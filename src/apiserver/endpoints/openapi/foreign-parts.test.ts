@@ -80,7 +80,7 @@ describe('addForeignPart', () => {
   });
 });
 
-it('two servers' different definitions of one name are both in the joined document', async () => {
+it("two servers' different definitions of one name are both in the joined document", async () => {
   const document = (path: string, X: JsonSchema): V3Document => ({
     info: {},
     paths: {

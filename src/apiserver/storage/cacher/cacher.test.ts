@@ -69,7 +69,7 @@ describe.each([
     it.each([
       ['ready', true],
       ['not ready', false],
-    ])('of an invalid name returns nothing when the cache is %s', async (_name, isReady) => {
+    ])('returns nothing for an invalid name when the cache is %s', async (_name, isReady) => {
       if (!isReady) storage.listError = new Error('storage is away');
       const cacher = newCacher(storage, { clock });
       cachers.push(cacher);
@@ -79,7 +79,7 @@ describe.each([
       expect(await cacher.get('/pods/ns/a\0b')).toBeUndefined();
     });
 
-    it('of an invalid name returns an empty list', async () => {
+    it('returns an empty list for an invalid name', async () => {
       const cacher = await start(storage);
       const revision = await put(storage, '/pods/ns/a');
       const exact = { resourceVersion: String(revision), resourceVersionMatch: 'Exact' as const };
@@ -295,7 +295,7 @@ describe.each([
     });
 
     // Upstream: TestMatchExactResourceVersionFallback, RunTestCompactRevision.
-    it('of a compacted state fails with 410', async () => {
+    it('fails with 410 for a compacted state', async () => {
       await storage.compact(4);
       expect(await statusOf(() => list(cacher, { resourceVersion: '1', resourceVersionMatch: 'Exact' }))).toBe(
         '410 Expired: The resourceVersion for the provided list is too old.',
