@@ -177,7 +177,7 @@ export class VersionedForms implements ObjectForms {
     if (!this.#isParentKind) return { type, shape: type && shapeOf(type), definition: undefined };
     if (groupVersionString(kind) === groupVersionString(own)) return this.#formOf(definition, type);
     const other = this.#others().find((definition) => isVersionOf(definition, kind));
-    if (!other) throw new Error(`unable to convert to ${groupVersionString(kind)}: ${definition.resource} are not served in it`);
+    if (!other) throw new Error(`unable to convert to ${groupVersionString(kind)}: ${definition.resource} are not served in this version`);
     return this.#formOf(other, this.#options.source.types(other).struct(other.schema));
   }
 

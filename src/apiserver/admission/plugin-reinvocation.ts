@@ -8,7 +8,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
  */
 export class PluginReinvocation {
   #last: KubeObject | undefined;
-  /** Called ones with reinvocationPolicy IfNeeded that have not seen a later change. */
+  /** Called webhooks or policies with reinvocationPolicy IfNeeded that have not seen a later change. */
   #invoked = new Set<string>();
   readonly #required = new Set<string>();
 

@@ -23,7 +23,7 @@ import {
 import type { EventsOfTurn } from './events-of-turn.ts';
 import type { AuditDecision } from './policy.ts';
 
-/** Upstream: apiserver/pkg/audit/request.go. */
+/** Maximum length of a recorded user agent. Upstream: apiserver/pkg/audit/request.go. */
 const maxUserAgentLength = 1024;
 /** Duration from which a request's latency is annotated. */
 const slowMs = 500;

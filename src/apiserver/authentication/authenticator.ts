@@ -31,7 +31,7 @@ export interface TokenAuthenticator {
 }
 
 /**
- * Authenticates requests in one way. Returns the user, or undefined if the request has no credentials of its kind. Throws for wrong
+ * An authentication method. Returns the user, or undefined if the request has no credentials of its kind. Throws for wrong
  * credentials; the reason is logged, and the client receives only Unauthorized.
  */
 export interface Authenticator {

@@ -13,7 +13,7 @@ export class PathMux {
 
   /** Adds a handler. Throws for a duplicate path. `listed` paths are shown at `/`. */
   handle(path: string, handler: Handler, listed = true): void {
-    if (this.#exact.has(path)) throw new Error(`mux: ${path} has a handler already`);
+    if (this.#exact.has(path)) throw new Error(`mux: duplicate handler for ${path}`);
     this.#exact.set(path, handler);
     if (listed) this.#listed.add(path);
   }

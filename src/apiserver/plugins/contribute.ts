@@ -10,7 +10,7 @@ export type Contribution = PluginClass<object> | ContributedValue;
 export const Contribution = Symbol.for('kubenest.Contribution');
 
 /**
- * The default export of a package that has nothing else to bind. One whose classes share things binds these, too:
+ * Returns the default export of a package that has no other bindings. A package whose classes share dependencies binds them too:
  *
  *     export default new ContainerModule(({ bind }) => {
  *       bind(Directory).toSelf().inSingletonScope();

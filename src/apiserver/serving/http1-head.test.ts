@@ -38,7 +38,7 @@ it.each([
   { lines: ['POST / HTTP/1.1', host, 'Transfer-Encoding: identity'], status: unsupportedCoding },
   { lines: ['POST / HTTP/1.1', host, 'Transfer-Encoding: gzip, chunked'], status: unsupportedCoding },
   { lines: ['POST / HTTP/1.1', host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], status: unsupportedCoding },
-])('$lines is answered with $status', ({ lines, status }) => {
+])('rejects $lines with $status', ({ lines, status }) => {
   expect(inspect(...lines)).toMatchObject({ status });
 });
 

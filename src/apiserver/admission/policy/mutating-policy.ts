@@ -39,7 +39,7 @@ export class MutatingPolicy {
     this.#ignoresFailures = spec.failurePolicy === 'Ignore';
   }
 
-  /** Compiles a policy, one expression in each step. Compilation errors fail the requests that match. */
+  /** Compiles a policy; yields between expressions. Compilation errors fail the requests that match. */
   static *compile(spec: MutatingPolicySpec): Steps<MutatingPolicy> {
     const compiler = new PolicyCompiler('stored');
     const options = { params: spec.paramKind !== undefined, authorizer: true };

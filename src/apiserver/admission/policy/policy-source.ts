@@ -65,8 +65,8 @@ export interface PolicySourceOptions<S extends PolicySpec, C> {
 }
 
 /**
- * Compiles policies when they change. Which of them a sort of requests concerns is found out once for each change, so that
- * policies that do not match cost nothing.
+ * Compiles policies when they change. The policies that may match a kind of request are determined once after each change, so that
+ * the others cost nothing.
  */
 export class PolicySource<S extends PolicySpec, C> {
   readonly #policies: Informer<Policy<S>>;
@@ -78,7 +78,7 @@ export class PolicySource<S extends PolicySpec, C> {
   #bound: { readonly fixed: readonly BoundPolicy<S>[]; readonly all: readonly BoundPolicy<S>[] } | undefined;
   #bySort = new WeakMap<ObjectForms, Map<string, readonly PolicyCandidate<S, C>[]>>();
 
-  /** Throws for files that cannot be taken. */
+  /** Throws for invalid files. */
   constructor({ kind, compile, services: { informers, shutdownSignal, manifests }, files }: PolicySourceOptions<S, C>) {
     const resource = kind.slice(0, -1).toLowerCase();
     this.#policies = informers.for({ group, resource: `${resource}ies` });

@@ -74,7 +74,7 @@ export class ValidatingPolicy {
     this.#ignoresFailures = spec.failurePolicy === 'Ignore';
   }
 
-  /** Compiles a policy, one expression in each step. Compilation errors fail the requests that match. */
+  /** Compiles a policy; yields between expressions. Compilation errors fail the requests that match. */
   static *compile(spec: ValidatingPolicySpec): Steps<ValidatingPolicy> {
     const compiler = new PolicyCompiler('stored');
     const params = spec.paramKind !== undefined;

@@ -19,7 +19,7 @@ test.each([
   { value: 1e100, want: '1e+100' },
   { value: Number.POSITIVE_INFINITY, want: '+Inf' },
   { value: Number.NaN, want: 'NaN' },
-])('$value is written as Go has it', ({ value, want }) => {
+])('$value is formatted like Go', ({ value, want }) => {
   expect(goNumber(value)).toBe(want);
 });
 

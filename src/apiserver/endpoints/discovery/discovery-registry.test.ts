@@ -22,7 +22,7 @@ const names = (registry: DiscoveryRegistry) =>
   );
 
 describe('DiscoveryRegistry', () => {
-  it('orders groups by priority and name, versions by priority and kube-aware', () => {
+  it('orders groups by priority and name, versions by priority and kube-aware order', () => {
     const registry = new DiscoveryRegistry();
     registry.set('a', [
       group('b.io', 100, { v1: 1, v2: 1, v1beta1: 9 }),

@@ -11,7 +11,7 @@ export interface Auditing extends AuditOutlet {
   readonly policy: PolicyEvaluator;
 }
 
-/** Enables audit annotations for the filters behind it. Upstream: endpoints/filters/audit_init.go. */
+/** Enables audit annotations for subsequent filters. Upstream: endpoints/filters/audit_init.go. */
 export function withAuditAnnotations(auditing: Auditing | undefined): Filter {
   if (!auditing) return (next) => next;
   return (next) => (context) => {

@@ -1,7 +1,7 @@
 import type { Filter } from '#apiserver/request/request-context';
 
 /**
- * Enables `warn` for the filters and handlers behind it, which adds Warning headers to the response. Upstream:
+ * Enables `warn` for subsequent filters and handlers, which adds Warning headers to the response. Upstream:
  * endpoints/filters/warning.go.
  */
 export const withWarningRecorder: Filter = (next) => (context) => {

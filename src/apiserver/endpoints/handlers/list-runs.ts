@@ -46,7 +46,7 @@ export class LargeLists {
     this.#recent = new RecentRuns(mostKept / 4);
   }
 
-  /** See `RecentRuns.begin`. */
+  /** Marks the start of a large list; returns the function to call at its end. */
   begin(): () => void {
     return this.#recent.begin();
   }

@@ -53,7 +53,7 @@ function validateWatchOptions(options: ListQuery): FieldError[] {
       errors.push(notSupported(matchPath, options.resourceVersionMatch, ['NotOlderThan']));
     if (options.continue) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
   } else if (options.continue && options.sendInitialEvents === undefined && (!options.resourceVersion || options.resourceVersion === '0')) {
-    // For such watches upstream sets the match itself. SetListOptionsDefaults in
+    // For such watches upstream sets the match itself: SetListOptionsDefaults in
     // apimachinery/pkg/apis/meta/internalversion/defaults.go.
     errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
   }

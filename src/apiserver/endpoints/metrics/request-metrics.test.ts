@@ -68,7 +68,7 @@ test.each([
   { ask: `PATCH ${configMaps}/b`, want: 'scope=resource,verb=PATCH' },
   { ask: `PATCH ${configMaps}/b`, type: 'application/apply-patch+yaml', want: 'scope=resource,verb=APPLY' },
   { ask: `DELETE ${configMaps}`, want: 'scope=namespace,verb=DELETE' },
-])('$ask is counted as upstream counts it: $want', async ({ ask, want, type, isCustom = false }) => {
+])("$ask has upstream's labels: $want", async ({ ask, want, type, isCustom = false }) => {
   const [method = '', url = ''] = ask.split(' ');
   const [path = '', query = ''] = url.split('?');
   const registry = new Registry();

@@ -120,7 +120,7 @@ export const rootDocumentNames: readonly string[] = Object.keys(roots);
 /** Returns the document of a path that belongs to no group, such as `version`. */
 export function rootDocument(name: string, tables: TableFolder): OpenApiV3Document {
   const root = Object.hasOwn(roots, name) ? roots[name] : undefined;
-  if (!root) throw new Error(`openapi: no document ${name}`);
+  if (!root) throw new Error(`openapi: unknown document ${name}`);
   const [path, tag, operationId, description, type, mediaTypes] = root;
   const types = new DocumentTypes(tables);
   return documentOf(

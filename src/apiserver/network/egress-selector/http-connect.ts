@@ -59,7 +59,7 @@ export function tunnelThrough(socket: Duplex, proxyAddress: string, endpoint: En
     const fail = (reason: string): void =>
       settle(new Error(`reading HTTP response from CONNECT to ${address} via proxy ${proxyAddress} failed: ${reason}`));
     const listeners = {
-      // Parses the head by hand, so that the caller starts to read at the first byte after it.
+      // Reads only the head from the socket, so that the caller starts to read at the first byte after it.
       readable(): void {
         const chunk = socket.read() as Buffer | null;
         if (!chunk) return;

@@ -8,7 +8,7 @@ const space = { type: 'space', unit: 'bytes' };
 
 export interface HeapProfileOptions {
   readonly milliseconds: number;
-  /** Also counts objects that were collected meanwhile. */
+  /** True if objects that were garbage-collected meanwhile are also counted. */
   readonly countsCollected: boolean;
   readonly cancelled: AbortSignal;
 }

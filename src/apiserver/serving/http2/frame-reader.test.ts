@@ -116,6 +116,6 @@ it.each([
   { name: 'a truncated number', bytes: frame(frameTypes.windowUpdate, 0, 1, Buffer.alloc(3)), reason: 'must have 4 bytes' },
   { name: 'padding without its length', bytes: frame(frameTypes.data, flags.padded, 1, Buffer.alloc(0)), reason: 'a frame is too short' },
   { name: 'more padding than payload', bytes: frame(frameTypes.data, flags.padded, 1, Buffer.from([3, 0, 0])), reason: 'padding exceeds' },
-])('refuses $name', ({ bytes, reason }) => {
+])('rejects $name', ({ bytes, reason }) => {
   expect(() => read(bytes, [])).toThrow(reason);
 });

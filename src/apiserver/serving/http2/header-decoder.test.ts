@@ -91,7 +91,7 @@ it.each([
   { name: 'Huffman code padded with zeros', block: '4001618118', reason: 'invalid Huffman code' },
   { name: 'Huffman code with a whole byte of padding', block: '40016183' + '1fffff', reason: 'invalid Huffman code' },
   { name: 'Huffman code with the end-of-string symbol', block: '40016184ffffffff', reason: 'invalid Huffman code' },
-])('refuses $name', ({ block, reason }) => {
+])('rejects $name', ({ block, reason }) => {
   expect(() => decode(new HeaderDecoder(4096), block)).toThrow(
     expect.objectContaining({ code: errorCodes.compressionError, message: expect.stringContaining(reason) }),
   );

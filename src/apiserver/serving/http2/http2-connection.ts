@@ -509,7 +509,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     if (!this.#brokenStreams.use()) throw new Http2Error(errorCodes.enhanceYourCalm, 'too many aborted requests');
   }
 
-  /** Rejects a request. */
+  /** Rejects a request with RST_STREAM. */
   #refuse(id: number, code: ErrorCode): void {
     this.#countBrokenStream();
     this.#queueNumber(frameTypes.resetStream, id, code);

@@ -278,7 +278,7 @@ describe.each([
     });
 
     // Upstream: RunTestListInconsistentContinuation.
-    it('answers a token of a compacted state with 410 and a token for the current state of the rest', async () => {
+    it('fails with 410 for a token of a compacted state and returns a token for the rest in the current state', async () => {
       const token = encodeContinue('/pods/ns/a\0', '/pods/', 1);
       await storage.compact(4);
       const error = (await list(cacher, { limit: 1, continue: token }).catch((reason: unknown) => reason)) as StatusError;
@@ -460,7 +460,7 @@ describe('a cache that is not ready', () => {
   };
 
   // Upstream: TestTooManyRequestsNotReturned, TestGetCacheBypass, TestWatchCacheBypass, TestWatchNotHangingOnStartupFailure.
-  it('lets the storage answer where it can and answers 429 otherwise', async () => {
+  it('reads from the storage where possible and fails with 429 otherwise', async () => {
     const { storage, clock, cacher } = failing();
     await clock.advance(10);
     const revision = await put(storage, '/pods/ns/a');
@@ -524,7 +524,7 @@ describe('a cache that is not ready', () => {
 
 describe('a cache fed by a watch', () => {
   // Upstream: TestConsistentReadFallback.
-  it('lets the storage answer when the cache does not catch up in time', async () => {
+  it('reads from the storage when the cache does not catch up in time', async () => {
     const storage = newStorage(false);
     const clock = new FakeClock();
     const cacher = await start(storage, { clock });

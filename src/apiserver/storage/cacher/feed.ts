@@ -15,7 +15,7 @@ export interface FeedSubscriber {
 }
 
 const retryMs = 1_000;
-/** Upstream: apiserver/pkg/storage/cacher/progress/watch_progress.go. */
+/** Interval of progress requests. Upstream: apiserver/pkg/storage/cacher/progress/watch_progress.go. */
 const progressMs = 100;
 
 /**

@@ -4,7 +4,7 @@ import { BookmarkEvent } from './watch-event.ts';
 import type { WatchGroups } from './watch-groups.ts';
 import type { Watcher } from './watcher.ts';
 
-/** Upstream: cacher.go (bookmarkFrequency before the deadline). */
+/** Time before the end of a watch at which it gets a bookmark. Upstream: cacher.go (bookmarkFrequency before the deadline). */
 const bookmarkBeforeDeadlineMs = 2_000;
 
 export interface WatchTimerOptions {
