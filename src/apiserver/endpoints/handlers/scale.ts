@@ -26,7 +26,7 @@ const unsetReplicas = -2_147_483_648;
 
 function bindingOf({ definition, subresource }: ResourceEndpoint): ScaleBinding {
   const binding = definition.subresources[subresource]?.scale;
-  if (!binding) throw new Error(`scale: ${definition.resource} has no scale subresource`);
+  if (!binding) throw new Error(`no scale subresource of ${definition.resource}`);
   return binding;
 }
 
