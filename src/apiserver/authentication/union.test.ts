@@ -19,7 +19,7 @@ describe('UnionAuthenticator', () => {
     { name: 'a success after an error', asked: [says(new Error('bad')), says(jane)], want: jane },
     { name: 'a late success', asked: [says(undefined, true), says(jane, true)], want: jane },
     { name: 'nobody', asked: [says(undefined), says(undefined, true)], want: undefined },
-  ])('takes $name', async ({ asked, want }) => {
+  ])('uses $name', async ({ asked, want }) => {
     expect(await new UnionAuthenticator(asked).authenticate(nothing)).toEqual(want);
   });
 

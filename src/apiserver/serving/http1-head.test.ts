@@ -50,7 +50,7 @@ it.each([
   { lines: ['M-SEARCH / HTTP/1.1', host] },
   { lines: ['POST / HTTP/1.1', host, 'Transfer-Encoding: Chunked '] },
   { lines: ['GET https://other/a HTTP/1.1', host] },
-])('$lines is left as it is', ({ lines }) => {
+])('does not change $lines', ({ lines }) => {
   expect(inspect(...lines)).toEqual({ bytes: Buffer.from(`${lines.join('\r\n')}\r\n\r\n`) });
 });
 

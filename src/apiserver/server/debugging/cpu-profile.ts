@@ -48,7 +48,7 @@ function builderOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): 
   const stackOf = (id: number | undefined): number[] => (id === undefined ? [] : [id, ...stackOf(parents.get(id))]);
   const builder = new PprofBuilder([{ type: 'samples', unit: 'count' }, cpuTime]);
   for (const [id, { count, microseconds }] of seen) builder.addSample(stackOf(id), [count, Math.max(0, microseconds) * 1_000]);
-  // V8 identifies nodes by ids, so each node is a location and function of its own.
+  // V8 identifies nodes by IDs, so each node is a location and function of its own.
   for (const { id, callFrame } of nodes) builder.addFrame(id, callFrame);
   return builder;
 }

@@ -35,7 +35,7 @@ export class FrameReader {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** Identifies the incomplete frame; undefined if there is none, or if it is DATA. */
+  /** Number of the incomplete frame; undefined if there is none, or if it is DATA. */
   get partialFrame(): number | undefined {
     return this.#kept.length > 0 ? this.#frames : undefined;
   }
