@@ -46,6 +46,18 @@ export interface InstallerOptions {
   readonly features: FeatureGates;
 }
 
+/** Properties of an endpoint that differ from those of its resource. */
+interface EndpointTraits {
+  readonly kind?: GroupVersionKind;
+  /** Name of the type of the request's objects. */
+  readonly schema?: string;
+  /** Strategy of writes; undefined: that of the resource. */
+  readonly strategy?: Strategy | undefined;
+  /** The endpoint's own strategy, without the resource's. */
+  readonly own?: Strategy;
+  readonly columns?: readonly Column[];
+}
+
 /** Types, store and versions of resources. */
 export interface ResourceSource {
   types(definition: ResourceDefinition): TypeSource;
@@ -102,7 +114,7 @@ export class Installer {
   /** Yields the endpoints of a resource and its subresources: `pods`, `pods/status`. */
   *endpointsOf(definition: ResourceDefinition, source: ResourceSource): Iterable<[string, InstalledEndpoint]> {
     const special = source.special(definition, '');
-    const main = this.#endpoint(source, definition, '', definition, definition.schema, undefined, definition.strategy, definition.columns);
+    const main = this.#endpoint(source, definition, '', {});
     yield [definition.resource, { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special) }];
     for (const [name, subresource] of Object.entries(definition.subresources)) {
       const installed = this.#subresource(source, definition, name, subresource);
@@ -120,16 +132,7 @@ export class Installer {
     const special = source.special(definition, name);
     if (subresource.kind === undefined) {
       const { strategy, verbs } = subresource as ParentSubresource;
-      const endpoint = this.#endpoint(
-        source,
-        definition,
-        name,
-        definition,
-        definition.schema,
-        inherit(definition.strategy, strategy),
-        strategy,
-        definition.columns,
-      );
+      const endpoint = this.#endpoint(source, definition, name, { strategy: inherit(definition.strategy, strategy), own: strategy });
       return { endpoint, namespaced, verbs: this.#verbs(verbs, special) };
     }
     if (!special) return undefined;
@@ -141,7 +144,7 @@ export class Installer {
     };
     // Connect subresources have no body: their options are in the query and have no schema.
     const schema = subresource.connect ? definition.schema : (subresource.schema ?? definition.schema);
-    const endpoint = this.#endpoint(source, definition, name, kind, schema, undefined, {}, subresource.columns ?? []);
+    const endpoint = this.#endpoint(source, definition, name, { kind, schema, own: {}, columns: subresource.columns ?? [] });
     const fieldManager = newFieldManager({
       type: endpoint.type,
       groupVersion: groupVersionString(kind),
@@ -165,11 +168,7 @@ export class Installer {
     source: ResourceSource,
     definition: ResourceDefinition,
     subresource: string,
-    kind: GroupVersionKind,
-    schema: string,
-    strategy: Strategy | undefined,
-    own: Strategy,
-    columns: readonly Column[],
+    { kind = definition, schema = definition.schema, strategy, own = definition.strategy, columns = definition.columns }: EndpointTraits,
   ): ResourceEndpoint {
     const types = source.types(definition);
     const stored = definition.storageVersion;
