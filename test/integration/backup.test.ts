@@ -238,7 +238,7 @@ describe('rejected operations', () => {
   it('a missing or in-memory store', async () => {
     const file = join(folder, 'none');
     await expect(backUp(file, [`--data-dir=${join(folder, 'nowhere')}`])).rejects.toThrow(/there is no .*kubenest.db/);
-    await expect(backUp(file, ['--ephemeral'])).rejects.toThrow(/a store in memory is gone with its server/);
+    await expect(backUp(file, ['--ephemeral'])).rejects.toThrow(/a store in memory exists only while its server runs/);
   });
 });
 
