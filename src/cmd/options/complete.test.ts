@@ -213,7 +213,7 @@ describe('--cert-dir', () => {
     await mkdir(join(folder, 'certs'));
     await writeFile(join(folder, 'certs/apiserver.crt'), 'x');
     expect((await problemsOf(`--cert-dir=${folder}/certs`))[0]).toBe(
-      `--cert-dir: ${folder}/certs has apiserver.crt and no apiserver.key: both are needed, or neither`,
+      `--cert-dir: ${folder}/certs has apiserver.crt but no apiserver.key: provide both or neither`,
     );
   });
 });
@@ -246,7 +246,7 @@ test('reads named files: certificates, SNI certificates, authorities, tokens', a
   expect(completed.admin).toBeUndefined();
   expect(await readdir(join(folder, 'data'))).toEqual(['pki']);
   await writeFile(join(folder, 'main.key'), other.key);
-  await expect(completed.readTls()).rejects.toThrow(`the key of ${folder}/main.key is not that of the certificate of ${folder}/main.crt`);
+  await expect(completed.readTls()).rejects.toThrow(`the key of ${folder}/main.key does not match the certificate of ${folder}/main.crt`);
 });
 
 test('reports all invalid files', async () => {
