@@ -105,7 +105,7 @@ describe('an object with fields managed in a removed version', () => {
       { maxReplicas: 1, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'D', name: 'd' } },
     ],
     ['policy/v1beta1', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', { minAvailable: 1 }],
-  ])('of a built-in kind (%s) can be created by a restore', async (apiVersion, path, spec) => {
+  ])('can be created by a restore if its kind is built in (%s)', async (apiVersion, path, spec) => {
     const managedFields = [{ manager: 'kubectl', operation: 'Update', apiVersion, fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': {} } }];
     expect((await client.call('POST', path, { metadata: { name: 'restored', managedFields }, spec })).status).toBe(201);
   });

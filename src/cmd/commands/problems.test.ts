@@ -9,7 +9,7 @@ import { problemsOf } from './problems.ts';
 
 it('reports problems of a configuration without a stack', () => {
   expect(problemsOf(new ConfigurationError(['a is unknown', 'b: must be positive']))).toEqual(['a is unknown', 'b: must be positive']);
-  expect(problemsOf(new UnavailableError('storage: nobody is there'))).toEqual(['storage: connection refused']);
+  expect(problemsOf(new UnavailableError('storage: connection refused'))).toEqual(['storage: connection refused']);
   expect(problemsOf(new TypeError('ours'))[0]).toMatch(/TypeError: ours\n +at /);
 });
 
