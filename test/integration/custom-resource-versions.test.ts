@@ -172,7 +172,7 @@ describe('an apply', () => {
     });
   });
 
-  it('of an EndpointSlice without endpoints changes nothing', async () => {
+  it('changes nothing for an EndpointSlice without endpoints', async () => {
     const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
     const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'empty' }, addressType: 'IPv4' };
     expect((await client.call('POST', path, slice)).body.endpoints).toBeNull();

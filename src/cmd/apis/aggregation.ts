@@ -71,8 +71,7 @@ export class Aggregation implements ServerPart, Disposable {
       clientCertificate: () => this.#certificate,
       onDiscovery: (groups) => discovery.set('aggregator', groups),
       onOpenApi: (documents) => openApi.setForeign(documents),
-      onError: (error) =>
-        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'cannot update an APIService'),
+      onError: (error) => log.error({ reason: error instanceof Error ? error.message : String(error) }, 'cannot update an APIService'),
     });
   }
 }

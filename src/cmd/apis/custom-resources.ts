@@ -68,8 +68,7 @@ export class CustomResources implements ServerPart, AsyncDisposable {
           documents.of(served.filter(({ isEstablished }) => isEstablished).flatMap(({ versions }) => versions)),
         );
       },
-      onError: (error) =>
-        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'cannot serve a custom resource'),
+      onError: (error) => log.error({ reason: error instanceof Error ? error.message : String(error) }, 'cannot serve a custom resource'),
     });
   }
 }

@@ -42,7 +42,7 @@ export const specialHandlers: SpecialHandlerClasses = {
   '/replicationcontrollers/scale': scale,
   '/services/proxy': { connect: ServiceProxyHandler },
   '/serviceaccounts/token': { create: TokenRequestHandler },
-  // Scale endpoint of custom resources.
+  // Scale subresource of every custom resource that declares it.
   'custom/scale': scale,
   'custom/computed': { create: ComputedCreateHandler },
   'apps/deployments/scale': scale,

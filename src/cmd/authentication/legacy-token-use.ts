@@ -16,10 +16,7 @@ export class LegacyTokenUse {
 
   readonly note = (secret: KubeObject): void => {
     noteLegacyTokenUse(this.client, secret, new Date()).catch((error: unknown) =>
-      this.log.error(
-        { reason: error instanceof Error ? error.message : String(error) },
-        'cannot label a service account token secret',
-      ),
+      this.log.error({ reason: error instanceof Error ? error.message : String(error) }, 'cannot label a service account token secret'),
     );
   };
 }

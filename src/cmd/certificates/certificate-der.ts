@@ -58,7 +58,7 @@ const extensionIds = {
 /** KeyUsage bits: digitalSignature and keyEncipherment for leaves, keyCertSign for authorities. */
 const leafUsage = 0b1010_0000;
 const authorityUsage = 0b1010_0100;
-/** Size of an uncompressed P-256 point, which ends the SubjectPublicKeyInfo. */
+/** Size of an uncompressed P-256 point, the last part of the SubjectPublicKeyInfo. */
 const pointBytes = 65;
 
 /** Returns a signed DER certificate with a random serial number. Throws if the issuer's certificate is invalid. */

@@ -59,7 +59,7 @@ test('a loaded authority signs under its own name', async () => {
   expect([certificate.checkIssued(ca), certificate.verify(ca.publicKey), certificate.subjectAltName]).toEqual([true, true, undefined]);
 });
 
-test("an authority with a version 1 certificate signs, although its names have other positions", async () => {
+test('an authority with a version 1 certificate signs, although its names have other positions', async () => {
   const elementsOf = (der: Buffer): Buffer[] =>
     new DerReader(new DerReader(der).element('no element').content).rest('no elements').map(({ whole }) => whole);
   const [tbs, ...rest] = elementsOf(ca.raw);

@@ -64,7 +64,9 @@ class Issuer {
   ) {
     const ca = readPair(folder, name);
     if (!ca)
-      throw new Error(`${join(folder, `${name}.crt`)} and ${name}.key are missing, although the folder exists: remove the folder or restore the files`);
+      throw new Error(
+        `${join(folder, `${name}.crt`)} and ${name}.key are missing, although the folder exists: remove the folder or restore the files`,
+      );
     this.ca = ca;
   }
 

@@ -55,7 +55,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
   }
 }
 
-/** Grace period of the exit after which open handles, such as a connection to an unresponsive store, no longer keep the process alive. */
+/** Grace period after which open handles, such as a connection to an unresponsive store, no longer delay the exit. */
 const lingerMs = 2_000;
 
 function endOnSignal(app: App): Promise<void> {
@@ -102,7 +102,10 @@ function reloading<T>(
       .then(
         () => log.info({ files }, 'configuration reloaded'),
         (error: unknown) =>
-          log.error({ files, reason: (error as Error).message }, 'cannot reload the changed configuration; the previous one remains in use'),
+          log.error(
+            { files, reason: (error as Error).message },
+            'cannot reload the changed configuration; the previous one remains in use',
+          ),
       );
   });
 }

@@ -87,8 +87,7 @@ function nameOf(
   plugins: ReadonlyMap<string, AdmissionPluginClass>,
   configurations: ReadonlyMap<string, object>,
 ): string {
-  if (typeof name !== 'string' || !plugins.has(name))
-    throw new Error(`${place}.name: unknown admission plugin ${JSON.stringify(name)}`);
+  if (typeof name !== 'string' || !plugins.has(name)) throw new Error(`${place}.name: unknown admission plugin ${JSON.stringify(name)}`);
   if (configurations.has(name)) throw new Error(`${place}.name: ${name} is configured twice`);
   return name;
 }

@@ -9,9 +9,7 @@ interface Flags {
 export function addDevCommands(program: Command): void {
   const command = program
     .command('dev')
-    .description(
-      'serve with plugin packages under development: rebuild and reload them on each change, and print the trace of every write',
-    )
+    .description('serve with plugin packages under development: rebuild and reload them on each change, and print the trace of every write')
     .option(
       '--plugin <folder>',
       'folder of a package; may be repeated (default: this folder)',

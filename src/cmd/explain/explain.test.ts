@@ -47,7 +47,12 @@ it('explains each object of a file', async () => {
 });
 
 it.each<{ name: string; present: string[]; status: number; says: RegExp }>([
-  { name: 'is authorized for all requests without present objects', present: [], status: 201, says: /ClusterRoleBinding "kubenest-explain"/ },
+  {
+    name: 'is authorized for all requests without present objects',
+    present: [],
+    status: 201,
+    says: /ClusterRoleBinding "kubenest-explain"/,
+  },
   {
     name: 'is authorized by roles',
     present: [limits],

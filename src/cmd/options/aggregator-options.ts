@@ -14,7 +14,5 @@ export class AggregatorOptions {
 }
 
 function pairProblem(certFile: string, keyFile: string): string | undefined {
-  return (certFile === '') === (keyFile === '')
-    ? undefined
-    : '--proxy-client-cert-file and --proxy-client-key-file must be given together';
+  return (certFile === '') === (keyFile === '') ? undefined : '--proxy-client-cert-file and --proxy-client-key-file must be given together';
 }

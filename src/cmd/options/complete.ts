@@ -297,7 +297,8 @@ export async function completeStorage({
   data,
   storage,
 }: ServerOptions): Promise<{ readonly config: StorageConfig; readonly rules: readonly EncryptionRule[] | undefined }> {
-  if (data.ephemeral || storage.storageBackend === 'memory') throw new OptionsError(['a store in memory exists only while its server runs']);
+  if (data.ephemeral || storage.storageBackend === 'memory')
+    throw new OptionsError(['a store in memory exists only while its server runs']);
   try {
     return {
       config: await storageOf(storage, join(resolve(data.dataDir), 'kubenest.db')),

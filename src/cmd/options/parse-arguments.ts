@@ -50,8 +50,7 @@ export function parseArguments(args: readonly string[], flags: ReadonlyMap<strin
     }
   }
   const filled = extra.filter((argument) => argument !== '');
-  if (filled.length > 0)
-    errors.push(`unexpected positional arguments: ${filled.map((argument) => JSON.stringify(argument)).join(' ')}`);
+  if (filled.length > 0) errors.push(`unexpected positional arguments: ${filled.map((argument) => JSON.stringify(argument)).join(' ')}`);
   return { texts, errors };
 }
 

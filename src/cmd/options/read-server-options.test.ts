@@ -84,12 +84,7 @@ describe('accepted', () => {
       0,
     ],
     ['empty values of flags of earlier versions', ['--cloud-provider=', '--cloud-config='], () => 0, 0],
-    [
-      'defaults of flags, some without an effect',
-      ['--watch-cache=true', '--audit-log-maxage=366', '--etcd-prefix=/registry'],
-      () => 0,
-      0,
-    ],
+    ['defaults of flags, some without an effect', ['--watch-cache=true', '--audit-log-maxage=366', '--etcd-prefix=/registry'], () => 0, 0],
     [
       'a default in another notation',
       ['--etcd-compaction-interval=300s', '--audit-webhook-batch-throttle-qps=10.0', '--kubelet-timeout=5000ms'],
@@ -273,7 +268,11 @@ describe('refused', () => {
       ['--service-cluster-ip-range=10.0.0.0/8'],
       ['specified --service-cluster-ip-range is too large; for 32-bit addresses, the mask must be >= 12'],
     ],
-    ['an invalid range', ['--service-cluster-ip-range=10.0.0.0'], ['--service-cluster-ip-range "10.0.0.0" must be a CIDR such as 10.0.0.0/24']],
+    [
+      'an invalid range',
+      ['--service-cluster-ip-range=10.0.0.0'],
+      ['--service-cluster-ip-range "10.0.0.0" must be a CIDR such as 10.0.0.0/24'],
+    ],
     [
       'two ranges of one family',
       ['--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24'],

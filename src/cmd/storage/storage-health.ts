@@ -52,7 +52,8 @@ export class StorageHealth {
   #note(lack: NoSpaceError | undefined): void {
     if (this.#isFull === (lack !== undefined)) return;
     this.#isFull = lack !== undefined;
-    if (lack) this.#log.error({ reason: lack.message }, 'the storage is full: all writes except deletions are rejected until space is available');
+    if (lack)
+      this.#log.error({ reason: lack.message }, 'the storage is full: all writes except deletions are rejected until space is available');
     else this.#log.info({}, 'the storage has space again');
   }
 }
