@@ -48,15 +48,14 @@ const flags = [
   // Keeps code that has not run for some collections. Otherwise each idle minute would discard code, and the next load would start in the
   // interpreter.
   '--no-flush-bytecode',
-  // Allocation-site pretenuring would allocate short-lived request objects directly in old space: a third of each write, which a young
-  // collection cannot free.
+  // Allocation-site pretenuring would allocate short-lived request objects directly in old space. This concerns a third of each
+  // write's memory, which a young collection could then not free.
   '--no-allocation-site-pretenuring',
 ];
 
 /**
- * At most an eighth of the number of calls that V8 waits for, which is designed for short-lived pages. TurboFan keeps its default:
- * compiling early would use more processor time during the first requests of each kind than it saves (a quarter of the first watches' 99th
- * percentile).
+ * At most an eighth of V8's default number of calls, which suits short-lived web pages. TurboFan keeps its default: early compilation
+ * would delay the first requests of each kind by more than it saves (a quarter of the first watches' 99th percentile).
  */
 const servingFlags = ['--invocation-count-for-maglev=50', '--minimum-invocations-after-ic-update=50'];
 
