@@ -51,7 +51,7 @@ class Explanation {
 
   /**
    * Prepares an empty server as controllers would: creates namespaces with their service account. Authorizes the user for all requests if
-   * the present objects contain no rules.
+   * there are no present objects.
    */
   async prepare(present: readonly KubeObject[], objects: readonly KubeObject[]): Promise<void> {
     const namespaces = new Set([...present, ...objects].map(({ metadata }) => metadata.namespace ?? this.options.namespace));
@@ -61,7 +61,7 @@ class Explanation {
     }
     for (const object of present) {
       const { status, text } = await this.#create(object);
-      if (status >= 400) throw new Error(`${object.kind} ${object.metadata.name ?? ''} could not be created: ${messageOf(text)}`);
+      if (status >= 400) throw new Error(`cannot create ${object.kind} ${object.metadata.name ?? ''}: ${messageOf(text)}`);
     }
     if (this.options.user !== undefined && present.length === 0) await this.#create(everythingFor(this.options.user));
     if (this.options.verb !== 'create' && this.options.verb !== 'apply') for (const object of objects) await this.#create(object);
