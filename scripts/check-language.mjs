@@ -9,13 +9,17 @@ const root = resolve(fileURLToPath(import.meta.url), '../..');
 
 /** Folders whose texts follow the guide; lint keeps them so. Add a folder once it has no findings. */
 const finishedFolders = [
+  'plugins',
+  'scripts',
   'src/apiextensions-apiserver',
   'src/apimachinery',
   'src/apiserver',
+  'src/cmd',
   'src/kube-aggregator',
   'src/kubernetes',
   'src/sdk',
   'src/testing',
+  'test',
 ];
 
 const nounOrVerb = 'start with a noun phrase or a verb in the third person ("Returns …", "True if …", "Number of …")';

@@ -29,7 +29,7 @@ const nodePackages = {
   ],
 };
 
-/** Completes the missing steps and returns the path of the right Node. Throws an Error that tells the user what to do. */
+/** Completes the missing steps and returns the path of the right Node. Throws an Error with instructions for the user. */
 export function setUp({ build = true, types = false } = {}) {
   installPackages();
   const node = findNode() ?? getNode();

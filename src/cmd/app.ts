@@ -26,31 +26,31 @@ import { OpenedStorage } from './storage/opened-storage.ts';
 
 export type { AppExtensions } from './modules/app.module.ts';
 
-/** A server that is put together and not yet started. */
+/** A server that is created but not yet started. */
 export interface App {
   readonly server: GenericServer;
   readonly nest: INestApplication;
   readonly log: Log;
   readonly storage: StorageFactory;
   readonly scheme: Scheme;
-  /** Listens, runs the post-start hooks, and resolves when /readyz would say ok. */
+  /** Listens, runs the post-start hooks, and resolves once /readyz succeeds. */
   start(): Promise<AddressInfo | undefined>;
-  /** Serves with other certificates from the next handshake on, and trusts other authorities of clients at once. */
+  /** Uses new certificates from the next handshake on, and new client authorities at once. */
   reloadCertificates(tls: TlsOptions): void;
-  /** Encrypts by other keys from the next write on; only where something is encrypted. Rejects if a key service is not well. */
+  /** Uses new encryption keys from the next write on; only for a store with encryption. Rejects if a key service is unhealthy. */
   reloadEncryption(rules: readonly EncryptionRule[]): Promise<void>;
-  /** Requests that come from now on are audited as this policy says. */
+  /** Applies a new audit policy to subsequent requests. */
   reloadAudit(policy: AuditPolicy): void;
-  /** Asks other authorizers from the next request on. */
+  /** Applies new authorizers to subsequent requests. */
   reloadAuthorization(config: ServerConfig['authorization']): void;
-  /** Takes tokens of other issuers, and lets strangers in elsewhere, from the next request on. Throws for what needs a start. */
+  /** Applies new token issuers and anonymous paths to subsequent requests. Throws for changes that require a restart. */
   reloadAuthentication(config: AuthenticationConfig): void;
-  /** Shows the servers behind APIServices another certificate from the next connection on. */
+  /** Presents a new client certificate to the servers behind APIServices on subsequent connections. */
   reloadAggregation(config: AggregationConfig): void;
   stop(): Promise<void>;
 }
 
-/** Creates a server. Rejects if anything of it cannot be created; nothing is left open then. */
+/** Creates a server. Rejects, and leaves nothing open, if a part of it cannot be created. */
 export async function createApp(config: ServerConfig, extensions: AppExtensions = {}): Promise<App> {
   const lifetime = new Lifetime();
   try {

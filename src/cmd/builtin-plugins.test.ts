@@ -13,12 +13,12 @@ describe('the list of built-in admission plugins', () => {
     expect(ours).toEqual(upstream.order.filter((name) => admissionPlugins.has(name)));
   });
 
-  it('has every plugin of upstream, those that were removed too', () => {
+  it('contains every plugin of upstream, including removed ones', () => {
     const all = [...upstream.order, ...upstream.removedUpstream];
     expect(names.toSorted()).toEqual([...all].sort());
   });
 
-  it.each(names)('%s is the name that the class says', (name) => {
+  it.each(names)('%s is the name that the class declares', (name) => {
     expect(admissionPluginOptions(admissionPlugins.get(name)!).name).toBe(name);
   });
 });

@@ -28,7 +28,7 @@ import type { TokenTable } from '#plugins/authentication/token-auth';
 import type { ExternalSigner } from '#kubernetes/serviceaccount/external-signer';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 
-/** One of the authorizers that are asked in turn. */
+/** Configuration of one authorizer in the chain. */
 export type AuthorizerConfig =
   | { readonly type: 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' }
   | { readonly type: 'AlwaysAllowPaths'; readonly paths: readonly string[] }
@@ -42,7 +42,7 @@ export interface WebhookConfig extends Omit<WebhookAuthorizerOptions, 'now'> {
 
 /** An issuer of ID tokens. */
 export type OidcConfig = Omit<OidcOptions, 'now' | 'apiAudiences' | 'dial'> & {
-  /** By which way it is reached; undefined: straight. */
+  /** Egress route to the issuer; undefined: a direct connection. */
   readonly egressSelectorType?: 'controlplane' | 'cluster' | undefined;
 };
 
@@ -50,37 +50,37 @@ export interface TokenWebhookConfig {
   readonly connection: ServiceConnection;
   readonly version: 'v1' | 'v1beta1';
   readonly cacheTtlMs: number;
-  /** What it is asked to vouch for; undefined: `apiAudiences`. */
+  /** Audiences of the token review; undefined: `apiAudiences`. */
   readonly audiences?: readonly string[];
 }
 
-/** How the server meets the servers behind APIServices. */
+/** Configuration of the proxy to the servers behind APIServices. */
 export interface AggregationConfig {
-  /** By which they know it, in PEM; undefined: it shows them none. */
+  /** Client certificate, PEM, that identifies this server to them; undefined: it presents none. */
   readonly clientCertificate?: ProxyClientCertificate | undefined;
   readonly rejectsRedirects: boolean;
 }
 
-/** Who is let in. What is absent is off. */
+/** Configuration of authentication. Absent methods are disabled. */
 export interface AuthenticationConfig {
   readonly anonymous: boolean;
   readonly clientCa: string | undefined;
-  /** Authorities of client certificates that the server names which this one delegates to. */
+  /** Authorities of client certificates that the delegated server publishes. */
   readonly delegatedClientCa?: string | undefined;
   /** Static users by their tokens (SHA-256, base64). */
   readonly tokens: TokenTable | undefined;
   /** Users with passwords. */
   readonly passwords?: TokenTable | undefined;
-  /** What front proxies say. */
+  /** Headers and authority of front proxies. */
   readonly requestHeader?: RequestHeaderInfo | undefined;
-  /** Tokens of service accounts. */
+  /** Verification of service account tokens. */
   readonly serviceAccounts?: ServiceAccountTokensConfig | undefined;
   readonly bootstrapTokens?: boolean | undefined;
   readonly oidc?: readonly OidcConfig[] | undefined;
   readonly webhook?: TokenWebhookConfig | undefined;
-  /** The server that this one is behind, which is asked last. */
+  /** Token webhook of the server that this one delegates to; it is asked last. */
   readonly delegated?: TokenWebhookConfig | undefined;
-  /** Where strangers are let in, if `anonymous`; undefined: everywhere. */
+  /** Paths that `anonymous` applies to; undefined: all paths. */
   readonly anonymousPaths?: readonly string[] | undefined;
   /** `--api-audiences`, or the issuers of service account tokens. */
   readonly apiAudiences?: readonly string[] | undefined;
@@ -89,15 +89,15 @@ export interface AuthenticationConfig {
 export interface ServiceAccountTokensConfig {
   readonly issuers: readonly string[];
   readonly keys: readonly KeyObject[];
-  /** The service that has the keys; undefined: they are `keys`. */
+  /** External service that holds the keys; undefined: `keys` holds them. */
   readonly signer?: ExternalSigner | undefined;
   readonly audiences: readonly string[];
   readonly lookup: boolean;
-  /** Where others find the keys; undefined: on this server. */
+  /** URL of the published keys; undefined: this server publishes them. */
   readonly jwksUri: string | undefined;
 }
 
-/** What is noted of requests, and where. */
+/** Audit policy and backends. */
 export interface AuditConfig {
   readonly policy: AuditPolicy;
   readonly log: (AuditLogOptions & { readonly delivery: AuditDelivery }) | undefined;
@@ -106,153 +106,153 @@ export interface AuditConfig {
     | undefined;
 }
 
-/** How events come to a backend. */
+/** Delivery of events to a backend. */
 export interface AuditDelivery {
   readonly mode: 'batch' | 'blocking' | 'blocking-strict';
   readonly batch: BatchOptions;
   readonly truncate: TruncateOptions | undefined;
 }
 
-/** Where the objects are. */
+/** Location of the stored objects. */
 export type StorageConfig =
   | {
       readonly backend: 'embedded';
-      /** undefined: in memory. */
+      /** File of the store; undefined: in memory. */
       readonly file: string | undefined;
     }
   | {
       readonly backend: 'contributed';
-      /** Of a package. */
+      /** Opens the backend of a package. */
       open(): Promise<Storage & Partial<CommitFeed>>;
     }
   | RedisConfig
   | EtcdConfig;
 
-/** A redis, which other API servers may share. */
+/** A redis, which several API servers may share. */
 export interface RedisConfig extends RedisStorageOptions {
   readonly backend: 'redis';
 }
 
-/** The etcd servers of one resource, instead of those of all others. */
+/** The etcd servers of one resource, which replace the common ones. */
 export interface StorageOverride extends GroupResource {
   readonly servers: readonly string[];
 }
 
-/** An etcd, which other API servers may share. */
+/** An etcd, which several API servers may share. */
 export interface EtcdConfig extends Omit<EtcdStorageOptions, 'dial'> {
   readonly backend: 'etcd';
-  /** In which form built-in resources are written; both are read. */
+  /** Media type in which built-in resources are written; the server reads both. */
   readonly mediaType: StorageMediaType;
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
-  /** Resources whose objects are in another etcd. */
+  /** Resources whose objects another etcd stores. */
   readonly overrides?: readonly StorageOverride[] | undefined;
 }
 
-/** What is encrypted at rest. */
+/** Encryption at rest. */
 export interface EncryptionConfig {
   readonly rules: readonly EncryptionRule[];
-  /** Whether there may be other rules while the server runs. */
+  /** True if the rules can change while the server runs. */
   readonly reloads: boolean;
 }
 
-/** Where spans of requests go. */
+/** Export of request spans. */
 export interface TracingConfig {
-  /** Of a collector, as gRPC names places. */
+  /** Address of the collector in gRPC's name syntax. */
   readonly endpoint: string;
-  /** Of requests that are part of no trace yet. */
+  /** Sampling rate of requests that do not belong to a trace. */
   readonly samplingRatePerMillion: number;
 }
 
-/** What is there beside /metrics to see how the server runs. */
+/** Endpoints for debugging, besides /metrics. */
 export interface DebuggingConfig {
-  /** `--profiling`: metrics can be reset, the log's verbosity set. */
+  /** `--profiling`: clients can reset metrics and set the log verbosity. */
   readonly profiling: boolean;
-  /** The values of all flags by their names. */
+  /** Returns the values of all flags by name. */
   flags(): ReadonlyMap<string, string>;
 }
 
-/** What /metrics shows. */
+/** Selection of the metrics that /metrics exposes. */
 export interface MetricsConfig extends MetricLimits {
-  /** Whether it tells how many objects there are. */
+  /** True if object counts are exposed. */
   readonly objects: boolean;
-  /** The store is asked for its size at most so often, in milliseconds; 0: never. */
+  /** Minimum interval in milliseconds between queries of the store's size; 0: none. */
   readonly sizeIntervalMs: number;
 }
 export const everyMetric: MetricsConfig = { disabled: new Set(), allowed: new Map(), objects: true, sizeIntervalMs: 30_000 };
 
-/** All that a server is made of, complete and checked: what options become. Files are read already. */
+/** Complete and validated configuration of a server, created from its options. All files have been read. */
 export interface ServerConfig {
   readonly storage: StorageConfig & {
-    /** What is encrypted at rest; undefined: nothing. */
+    /** Encryption at rest; undefined: none. */
     readonly encryption?: EncryptionConfig | undefined;
   };
-  /** How long the server waits at most until it has read what is stored, before it says that it is ready; undefined: as by default. */
+  /** Maximum time that readiness waits for the stored objects to be read; undefined: the default. */
   readonly storageInitializationTimeoutMs?: number | undefined;
   readonly serving: ServingConfig | undefined;
   readonly authentication: AuthenticationConfig;
-  /** How tokens of service accounts are signed; undefined: the server issues none. */
+  /** Signing of service account tokens; undefined: the server issues none. */
   readonly serviceAccounts?: JwtTokenIssuerOptions | undefined;
   readonly authorization: { readonly authorizers: readonly AuthorizerConfig[] };
-  /** undefined: nothing is audited. */
+  /** Audit configuration; undefined: nothing is audited. */
   readonly audit?: AuditConfig | undefined;
-  /** undefined: nowhere. */
+  /** Export of spans; undefined: none. */
   readonly tracing?: TracingConfig | undefined;
-  /** What /metrics shows; undefined: everything. */
+  /** Selection of metrics; undefined: all. */
   readonly metrics?: MetricsConfig | undefined;
-  /** Names of the admission plugins that are on, in their order. */
+  /** Names of the enabled admission plugins, in order. */
   readonly admission: readonly string[];
-  /** Of those plugins that are not to have the defaults of their configuration, by their names. */
+  /** Configurations, by plugin name, that replace the plugins' defaults. */
   readonly admissionConfigurations?: ReadonlyMap<string, object> | undefined;
-  /** What plugin packages add. */
+  /** Contributions of plugin packages. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
   readonly requests: {
     readonly timeoutMs: number;
-    /** Watches without a time of their own last so long at least; undefined: half an hour. */
+    /** Minimum timeout of watches that request none; undefined: half an hour. */
     readonly minTimeoutSeconds?: number | undefined;
     readonly maxInFlight: number;
     readonly maxMutatingInFlight: number;
-    /** Whether the limits are shared out by flow schemas and priority levels; else reads and writes have theirs. */
+    /** True if flow schemas and priority levels divide the limits; otherwise reads and writes have separate limits. */
     readonly priorityAndFairness: boolean;
     readonly goawayChance: number;
-    /** How many of the last writing requests are traced and kept; without it, those alone that ask. */
+    /** Number of traces of recent write requests to keep; undefined: only requests that ask for a trace. */
     readonly traces?: number | undefined;
     readonly hstsDirectives: readonly string[];
-    /** Patterns, anchored and checked. */
+    /** Anchored and validated patterns. */
     readonly corsAllowedOrigins: readonly import('re2js').RE2JS[];
   };
   readonly shutdown: GracefulShutdownOptions;
-  /** What shows how the server runs. */
+  /** Endpoints for debugging; undefined: none. */
   readonly debugging?: DebuggingConfig | undefined;
-  /** `--v`: 0 tells what matters, 3 each request. */
+  /** `--v`: 0 logs important events, 3 every request. */
   readonly verbosity: number;
-  /** `--allow-privileged`: containers may run privileged. One setting for the whole process, as upstream's. */
+  /** `--allow-privileged`: containers may be privileged. The setting applies to the whole process, as upstream. */
   readonly allowPrivileged: boolean;
   readonly eventTtlSeconds: number;
-  /** `--enable-garbage-collector`: deletions leave finalizers for the garbage collector; undefined: they do. */
+  /** `--enable-garbage-collector`: deletions set finalizers for the garbage collector; undefined: true. */
   readonly hasGarbageCollection?: boolean | undefined;
-  /** `--log-flush-frequency`: milliseconds after which lines of the log are written at the latest; undefined: a second. */
+  /** `--log-flush-frequency`: maximum delay of log lines in milliseconds; undefined: one second. */
   readonly logFlushMs?: number | undefined;
-  /** One CIDR, or two of both families with a comma. The first address of the first is the kubernetes Service's. */
+  /** One CIDR, or two of different families, comma-separated. The kubernetes Service has the first address of the first one. */
   readonly serviceClusterIpRange: string;
-  /** `--enable-aggregator-routing`: what the server calls by a service's name it reaches at the pods, not by the cluster's addresses. */
+  /** `--enable-aggregator-routing`: calls to a service go to its pods instead of its cluster IP. */
   readonly routesToEndpoints?: boolean | undefined;
-  /** Default: no certificate, and redirects are refused. */
+  /** Proxy to extension servers; undefined: no client certificate, and redirects are rejected. */
   readonly aggregation?: AggregationConfig | undefined;
-  /** `--livez-grace-period`: so long /livez takes the post-start hooks for finished; undefined: not at all. */
+  /** `--livez-grace-period`: period during which /livez ignores unfinished post-start hooks; undefined: none. */
   readonly livezGraceMs?: number | undefined;
-  /** How nodes are reached; undefined: as by default. */
+  /** Kubelet client; undefined: the defaults. */
   readonly kubelet?: KubeletClientConfig | undefined;
-  /** `--external-hostname`: the name that others know the server by; undefined: its address. */
+  /** `--external-hostname`: name of the server for clients; undefined: its address. */
   readonly externalHostname?: string | undefined;
-  /** Ways out of the server; undefined: straight. */
+  /** Egress routes; undefined: direct connections. */
   readonly egress?: EgressRoutes | undefined;
-  /** `--runtime-config`: which of the built-in APIs are on; undefined: those that are by default. */
+  /** `--runtime-config`: enabled built-in APIs; undefined: the defaults. */
   readonly resourceConfig?: ResourceConfig | undefined;
-  /** undefined: all features at their defaults. */
+  /** Feature gates; undefined: all at their defaults. */
   readonly features?: FeatureGates | undefined;
-  /** `--emulated-version`, `--min-compatibility-version`; undefined: the server's own. */
+  /** `--emulated-version`, `--min-compatibility-version`; undefined: the server's own version. */
   readonly emulation?: EmulatedVersion | undefined;
-  /** What differs from `defaultControlPlaneOptions`. */
+  /** Differences from `defaultControlPlaneOptions`. */
   readonly controlPlane?: Partial<ControlPlaneOptions> | undefined;
 }

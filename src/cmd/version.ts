@@ -1,23 +1,23 @@
-/** The Kubernetes version whose API this is. */
+/** Kubernetes version whose API the server implements. */
 export const gitVersion = 'v1.36.3';
-/** Its minor version. */
+/** Minor version of `gitVersion`. */
 export const apiMinor = 36;
 /** The oldest minor version that kube-apiserver of this version emulates. */
 export const oldestEmulatedMinor = 33;
 
-/** Minor versions that a server is said to behave as. */
+/** Minor versions that a server reports and whose behaviour it emulates. */
 export interface EmulatedVersion {
   readonly emulated: number;
   readonly minCompatibility: number;
 }
 
-/** Those of a server that emulates no other. */
+/** Versions of a server that emulates no other version. */
 export const ownVersion: EmulatedVersion = { emulated: apiMinor, minCompatibility: apiMinor - 1 };
 
-/** What the server says of its version. */
+/** Fields of the version answer. */
 export type VersionInfo = Readonly<Record<string, string>>;
 
-/** The answer of /version. Upstream: apimachinery/pkg/version. */
+/** Returns the answer of /version. Upstream: apimachinery/pkg/version. */
 export function versionInfo({ emulated, minCompatibility }: EmulatedVersion): VersionInfo {
   return {
     major: '1',

@@ -108,7 +108,7 @@ describe('kubenest dev', () => {
     for (let round = 0; round < 8 && Math.min(...times, Infinity) >= limit(); round += 1) {
       output = '';
       await change((text) => text.replace(/(missing|lacking\d*) labels/, `lacking${round} labels`));
-      times.push(Number((await shown(/started again with what has changed in (\d+) ms/))[1]));
+      times.push(Number((await shown(/restarted with the changes in (\d+) ms/))[1]));
     }
     expect(Math.min(...times)).toBeLessThan(limit());
     const answer = await call(port, '/api/v1/namespaces/default/pods', podWithout);

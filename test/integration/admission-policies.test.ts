@@ -314,7 +314,7 @@ describe('validating policies', () => {
 });
 
 describe('parameters', () => {
-  it.each(['validating', 'mutating'])('of %s policies can be referred to only by users who can read them', async (sort) => {
+  it.each(['validating', 'mutating'])('can be referred to in %s policies only by users who can read them', async (sort) => {
     const kind = sort === 'validating' ? 'ValidatingAdmissionPolicy' : 'MutatingAdmissionPolicy';
     const rest =
       sort === 'validating'

@@ -210,7 +210,7 @@ describe('rejected operations', () => {
     const whole = readFileSync(file);
     const destination = places.embedded!().flags;
     truncateSync(file, whole.length - 20);
-    await expect(restore(file, destination)).rejects.toThrow(/is no backup, or damaged: unexpected end of file/);
+    await expect(restore(file, destination)).rejects.toThrow(/is not a backup or is damaged: unexpected end of file/);
     const lines = gunzipSync(whole).toString().split('\n');
     const changed = [...lines.slice(0, 1), ...lines.slice(2)].join('\n');
     writeFileSync(file, gzipSync(changed));
@@ -218,9 +218,9 @@ describe('rejected operations', () => {
     writeFileSync(file, gzipSync(`${lines.slice(0, 3).join('\n')}\n`));
     await expect(restore(file, destination)).rejects.toThrow(/is damaged: its end is missing/);
     writeFileSync(file, 'text');
-    await expect(restore(file, destination)).rejects.toThrow(/is no backup, or damaged: incorrect header check/);
+    await expect(restore(file, destination)).rejects.toThrow(/is not a backup or is damaged: incorrect header check/);
     writeFileSync(file, gzipSync('{"format":"other"}\n'));
-    await expect(restore(file, destination)).rejects.toThrow(/is no backup$/);
+    await expect(restore(file, destination)).rejects.toThrow(/is not a backup$/);
   });
 
   it('a non-empty destination', async () => {
@@ -238,7 +238,7 @@ describe('rejected operations', () => {
   it('a missing or in-memory store', async () => {
     const file = join(folder, 'none');
     await expect(backUp(file, [`--data-dir=${join(folder, 'nowhere')}`])).rejects.toThrow(/kubenest\.db does not exist/);
-    await expect(backUp(file, ['--ephemeral'])).rejects.toThrow(/a store in memory is gone with its server/);
+    await expect(backUp(file, ['--ephemeral'])).rejects.toThrow(/a store in memory exists only while its server runs/);
   });
 });
 

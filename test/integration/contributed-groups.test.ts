@@ -166,7 +166,7 @@ describe('a virtual resource', () => {
 });
 
 describe('subresources', () => {
-  it('of fields are the only way to write these fields', async () => {
+  it('with fields are the only way to write these fields', async () => {
     const { body: created } = await client.call('POST', `${path}/widgets`, widget('fields', { approval: { granted: true } }));
     expect(created).not.toHaveProperty('approval');
     const { body: patched } = await client.call('PATCH', `${path}/widgets/fields`, { approval: { granted: true }, spec: { size: 4 } });

@@ -183,8 +183,8 @@ describe('a storage backend', () => {
 
   it.each([
     { name: 'Mine', says: undefined },
-    { name: 'Other', says: 'no package of the configuration file adds a storage backend Other' },
-    { name: 'other', says: 'no package of the configuration file adds a storage backend other' },
+    { name: 'Other', says: 'no package of the configuration file adds the storage backend Other' },
+    { name: 'other', says: 'no package of the configuration file adds the storage backend other' },
   ])('$name is selected by --storage-backend', async ({ name, says }) => {
     const where = join(folder, name);
     await mkdir(where);

@@ -105,7 +105,7 @@ describe('an object with fields managed in a removed version', () => {
       { maxReplicas: 1, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'D', name: 'd' } },
     ],
     ['policy/v1beta1', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', { minAvailable: 1 }],
-  ])('of a built-in kind (%s) can be created by a restore', async (apiVersion, path, spec) => {
+  ])('can be created by a restore if its kind is built in (%s)', async (apiVersion, path, spec) => {
     const managedFields = [{ manager: 'kubectl', operation: 'Update', apiVersion, fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': {} } }];
     expect((await client.call('POST', path, { metadata: { name: 'restored', managedFields }, spec })).status).toBe(201);
   });
@@ -172,7 +172,7 @@ describe('an apply', () => {
     });
   });
 
-  it('of an EndpointSlice without endpoints changes nothing', async () => {
+  it('changes nothing for an EndpointSlice without endpoints', async () => {
     const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
     const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'empty' }, addressType: 'IPv4' };
     expect((await client.call('POST', path, slice)).body.endpoints).toBeNull();

@@ -73,7 +73,7 @@ describe('a change of a definition', () => {
     expect((await watch.text()).split('\n').filter(Boolean)).toHaveLength(1);
   });
 
-  it('of names or scope is rejected', async () => {
+  it('is rejected if it concerns names or scope', async () => {
     const widgets = kind(open);
     await define(widgets);
     const answer = await call(`${definitions}/${widgets.name}`, patch('merge', { spec: { scope: 'Cluster', names: { kind: 'Gadget' } } }));

@@ -47,7 +47,7 @@ else {
     rmSync(join(redis.folder, 'appendonlydir'), { recursive: true });
     redis = await redis.restart();
     await vi.waitFor(async () => expect(await text(server, '/metrics')).toMatch(/^kubenest_storage_losses_total 1$/m), 10_000);
-    await vi.waitFor(() => expect(server.log).toMatch(/"level":40.*without writes that it may have acknowledged/), 5_000);
+    await vi.waitFor(() => expect(server.log).toMatch(/"level":40.*lacks writes that it may have acknowledged/), 5_000);
   }, 60_000);
 
   it('TLS with certificates on both sides, and a user with minimal permissions, are configured by flags', async () => {

@@ -208,7 +208,7 @@ describe('tokens of service accounts', () => {
     expect(Date.parse(answer.status.expirationTimestamp) / 1000).toBe(claims.exp);
   });
 
-  it('of pods contain the pod and its node, and live longer than an hour', async () => {
+  it('contain the pod and its node if they are bound to a pod, and are valid for longer than an hour', async () => {
     const { status } = await post(`${accounts}/sa/token`, {
       spec: { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } },
     });

@@ -71,7 +71,7 @@ async function trace(cluster: TestCluster, path: string, body: Json, headers: Re
 const step = (document: TraceDocument, name: string, stage?: string): TraceStep =>
   document.steps.find((one) => one.name === name && (stage === undefined || one.stage === stage)) as TraceStep;
 
-describe('of a request with the header', () => {
+describe('the trace of a request with the header', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     cluster = await start();

@@ -120,7 +120,7 @@ describe('service account tokens', () => {
     expect((await whoami(await signed(claims, more))).code).toBe(want);
   });
 
-  it('of secrets are valid while the secret contains them, and their use is recorded', async () => {
+  it('from secrets are valid while the secret contains them, and their use is recorded', async () => {
     const uid = await uidOf(`${base}/serviceaccounts/robot`);
     const claims = {
       sub: 'system:serviceaccount:default:robot',

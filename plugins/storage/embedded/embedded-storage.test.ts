@@ -334,7 +334,7 @@ describe('a large compaction', () => {
 });
 
 describe('expiry', () => {
-  it('of an overwritten write is void', async () => {
+  it('is void for an overwritten write', async () => {
     const { storage } = await openInFolder({});
     const { revision } = await storage.create('/a', text('1'), { ttlSeconds: 0.05 });
     await storage.delete('/a', revision);
@@ -343,7 +343,7 @@ describe('expiry', () => {
     expect((await storage.get('/a'))?.value.toString()).toBe('2');
   });
 
-  it('of keys that were due while the store was closed happens at start', async () => {
+  it('takes place at startup for keys that expired while the store was closed', async () => {
     const { storage, reopen } = await openInFolder({});
     await storage.create('/a', text('1'), { ttlSeconds: 0.05 });
     await storage.close();

@@ -19,7 +19,7 @@ export interface AggregationParts {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** Upstream starts its controllers one by one; here they are one, and health tells of all by their names. */
+/** Upstream's hooks that this server combines in one start. Each has its own entry in the health endpoints. */
 const hooksOfTheSameStart = [
   'start-kube-aggregator-informers',
   'apiservice-status-local-available-controller',
@@ -29,7 +29,7 @@ const hooksOfTheSameStart = [
   'apiservice-openapiv3-controller',
 ];
 
-/** The aggregation layer: sends requests on to the servers that APIServices name, from the first moment on. */
+/** The aggregation layer: from the start on, proxies requests to the servers that APIServices name. */
 @ServerPart()
 export class Aggregation implements ServerPart, Disposable {
   readonly #metrics: AvailabilityMetrics;
@@ -71,8 +71,7 @@ export class Aggregation implements ServerPart, Disposable {
       clientCertificate: () => this.#certificate,
       onDiscovery: (groups) => discovery.set('aggregator', groups),
       onOpenApi: (documents) => openApi.setForeign(documents),
-      onError: (error) =>
-        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'an APIService could not be brought up to date'),
+      onError: (error) => log.error({ reason: error instanceof Error ? error.message : String(error) }, 'cannot update an APIService'),
     });
   }
 }

@@ -7,8 +7,8 @@ import { groupsFor, groupsWithRemovedApis } from '#kubernetes/apis/removed-apis'
 import { schema } from '#kubernetes/schema/schema';
 
 /**
- * The groups that are built in, by the server that they belong to. `admissionPlugins`: those that are on, for which APIs are
- * there that Kubernetes has no more; all of these APIs without it.
+ * Returns the built-in groups by server. `admissionPlugins`: the enabled plugins, some of which require APIs that Kubernetes has removed;
+ * undefined: all of these APIs.
  */
 export function apiGroups(
   admissionPlugins?: readonly string[],

@@ -2,7 +2,7 @@ import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-en
 import type { LoopbackTarget } from '#apiserver/server/loopback-client';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
 
-/** The servers of the process that serve resources. */
+/** The servers in this process that serve resources. */
 export class ApiServers {
   readonly aggregator = new ApiServerTarget('kube-aggregator');
   readonly kubernetes = new ApiServerTarget('kube-apiserver');
@@ -10,15 +10,15 @@ export class ApiServers {
   /** Serves the groups of packages. */
   readonly contributed = new ApiServerTarget('contributed');
   readonly customResources = new ApiServerTarget('custom-resources', true);
-  /** Not in the chain: APIs that `--runtime-config` switches off, which the server's own duties still use. */
+  /** Target outside the chain: APIs that `--runtime-config` disables but the server itself still uses. */
   readonly switchedOff = new ApiServerTarget('switched-off');
 
-  /** Those that clients reach, in the order in which a request is offered to them. */
+  /** Servers that clients reach, in the order in which they are offered a request. */
   readonly chain = [this.aggregator, this.kubernetes, this.apiextensions, this.contributed, this.customResources] as const;
-  /** Those that the server itself reaches. */
+  /** Servers that the server itself reaches. */
   readonly all = [...this.chain, this.switchedOff] as const;
 
-  /** The endpoint of a resource, also of one that clients do not reach. Throws if there is none. */
+  /** Returns the endpoint of a resource, including those that clients cannot reach. Throws if there is none. */
   endpointOf({ group, version, resource, subresource }: LoopbackTarget): ResourceEndpoint {
     const path = subresource ? `${resource}/${subresource}` : resource;
     for (const target of this.all) {

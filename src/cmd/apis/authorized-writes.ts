@@ -9,11 +9,11 @@ import { claimAuthorization } from '#kubernetes/apis/resource/claim-authorizatio
 import { RBAC } from '#plugins/authorization/rbac/rbac';
 
 /**
- * Writes that need more authority than the verb on their resource. The hooks are a part of the stores, the informers that they ask read from
- * the stores: so they are connected before anything is written.
+ * Write checks that require more permissions than the verb on the resource. The hooks are part of the stores, but their informers read from
+ * the stores; they are therefore connected before the first write.
  */
 export class AuthorizedWrites {
-  /** By `group/resource`. */
+  /** Hooks by `group/resource`. */
   readonly hooks: ReadonlyMap<string, StoreHooks>;
   readonly #escalation = new EscalationCheck();
   readonly #authorizer: Authorizer;
@@ -37,7 +37,7 @@ export class AuthorizedWrites {
   }
 
   get #connected(): Informers {
-    if (!this.#informers) throw new Error('the checks of writes have no informers yet');
+    if (!this.#informers) throw new Error('the write checks have no informers yet');
     return this.#informers;
   }
 }

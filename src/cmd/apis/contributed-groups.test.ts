@@ -17,7 +17,7 @@ const path = '/apis/w.example.com/v1/namespaces/default/widgets';
 
 it.each([
   {
-    name: 'a group that the server has',
+    name: 'a built-in group',
     plugins: [group({ group: 'apps' })],
     says: 'plugin Widgets: API group apps already exists',
   },
@@ -32,12 +32,12 @@ it.each([
     says: 'plugin Widgets: resource widgets: spec.validation.openAPIV3Schema.properties[spec].type: Required value',
   },
   {
-    name: 'a storage version that it does not have',
+    name: 'an unknown storage version',
     plugins: [group({ resources: [{ ...widgets, storageVersion: 'v2' }] })],
     says: 'plugin Widgets: resource widgets: storageVersion must be one of versions',
   },
   {
-    name: 'a group of kubernetes itself',
+    name: 'a protected group of Kubernetes',
     plugins: [group({ group: 'w.k8s.io' })],
     says: 'protected groups must have approval annotation',
   },
@@ -48,7 +48,7 @@ it.each([
 const status = async (cluster: TestCluster, ...args: Parameters<TestCluster['fetch']>): Promise<number> =>
   (await cluster.fetch(...args)).status;
 
-it('a definition of the same name neither answers for its objects nor takes them with it', async () => {
+it('a definition of the same name neither serves nor deletes its objects', async () => {
   await using cluster = await startTestCluster({ plugins: [group()] });
   expect(await status(cluster, path, { body: widget('a') })).toBe(201);
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -82,7 +82,7 @@ class OnlyOne {
   }
 }
 
-it('admission plugins see its objects by informers', async () => {
+it('admission plugins see its objects through informers', async () => {
   await using cluster = await startTestCluster({ plugins: [OnlyOne, group()], objects: [widget('a') as KubeObject] });
   expect(await status(cluster, path, { body: widget('b') })).toBe(403);
 });

@@ -21,16 +21,16 @@ import type { ApiServerTarget } from '#apiserver/server/api-server-target';
 import type { InstalledEndpoint } from '#apiserver/endpoints/installed-endpoint';
 import type { Published } from '#cmd/serving/non-resource-routes';
 
-/** As custom resources: behind all that is built in. */
+/** Priority of custom resources, after all built-in groups. */
 const groupPriorityMinimum = 1000;
-/** Of the preferred version; each other one is behind the one before it. */
+/** Priority of the preferred version; each other version has a lower priority than the one before it. */
 const highestVersionPriority = 100;
 
 interface ContributedGroupsParts {
-  /** Groups that the server has by itself. */
+  /** Names of built-in groups. */
   readonly taken: ReadonlySet<string>;
   readonly storage: StorageFactory;
-  /** What of them is on; all of it is by default. */
+  /** Selection of the enabled resources; all are enabled by default. */
   readonly resourceConfig: ResourceConfig;
 }
 
@@ -40,8 +40,8 @@ interface ServedGroup {
 }
 
 /**
- * The API groups of packages. Each resource is served as a custom resource would be whose definition is there from the start
- * and never changes; it stands in front of custom resources of the same name.
+ * API groups of packages. Each resource is served like a custom resource whose definition exists from the start and never changes. It takes
+ * precedence over custom resources of the same name.
  */
 export class ContributedGroups implements Disposable {
   readonly #groups: readonly ServedGroup[];
@@ -62,7 +62,7 @@ export class ContributedGroups implements Disposable {
     });
   }
 
-  /** Those of which something is served. */
+  /** Groups of which at least one resource is served. */
   get groups(): readonly ApiGroup[] {
     return this.#groups.map(({ group }) => group).filter(({ versions }) => versions.length > 0);
   }
@@ -72,12 +72,12 @@ export class ContributedGroups implements Disposable {
     return new Set(this.#resources.map(({ crd }) => crd.metadata.name ?? ''));
   }
 
-  /** What reads and writes a resource in its stored version; undefined for one that no package adds. */
+  /** Returns the store of a resource in its stored version; undefined if no package adds the resource. */
   storeOf({ group, resource }: GroupResource): Store | undefined {
     return this.#resources.find(({ crd }) => crd.metadata.name === `${resource}.${group}`)?.store;
   }
 
-  /** Serves them from the server, with endpoints that `installer` makes, and publishes them. */
+  /** Publishes the groups and serves them with endpoints that `installer` creates. */
   install(installer: Installer, target: ApiServerTarget, { discovery, openApi }: Published): void {
     this.#installer = installer;
     for (const { group, resources } of this.#groups) target.install(group, endpointsOf(group, resources));
@@ -88,7 +88,7 @@ export class ContributedGroups implements Disposable {
     );
   }
 
-  /** Resolves when what is stored has been read, or could not be. */
+  /** Resolves once the stored objects have been read or the read has failed. */
   async whenTried(): Promise<void> {
     await Promise.all(this.#resources.map(({ store }) => store.cacher.whenTried()));
   }
@@ -141,7 +141,7 @@ function servedGroup(
   };
 }
 
-/** In the order in which they are first named. */
+/** Returns the versions in the order of their first occurrence. */
 function versionsOf(served: readonly ServedDefinition[]): string[] {
   return [...new Set(served.flatMap(({ resources }) => resources.map(({ version }) => version)))];
 }

@@ -64,14 +64,14 @@ async function names(cluster: TestCluster, path: string): Promise<string[]> {
 describe('services', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
-    // Six addresses of IPv4, of which the kubernetes service has one; five node ports.
+    // The ranges have six IPv4 addresses, one of which belongs to the kubernetes service, and five node ports.
     cluster = await startTestCluster({
       config: { serviceClusterIpRange: '10.0.0.0/29,fd00::/112', controlPlane: { serviceNodePortRange: { base: 30_000, size: 5 } } },
     });
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  test('an address is taken with the service and given back with it', async () => {
+  test('allocates an address with the service and releases it with the service', async () => {
     const { spec } = await create(cluster, 'a');
     expect(await ask(cluster, `${addresses}/${spec.clusterIP}`)).toMatchObject({
       metadata: { labels: { 'ipaddress.kubernetes.io/ip-family': 'IPv4', 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io' } },
@@ -81,7 +81,7 @@ describe('services', () => {
     expect(await names(cluster, addresses)).toEqual(['10.0.0.1']);
   });
 
-  test('many at once get different addresses until there is none left', async () => {
+  test('gives concurrent services different addresses until the range is full', async () => {
     const all = await Promise.all(Array.from({ length: 7 }, (_, at) => create(cluster, `many-${at}`)));
     const given = all.filter(({ code }) => code === 201);
     expect(new Set(given.map(({ spec }) => spec.clusterIP)).size).toBe(5);
@@ -93,9 +93,9 @@ describe('services', () => {
   });
 
   test.each([
-    { name: 'taken', clusterIP: '10.0.0.1', want: 'failed to allocate IP 10.0.0.1: provided IP is already allocated' },
+    { name: 'allocated', clusterIP: '10.0.0.1', want: 'failed to allocate IP 10.0.0.1: provided IP is already allocated' },
     {
-      name: 'of another network',
+      name: 'outside the range',
       clusterIP: '10.0.1.1',
       want: 'failed to allocate IP 10.0.1.1: the provided network does not match the current range',
     },
@@ -104,12 +104,12 @@ describe('services', () => {
       clusterIP: '10.0.0.7',
       want: 'failed to allocate IP 10.0.0.7: the provided network does not match the current range',
     },
-  ])('an address that is $name is refused', async ({ clusterIP, want }) => {
+  ])('rejects an address: $name', async ({ clusterIP, want }) => {
     const { code, message } = await create(cluster, 'refused', { clusterIP });
     expect([code, message]).toEqual([422, `Service "refused" is invalid: spec.clusterIPs: Invalid value: ["${clusterIP}"]: ${want}`]);
   });
 
-  test('a create that fails later gives its addresses and ports back', async () => {
+  test('releases addresses and ports if a create fails later', async () => {
     await create(cluster, 'twice');
     const before = await names(cluster, addresses);
     expect(
@@ -122,7 +122,7 @@ describe('services', () => {
     await remove(cluster, 'other');
   });
 
-  test('a dry run takes nothing', async () => {
+  test('allocates nothing for a dry run', async () => {
     const before = await names(cluster, addresses);
     expect((await create(cluster, 'dry', { type: 'NodePort' }, '?dryRun=All')).spec).toMatchObject({
       clusterIP: '10.0.0.0',
@@ -131,7 +131,7 @@ describe('services', () => {
     expect(await names(cluster, addresses)).toEqual(before);
   });
 
-  test('a second family comes and goes', async () => {
+  test('adds and removes a second address family', async () => {
     await create(cluster, 'two');
     const both = await patch(cluster, 'two', { ipFamilyPolicy: 'RequireDualStack' });
     expect(both.spec.ipFamilies).toEqual(['IPv4', 'IPv6']);
@@ -142,7 +142,7 @@ describe('services', () => {
     await remove(cluster, 'two');
   });
 
-  test('from type to type', async () => {
+  test('follows changes of the service type', async () => {
     const ports = async (): Promise<number[]> => {
       const record = await cluster.app.storage.storage.get('/ranges/servicenodeports');
       const { data } = JSON.parse(String(record?.value)) as { data: string };
@@ -163,7 +163,7 @@ describe('services', () => {
     await remove(cluster, 's');
   });
 
-  test('the last node port, one that is taken and one beyond the range', async () => {
+  test('handles the last node port, an allocated one and one outside the range', async () => {
     const full = await create(cluster, 'full', { type: 'NodePort', ports: [1, 2, 3, 4, 5].map((port) => ({ name: `p${port}`, port })) });
     expect(new Set(full.spec.ports?.map((port) => port.nodePort))).toEqual(new Set([30_000, 30_001, 30_002, 30_003, 30_004]));
     expect((await create(cluster, 'none', { type: 'NodePort' })).message).toBe(
@@ -179,7 +179,7 @@ describe('services', () => {
     expect(await names(cluster, addresses)).toEqual(['10.0.0.1']);
   });
 
-  test('a write of the status takes no ports', async () => {
+  test('allocates no ports for a write of the status', async () => {
     await create(cluster, 'status');
     expect((await patch(cluster, 'status', { type: 'NodePort', ports: [{ port: 80, nodePort: 30_002 }] }, '/status')).spec.type).toBe(
       'ClusterIP',
@@ -189,7 +189,7 @@ describe('services', () => {
     await remove(cluster, 'port');
   });
 
-  test('the endpoints go with the service', async () => {
+  test('deletes the endpoints with the service', async () => {
     await create(cluster, 'with-endpoints', { clusterIP: 'None' });
     await created(cluster, '/api/v1/namespaces/default/endpoints', {
       apiVersion: 'v1',
@@ -200,7 +200,7 @@ describe('services', () => {
     expect(await names(cluster, '/api/v1/namespaces/default/endpoints')).toEqual([]);
   });
 
-  test('addresses of a further ServiceCIDR are given when the first is full', async () => {
+  test('allocates from another ServiceCIDR when the first is full', async () => {
     await created(cluster, '/apis/networking.k8s.io/v1/servicecidrs', {
       apiVersion: 'networking.k8s.io/v1',
       kind: 'ServiceCIDR',
@@ -218,7 +218,7 @@ describe('services', () => {
   });
 });
 
-/** A client of its own on the cluster's stores, as another server on the same storage would have it. */
+/** A separate client of the cluster's stores, like another server on the same storage. */
 function loopback(cluster: TestCluster): LoopbackClient {
   const installer = cluster.app.nest.get(Installer);
   return new LoopbackClient(({ group, version, resource, subresource }) => {
@@ -254,7 +254,7 @@ describe('repair', () => {
     return { repair, client, nodePorts, told, clock };
   }
 
-  test('an address that a service has is allocated to it again', async () => {
+  test('allocates the address of a service again if the allocation is missing', async () => {
     await using cluster = await startTestCluster();
     const { spec } = await create(cluster, 'a');
     const { repair, client, told } = await repairOf(cluster);
@@ -268,7 +268,7 @@ describe('repair', () => {
     expect(told).toEqual(Array(2).fill(`the cluster IP ${spec.clusterIP} of service default/a is not allocated to it; repairing`));
   });
 
-  test('an address without a service goes after a minute; those of others stay', async () => {
+  test('releases an address without a service after a minute and keeps all others', async () => {
     await using cluster = await startTestCluster();
     const { repair, client, clock } = await repairOf(cluster);
     await client.create(ipAddresses, newIPAddress('IPv4', '10.0.0.9', { namespace: 'default', name: 'on-its-way' }));
@@ -283,7 +283,7 @@ describe('repair', () => {
     expect(await names(cluster, addresses)).toEqual(['10.0.0.1', '10.0.0.10']);
   });
 
-  test('a service beyond all ServiceCIDRs is told of', async () => {
+  test('reports a service outside all ServiceCIDRs', async () => {
     await using cluster = await startTestCluster();
     const { spec } = await create(cluster, 'a');
     const { repair, client, told } = await repairOf(cluster);
@@ -292,7 +292,7 @@ describe('repair', () => {
     expect(told).toContain(`the cluster IP ${spec.clusterIP} of service default/a is not within any service CIDR; please recreate it`);
   });
 
-  test('a node port that no service has goes after three more looks', async () => {
+  test('releases a node port without a service after three more checks', async () => {
     await using cluster = await startTestCluster();
     await create(cluster, 'a', { type: 'NodePort', ports: [{ port: 80, nodePort: 30_010 }] });
     const { repair, nodePorts } = await repairOf(cluster);
@@ -324,7 +324,7 @@ describe('the endpoints of the kubernetes service', () => {
     ];
   };
 
-  test('are as many servers as there are said to be', async () => {
+  test('are limited to the configured number of servers', async () => {
     await using cluster = await startTestCluster();
     const counted = new CountedAddresses(loopback(cluster), kubernetesEndpoints, 2);
     const [first, second, third] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((ip) => server(cluster, ip, counted));
@@ -334,7 +334,7 @@ describe('the endpoints of the kubernetes service', () => {
       ['192.0.2.1', '192.0.2.3'],
       ['192.0.2.1', '192.0.2.3'],
     ]);
-    // One too many: the one behind it goes.
+    // The endpoints exceed the limit by one, so the address after it is removed.
     await second?.reconcileEndpoints();
     expect((await addressesIn(cluster))[0]).toEqual(['192.0.2.1', '192.0.2.2']);
     await third?.reconcileEndpoints();
@@ -343,7 +343,7 @@ describe('the endpoints of the kubernetes service', () => {
     expect((await addressesIn(cluster))[0]).toEqual(['192.0.2.3']);
   });
 
-  test('are the servers that hold a lease', async () => {
+  test('are the servers with a lease', async () => {
     await using cluster = await startTestCluster();
     const leased = new LeasedAddresses(cluster.app.storage.storage);
     const ips = (): Promise<unknown[]> => addressesIn(cluster);
@@ -362,15 +362,15 @@ describe('the endpoints of the kubernetes service', () => {
     await first.reconcileEndpoints();
     expect(await ips()).toEqual([['192.0.2.1'], ['192.0.2.1']]);
     await second.stop();
-    // An empty list of endpoints is null where it is stored, as after upstream's protobuf.
+    // The stored form of an empty list of endpoints is null, as after upstream's protobuf.
     expect(await ips()).toEqual([undefined, undefined]);
   });
 });
 
 describe('flow control', () => {
   test.each([
-    { name: 'probes', annotation: 'true', want: 2, why: 'the server keeps it' },
-    { name: 'probes', annotation: 'false', want: 7, why: 'somebody has taken it over' },
+    { name: 'probes', annotation: 'true', want: 2, why: 'the server restores it' },
+    { name: 'probes', annotation: 'false', want: 7, why: 'the server keeps the change' },
   ])('$name with autoupdate $annotation: $why', async ({ name, annotation, want }) => {
     await using cluster = await startTestCluster();
     const client = loopback(cluster);
@@ -383,7 +383,7 @@ describe('flow control', () => {
     expect(client.peek(flowSchemas, '', name)).toMatchObject({ spec: { matchingPrecedence: want } });
   });
 
-  test('nobody changes what the server cannot be without', async () => {
+  test('protects the configuration that the server requires', async () => {
     await using cluster = await startTestCluster();
     const change = loopback(cluster).update(flowSchemas, '', 'catch-all', (schema) => ({
       ...schema,
@@ -394,7 +394,7 @@ describe('flow control', () => {
 });
 
 describe('bootstrap', () => {
-  test('a fresh server has what a fresh server has', async () => {
+  test('creates the bootstrap objects of a new server', async () => {
     await using cluster = await startTestCluster({ listen: true });
     expect(await names(cluster, '/api/v1/namespaces')).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
     expect(await names(cluster, '/api/v1/configmaps')).toEqual([
@@ -429,7 +429,7 @@ describe('bootstrap', () => {
     });
   });
 
-  test('the service of a server that was started anew stays as it is', async () => {
+  test('keeps the kubernetes service unchanged after a restart', async () => {
     const { mkdtemp, rm } = await import('node:fs/promises');
     const { tmpdir } = await import('node:os');
     const { join } = await import('node:path');
@@ -458,7 +458,7 @@ describe('bootstrap', () => {
     }
   });
 
-  test('APIServices of custom resources come and go with them', async () => {
+  test('creates and deletes the APIServices of custom resources with them', async () => {
     await using cluster = await startTestCluster();
     const path = '/apis/apiregistration.k8s.io/v1/apiservices';
     await created(cluster, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
@@ -481,7 +481,7 @@ describe('bootstrap', () => {
     await expect.poll(() => names(cluster, path)).not.toContain('v1.example.com');
   });
 
-  test('a flow schema without its priority level dangles', async () => {
+  test('reports a flow schema without its priority level as dangling', async () => {
     await using cluster = await startTestCluster();
     await created(cluster, '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas', {
       apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
@@ -504,7 +504,7 @@ describe('bootstrap', () => {
   });
 });
 
-test('one of the servers that share a store leads; another one takes over when it is gone', { timeout: 30_000 }, async () => {
+test('elects one leader among servers that share a store, and another one after it has ended', { timeout: 30_000 }, async () => {
   await using cluster = await startTestCluster();
   const client = loopback(cluster);
   const leading: string[] = [];
@@ -532,7 +532,7 @@ test('one of the servers that share a store leads; another one takes over when i
   expect([lease.spec?.holderIdentity ?? '', lease.spec?.leaseTransitions, errors]).toEqual(['', 1, []]);
 });
 
-test('candidates for a lease that were silent for half an hour are deleted', async () => {
+test('deletes candidates for a lease after half an hour without renewal', async () => {
   await using cluster = await startTestCluster({ flags: ['--runtime-config=coordination.k8s.io/v1beta1=true'] });
   const client = loopback(cluster);
   const path = '/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates';

@@ -33,11 +33,11 @@ export interface ControlPlaneParts {
   readonly features: FeatureGates;
   readonly client: LoopbackClient;
   readonly services: ServiceAllocators;
-  /** undefined: off. */
+  /** Storage version updates; undefined: disabled. */
   readonly storageVersions: StorageVersions | undefined;
   readonly storage: Storage;
   readonly log: Pick<Log, 'info' | 'error'>;
-  /** The groups that the server serves by itself. */
+  /** Built-in groups that the server serves. */
   readonly groups: readonly ApiGroup[];
 }
 
@@ -55,10 +55,10 @@ const flowControlIntervalMs = 60_000;
 const tokenTrackingIntervalMs = 1_800_000;
 const autoregistrationIntervalMs = 60_000;
 const storageVersionIntervalMs = 600_000;
-/** Of a server without a port. */
+/** Port in the endpoints of a server without a port. */
 const defaultPort = 6443;
 
-/** Hooks of kube-apiserver that its clients may wait for by name. */
+/** Returns kube-apiserver's hooks for which clients may wait by name. */
 function upstreamHooks({ config, features }: Pick<ControlPlaneParts, 'config' | 'features'>): string[] {
   return [
     'start-apiserver-admission-initializer',
@@ -70,15 +70,15 @@ function upstreamHooks({ config, features }: Pick<ControlPlaneParts, 'config' | 
   ];
 }
 
-/** The lease by which the server says that it is there. */
+/** Identity lease of the server. */
 interface Identity {
   start(signal: AbortSignal): Promise<void>;
   stop(): Promise<void> | undefined;
-  /** Resolves when the lease is written, or the server ends. */
+  /** Resolves when the lease is written or the server ends. */
   readonly taken: Promise<void>;
 }
 
-/** The duties that the server has in its own cluster. Upstream: kubernetes/pkg/controlplane. */
+/** Controllers of the server's own cluster. Upstream: kubernetes/pkg/controlplane. */
 @ServerPart()
 export class ControlPlane implements ServerPart {
   readonly #options: ControlPlaneOptions;
@@ -87,14 +87,14 @@ export class ControlPlane implements ServerPart {
     this.#options = { ...defaultControlPlaneOptions, ...parts.config.controlPlane };
   }
 
-  /** Adds the duties as hooks under upstream's names, in its order. They begin at the same time and write at the same time. */
+  /** Adds the controllers as hooks under upstream's names, in upstream's order. They start and write concurrently. */
   install(server: GenericServer): void {
     const { client } = this.parts;
     const { hooks } = server;
     const services = this.#serviceControllers(server);
     const flowControl = this.#flowControl();
     const identity = this.#identity(server);
-    // The work of these is done when the server listens, or is a part of the work of others.
+    // These hooks have no work left: it is done before the server listens, or by other hooks.
     for (const name of upstreamHooks(this.parts)) hooks.addPostStart({ name, run: () => Promise.resolve() });
     if (this.parts.config.requests.priorityAndFairness)
       hooks.addPostStart({ name: 'priority-and-fairness-config-consumer', run: flowControl.consume });
@@ -141,7 +141,7 @@ export class ControlPlane implements ServerPart {
       Date.now(),
     );
 
-  /** `taken` resolves once the lease is there, or the server shuts down. */
+  /** Returns the identity; `taken` resolves once the lease exists or the server shuts down. */
   #identity(server: GenericServer): Identity {
     let lease: IdentityLease | undefined;
     const { promise: taken, resolve } = Promise.withResolvers<void>();
@@ -158,11 +158,11 @@ export class ControlPlane implements ServerPart {
     };
   }
 
-  /** One server of those that share a store elects leaders for others. */
+  /** Elects leaders for other components, on one of the servers that share a store. */
   #installLeaderElection({ hooks }: GenericServer): void {
     if (!this.parts.features.enabled('CoordinatedLeaderElection')) return;
     const { client } = this.parts;
-    const onError = this.#tell('the last step of a leader election failed');
+    const onError = this.#tell('a leader election failed');
     const controller = 'leader-election-controller';
     const elector = new LeaderElector({
       client,
@@ -245,8 +245,8 @@ export class ControlPlane implements ServerPart {
           await defaultCIDR.whenPresent();
           await Promise.all([service.ensureService(), service.reconcileEndpoints()]);
         };
-        const onError = this.#tell('the kubernetes service could not be written');
-        // As upstream: a cluster whose service cannot be made (its address is taken, say) is served all the same.
+        const onError = this.#tell('cannot write the kubernetes service');
+        // As upstream, the server continues if it cannot create the service (for example because its address is allocated).
         await sync().catch(onError);
         periodically(endpointIntervalMs, signal, sync, onError);
       },
@@ -263,7 +263,7 @@ export class ControlPlane implements ServerPart {
             await defaultCIDR.ensure();
             await defaultCIDR.ensureStatus();
           },
-          this.#tell('the default ServiceCIDR could not be written'),
+          this.#tell('cannot write the default ServiceCIDR'),
         );
       },
     };
@@ -276,7 +276,7 @@ export class ControlPlane implements ServerPart {
       consume: async (signal) => {
         await produced.promise;
         await this.#insist(signal, 'status of flow schemas', () => updateFlowSchemaStatus(client));
-        const watch = watchFlowSchemas(client, this.#tell('the status of flow schemas could not be written'));
+        const watch = watchFlowSchemas(client, this.#tell('cannot write the status of flow schemas'));
         signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
       },
       produce: async (signal) => {
@@ -297,7 +297,7 @@ export class ControlPlane implements ServerPart {
       run: async (signal) => {
         await this.#insist(signal, 'APIServices', () => registration.syncAll());
         completed = true;
-        const onError = this.#tell('an APIService could not be written');
+        const onError = this.#tell('cannot write an APIService');
         const watch = registration.watch(onError);
         signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
         periodically(autoregistrationIntervalMs, signal, () => registration.syncCustom(), onError);
@@ -311,7 +311,7 @@ export class ControlPlane implements ServerPart {
     });
   }
 
-  /** Says by a lease that this server is there, and collects the leases of those that are not. */
+  /** Publishes this server's lease, and deletes expired leases of other servers. */
   #installIdentity({ hooks }: GenericServer, identity: Identity): void {
     const { client } = this.parts;
     hooks.addPostStart({ name: 'start-kube-apiserver-identity-lease-controller', run: identity.start });
@@ -322,14 +322,14 @@ export class ControlPlane implements ServerPart {
     });
   }
 
-  /** The hook ends, so that the server is ready, with the first complete round. */
+  /** Completes the hook, and thus makes the server ready, after the first complete update. */
   #installStorageVersions({ hooks }: GenericServer, versions: StorageVersions, identified: Promise<void>): void {
     const onError = this.#tell('storage versions: the last attempt failed');
     const update = (): Promise<void> => versions.update();
     hooks.addPostStart({
       name: 'built-in-resources-storage-version-updater',
       run: async (signal) => {
-        // What a server without a lease says of itself is taken for a dead one's, and collected.
+        // Other servers would treat storage versions of a server without a lease as stale and delete them.
         await identified;
         if (signal.aborted) return;
         await retryUntilDone(update, { everyMs: retryMs, signal, onError });
@@ -338,13 +338,19 @@ export class ControlPlane implements ServerPart {
     });
   }
 
-  /** Does it, though not everything that is stored may be readable yet; it ends the process if that takes half a minute, as upstream's hooks do. */
+  /**
+   * Retries the work while stored objects may not be readable yet. As upstream's hooks do, it ends the process after half a minute without
+   * success.
+   */
   #insist(signal: AbortSignal, what: string, work: () => Promise<void>): Promise<void> {
     const onError = this.#tell(`${what}: the last attempt failed`);
     return retryUntilDone(work, { everyMs: retryMs, forMs: insistMs, signal, onError });
   }
 
-  /** Does it now, and again and again until the server shuts down; sooner where the first attempt failed, and without holding up the start. */
+  /**
+   * Runs the work now and then periodically until the server shuts down. If the first attempt fails, it retries sooner and does not delay
+   * the start.
+   */
   async #keep(signal: AbortSignal, intervalMs: number, what: string, work: () => Promise<void>): Promise<void> {
     const onError = this.#tell(`${what}: the last attempt failed`);
     const keep = (): void => periodically(intervalMs, signal, work, onError);
@@ -361,7 +367,7 @@ export class ControlPlane implements ServerPart {
     return (error) => this.parts.log.error({ reason: error instanceof Error ? error.message : String(error) }, message);
   }
 
-  /** How others reach this server; undefined if nobody does. */
+  /** Returns the address by which others reach this server; undefined without one. */
   #advertised({ address }: GenericServer): { readonly ip: string; readonly port: number } | undefined {
     if (!address) return undefined;
     const ip = this.#options.advertiseAddress ?? resolveAdvertiseAddress(address.address);

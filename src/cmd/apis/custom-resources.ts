@@ -19,7 +19,7 @@ export interface CustomResourcesParts {
   readonly installer: Installer;
   readonly storage: StorageFactory;
   readonly client: LoopbackClient;
-  /** Finds the webhooks that convert versions. */
+  /** Resolves the conversion webhooks. */
   readonly services: ServiceResolver;
   readonly registry: Registry;
   /** Names (`plural.group`) of resources that packages add. */
@@ -27,7 +27,7 @@ export interface CustomResourcesParts {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** Serves custom resources from the first moment on: what is defined when the server starts is served before it listens. */
+/** Serves custom resources. The definitions that exist at startup are served before the server listens. */
 @ServerPart()
 export class CustomResources implements ServerPart, AsyncDisposable {
   readonly #metrics: ConversionMetrics;
@@ -41,7 +41,7 @@ export class CustomResources implements ServerPart, AsyncDisposable {
     const customResources = this.#newServer(published);
     this.#server = customResources;
     hooks.addPostStart({ name: 'start-apiextensions-controllers', run: () => customResources.start() });
-    // Clients wait for upstream's hook by its name; here the start of the controllers has read the definitions already.
+    // Clients wait for upstream's hook by name. Here, the start of the controllers has already read the definitions.
     hooks.addPostStart({ name: 'crd-informer-synced', run: () => Promise.resolve() });
   }
 
@@ -68,8 +68,7 @@ export class CustomResources implements ServerPart, AsyncDisposable {
           documents.of(served.filter(({ isEstablished }) => isEstablished).flatMap(({ versions }) => versions)),
         );
       },
-      onError: (error) =>
-        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'a custom resource could not be served'),
+      onError: (error) => log.error({ reason: error instanceof Error ? error.message : String(error) }, 'cannot serve a custom resource'),
     });
   }
 }

@@ -6,19 +6,19 @@ import type { ResourceConfig } from '#apiserver/server/resource-config';
 import { apiGroups } from './api-groups.ts';
 import { ApiServers } from './api-servers.ts';
 
-/** A built-in group, and the server that serves it. */
+/** A built-in group and the server that serves it. */
 export interface PlacedGroup {
   readonly group: ApiGroup;
   readonly target: ApiServerTarget;
 }
 
-/** The built-in APIs of a server: which are on, and who serves them. */
+/** The enabled built-in APIs, and the servers that serve them. */
 export class ServedApis {
   readonly servers = new ApiServers();
   readonly scheme = new Scheme();
   readonly groups: readonly PlacedGroup[];
 
-  /** `admissionPlugins`: names of those that are on; some bring APIs that Kubernetes no longer has. */
+  /** `admissionPlugins`: names of the enabled plugins; some require APIs that Kubernetes has removed. */
   constructor(resourceConfig: ResourceConfig, features: FeatureGates, admissionPlugins: readonly string[]) {
     const builders = apiGroups(admissionPlugins);
     const { servers } = this;

@@ -14,21 +14,21 @@ import { ServiceAllocation } from '#kubernetes/controlplane/services/service-all
 export interface ServiceAllocatorsParts {
   readonly client: LoopbackClient;
   readonly storage: Storage;
-  /** One CIDR, or two of both families with a comma. */
+  /** One CIDR, or two of different families, comma-separated. */
   readonly clusterIpRange: string;
   readonly nodePortRange: ControlPlaneOptions['serviceNodePortRange'];
   readonly log: Pick<Logger, 'error'>;
 }
 
-/** The cluster addresses and node ports that Services get when they are written. */
+/** Allocators of the cluster addresses and node ports of Services. */
 export class ServiceAllocators {
   readonly cidrs: readonly AddressRange[];
   readonly clusterIPs: ClusterIPAllocator;
   readonly nodePorts: NodePortAllocator;
-  /** By `group/resource`, for the stores. */
+  /** Store hooks by `group/resource`. */
   readonly hooks: ReadonlyMap<string, StoreHooks>;
 
-  /** Throws for a range that Services cannot have. */
+  /** Throws for a range that Services cannot use. */
   constructor({ client, storage, clusterIpRange, nodePortRange, log }: ServiceAllocatorsParts) {
     this.cidrs = clusterIpRange.split(',').map(parseRange);
     this.clusterIPs = new ClusterIPAllocator(client);
@@ -51,6 +51,6 @@ export class ServiceAllocators {
 function parseRange(text: string): AddressRange {
   const cidr = parseCIDRSloppy(text.trim());
   const range = cidr && AddressRange.parse(formatCIDR(cidr));
-  if (!range) throw new Error(`the service cluster IP range ${JSON.stringify(text)} is no CIDR that services can have`);
+  if (!range) throw new Error(`the service cluster IP range ${JSON.stringify(text)} is not a valid CIDR for services`);
   return range;
 }

@@ -21,7 +21,7 @@ export type SpecialHandlerClasses = Readonly<Record<string, Readonly<Record<stri
 
 const scale = { get: ScaleGetHandler, update: ScaleUpdateHandler, patch: ScalePatchHandler };
 
-/** What virtual resources and subresources with a kind of their own do. */
+/** Handlers of virtual resources, and of subresources with their own kinds. */
 export const specialHandlers: SpecialHandlerClasses = {
   'authentication.k8s.io/selfsubjectreviews/': { create: SelfSubjectReviewHandler },
   'authentication.k8s.io/tokenreviews/': { create: TokenReviewHandler },
@@ -42,7 +42,7 @@ export const specialHandlers: SpecialHandlerClasses = {
   '/replicationcontrollers/scale': scale,
   '/services/proxy': { connect: ServiceProxyHandler },
   '/serviceaccounts/token': { create: TokenRequestHandler },
-  // Of every custom resource that has one.
+  // Scale subresource of every custom resource that declares it.
   'custom/scale': scale,
   'custom/computed': { create: ComputedCreateHandler },
   'apps/deployments/scale': scale,

@@ -25,12 +25,12 @@ import { LegacyTokenUse } from './legacy-token-use.ts';
 const tokenCache = { successMs: 10_000, failureMs: 0 };
 const webhookClient = { timeoutMs: 30_000, retryMs: 500 };
 
-/** One way to authenticate, where the configuration switches it on. */
+/** Creates the authenticators of one method if the configuration enables it. */
 export interface AuthenticatorSource {
   strategies(config: AuthenticationConfig): AuthenticationStrategy[];
 }
 
-/** Headers of front proxies, by the part of a user that they say. */
+/** Returns the header names of front proxies, by the user attribute that they contain. */
 export function headerNames({ requestHeader }: AuthenticationConfig): ConstructorParameters<typeof RequestHeader>[2] {
   const lower = (names: readonly string[] = []): string[] => names.map((name) => name.toLowerCase());
   return {
@@ -141,7 +141,7 @@ class TokenReviews implements AuthenticatorSource {
     @Optional() @Inject(EgressSelector) private readonly egress?: EgressSelector,
   ) {}
 
-  /** The webhook, and behind it the server that this one delegates to. */
+  /** Returns the webhook, followed by the server that this one delegates to. */
   strategies({ webhook, delegated, apiAudiences = [] }: AuthenticationConfig): AuthenticationStrategy[] {
     return [webhook, delegated]
       .filter((one) => one !== undefined)
@@ -155,7 +155,7 @@ class TokenReviews implements AuthenticatorSource {
   }
 }
 
-/** In upstream's order. Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go. */
+/** Sources of authenticators in upstream's order. Upstream: kubernetes/pkg/kubeapiserver/authenticator/config.go. */
 export const authenticatorSources: readonly Type<AuthenticatorSource>[] = [
   FrontProxies,
   Passwords,

@@ -4,7 +4,9 @@ import { LoopbackClient } from '#apiserver/server/loopback-client';
 import { Log } from '#cmd/logging/log';
 import { noteLegacyTokenUse } from '#kubernetes/controlplane/legacy-token-tracking';
 
-/** Labels secrets of service accounts whose token a client has shown. A secret that cannot be labelled is logged; the client is served. */
+/**
+ * Labels the secrets of service accounts whose tokens clients use. A failure to label a secret is logged and does not affect the request.
+ */
 @Injectable()
 export class LegacyTokenUse {
   constructor(
@@ -14,10 +16,7 @@ export class LegacyTokenUse {
 
   readonly note = (secret: KubeObject): void => {
     noteLegacyTokenUse(this.client, secret, new Date()).catch((error: unknown) =>
-      this.log.error(
-        { reason: error instanceof Error ? error.message : String(error) },
-        'a service account token secret could not be labelled',
-      ),
+      this.log.error({ reason: error instanceof Error ? error.message : String(error) }, 'cannot label a service account token secret'),
     );
   };
 }

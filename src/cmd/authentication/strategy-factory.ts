@@ -12,7 +12,10 @@ import { Anonymous } from '#plugins/authentication/anonymous';
 import { UnknownToken } from '#plugins/authentication/bearer-token';
 import type { AuthenticatorSource } from './authenticator-sources.ts';
 
-/** Makes authenticators of their configuration: those of the sources in upstream's order, then those of packages, which are made once. */
+/**
+ * Creates authenticators from their configuration: those of the sources in upstream's order, then those of packages, which are created only
+ * once.
+ */
 @Injectable()
 export class StrategyFactory {
   readonly #contributed: readonly Authenticator[];
@@ -26,8 +29,8 @@ export class StrategyFactory {
   }
 
   /**
-   * The members of the outer union: all that know a user, and behind them the anonymous authenticator, so that wrong credentials are never
-   * taken for none.
+   * Returns the members of the outer union: all that authenticate users, followed by the anonymous authenticator, so that a request with
+   * invalid credentials is never treated as anonymous.
    */
   make(config: AuthenticationConfig): Authenticator[] {
     const sources = [...sourcesOf<AuthenticatorSource>(this.discovery, 'Authenticator').values()];

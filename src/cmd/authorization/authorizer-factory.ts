@@ -9,7 +9,7 @@ import type { AuthorizerConfig } from '#cmd/server-config';
 import { PrivilegedGroups } from '#plugins/authorization/privileged-groups';
 import type { AuthorizerSource } from './authorizer-sources.ts';
 
-/** Makes authorizers of their configuration; those of packages are made once. */
+/** Creates authorizers from their configuration; those of packages are created only once. */
 @Injectable()
 export class AuthorizerFactory {
   readonly #contributed: readonly Authorizer[];
@@ -22,7 +22,7 @@ export class AuthorizerFactory {
     this.#contributed = contributions.make('AuthorizerPlugin', services, guardAuthorizer);
   }
 
-  /** In their order, behind system:masters and those of packages. Throws for a type that no source has. */
+  /** Returns the authorizers in their order, after system:masters and those of packages. Throws for a type without a source. */
   make(configs: readonly AuthorizerConfig[]): Authorizer[] {
     const sources = sourcesOf<AuthorizerSource>(this.discovery, 'Authorizer');
     const configured = configs.map((config) => {

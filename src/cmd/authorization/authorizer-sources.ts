@@ -16,10 +16,10 @@ import { WebhookAuthorizer } from '#plugins/authorization/webhook';
 /** Upstream: kubernetes/pkg/kubeapiserver/options/authorization.go (genericoptions.DefaultAuthWebhookRetryBackoff). */
 const retryMs = 500;
 
-/** The configuration of an authorizer of a type. */
+/** Configuration of an authorizer of a type. */
 type ConfigOf<T extends AuthorizerConfig['type']> = Extract<AuthorizerConfig, { type: T }>;
 
-/** Makes authorizers of one type. */
+/** Creates authorizers of one type. */
 export interface AuthorizerSource<C = AuthorizerConfig> {
   authorizer(config: C): Authorizer;
 }
@@ -56,7 +56,7 @@ class Policies implements AuthorizerSource<ConfigOf<'ABAC'>> {
   }
 }
 
-/** One authorizer for all configurations: it follows the server's own objects. */
+/** Creates one authorizer for all configurations, because it follows the server's own objects. */
 @Injectable()
 @Source({ kind: 'Authorizer', name: 'Node' })
 class Nodes implements AuthorizerSource {
@@ -72,7 +72,7 @@ class Nodes implements AuthorizerSource {
   }
 }
 
-/** One authorizer for all configurations: it follows the server's own objects. */
+/** Creates one authorizer for all configurations, because it follows the server's own objects. */
 @Injectable()
 @Source({ kind: 'Authorizer', name: 'RBAC' })
 class Roles implements AuthorizerSource {

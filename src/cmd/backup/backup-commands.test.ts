@@ -6,12 +6,12 @@ it.each([
   [['restore', 'file', '--bump-revision=x'], '--bump-revision=x must be a whole number'],
   [
     ['migrate', '--bump-revision=1', '--revisions=restart', '--', '--data-dir=/x'],
-    '--bump-revision=1 and --revisions=restart exclude each other',
+    '--bump-revision=1 and --revisions=restart are mutually exclusive',
   ],
-  [['migrate', '--revisions=restart', '--data-dir=/x'], 'the flags of the source and of the destination must be parted by --'],
-  [['restore', '--revisions=restart'], 'the file comes first'],
-  [['restore', '/nowhere/file', '--revisions=restart', '--data-dir=/x'], '/nowhere/file is no backup, or damaged: ENOENT'],
-])('%j ends with the reason', async (args, reason) => {
+  [['migrate', '--revisions=restart', '--data-dir=/x'], 'separate the flags of the source and of the destination by --'],
+  [['restore', '--revisions=restart'], 'the file must be the first argument'],
+  [['restore', '/nowhere/file', '--revisions=restart', '--data-dir=/x'], '/nowhere/file is not a backup or is damaged: ENOENT'],
+])('%j fails with the reason', async (args, reason) => {
   let errors = '';
   const program = new Command().name('kubenest').exitOverride().enablePositionalOptions();
   program.configureOutput({ writeErr: (text) => void (errors += text) });

@@ -13,41 +13,44 @@ interface Verb {
 const verbs: readonly Verb[] = [
   {
     name: 'backup',
-    description: 'write all objects of a store to a file, also while servers use it',
-    usage: '<file> [flags of the store, as of serve]',
+    description: 'write all objects of a store to a file, even while servers use it',
+    usage: '<file> [flags of the store, as for serve]',
     async run([file, ...flags]) {
       const { backUp } = await import('./backup.ts');
       const { revision, records } = await backUp(fileOf(file), flags);
-      return `${records} records of revision ${revision} are in ${file}`;
+      return `wrote ${records} records of revision ${revision} to ${file}`;
     },
   },
   {
     name: 'restore',
-    description: 'write what is in a backup to an empty store, under higher revisions',
-    usage: '<file> [--bump-revision=N | --revisions=restart] [flags of the store, as of serve]',
+    description: 'write the objects of a backup to an empty store, under higher revisions',
+    usage: '<file> [--bump-revision=N | --revisions=restart] [flags of the store, as for serve]',
     async run([file, ...args]) {
       const { restore } = await import('./backup.ts');
       const { rule, flags } = takeRevisions(args);
       const { objects, revision } = await restore(fileOf(file), flags, rule);
-      return `${objects} objects of ${file} are in the store, which is at revision ${revision}`;
+      return `restored ${objects} objects of ${file}; the store is at revision ${revision}`;
     },
   },
   {
     name: 'migrate',
-    description: 'copy all objects from one store to another that is empty, under higher revisions; no server may use them',
+    description: 'copy all objects of a store to an empty store, under higher revisions, while no server uses them',
     usage: '[--bump-revision=N | --revisions=restart] [flags of the source] -- [flags of the destination]',
     async run(args) {
       const { migrate } = await import('./backup.ts');
       const { rule, flags } = takeRevisions(args);
       const at = flags.indexOf('--');
-      if (at < 0) throw new OptionsError(['the flags of the source and of the destination must be parted by --']);
+      if (at < 0) throw new OptionsError(['separate the flags of the source and of the destination by --']);
       const { objects, revision } = await migrate(flags.slice(0, at), flags.slice(at + 1), rule);
-      return `${objects} objects are in the destination, which is at revision ${revision}`;
+      return `copied ${objects} objects; the destination is at revision ${revision}`;
     },
   },
 ];
 
-/** `kubenest backup`, `restore` and `migrate`. `args`: the whole command line, of which commander takes the verb alone; the flags of stores are those of `serve`, in pflag's syntax. */
+/**
+ * Adds `kubenest backup`, `restore` and `migrate`. `args`: the whole command line, of which commander parses only the verb; the flags of
+ * stores are those of `serve`, in pflag's syntax.
+ */
 export function addBackupCommands(program: Command, args: readonly string[]): void {
   for (const { name, description, usage, run } of verbs) {
     const command = program
@@ -69,18 +72,18 @@ export function addBackupCommands(program: Command, args: readonly string[]): vo
 }
 
 function fileOf(file: string | undefined): string {
-  if (file === undefined || file.startsWith('-')) throw new OptionsError(['the file comes first']);
+  if (file === undefined || file.startsWith('-')) throw new OptionsError(['the file must be the first argument']);
   return resolve(file);
 }
 
-/** What becomes of revisions, and the other flags. */
+/** Splits the arguments into the revision rule and the other flags. */
 function takeRevisions(args: readonly string[]): { rule: RevisionRule; flags: string[] } {
   const [bumpName, restart] = ['--bump-revision=', '--revisions=restart'];
   const given = args.findLast((arg) => arg.startsWith(bumpName));
   const flags = args.filter((arg) => !arg.startsWith(bumpName) && arg !== restart);
   const report = (progress: string): void => console.error(progress);
   if (args.includes(restart)) {
-    if (given !== undefined) throw new OptionsError([`${given} and ${restart} exclude each other`]);
+    if (given !== undefined) throw new OptionsError([`${given} and ${restart} are mutually exclusive`]);
     return { rule: { bump: 'restart', report }, flags };
   }
   if (given === undefined) return { rule: { report }, flags };

@@ -14,15 +14,15 @@ const format = 'kubenest-backup';
 const formatVersion = 1;
 const pageRecords = 500;
 
-/** The form of the values: JSON with its resourceVersion, or as kube-apiserver stores objects. */
+/** Form of the values: JSON with its resourceVersion, or the form in which kube-apiserver stores objects. */
 export type ValueForm = 'json' | 'kubernetes';
 
-/** A whole backup, in the order of the keys. Values are as they were stored: what was encrypted is. */
+/** A complete backup, in the order of the keys. Values are as stored: encrypted values remain encrypted. */
 export interface Backup {
   readonly form: ValueForm;
-  /** What is in it is the state at this revision. */
+  /** Revision of the state that the backup contains. */
   readonly revision: Revision;
-  /** When it was made: the store may have gone on since. */
+  /** Time of the backup; the store may have continued since. */
   readonly time: Date;
   readonly records: readonly StorageRecord[];
 }
@@ -32,19 +32,20 @@ interface Header {
   readonly version: number;
   readonly form: ValueForm;
   readonly revision: Revision;
-  /** ISO 8601. The first backups lack it. */
+  /** Time in ISO 8601. The first backups lack it. */
   readonly time?: string;
 }
 type RecordLine = readonly [key: string, revision: Revision, createRevision: Revision, value: string];
 interface Trailer {
   readonly records: number;
-  /** Of all lines before, in hexadecimal. */
+  /** SHA-256 of all preceding lines, in hexadecimal. */
   readonly sha256: string;
 }
 
 /**
- * Writes the present state of a store to a file, which is there only when it is whole: lines of JSON (a header, a record each, a trailer with
- * a checksum), compressed by gzip, readable by its owner alone. Returns what is in it.
+ * Writes the present state of a store to a file, which appears only when it is complete. The file consists of JSON lines (a header, one
+ * line per record, a trailer with a checksum), is compressed by gzip and readable only by its owner. Returns the revision and the number of
+ * records.
  */
 export async function writeBackup(file: string, storage: Storage, form: ValueForm): Promise<{ revision: Revision; records: number }> {
   const time = new Date().toISOString();
@@ -69,7 +70,7 @@ export async function writeBackup(file: string, storage: Storage, form: ValueFor
     await pipeline(Readable.from(lines()), createGzip({ level: 3 }), createWriteStream(partial, { mode: 0o600 }));
     await syncPath(partial);
     await rename(partial, file);
-    // Its name, too.
+    // The file name must be persistent too.
     await syncPath(dirname(file));
   } catch (error) {
     await rm(partial, { force: true });
@@ -78,7 +79,7 @@ export async function writeBackup(file: string, storage: Storage, form: ValueFor
   return { revision, records };
 }
 
-/** All records of one revision, in the order of their keys, page by page. */
+/** Yields all records of one revision in the order of their keys, page by page. */
 export async function* recordsOf(storage: Storage, revision: Revision): AsyncGenerator<StorageRecord> {
   for (let from: string | undefined = '/'; from !== undefined; ) {
     const { records, more } = await storage.list('/', { revision, from, limit: pageRecords, uncounted: true });
@@ -87,7 +88,7 @@ export async function* recordsOf(storage: Storage, revision: Revision): AsyncGen
   }
 }
 
-/** Reads a backup and checks that it is whole. Rejects for what is none, with the reason. */
+/** Reads a backup and verifies that it is complete. Rejects with the reason for an invalid file. */
 export async function readBackup(file: string): Promise<Backup> {
   const hash = createHash('sha256');
   const records: StorageRecord[] = [];
@@ -108,9 +109,9 @@ export async function readBackup(file: string): Promise<Backup> {
       }
     }
   } catch (cause) {
-    throw new Error(`${file} is no backup, or damaged: ${(cause as Error).message}`, { cause });
+    throw new Error(`${file} is not a backup or is damaged: ${(cause as Error).message}`, { cause });
   }
-  if (header?.format !== format) throw new Error(`${file} is no backup`);
+  if (header?.format !== format) throw new Error(`${file} is not a backup`);
   if (header.version !== formatVersion) throw new Error(`${file} has the format ${header.version}; this version reads ${formatVersion}`);
   if (trailer === undefined || trailer.records !== records.length || trailer.sha256 !== hash.digest('hex'))
     throw new Error(`${file} is damaged: ${trailer === undefined ? 'its end is missing' : 'its checksum is wrong'}`);
@@ -122,12 +123,12 @@ export async function readBackup(file: string): Promise<Backup> {
   };
 }
 
-/** The lines of a compressed file. */
+/** Yields the lines of a compressed file. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   const decoder = new StringDecoder('utf8');
   const unzipped = createGunzip();
-  // Whoever reads learns of the failure of either.
+  // The reader below observes the failure of either stream.
   const piped = pipeline(createReadStream(file), unzipped);
   piped.catch(() => {});
   for await (const chunk of unzipped as AsyncIterable<Buffer>) {
@@ -135,5 +136,5 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     rest = lines.pop() ?? '';
     yield* lines;
   }
-  if (rest !== '') throw new Error('its last line has no end');
+  if (rest !== '') throw new Error('its last line is not terminated');
 }

@@ -3,7 +3,7 @@ import { ReadOnlyStorage } from '#apiserver/storage/read-only-storage';
 import type { ListOptions, ListResult, Revision } from '#apiserver/storage/storage';
 import type { Backup } from './backup-file.ts';
 
-/** A backup as a store, so that what reads the values of a store reads it, too. */
+/** A read-only store over a backup, for code that reads values from a store. */
 export class BackupStorage extends ReadOnlyStorage {
   constructor(private readonly backup: Backup) {
     super();

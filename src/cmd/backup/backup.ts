@@ -23,7 +23,7 @@ import { copyObjects } from './copy-objects.ts';
 
 interface Store {
   readonly config: StorageConfig;
-  /** Of encryption; undefined: nothing is. */
+  /** Rules of encryption; undefined: no encryption. */
   readonly rules: readonly EncryptionRule[] | undefined;
   readonly eventTtlSeconds: number;
 }
@@ -33,19 +33,22 @@ interface Copied {
   readonly revision: number;
 }
 
-/** What becomes of revisions where objects are copied to another store. */
+/** Assignment of revisions when objects are copied to another store. */
 export interface RevisionRule {
-  /** By how much they are above the source's; undefined: by the default, see docs/backup.md. 'restart': they begin anew, below those that clients know. */
+  /**
+   * Difference between the new revisions and those of the source; undefined: the default of docs/backup.md. 'restart': revisions restart,
+   * below those that clients know.
+   */
   readonly bump?: number | 'restart' | undefined;
-  /** Called with how far it is, in words, while that takes long. */
+  /** Called with a progress message during a long operation. */
   readonly report?: ((progress: string) => void) | undefined;
 }
 
-/** Nothing is written to the source of a migration, which is checked. */
+/** Small, because the source of a migration is not written to, which is verified. */
 const migrationBump = 10_000;
 /**
- * What a store may have written between the backup and its end: so much, and so many a second. Where raising is free, more than 5,000 nodes
- * write; etcd is raised by writes, some 9,000 a second.
+ * Estimated number of writes between the backup and the end of the store: a minimum, and a rate per second. For stores that raise revisions
+ * at no cost, the rate exceeds the writes of 5,000 nodes; etcd raises its revision by writes, about 9,000 per second.
  */
 const restoreBumps = {
   free: { least: 1_000_000, perSecond: 1_000 },
@@ -63,7 +66,7 @@ export async function backUp(file: string, flags: readonly string[]): Promise<{ 
   }
 }
 
-/** Writes what is in a backup to the store that the flags name. What is encrypted in it must be readable by the store's keys. */
+/** Writes the objects of a backup to the store that the flags name. The store's keys must be able to decrypt encrypted values. */
 export async function restore(file: string, flags: readonly string[], { bump, report }: RevisionRule = {}): Promise<Copied> {
   const destination = await storeOf(flags);
   const backup = await readBackup(file);
@@ -86,7 +89,7 @@ export async function migrate(from: readonly string[], to: readonly string[], { 
     );
     if ((await fingerprint(backend)) !== before)
       throw new Error(
-        'the source was written to meanwhile, and the destination lacks that: stop all servers and migrate to an empty store',
+        'the source changed during the migration, so the destination is incomplete: stop all servers and migrate to an empty store',
       );
     return copied;
   } finally {
@@ -94,7 +97,10 @@ export async function migrate(from: readonly string[], to: readonly string[], { 
   }
 }
 
-/** Of all keys and the revisions of their last writes. The store's own revision may move by what others keep in it. */
+/**
+ * Fingerprint of all keys and the revisions of their last writes. The store's own revision is unsuitable, because other data in the store
+ * may change it.
+ */
 async function fingerprint(storage: Storage): Promise<string> {
   const hash = createHash('sha256');
   for await (const { key, revision } of recordsOf(storage, await storage.currentRevision())) hash.update(`${key}\0${revision}\0`);
@@ -123,7 +129,7 @@ async function copyTo(
 
 async function storeOf(flags: readonly string[]): Promise<Store> {
   const command = await readServerOptions(flags);
-  if (!('options' in command)) throw new OptionsError(['only the flags of a store are taken; kubenest serve --help lists them']);
+  if (!('options' in command)) throw new OptionsError(['only the flags of a store are valid; kubenest serve --help lists them']);
   const { options } = command;
   return { ...(await completeStorage(options)), eventTtlSeconds: Math.round(options.events.eventTtl / 1_000) };
 }
@@ -136,7 +142,7 @@ function formOf({ backend }: StorageConfig): ValueForm {
   return backend === 'etcd' ? 'kubernetes' : 'json';
 }
 
-/** The objects of a backend; disposing of it leaves the backend open. */
+/** Objects of a backend; disposing of them leaves the backend open. */
 interface Objects extends AsyncDisposable {
   readonly storage: Storage;
 }

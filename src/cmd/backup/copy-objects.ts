@@ -4,19 +4,19 @@ import type { Revision, Storage, StorageRecord } from '#apiserver/storage/storag
 import { placeOf, resourcesByPlace } from '#cmd/storage/stored-resources';
 import { recordsOf } from './backup-file.ts';
 
-/** Writes under way at the same time: they share transactions. */
+/** Number of concurrent writes, which share transactions. */
 const writers = 128;
-/** What servers say of themselves, for seconds only: those of the new store say it anew. */
+/** Short-lived entries in which servers advertise themselves; the servers of the new store write their own. */
 const momentary = new Set(['masterleases', 'peerserverleases']);
 
-/** What kine keeps of its own among the objects. */
+/** A record that kine stores among the objects. */
 const healthKey = '/health';
 
 export interface CopyOptions {
   readonly scheme: Scheme;
-  /** How long objects last that vanish (events); what of it has passed already is not known. */
+  /** Lifetime of expiring objects (events) in the destination; their elapsed time is unknown. */
   readonly eventTtlSeconds: number;
-  /** Every revision in the destination is above the source's by so much at least; 'restart': they are as they come. */
+  /** Minimum difference between the revisions of the destination and the source; 'restart': no minimum. */
   readonly bump: number | 'restart';
   /** Called every ten seconds while revisions are raised. */
   readonly report?: ((progress: string) => void) | undefined;
@@ -25,10 +25,10 @@ export interface CopyOptions {
 const reportMs = 10_000;
 
 /**
- * Copies all objects from one store to another, which must be empty. Both show JSON with resourceVersions. Objects get new revisions above
- * those that clients of the source can know: whoever watched the source begins anew with the destination. With a restart they do not, and a
- * client that goes on would wait for revisions that it has seen, without the events before them. Rejects if anything cannot be
- * read or written; the destination is then not to be used.
+ * Copies all objects from one store to an empty one. Both provide JSON with resourceVersions. Objects get new revisions above those that
+ * clients of the source can know, so that clients which watched the source start a new watch on the destination. With a restart, revisions
+ * are lower, and such a client would wait for revisions that it has already seen and miss the events before them. Rejects if a read or
+ * write fails; the destination is then unusable.
  */
 export async function copyObjects(
   source: Storage,
@@ -39,7 +39,7 @@ export async function copyObjects(
   const object = present.records.find(({ key }) => key !== healthKey);
   if (object) throw new Error(`the destination is not empty: it has ${present.count} records, ${object.key} among them`);
   if (bump !== 'restart') await raise(destination, (await source.currentRevision()) + bump, report);
-  // Of now: both may be in one etcd, whose past raising has compacted.
+  // The current revision is read, because both stores may be in one etcd whose past revisions have been compacted by the raising.
   const revision = await source.currentRevision();
   const resourceOf = resourcesByPlace(scheme);
   let objects = 0;
@@ -57,12 +57,12 @@ export async function copyObjects(
   };
   await Promise.all(Array.from({ length: writers }, work));
   const last = await destination.currentRevision();
-  // Who comes with a revision of the source is to list, not to get the writes of this copy as news.
+  // Compaction forces clients with a revision of the source to list again, instead of receiving this copy's writes as events.
   await destination.compact(last);
   return { objects, revision: last };
 }
 
-/** Rejects where it would take too long, with what is to be done. */
+/** Raises the revision of the destination. Rejects, with the remedy, if that would take too long. */
 async function raise(destination: Storage, revision: Revision, report: CopyOptions['report']): Promise<void> {
   if (!destination.raiseRevision) throw new Error('the destination cannot be written to');
   const began = performance.now();
@@ -70,7 +70,7 @@ async function raise(destination: Storage, revision: Revision, report: CopyOptio
   const tell = async (): Promise<void> => {
     const made = (await destination.currentRevision()) - first;
     const left = Math.round((((performance.now() - began) / made) * (revision - first - made)) / 1_000);
-    report?.(`revisions are raised: ${made} of ${revision - first}, about ${left} s to go`);
+    report?.(`raising revisions: ${made} of ${revision - first}, about ${left} s remaining`);
   };
   const timer = setInterval(() => void tell().catch(() => {}), reportMs);
   try {

@@ -17,12 +17,12 @@ import {
 } from '#apimachinery/x509/der-writer';
 import { extendedKeyUsages } from '#apimachinery/x509/verify-certificate';
 
-/*
- * Certificates as RFC 5280 has them, of P-256 keys. A library of X.509 that can read and write everything takes a tenth of the
- * server's start to load and to fill.
+/**
+ * Encoder of RFC 5280 certificates with P-256 keys. Loading and initializing a general X.509 library would take a tenth of the server's
+ * start.
  */
 
-/** What one part of a name is: its type as in RFC 4514, and the value. */
+/** An attribute of a name: its type as in RFC 4514, and its value. */
 export type NameAttribute = readonly [type: 'CN' | 'O', value: string];
 
 export interface CertificateTemplate {
@@ -30,17 +30,17 @@ export interface CertificateTemplate {
   readonly notBefore: Date;
   readonly notAfter: Date;
   readonly publicKey: KeyObject;
-  /** It may sign others. */
+  /** True if the certificate may sign others. */
   readonly isAuthority: boolean;
-  /** For what it is good, if that is limited. */
+  /** Permitted usages; empty: unrestricted. */
   readonly usages: readonly ('server' | 'client')[];
   /** DNS names and IP addresses. */
   readonly names: readonly string[];
 }
 
-/** Who signs. */
+/** Signer of a certificate. */
 export interface Issuer {
-  /** Its certificate, DER; undefined where it signs itself. */
+  /** DER certificate of the signer; undefined for a self-signed certificate. */
   readonly certificate: Uint8Array | undefined;
   readonly privateKey: KeyObject;
 }
@@ -55,13 +55,13 @@ const extensionIds = {
   authorityKeyIdentifier: '2.5.29.35',
   extKeyUsage: '2.5.29.37',
 } as const;
-/** Bits of KeyUsage: digitalSignature and keyEncipherment, and keyCertSign. */
+/** KeyUsage bits: digitalSignature and keyEncipherment for leaves, keyCertSign for authorities. */
 const leafUsage = 0b1010_0000;
 const authorityUsage = 0b1010_0100;
-/** The point of a P-256 key, uncompressed, is the end of its SubjectPublicKeyInfo. */
+/** Size of an uncompressed P-256 point, the last part of the SubjectPublicKeyInfo. */
 const pointBytes = 65;
 
-/** A signed certificate, DER, with a random serial number. Throws if the issuer's certificate is none. */
+/** Returns a signed DER certificate with a random serial number. Throws if the issuer's certificate is invalid. */
 export function signCertificate(template: CertificateTemplate, issuer: Issuer): Buffer {
   const subject = distinguishedName(template.subject);
   const issuing = issuer.certificate && parseCertificate(Buffer.from(issuer.certificate));
@@ -78,7 +78,7 @@ export function signCertificate(template: CertificateTemplate, issuer: Issuer): 
   return sequence(tbs, signatureAlgorithm, bitString(sign('sha256', tbs, issuer.privateKey)));
 }
 
-/** `issuerKey`: SubjectPublicKeyInfo of the authority; undefined for one that signs itself. */
+/** Encodes the extensions. `issuerKey`: SubjectPublicKeyInfo of the authority; undefined for a self-signed certificate. */
 function extensions({ publicKey, isAuthority, usages, names }: CertificateTemplate, issuerKey: Buffer | undefined): Buffer[] {
   const keyUsage = isAuthority ? authorityUsage : leafUsage;
   const unusedBits = 31 - Math.clz32(keyUsage & -keyUsage);
@@ -107,15 +107,15 @@ function generalName(name: string): Buffer {
   return address ? element(contextTag(7), Uint8Array.from(address.bytes)) : element(contextTag(2), Buffer.from(name, 'ascii'));
 }
 
-/** ecdsa-with-SHA256. */
+/** Algorithm identifier of ecdsa-with-SHA256. */
 const signatureAlgorithm = sequence(objectIdentifier('1.2.840.10045.4.3.2'));
 
-/** Method 1 of RFC 5280, section 4.2.1.2. */
+/** Key identifier by method 1 of RFC 5280, section 4.2.1.2. */
 function keyIdentifier(publicKeyInfo: Uint8Array): Uint8Array {
   return createHash('sha1').update(publicKeyInfo.subarray(-pointBytes)).digest();
 }
 
-/** Positive, 16 bytes. */
+/** Random positive number of 16 bytes. */
 function newSerial(): Uint8Array {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] as number) & 0x3f) | 0x40;

@@ -13,7 +13,7 @@ const pair = await authority.issue({ commonName: 'alice', organizations: ['devs'
 const leaf = new X509Certificate(pair.cert);
 const ca = new X509Certificate(authority.pair.cert);
 
-test('an authority signs itself and others', () => {
+test('an authority signs its own certificate and others', () => {
   expect(ca.ca).toBe(true);
   expect(ca.verify(ca.publicKey)).toBe(true);
   expect(ca.subject).toBe('CN=test-ca');
@@ -24,7 +24,7 @@ test('an authority signs itself and others', () => {
   expect(lastCertificate(pair.cert)).toBe(authority.pair.cert);
 });
 
-test('a certificate says who and for what it is', () => {
+test('a certificate contains its subject and usages', () => {
   expect(leaf.subject).toBe('O=devs\nO=ops\nCN=alice');
   expect(leaf.issuer).toBe('CN=test-ca');
   expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']);
@@ -39,7 +39,7 @@ test('a certificate says who and for what it is', () => {
   expect([days, leaf.validFromDate.getTime() < Date.now(), leaf.serialNumber.length]).toEqual([365, true, 32]);
 });
 
-test('another reader finds the extensions of RFC 5280', () => {
+test('an independent parser reads the extensions of RFC 5280', () => {
   const read = new x509.X509Certificate(pair.cert.split(/(?<=-----END CERTIFICATE-----)/)[0] as string);
   const readCa = new x509.X509Certificate(authority.pair.cert);
   expect(read.getExtension(x509.BasicConstraintsExtension)).toMatchObject({ ca: false, critical: true });
@@ -52,14 +52,14 @@ test('another reader finds the extensions of RFC 5280', () => {
   expect(read.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId).toBe(keyId);
 });
 
-test('an authority that is loaded signs under its own name', async () => {
+test('a loaded authority signs under its own name', async () => {
   const loaded = Authority.load(authority.pair);
   const { cert } = await loaded.issue({ commonName: 'bob', usages: ['client'] });
   const certificate = new X509Certificate(cert);
   expect([certificate.checkIssued(ca), certificate.verify(ca.publicKey), certificate.subjectAltName]).toEqual([true, true, undefined]);
 });
 
-test("an authority's certificate of version 1 has the names elsewhere", async () => {
+test('an authority with a version 1 certificate signs, although its names have other positions', async () => {
   const elementsOf = (der: Buffer): Buffer[] =>
     new DerReader(new DerReader(der).element('no element').content).rest('no elements').map(({ whole }) => whole);
   const [tbs, ...rest] = elementsOf(ca.raw);
@@ -68,9 +68,9 @@ test("an authority's certificate of version 1 has the names elsewhere", async ()
   expect(new X509Certificate(issued.cert).issuer).toBe('CN=test-ca');
 });
 
-test('only keys of P-256 sign', async () => {
+test('rejects authority keys other than P-256', async () => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
-  expect(() => Authority.load({ cert: authority.pair.cert, key })).toThrow('the key of the authority is none of P-256');
+  expect(() => Authority.load({ cert: authority.pair.cert, key })).toThrow('the key of the authority is not a P-256 key');
   expect(createPrivateKey((await newSigningKey()).privateKey).asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
 });

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } fr
 import { promisify } from 'node:util';
 import { signCertificate } from './certificate-der.ts';
 
-/** A certificate and its key, both PEM; `cert` may hold the chain. */
+/** A certificate and its key in PEM; `cert` may contain a chain. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
@@ -22,7 +22,7 @@ const authorityDays = 3650;
 const leafDays = 365;
 const generateKeys = promisify(generateKeyPair);
 
-/** A certificate authority that can sign: ECDSA P-256, ten years. */
+/** A certificate authority that can sign: ECDSA P-256, valid for ten years. */
 export class Authority {
   private constructor(
     readonly pair: KeyPair,
@@ -30,7 +30,7 @@ export class Authority {
     private readonly privateKey: KeyObject,
   ) {}
 
-  /** A new one of that name. */
+  /** Creates an authority. */
   static async create(commonName: string): Promise<Authority> {
     const { publicKey, privateKey } = await newKeys();
     const template = { ...validity(authorityDays), publicKey, isAuthority: true, usages: [], names: [] };
@@ -38,14 +38,14 @@ export class Authority {
     return new Authority({ cert: pem(certificate), key: privatePem(privateKey) }, certificate, privateKey);
   }
 
-  /** The one whose certificate and key (P-256) these are. Throws for any others. */
+  /** Loads an authority from its certificate and P-256 key. Throws for other keys. */
   static load(pair: KeyPair): Authority {
     const privateKey = createPrivateKey(pair.key);
-    if (privateKey.asymmetricKeyDetails?.namedCurve !== curve) throw new Error('the key of the authority is none of P-256');
+    if (privateKey.asymmetricKeyDetails?.namedCurve !== curve) throw new Error('the key of the authority is not a P-256 key');
     return new Authority(pair, new X509Certificate(pair.cert).raw, privateKey);
   }
 
-  /** A certificate for a year. Its PEM holds the authority's behind its own, so that its last block is whom to trust. */
+  /** Issues a certificate for one year. Its PEM also contains the authority's certificate as the last block, which is the trust anchor. */
   async issue({ commonName, organizations = [], names = [], usages }: CertificateRequest): Promise<KeyPair> {
     const { publicKey, privateKey } = await newKeys();
     const subject = [...organizations.map((name) => ['O', name] as const), ['CN', commonName] as const];
@@ -55,7 +55,7 @@ export class Authority {
   }
 }
 
-/** A key pair without a certificate, PEM: SEC1 and SubjectPublicKeyInfo. */
+/** Creates a key pair without a certificate, in PEM: SEC1 and SubjectPublicKeyInfo. */
 export async function newSigningKey(): Promise<{ readonly privateKey: string; readonly publicKey: string }> {
   const { publicKey, privateKey } = await newKeys();
   return { privateKey: privatePem(privateKey), publicKey: publicKey.export({ type: 'spki', format: 'pem' }) as string };
@@ -65,7 +65,7 @@ function newKeys(): Promise<{ readonly publicKey: KeyObject; readonly privateKey
   return generateKeys('ec', { namedCurve: curve });
 }
 
-/** A little before now, since clocks differ. */
+/** Validity period that starts slightly in the past, because clocks differ. */
 function validity(days: number): { notBefore: Date; notAfter: Date } {
   const start = Date.now() - 3_600_000;
   return { notBefore: new Date(start), notAfter: new Date(start + days * dayMs) };
@@ -75,7 +75,7 @@ function pem(certificate: Uint8Array): string {
   return new X509Certificate(certificate).toString();
 }
 
-/** SEC1 (`BEGIN EC PRIVATE KEY`), as kubeadm writes keys of this curve: some clients read no PKCS #8. */
+/** Encodes a key as SEC1 (`BEGIN EC PRIVATE KEY`), as kubeadm does for this curve: some clients do not support PKCS #8. */
 function privatePem(key: KeyObject): string {
   return key.export({ type: 'sec1', format: 'pem' }) as string;
 }

@@ -5,7 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { expect, test } from 'vitest';
 import { writeKubeconfig } from './kubeconfig.ts';
 
-test('a file that says the same already is not written', async () => {
+test('does not write a file with the same content', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kubenest-kubeconfig-'));
   const file = join(folder, 'kubeconfig');
   const parts = { server: 'https://127.0.0.1:6443', ca: 'CA', client: { cert: 'CERT', key: 'KEY' } };
@@ -18,7 +18,7 @@ test('a file that says the same already is not written', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('a client library finds the server, the authority and the certificate in it', async () => {
+test('a client library reads the server, the authority and the certificate', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kubenest-kubeconfig-'));
   const file = join(folder, 'kubeconfig');
   await writeKubeconfig(file, { server: 'https://127.0.0.1:6443', ca: 'CA', client: { cert: 'CERT', key: 'KEY' } });

@@ -2,14 +2,14 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { KeyPair } from './issue.ts';
 
 export interface KubeconfigParts {
-  /** The address of the server, `https://…`. */
+  /** URL of the server, `https://…`. */
   readonly server: string;
-  /** PEM of whom the client trusts. */
+  /** PEM of the authority that the client trusts. */
   readonly ca: string;
   readonly client: KeyPair;
 }
 
-/** A kubeconfig of one cluster and one user, certificates and key inside. JSON, which is YAML too. */
+/** Returns a kubeconfig with one cluster and one user, including certificates and key. The format is JSON, which is valid YAML. */
 export function kubeconfig({ server, ca, client }: KubeconfigParts): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const name = 'kubenest';
@@ -27,7 +27,10 @@ export function kubeconfig({ server, ca, client }: KubeconfigParts): string {
   )}\n`;
 }
 
-/** Writes it where only the owner can read it; a file that says the same already stays, for a server has to start on a full disk as well. */
+/**
+ * Writes a kubeconfig that only its owner can read. A file with the same content is not rewritten, because a server must be able to start
+ * on a full disk.
+ */
 export async function writeKubeconfig(file: string, parts: KubeconfigParts): Promise<void> {
   const text = kubeconfig(parts);
   if ((await textOf(file)) === text) return;

@@ -7,33 +7,36 @@ import { syncPath } from '#cmd/storage/sync-path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
 import { certificateNames, matches, readPair } from './key-pair-files.ts';
 
-/** What the server made for itself; the names of the files are kubeadm's. */
+/** Keys and certificates that the server created for itself, under kubeadm's file names. */
 export interface OwnCertificates {
-  /** PEM of the authority of clients and of the serving certificate. */
+  /** PEM of the authority of client certificates and of the serving certificate. */
   readonly ca: string;
   readonly serving: KeyPair;
-  /** Of system:masters. */
+  /** Client certificate of group system:masters. */
   readonly admin: KeyPair;
-  /** Signs tokens of service accounts. */
+  /** Key that signs service account tokens. */
   readonly serviceAccountKey: string;
-  /** The authority of front proxies, and the certificate that the server shows the servers behind APIServices as one of them. */
+  /** Authority of front proxies, and the client certificate that the server presents to the servers behind APIServices. */
   readonly frontProxy: { readonly ca: string; readonly client: KeyPair };
 }
 
 const admin: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usages: ['client'] };
-/** Shown to kubelets where `--kubelet-client-certificate` names it; not of system:masters, so kubelets ask what it may do. */
+/**
+ * Client certificate for kubelets, used if `--kubelet-client-certificate` names it. It does not belong to system:masters, so that kubelets
+ * authorize its requests.
+ */
 const kubeletClient: CertificateRequest = { commonName: 'kube-apiserver-kubelet-client', usages: ['client'] };
 const kubeletClientName = 'apiserver-kubelet-client';
-/** The name of the file and of the certificate of the server as a front proxy. */
+/** Name of the file and of the certificate of the server as a front proxy. */
 export const frontProxyName = 'front-proxy-client';
 const frontProxyClient: CertificateRequest = { commonName: frontProxyName, usages: ['client'] };
-/** Certificates are made anew when they end within it. */
+/** Remaining validity below which certificates are renewed. */
 const renewBeforeMs = 30 * 86_400_000;
 
 /**
- * Reads the certificates and keys of the folder, and makes those that are missing, about to end, or (the serving one) for
- * other names. A new folder appears all at once: of two servers that start together, one makes it and both use it. The files
- * are small and nobody is served yet, so reading and writing may block.
+ * Reads the certificates and keys of the folder. Creates those that are missing or about to expire, and the serving certificate if its
+ * names have changed. A new folder appears atomically: of two servers that start together, one creates it and both use it. Synchronous I/O
+ * is acceptable, because the files are small and the server has no clients yet.
  */
 export async function ownCertificates(folder: string, servingNames: readonly string[]): Promise<OwnCertificates> {
   if (!readPair(folder, 'ca')) await issuePairs(folder, servingNames);
@@ -49,23 +52,25 @@ export async function ownCertificates(folder: string, servingNames: readonly str
   };
 }
 
-/** An authority of the folder, and the certificates of the folder that it has signed. */
+/** An authority in the folder, and the certificates in the folder that it has signed. */
 class Issuer {
   readonly ca: KeyPair;
   #authority: Authority | undefined;
 
-  /** Throws if the authority is not in the folder. */
+  /** Throws if the authority is missing from the folder. */
   constructor(
     private readonly folder: string,
     name: string,
   ) {
     const ca = readPair(folder, name);
     if (!ca)
-      throw new Error(`${join(folder, `${name}.crt`)} and ${name}.key are not there, although the folder is: remove it, or put them back`);
+      throw new Error(
+        `${join(folder, `${name}.crt`)} and ${name}.key are missing, although the folder exists: remove the folder or restore the files`,
+      );
     this.ca = ca;
   }
 
-  /** The certificate of the folder, made anew if it cannot serve as the one that is asked for. */
+  /** Returns a certificate of the folder; creates it again if it does not satisfy the request. */
   async ensure(name: string, request: CertificateRequest): Promise<KeyPair> {
     const pair = readPair(this.folder, name);
     if (pair && isCurrent(pair, this.ca.cert, request.names ?? [])) return pair;
@@ -76,7 +81,9 @@ class Issuer {
   }
 }
 
-/** Reads `apiserver.crt` and `apiserver.key` of a folder, and makes them there if they are missing, signed by an authority that nobody keeps. */
+/**
+ * Reads `apiserver.crt` and `apiserver.key` of a folder. If they are missing, creates them, signed by an authority whose key is discarded.
+ */
 export async function servingCertificateOf(folder: string, names: readonly string[]): Promise<KeyPair> {
   const existing = readPair(folder, 'apiserver');
   if (existing) return existing;
@@ -121,14 +128,14 @@ async function issuePairs(folder: string, servingNames: readonly string[]): Prom
     writeFileSync(join(draft, 'sa.pub'), serviceAccount.publicKey, { flush: true });
     await syncPath(draft);
     putInPlace(draft, folder);
-    // Who has a token that this key signed is not to lose it by a power failure.
+    // A power failure must not lose the key, because it would invalidate the tokens that the key has signed.
     await syncPath(dirname(folder));
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
 }
 
-/** Leaves what is there already. */
+/** Moves the draft into place unless the folder exists. */
 function putInPlace(draft: string, folder: string): void {
   try {
     renameSync(draft, folder);
@@ -138,7 +145,7 @@ function putInPlace(draft: string, folder: string): void {
   }
 }
 
-/** Each file appears whole, also after a power failure. */
+/** Writes each file atomically and persistently. */
 function writePair(folder: string, name: string, { cert, key }: KeyPair): void {
   for (const [file, text, mode] of [
     [`${name}.key`, key, 0o600],

@@ -11,7 +11,7 @@ import { addPluginCommands } from '#cmd/plugin-tools/plugin-commands';
 import { problemsOf } from './problems.ts';
 import { gitVersion } from '#cmd/version';
 
-/** Runs a command line, without the names of Node and the script; resolves to the exit code. */
+/** Runs a command line, given without the names of Node and the script, and returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   let code = 0;
   const program = new Command('kubenest')
@@ -19,7 +19,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .exitOverride()
     .version(gitVersion, '--version', 'print the version')
     .enablePositionalOptions();
-  program.helpCommand('help [command]', 'tell what a command does');
+  program.helpCommand('help [command]', 'describe a command');
   program
     .command('version')
     .description('print the version')
@@ -32,7 +32,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   addEnvtestCommands(program, args, async (flags) => {
     code = await serve('kube-apiserver', flags);
   });
-  // The flags are pflag's, whose syntax is not commander's: what follows the verb is read by the options.
+  // The flags have pflag's syntax, not commander's: the options parse the arguments after the verb.
   for (const [verb, name] of [
     ['serve', 'kubenest serve'],
     ['kube-apiserver', 'kube-apiserver'],

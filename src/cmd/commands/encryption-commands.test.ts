@@ -14,7 +14,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('writes a configuration that the server takes, for its owner only, with another key each time', async () => {
+it('writes a valid configuration with a new key each time, readable only by its owner', async () => {
   vi.spyOn(console, 'log').mockImplementation(() => {});
   const files = ['a.yaml', 'b.yaml'].map((name) => join(folder, name));
   for (const file of files) expect(await runCommand(['encryption', 'new', file])).toBe(0);
@@ -25,7 +25,7 @@ it('writes a configuration that the server takes, for its owner only, with anoth
   expect((await stat(files[0] ?? '')).mode & 0o777).toBe(0o600);
 });
 
-it('leaves an existing file alone, and says why', async () => {
+it('does not replace an existing file, and reports the reason', async () => {
   const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const file = join(folder, 'a.yaml');
   await writeFile(file, 'the only key');

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 
-/** The length of a key of NaCl's secretbox. */
+/** Key length of NaCl's secretbox. */
 const keyBytes = 32;
 
-/** `kubenest encryption …`: keys for encryption at rest. */
+/** Adds `kubenest encryption …`, which creates keys for encryption at rest. */
 export function addEncryptionCommands(program: Command): void {
-  const encryption = program.command('encryption').description('make keys for encryption at rest');
+  const encryption = program.command('encryption').description('create keys for encryption at rest');
   encryption
     .command('new')
-    .description('write an EncryptionConfiguration with a new key, for --encryption-provider-config; an existing file is left alone')
-    .argument('<file>', 'to write, readable by its owner only')
+    .description('write an EncryptionConfiguration with a new key, for --encryption-provider-config; an existing file is not replaced')
+    .argument('<file>', 'file to write, readable only by its owner')
     .action(async (file: string) => {
       try {
         await writeEncryptionConfiguration(file);
-        console.log(`${file} has a new key: keep a copy of it apart from the store, nothing can be read without it`);
+        console.log(`${file} has a new key: keep a copy of it outside the store, because encrypted data cannot be read without it`);
       } catch (error) {
         encryption.error(`kubenest encryption new: ${problemOf(error as NodeJS.ErrnoException, file)}`);
       }
@@ -23,8 +23,8 @@ export function addEncryptionCommands(program: Command): void {
 }
 
 /**
- * Writes a file of kind EncryptionConfiguration whose secretbox key is new; Secrets that were stored without encryption
- * before stay readable. Rejects with EEXIST for a file that exists: its key may be the only one that reads the store.
+ * Writes a file of kind EncryptionConfiguration with a new secretbox key; Secrets that were stored unencrypted remain readable. Rejects
+ * with EEXIST if the file exists: its key may be the only one that can decrypt the store.
  */
 export async function writeEncryptionConfiguration(file: string): Promise<void> {
   const secret = randomBytes(keyBytes).toString('base64');

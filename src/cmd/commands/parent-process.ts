@@ -1,7 +1,10 @@
-/** The time within which the end of the parent is noticed. */
+/** Interval of checks whether the parent has ended. */
 const checkMs = 250;
 
-/** Ends this process as SIGTERM does when the process that started it has ended: another one is its parent then. Keeps no process alive. */
+/**
+ * Ends this process as SIGTERM does once its parent has ended, which changes its parent process ID. The timer does not keep the process
+ * alive.
+ */
 export function endWithParent(): Disposable {
   const parent = process.ppid;
   const timer = setInterval(() => {

@@ -7,16 +7,16 @@ import { UnavailableError } from '#apiserver/storage/errors';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { problemsOf } from './problems.ts';
 
-it('tells what is wrong with a configuration without a stack', () => {
+it('reports problems of a configuration without a stack', () => {
   expect(problemsOf(new ConfigurationError(['a is unknown', 'b: must be positive']))).toEqual(['a is unknown', 'b: must be positive']);
-  expect(problemsOf(new UnavailableError('storage: nobody is there'))).toEqual(['storage: nobody is there']);
+  expect(problemsOf(new UnavailableError('storage: connection refused'))).toEqual(['storage: connection refused']);
   expect(problemsOf(new TypeError('ours'))[0]).toMatch(/TypeError: ours\n +at /);
 });
 
 it.each([
   ['EventRateLimit', 'plugin EventRateLimit: limits must not be empty'],
   ['ImagePolicyWebhook', 'plugin ImagePolicyWebhook: no config specified'],
-])('tells that %s cannot be without one', (name, problem) => {
+])('reports that %s requires a configuration', (name, problem) => {
   const services = new Container();
   for (const token of Object.values(serviceTokens)) services.bind(token).toConstantValue({});
   const start = (): unknown => contributionOf(admissionPlugins.get(name)!, undefined).make(services);

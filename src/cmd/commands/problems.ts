@@ -2,7 +2,7 @@ import { OptionsError } from '#cmd/options/options-error';
 
 const storeErrors: ReadonlySet<string> = new Set(['LockedStoreError', 'CorruptStoreError', 'UnavailableError']);
 
-/** What a user can mend is told in a sentence; the rest with its stack, since it is ours to mend. */
+/** Returns the messages of an error. Errors that a user can correct consist of sentences; all others include the stack for a bug report. */
 export function problemsOf(error: unknown): readonly string[] {
   if (error instanceof OptionsError) return error.problems;
   const { code, name, message, stack } = error as NodeJS.ErrnoException;

@@ -9,18 +9,18 @@ import type { ServerOptions } from '#cmd/options/server-options';
 import { endWithParent } from './parent-process.ts';
 import type { AuthenticationConfig } from '#cmd/server-config';
 
-/** What whoever runs a server wants to know. */
+/** Callbacks for the caller that runs a server. */
 export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
-  /** Instead of telling on standard output that it serves, and where. */
+  /** Receives the startup message, which is otherwise written to standard output. */
   readonly onStarted?: (text: string) => void;
 }
 
 /**
- * Runs a server until SIGTERM or SIGINT has ended it; the second of them ends the process at once. Rejects if it cannot be
- * started, and has nothing open then.
+ * Runs a server until SIGTERM or SIGINT has ended it; a second signal ends the process at once. Rejects, and leaves nothing open, if the
+ * server cannot start.
  */
 export async function runServer(options: ServerOptions, { onTrace, onStarted = console.log }: RunListeners = {}): Promise<void> {
-  // While certificates are made, mostly by other threads, this one loads the server.
+  // This thread loads the server while other threads create certificates.
   const [completed, { createApp }] = await Promise.all([completeOptions(options), import('#cmd/app')]);
   const { config } = completed;
   using _parent = options.shutdown.exitWithParent ? endWithParent() : undefined;
@@ -33,8 +33,8 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     const url = servedUrl(completed, address);
     const kubeconfig = await writeKubeconfigs(options, completed, url);
     using _watch = watchFiles(completed.tlsFiles, () => void reloadCertificates(app as App, completed));
-    // A plugin that forgets a promise harms nobody else.
-    process.on('unhandledRejection', (error) => app?.log.error({ err: error }, 'a promise was rejected and nobody waits for it'));
+    // An unhandled rejection in a plugin does not end the server.
+    process.on('unhandledRejection', (error) => app?.log.error({ err: error }, 'unhandled promise rejection'));
     using _engine = tendEngine();
     const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
@@ -55,7 +55,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
   }
 }
 
-/** What is still open then, such as a connection to a store that does not answer, keeps the process no longer. */
+/** Grace period after which open handles, such as a connection to an unresponsive store, no longer delay the exit. */
 const lingerMs = 2_000;
 
 function endOnSignal(app: App): Promise<void> {
@@ -63,7 +63,7 @@ function endOnSignal(app: App): Promise<void> {
     let signals = 0;
     const onSignal = (signal: NodeJS.Signals): void => {
       signals += 1;
-      // What the process still waits for may keep its exit waiting; the system ends it at the next signal.
+      // Pending work can delay the exit; without the listeners, the next signal ends the process.
       if (signals > 1) process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT').exit(1);
       app.log.info({ signal }, 'shutting down');
       app
@@ -76,17 +76,20 @@ function endOnSignal(app: App): Promise<void> {
   });
 }
 
-/** What is wrong for a moment, such as a certificate whose key comes a moment later, is told, and what was right stays. */
+/**
+ * Reloads the certificates. Temporary problems, such as a certificate that is replaced before its key, are logged, and the previous
+ * certificates remain in use.
+ */
 async function reloadCertificates(app: App, { readTls, tlsFiles }: CompletedOptions): Promise<void> {
   try {
     app.reloadCertificates(await readTls());
-    app.log.info({ files: tlsFiles }, 'certificates read again');
+    app.log.info({ files: tlsFiles }, 'certificates reloaded');
   } catch (error) {
-    app.log.error({ reason: (error as Error).message }, 'certificates have changed and cannot be used; the old ones stay');
+    app.log.error({ reason: (error as Error).message }, 'cannot reload the changed certificates; the previous ones remain in use');
   }
 }
 
-/** Reads a configuration again when its files change. What is wrong is told, and what was right stays. */
+/** Reloads a configuration when its files change. Problems are logged, and the previous configuration remains in use. */
 function reloading<T>(
   { log }: App,
   files: readonly string[],
@@ -97,16 +100,19 @@ function reloading<T>(
     read()
       .then(apply)
       .then(
-        () => log.info({ files }, 'configuration read again'),
+        () => log.info({ files }, 'configuration reloaded'),
         (error: unknown) =>
-          log.error({ files, reason: (error as Error).message }, 'the configuration has changed and cannot be used; the old one stays'),
+          log.error(
+            { files, reason: (error as Error).message },
+            'cannot reload the changed configuration; the previous one remains in use',
+          ),
       );
   });
 }
 
 /**
- * Who is trusted by the server that this one delegates to may change there. What cannot be had or used is told, and the old
- * stays; what has not changed is left alone.
+ * Follows the trusted authorities of the server that this one delegates to, and applies changes. Problems are logged, and the previous
+ * authorities remain in use.
  */
 function followingAuthentication(app: App, { config, readAuthentication, watchAuthentication }: CompletedOptions): Disposable | undefined {
   let known = trustOf(config.authentication);
@@ -117,7 +123,7 @@ function followingAuthentication(app: App, { config, readAuthentication, watchAu
     known = trustOf(next);
   };
   const failed = (error: unknown): void =>
-    app.log.error({ reason: (error as Error).message }, 'what another server says of authentication could not be followed');
+    app.log.error({ reason: (error as Error).message }, 'cannot follow the authentication information of the delegated server');
   return watchAuthentication?.({ changed, failed });
 }
 
@@ -125,14 +131,14 @@ function trustOf({ delegatedClientCa, requestHeader }: AuthenticationConfig): st
   return JSON.stringify([delegatedClientCa, requestHeader]);
 }
 
-/** The URL of the server, with the port that it listens on where it has chosen one itself. */
+/** Returns the URL of the server, with the actual port if the server chose one. */
 function servedUrl({ url }: CompletedOptions, address: AddressInfo | undefined): string {
   const served = new URL(url);
   if (served.port === '0' && address) served.port = String(address.port);
   return served.origin;
 }
 
-/** Writes the administrator's kubeconfig where it is looked for. Returns the file that somebody has named, else that of the data folder. */
+/** Writes the administrator's kubeconfig. Returns the file that a flag names, else the file in the data folder. */
 async function writeKubeconfigs(
   { serving: { kubeconfigOut } }: ServerOptions,
   { admin }: CompletedOptions,

@@ -7,7 +7,7 @@ import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from './admission-configuration.ts';
 
 let folder: string;
-/** Those that are on. */
+/** Enabled features. */
 const features = new Set<string>();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-admission-'));
@@ -28,7 +28,7 @@ const podSecurity = (rest: string) =>
   `${head}- name: PodSecurity\n  configuration: { apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, ${rest} }\n`;
 
 describe('readAdmissionConfiguration', () => {
-  it('reads what is inline, what is in files, and leaves out what is only named', async () => {
+  it('reads inline configurations and files, and omits plugins without a configuration', async () => {
     const found = await read(
       `${podSecurity('defaults: { enforce: baseline }')}- { name: EventRateLimit, path: events.yaml }\n- name: AlwaysAdmit\n`,
     );
@@ -40,18 +40,18 @@ describe('readAdmissionConfiguration', () => {
     expect(found.get('EventRateLimit')).toMatchObject({ limits: [{ type: 'Server', qps: 5, burst: 10 }] });
   });
 
-  it('takes the configuration of an old plugin for the whole file', async () => {
+  it('reads a whole file as the configuration of an old plugin', async () => {
     const found = await read('podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: a=b }\n');
     expect(found.get('PodNodeSelector')).toMatchObject({ podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'a=b' } });
   });
 
   it.each([
     ['another kind', 'apiVersion: v1\nkind: List\n', /no kind "List" is registered for version "v1"/],
-    ['an unknown plugin', `${head}- name: PodSecurty\n`, /plugins\[0\].name: no admission plugin is named "PodSecurty"/],
+    ['an unknown plugin', `${head}- name: PodSecurty\n`, /plugins\[0\].name: unknown admission plugin "PodSecurty"/],
     ['a plugin twice', `${podSecurity('')}- { name: PodSecurity, configuration: {} }\n`, /PodSecurity is configured twice/],
-    ['a plugin that takes none', `${head}- { name: Priority, configuration: {} }\n`, /Priority takes no configuration/],
+    ['a plugin without configuration', `${head}- { name: Priority, configuration: {} }\n`, /Priority takes no configuration/],
     [
-      'a wrong level',
+      'an invalid level',
       podSecurity('defaults: { enforce: much }'),
       /configuration.defaults.enforce: must be one of privileged, baseline, restricted/,
     ],
@@ -59,10 +59,10 @@ describe('readAdmissionConfiguration', () => {
       [
         ['an empty user name', 'usernames: [""]', /exemptions.usernames: must not hold empty names/],
         ['a user name twice', 'usernames: [a, b, a]', /exemptions.usernames: must not repeat an element/],
-        ['a namespace of no name', 'namespaces: [kube-system, a.b]', /exemptions.namespaces: must be names of namespaces/],
+        ['an invalid namespace name', 'namespaces: [kube-system, a.b]', /exemptions.namespaces: must be names of namespaces/],
         ['a namespace twice', 'namespaces: [a, a]', /exemptions.namespaces: must not repeat an element/],
-        ['a runtime class of no name', 'runtimeClasses: [a.b, C]', /exemptions.runtimeClasses: must be names of runtime classes/],
-        ['a list that is none', 'namespaces: kube-system', /exemptions.namespaces/],
+        ['an invalid runtime class name', 'runtimeClasses: [a.b, C]', /exemptions.runtimeClasses: must be names of runtime classes/],
+        ['a value that is not a list', 'namespaces: kube-system', /exemptions.namespaces/],
       ] as const
     ).map(([what, exemption, problem]): [string, string, RegExp] => [what, podSecurity(`exemptions: { ${exemption} }`), problem]),
     ['an unknown member', podSecurity('defaults: { enfroce: baseline }'), /configuration.defaults.enfroce is unknown/],
@@ -72,18 +72,18 @@ describe('readAdmissionConfiguration', () => {
       /no kind "Pod" is registered for version "v1"/,
     ],
     [
-      'a toleration of no effect',
+      'a toleration with an unknown effect',
       `${head}- { name: PodTolerationRestriction, configuration: { apiVersion: podtolerationrestriction.admission.k8s.io/v1alpha1, kind: Configuration, whitelist: [{ key: a, effect: Never }] } }\n`,
       /configuration.whitelist\[0\].effect/,
     ],
-    ['a file that is not there', `${head}- { name: EventRateLimit, path: none.yaml }\n`, /none.yaml: ENOENT/],
+    ['a missing file', `${head}- { name: EventRateLimit, path: none.yaml }\n`, /none.yaml: ENOENT/],
     [
       'a relative kubeconfig',
       `${head}- { name: ValidatingAdmissionWebhook, configuration: { apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: x } }\n`,
       /kubeConfigFile: must be an absolute file path/,
     ],
     [
-      'a kubeconfig that is not there',
+      'a missing kubeconfig',
       `${head}- { name: ImagePolicyWebhook, configuration: { imagePolicy: { kubeConfigFile: /none/config } } }\n`,
       /ENOENT/,
     ],
@@ -91,7 +91,7 @@ describe('readAdmissionConfiguration', () => {
     await expect(read(text)).rejects.toThrow(problem);
   });
 
-  it('tells all that is wrong at once', async () => {
+  it('reports all problems at once', async () => {
     const wrong = `${head}- { name: EventRateLimit, configuration: { apiVersion: eventratelimit.admission.k8s.io/v1alpha1, kind: Configuration, limits: [{ type: X, qps: 0, burst: 1 }] } }\n- name: None\n`;
     await expect(read(wrong)).rejects.toThrow(/limits\[0\].type: .*\n.*limits\[0\].qps: must be positive\n.*"None"/s);
   });

@@ -7,17 +7,17 @@ import { ConfigurationError, readConfiguration } from '#apiserver/plugins/read-c
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 
 const kinds = ['apiserver.config.k8s.io/v1, AdmissionConfiguration', 'apiserver.k8s.io/v1alpha1, AdmissionConfiguration'];
-/** From before there was AdmissionConfiguration: a file may be the configuration of these alone. */
+/** Plugins that are older than AdmissionConfiguration: a file may contain only the configuration of one of them. */
 const unversioned = ['ImagePolicyWebhook', 'PodNodeSelector'];
 
 type Fields = Readonly<Record<string, unknown>>;
-/** What a class of configuration may have besides its members. */
+/** Optional static members of a configuration class. */
 interface ConfigurationClass {
   new (): object;
-  /** `group/version, Kind`: what the document says it is. Without it, the document says nothing. */
+  /** Accepted kinds of the document, as `group/version, Kind`; undefined: the document declares no kind. */
   readonly kinds?: readonly string[];
 }
-/** A document, and what messages call it. */
+/** A configuration document, and its name in messages. */
 interface Found {
   readonly document: unknown;
   readonly place: string;
@@ -28,8 +28,8 @@ interface Loadable {
 }
 
 /**
- * The configurations of plugins by their names, out of a file of kind AdmissionConfiguration: each inline, or in a file of
- * its own that is relative to it. Rejects with a ConfigurationError that has all that is wrong with all of them.
+ * Reads the configurations of plugins, by plugin name, from a file of kind AdmissionConfiguration. Each configuration is inline or in a
+ * separate file whose path is relative to that file. Rejects with a ConfigurationError that contains all problems.
  *
  *     apiVersion: apiserver.config.k8s.io/v1
  *     kind: AdmissionConfiguration
@@ -87,17 +87,16 @@ function nameOf(
   plugins: ReadonlyMap<string, AdmissionPluginClass>,
   configurations: ReadonlyMap<string, object>,
 ): string {
-  if (typeof name !== 'string' || !plugins.has(name))
-    throw new Error(`${place}.name: no admission plugin is named ${JSON.stringify(name)}`);
+  if (typeof name !== 'string' || !plugins.has(name)) throw new Error(`${place}.name: unknown admission plugin ${JSON.stringify(name)}`);
   if (configurations.has(name)) throw new Error(`${place}.name: ${name} is configured twice`);
   return name;
 }
 
-/** undefined for a plugin that is named and not configured. */
+/** Returns the document of a plugin; undefined for a plugin without a configuration. */
 async function documentOf({ path, configuration }: Fields, place: string, file: string): Promise<Found | undefined> {
   if (configuration !== undefined && configuration !== null) return { document: configuration, place: `${place}.configuration` };
   if (path === undefined || path === '') return undefined;
-  if (typeof path !== 'string') throw new Error(`${place}.path must be a text`);
+  if (typeof path !== 'string') throw new Error(`${place}.path must be a string`);
   const absolute = resolve(dirname(file), path);
   return { document: await readDocument(absolute), place: absolute };
 }

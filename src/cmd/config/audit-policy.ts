@@ -3,7 +3,10 @@ import { type AuditLevel, type AuditStage, auditLevels, auditStages } from '#api
 import type { AuditPolicy, AuditPolicyRule } from '#apiserver/audit/policy';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
-/** `--audit-policy-file`, of kind Policy. Throws with all that is wrong, one line each. Upstream: apiserver/pkg/apis/audit/validation/validation.go. */
+/**
+ * Parses the file of `--audit-policy-file`, of kind Policy. Throws with all problems, one per line. Upstream:
+ * apiserver/pkg/apis/audit/validation/validation.go.
+ */
 export function parseAuditPolicy(text: string): AuditPolicy {
   const errors: FieldError[] = [];
   const root = new FieldReader(parseStructured(text, 'audit.k8s.io', 'Policy', ['v1']), undefined, errors);

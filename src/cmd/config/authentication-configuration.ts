@@ -7,10 +7,10 @@ import type { CelType } from '#apiserver/cel/check/types';
 import { compileExpression, resultTypes } from './cel-expressions.ts';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
-/** What an AuthenticationConfiguration says. */
+/** Contents of an AuthenticationConfiguration. */
 export interface AuthenticationConfiguration {
   readonly jwt: readonly OidcConfig[];
-  /** undefined: the flags say it. */
+  /** Anonymous access; undefined: the flags determine it. */
   readonly anonymous: { readonly enabled: boolean; readonly paths: readonly string[] } | undefined;
 }
 
@@ -18,8 +18,8 @@ export interface AuthenticationConfiguration {
 export const signingAlgorithms = ['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'];
 
 /**
- * `--authentication-config`: issuers of JSON web tokens, and who may be anonymous. Throws with all that is wrong, one line
- * each. Upstream: apiserver/pkg/apis/apiserver/validation/validation.go (ValidateAuthenticationConfiguration).
+ * Parses the file of `--authentication-config`: issuers of JSON web tokens, and anonymous access. Throws with all problems, one per line.
+ * Upstream: apiserver/pkg/apis/apiserver/validation/validation.go (ValidateAuthenticationConfiguration).
  */
 export function parseAuthenticationConfiguration(text: string, disallowedIssuers: readonly string[]): AuthenticationConfiguration {
   const errors: FieldError[] = [];
@@ -102,7 +102,10 @@ function readIssuer(reader: FieldReader, disallowed: readonly string[], errors: 
   return config;
 }
 
-/** Whoever may choose a mail address freely must not become somebody else by it: an expression that uses it must ask whether it is verified. */
+/**
+ * Requires that an expression which uses the mail address also checks that it is verified. Otherwise a user who can choose a mail address
+ * could impersonate another user.
+ */
 function checkVerifiedEmail(reader: FieldReader, username: FieldReader, errors: FieldError[]): void {
   const expression = username.text('expression');
   if (!/\bclaims\s*\??(\.\s*email\b|\[\s*\??\s*['"]email['"])/.test(expression)) return;

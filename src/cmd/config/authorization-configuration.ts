@@ -9,7 +9,7 @@ import { compileExpression, resultTypes } from './cel-expressions.ts';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
 const types = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
-/** The file names no policy file, so there is no ABAC in it. */
+/** Built-in types. ABAC is missing, because the file cannot name a policy file. */
 const builtIn = ['AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC'] as const;
 const repeatable = 'Webhook';
 const maxTimeoutMs = 30_000;
@@ -27,8 +27,8 @@ interface WebhookFields {
 }
 
 /**
- * `--authorization-config`: authorizers in their order, of kind AuthorizationConfiguration. Rejects with all that is wrong,
- * one line each. Upstream: apiserver/pkg/apis/apiserver/validation/validation.go (ValidateAuthorizationConfiguration).
+ * Reads the file of `--authorization-config`, of kind AuthorizationConfiguration: an ordered list of authorizers. Rejects with all
+ * problems, one per line. Upstream: apiserver/pkg/apis/apiserver/validation/validation.go (ValidateAuthorizationConfiguration).
  */
 export async function readAuthorizationConfiguration(text: string): Promise<AuthorizerConfig[]> {
   const errors: FieldError[] = [];
@@ -51,7 +51,7 @@ export async function readAuthorizationConfiguration(text: string): Promise<Auth
     seenNames.add(name);
     const wrong = name === '' ? [] : nameIsDNSSubdomain(name, false);
     if (wrong.length > 0) errors.push(invalid(reader.at('name'), name, `authorizer name is invalid: ${wrong.join(', ')}`));
-    if (type === 'ABAC') errors.push(invalid(reader.at('type'), type, 'ABAC is only to be had by --authorization-mode'));
+    if (type === 'ABAC') errors.push(invalid(reader.at('type'), type, 'ABAC is available only by --authorization-mode'));
     if (type === 'Webhook' && !reader.has('webhook')) errors.push(required(reader.at('webhook'), 'required when type=Webhook'));
     if (type !== 'Webhook' && reader.has('webhook'))
       errors.push(invalid(reader.at('webhook'), 'non-null', 'may only be specified when type=Webhook'));
@@ -97,7 +97,7 @@ function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): W
   const type = info.requiredText('type');
   const kubeconfig = info.text('kubeConfigFile');
   if (type === 'InClusterConfig')
-    errors.push(invalid(info.at('type'), type, 'is not supported: a server of its own has no cluster around it; use KubeConfigFile'));
+    errors.push(invalid(info.at('type'), type, 'is not supported: the server does not run inside a cluster; use KubeConfigFile'));
   else if (type !== '' && type !== 'KubeConfigFile')
     errors.push(notSupported(info.at('type'), type, ['InClusterConfig', 'KubeConfigFile']));
   else if (type !== '' && kubeconfig === '') errors.push(required(info.at('kubeConfigFile')));
@@ -108,7 +108,10 @@ function readWebhook(name: string, reader: FieldReader, errors: FieldError[]): W
   return { name, timeoutMs: timeoutMs ?? 0, authorizedTtlMs, unauthorizedTtlMs, version, failurePolicy, kubeconfig, matches };
 }
 
-/** Of a request that does not fit all of them the service is not asked. Throws where one cannot be evaluated and none says no. */
+/**
+ * Compiles the match conditions: the webhook is called only for requests that match all of them. The function throws if a condition cannot
+ * be evaluated and none is false.
+ */
 function readMatchConditions(reader: FieldReader, errors: FieldError[]): WebhookFields['matches'] {
   const conditions = reader.objects('matchConditions');
   if (conditions.length > maxMatchConditions) errors.push(tooMany(reader.at('matchConditions'), conditions.length, maxMatchConditions));
@@ -141,7 +144,7 @@ function readMatchConditions(reader: FieldReader, errors: FieldError[]): Webhook
   };
 }
 
-/** With what v1 always says, and the groups under the name that v1 has for them. */
+/** Converts a spec to JSON with the fields that v1 always has, and with v1's name of the groups. */
 function reviewJson({ resourceAttributes, nonResourceAttributes, ...review }: SubjectAccessReviewSpec): object {
   const { group, groups, ...rest } = review as SubjectAccessReviewSpec & { readonly group?: readonly string[] };
   const empty = { namespace: '', verb: '', group: '', version: '', resource: '', subresource: '', name: '' };

@@ -7,10 +7,10 @@ import { CelError, CelList, type Value } from '#apiserver/cel/runtime/values';
 import { Issues } from '#apiserver/cel/syntax/source';
 import { type FieldError, invalid, type Path } from '#apimachinery/validation/field';
 
-/** An expression over one variable, given as JSON. Throws where it cannot be evaluated. */
+/** An expression over one variable, given as JSON. Throws if it cannot be evaluated. */
 export type JsonExpression = (variable: unknown) => unknown;
 
-/** What an expression may evaluate to. */
+/** Permitted result types of expressions. */
 export const resultTypes = {
   boolean: [boolType],
   string: [stringType],
@@ -45,14 +45,14 @@ const accessReview = objectOf('kubernetes.SubjectAccessReviewSpec', {
 const object = (name: string, type: DeclType): Environment =>
   storedExpressionsEnvironment.extend({ variables: { [name]: type.celType }, declTypes: [...collectObjects(type).values()] });
 
-/** By their variable. Upstream: apiserver/pkg/authentication/cel/compile.go, authorization/cel/compile.go. */
+/** Environments by their variable. Upstream: apiserver/pkg/authentication/cel/compile.go, authorization/cel/compile.go. */
 const environments: Readonly<Record<'claims' | 'user' | 'request', () => Environment>> = {
   claims: once(() => storedExpressionsEnvironment.extend({ variables: { claims: mapType(stringType, anyType) } })),
   user: once(() => object('user', userInfo)),
   request: once(() => object('request', accessReview)),
 };
 
-/** Compiles an expression of a configuration file; undefined, with an error, for one that is wrong. */
+/** Compiles an expression of a configuration file; returns undefined and adds an error if it is invalid. */
 export function compileExpression(
   variable: keyof typeof environments,
   text: string,
@@ -77,7 +77,7 @@ export function compileExpression(
   }
 }
 
-/** Texts, booleans and lists of them; whatever else there is stays what it is, which no caller takes for one. */
+/** Converts strings, booleans and lists of them. Other values are returned unchanged; callers do not mistake them for one of these. */
 function plain(value: Value): unknown {
   if (value instanceof CelError) throw new Error(value.message);
   if (!(value instanceof CelList)) return value;

@@ -9,10 +9,10 @@ export type EgressRoutes = ReadonlyMap<EgressType, EgressRoute>;
 
 const protocols = ['Direct', 'HTTPConnect', 'GRPC'];
 const types: readonly EgressType[] = ['cluster', 'controlplane', 'etcd'];
-/** Upstream tells the same place of every selection. */
+/** Upstream reports the same path for every selection. */
 const place = fieldPath('service').child('connection');
 
-/** An HTTP proxy as it stands in the file: certificates are files that are read once all is right. */
+/** Configuration of an HTTP proxy. The certificate files are read after the validation. */
 interface ProxyFiles {
   readonly url: string;
   readonly caBundle: string;
@@ -25,7 +25,7 @@ type Selection =
   | { readonly protocol: 'HTTPConnect'; readonly proxy: ProxyFiles | { udsName: string } };
 
 /**
- * `--egress-selector-config-file`, of kind EgressSelectorConfiguration. Rejects with all that is wrong, one line each.
+ * Reads the file of `--egress-selector-config-file`, of kind EgressSelectorConfiguration. Rejects with all problems, one per line.
  * Upstream: apiserver/pkg/server/egressselector/config.go.
  */
 export async function readEgressConfiguration(text: string): Promise<EgressRoutes> {
@@ -142,7 +142,7 @@ async function proxyOf({ url, caBundle, clientCert, clientKey, serverName }: Pro
   const isSecure = protocol === 'https:';
   const endpoint = { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? (isSecure ? 443 : 80) : Number(port) };
   if (!isSecure) return { endpoint, tls: undefined };
-  // One after the other: of several that are not there, the first is told.
+  // The files are read sequentially, so that the first missing one is reported.
   const ca = caBundle === '' ? undefined : await contentOf('caBundle', caBundle, 'TLS config ca bundle does not exist');
   const cert = await contentOf('clientCert', clientCert, 'TLS client cert does not exist');
   const key = await contentOf('clientKey', clientKey, 'TLS client key does not exist');

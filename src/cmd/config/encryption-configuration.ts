@@ -6,15 +6,15 @@ import { secretbox } from '#apiserver/storage/value/secretbox';
 import { identity, type Transformer } from '#apiserver/storage/value/transformer';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
-/** A key service on a unix socket. */
+/** A key service on a Unix socket. */
 export interface KmsConfiguration {
   readonly name: string;
-  /** `unix:///run/kms.sock`. */
+  /** Socket, as in `unix:///run/kms.sock`. */
   readonly endpoint: string;
   readonly timeoutMs: number;
 }
 
-/** Which resources are encrypted, the first that fits; and by what. The first provider writes. */
+/** A set of resources with its providers. The first matching rule applies; its first provider encrypts writes. */
 export interface EncryptionRule {
   readonly resources: readonly string[];
   readonly providers: readonly (Transformer | KmsConfiguration)[];
@@ -37,8 +37,8 @@ const providers: Readonly<Record<'aesgcm' | 'aescbc' | 'secretbox', ProviderKind
 };
 
 /**
- * `--encryption-provider-config`, of kind EncryptionConfiguration. Throws with all that is wrong, one line each; keys are never
- * told. Upstream: apiserver/pkg/apis/apiserver/validation/validation_encryption.go.
+ * Parses the file of `--encryption-provider-config`, of kind EncryptionConfiguration. Throws with all problems, one per line, never with a
+ * key. Upstream: apiserver/pkg/apis/apiserver/validation/validation_encryption.go.
  */
 export function parseEncryptionConfiguration(text: string): EncryptionRule[] {
   const errors: FieldError[] = [];
@@ -101,7 +101,7 @@ function parseResource(name: string): GroupResource {
   return { resource, group: group.join('.') };
 }
 
-/** Rules that an earlier one leaves nothing to do. */
+/** Reports resources that an earlier rule masks. */
 function checkMasked(rules: readonly EncryptionRule[], errors: FieldError[]): void {
   const earlier = new Set<string>();
   for (const [i, { resources }] of rules.entries()) {
@@ -163,7 +163,7 @@ function readKms(reader: FieldReader, names: Set<string>, errors: FieldError[]):
 
 function endpointProblem(endpoint: string): string | undefined {
   if (endpoint === '') return 'endpoint is a mandatory field for a kms';
-  if (!URL.canParse(endpoint)) return 'invalid endpoint for kms provider, error: it is no URL';
+  if (!URL.canParse(endpoint)) return 'invalid endpoint for kms provider, error: it is not a URL';
   const scheme = new URL(endpoint).protocol.slice(0, -1);
   return scheme === 'unix' ? undefined : `unsupported scheme ${JSON.stringify(scheme)} for KMS provider, only unix is supported`;
 }
@@ -193,7 +193,10 @@ function readKeys(reader: FieldReader, { keyBytes, make }: ProviderKind, errors:
   return transformers;
 }
 
-/** What encrypts a resource: the providers of all rules that have its name, else of those that have all of its group, else of those that have all. */
+/**
+ * Returns the providers of a resource: those of all rules that name the resource, else of those that name its group, else of those that
+ * match all resources.
+ */
 export function providersFor(
   rules: readonly EncryptionRule[],
   { group, resource }: GroupResource,

@@ -4,7 +4,7 @@ import { parseDuration } from '#apimachinery/runtime/duration';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a file of one of upstream's configuration kinds says. Throws where it is no YAML, or another kind. */
+/** Parses a file of one of upstream's configuration kinds. Throws for invalid YAML or another kind. */
 export function parseStructured(text: string, group: string, kind: string, versions: readonly string[]): Fields {
   const document: unknown = parseYaml(text);
   const fields = isFields(document) ? document : {};
@@ -19,10 +19,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Reads the members of one object of a configuration file and collects what is wrong: members of another type, and those
- * that nobody asked for (`done`).
- */
+/** Reads the members of an object in a configuration file and collects problems: members of another type, and unknown members (`done`). */
 export class FieldReader {
   readonly #fields: Fields;
   readonly #read = new Set<string>();
@@ -58,7 +55,7 @@ export class FieldReader {
     return value === true;
   }
 
-  /** Undefined where it is absent. */
+  /** Reads a number; undefined if it is absent. */
   number(name: string): number | undefined {
     const value = this.#take(name);
     if (value === undefined || value === null) return undefined;
@@ -66,7 +63,7 @@ export class FieldReader {
     return typeof value === 'number' ? value : undefined;
   }
 
-  /** Milliseconds; undefined where it is absent. */
+  /** Reads a duration in milliseconds; undefined if it is absent. */
   duration(name: string): number | undefined {
     const text = this.text(name);
     if (text === '') return undefined;
@@ -92,7 +89,7 @@ export class FieldReader {
     return Array.isArray(value) ? (value as unknown[]) : [];
   }
 
-  /** The members of a list of objects, each with a reader of its own. */
+  /** Returns a reader for each object of a list. */
   objects(name: string): FieldReader[] {
     return this.list(name).map((value, i) => new FieldReader(value, this.at(name).index(i), this.errors));
   }
@@ -107,7 +104,7 @@ export class FieldReader {
     return text;
   }
 
-  /** Tells what was not read. */
+  /** Reports members that were not read. */
   done(): void {
     for (const name of Object.keys(this.#fields))
       if (!this.#read.has(name)) this.errors.push(invalid(this.at(name), this.#fields[name], 'unknown field'));

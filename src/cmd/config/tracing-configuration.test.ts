@@ -25,6 +25,6 @@ test.each([
     problem: 'unsupported scheme: http.  Options are none, dns, unix, or unix-abstract.',
   },
   { name: 'an unknown field', text: `${head}sampling: 1`, problem: 'unknown field' },
-])('$name is refused', ({ text, problem }) => {
+])('rejects $name', ({ text, problem }) => {
   expect(() => parseTracingConfiguration(text)).toThrow(problem);
 });

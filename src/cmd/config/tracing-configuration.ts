@@ -3,13 +3,13 @@ import type { TracingConfig } from '#cmd/server-config';
 import { FieldReader, parseStructured } from './structured-file.ts';
 
 const million = 1_000_000;
-/** OTLP over gRPC on this machine. */
+/** Default collector: OTLP over gRPC on this machine. */
 const defaultEndpoint = 'localhost:4317';
 const schemes = ['dns', 'unix', 'unix-abstract'];
 
 /**
- * `--tracing-config-file`, of kind TracingConfiguration. Throws with all that is wrong, one line each.
- * Upstream: component-base/tracing/api/v1/config.go.
+ * Parses the file of `--tracing-config-file`, of kind TracingConfiguration. Throws with all problems, one per line. Upstream:
+ * component-base/tracing/api/v1/config.go.
  */
 export function parseTracingConfiguration(text: string): TracingConfig {
   const errors: FieldError[] = [];

@@ -5,21 +5,19 @@ interface Flags {
   readonly config?: string;
 }
 
-/** `kubenest dev`: a server that follows what is written. */
+/** Adds `kubenest dev`, which runs a server that follows changes of plugin sources. */
 export function addDevCommands(program: Command): void {
   const command = program
     .command('dev')
-    .description(
-      'serve with packages of plugins that are worked on: built and loaded again with each change, every write told with its trace',
-    )
+    .description('serve with plugin packages under development: rebuild and reload them on each change, and print the trace of every write')
     .option(
       '--plugin <folder>',
-      'of a package; may be repeated (default: this folder)',
+      'folder of a package; may be repeated (default: this folder)',
       (value, before: string[]) => [...before, value],
       [],
     )
-    .option('--config <file>', 'of kind ServerConfiguration (default: kubenest.yaml of the first package)')
-    .argument('[flags...]', 'of the server, behind --')
+    .option('--config <file>', 'file of kind ServerConfiguration (default: kubenest.yaml of the first package)')
+    .argument('[flags...]', 'flags of the server, after --')
     .action(async (flags: readonly string[]) => {
       const { plugin, config } = command.opts<Flags>();
       const end = new AbortController();

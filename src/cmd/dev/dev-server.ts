@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { traceText } from '#apiserver/tracing/trace-text';
 import { readServerOptions } from '#cmd/options/read-server-options';
 
-/** What a server under development tells the process that began it. */
+/** Message from a server under development to its parent process. */
 export interface DevMessage {
   readonly started: string;
 }
 
 /**
- * The server under development, in a process of its own: it loads what there is to load, waits until it is told to begin, and
- * prints the trace of each request that writes. It ends with whoever began it.
+ * Runs the server under development in its own process. It loads the modules, waits for the start message, and prints the trace of each
+ * write request. It ends with its parent process.
  */
 export async function runDevServer(args: readonly string[]): Promise<void> {
   process.on('disconnect', () => process.exit());
   const [{ runServer }] = await Promise.all([import('#cmd/commands/run'), import('#cmd/app')]);
   await once(process, 'message');
   const command = await readServerOptions(args);
-  if (!('options' in command)) throw new Error('the flags ask for no server');
+  if (!('options' in command)) throw new Error('the flags do not start a server');
   await runServer(command.options, {
     onTrace: (trace) => console.log(`\n${traceText(trace)}`),
     onStarted: (started) => process.send?.({ started } satisfies DevMessage),

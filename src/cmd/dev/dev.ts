@@ -9,25 +9,25 @@ import type { DevMessage } from './dev-server.ts';
 import { Transpiler } from './transpiler.ts';
 
 export interface DevOptions {
-  /** The packages that are worked on. */
+  /** Folders of the packages under development. */
   readonly plugins: readonly string[];
-  /** The ServerConfiguration; undefined: `kubenest.yaml` of the first package, or else one that has all packages. */
+  /** Path of the ServerConfiguration; undefined: `kubenest.yaml` of the first package, or a generated one with all packages. */
   readonly config?: string | undefined;
   /** Flags of the server. */
   readonly flags: readonly string[];
-  /** Ends it. */
+  /** Ends the server. */
   readonly signal: AbortSignal;
   log(text: string): void;
 }
 
-/** Editors write a file in several steps. */
+/** Delay that combines the several writes in which an editor saves a file. */
 const settleMs = 30;
 
 /**
- * Runs a server with packages that are worked on: builds them, and starts the server again with each change of their sources
- * or of the configuration. What is stored stays, in `.kubenest` of the first package. The next server is loaded while the
- * last one still serves, so that a change takes a fraction of a second. Resolves when the signal aborts; rejects for packages
- * that cannot be built at all. What is wrong later is told, and the last server that worked goes on.
+ * Runs a server with packages under development: builds them, and restarts the server after each change of their sources or of the
+ * configuration. Stored objects are kept in `.kubenest` of the first package. The next server is loaded while the previous one still
+ * serves, so that a restart takes a fraction of a second. Resolves when the signal aborts; rejects if the first build fails. Later problems
+ * are logged, and the last working server continues.
  */
 export async function dev({ plugins, config, flags, signal, log }: DevOptions): Promise<void> {
   const folders = plugins.map((folder) => resolve(folder));
@@ -47,12 +47,12 @@ export async function dev({ plugins, config, flags, signal, log }: DevOptions): 
       written += build.written;
     }
     const settings = await readFile(configuration.file, 'utf8');
-    // Editors touch files that they do not change.
+    // Editors touch files without changing them.
     if (written === 0 && settings === lastSettings) return;
     lastSettings = settings;
     const started = await servers.replace();
-    if (started === undefined) return log('the server did not start: mend it and save');
-    log(isFirst ? started : `started again with what has changed in ${Math.round(performance.now() - began)} ms`);
+    if (started === undefined) return log('the server did not start: correct the problem and save');
+    log(isFirst ? started : `restarted with the changes in ${Math.round(performance.now() - began)} ms`);
   };
   const changes = new Changes(() => rebuild(false));
   using watching = new DisposableStack();
@@ -60,7 +60,7 @@ export async function dev({ plugins, config, flags, signal, log }: DevOptions): 
     const watcher = watch(join(folder, 'src'), { recursive: true }, () => changes.come());
     watching.defer(() => watcher.close());
   }
-  // By its folder: editors put another file in its place.
+  // The folder is watched, because editors replace the file.
   const settings = watch(dirname(configuration.file), (_, name) => {
     if (name === basename(configuration.file)) changes.come();
   });
@@ -82,7 +82,7 @@ async function configurationOf(file: string | undefined, folders: readonly strin
   return { file: made, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Does the work once for changes that come together, and once more for those that come meanwhile. */
+/** Runs the work once for changes that occur together, and again for changes during the work. */
 class Changes implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined;
   #working: Promise<void> | undefined;
@@ -96,14 +96,14 @@ class Changes implements AsyncDisposable {
     }, settleMs);
   }
 
-  /** Resolves when the work that is being done is done. */
+  /** Resolves when running work has finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     await this.#working;
   }
 }
 
-/** The server that serves, and the one that is loaded and waits to be the next. */
+/** The serving process, and a loaded process that waits to replace it. */
 class Servers {
   #serving: ChildProcess | undefined;
   #spare: ChildProcess | undefined;
@@ -113,7 +113,7 @@ class Servers {
     readonly log: (text: string) => void,
   ) {}
 
-  /** Ends the server that serves, and lets the next one begin; resolves to what that says of itself, undefined if it fails. */
+  /** Ends the serving process and starts the next one. Resolves with the startup message of the new process; undefined if it fails. */
   async replace(): Promise<string | undefined> {
     const next = this.#spare ?? this.#load();
     this.#spare = undefined;

@@ -5,19 +5,19 @@ import { dirname, join } from 'node:path';
 
 type TypeScript = typeof import('typescript');
 
-/** What a build came to: which files it wrote, or what is wrong with the sources. */
+/** Result of a build: the number of written files, or the problems of the sources. */
 export type Build = { readonly written: number } | { readonly problems: string };
 
 /**
- * Builds a package of plugins by its own TypeScript and tsconfig.json, file by file and without checking types: that is for
- * `npm test` and the editor. What was not changed is not written again.
+ * Builds a package of plugins with its own TypeScript and tsconfig.json, file by file. It does not check types, which is left to `npm test`
+ * and the editor. Unchanged files are not written again.
  */
 export class Transpiler {
   readonly #folder: string;
   readonly #typescript: TypeScript;
   readonly #known = new Map<string, string>();
 
-  /** Throws an Error where the package has no TypeScript or no tsconfig.json, or no folder src. */
+  /** Throws an Error if the package lacks TypeScript, tsconfig.json or the folder src. */
   constructor(folder: string) {
     this.#folder = folder;
     try {
@@ -37,7 +37,7 @@ export class Transpiler {
       const source = ts.sys.readFile(file) ?? '';
       if (this.#known.get(file) === source) continue;
       const { outputText, diagnostics = [] } = ts.transpileModule(source, {
-        // A file alone does not know of what type its package is; a package of plugins has ES modules.
+        // The transpilation of a single file does not read package.json; a package of plugins consists of ES modules.
         compilerOptions: { ...options, module: ts.ModuleKind.ESNext, sourceMap: false, inlineSourceMap: true },
         fileName: file,
         reportDiagnostics: true,

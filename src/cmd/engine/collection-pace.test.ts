@@ -10,7 +10,7 @@ afterEach(() => {
 
 const look = 500;
 
-it('collects seldom while there are long turns, and often again two seconds after the last', () => {
+it('collects rarely during long turns, and frequently again two seconds after the last', () => {
   let wideTurns = 7;
   const told: string[] = [];
   using pace = paceCollections({ collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') }, () => wideTurns);
@@ -33,7 +33,7 @@ it('collects seldom while there are long turns, and often again two seconds afte
   expect(told).toEqual(['seldom', 'often']);
 });
 
-it('does nothing any more once it was disposed of', () => {
+it('does nothing after disposal', () => {
   let wideTurns = 0;
   const told: string[] = [];
   paceCollections({ collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') }, () => wideTurns)[Symbol.dispose]();

@@ -1,20 +1,21 @@
 import { wideTurnsSoFar } from '#apimachinery/runtime/steps';
 
 const lookEveryMs = 500;
-/** So many long turns between two looks are no chance. */
+/** Number of long turns per interval from which large bodies are assumed. */
 const busyTurns = 2;
-/** After so many looks without, large bodies are no longer what the server is busy with. */
+/** Number of intervals without long turns after which the normal rate is restored. */
 const quietLooks = 4;
 
 export interface CollectionRate {
   collectSeldom(): void;
-  /** As from the start on. */
+  /** Restores the rate of the start. */
   collectOften(): void;
 }
 
 /**
- * Has V8 collect seldom while bodies are worked on that make turns of the event loop long: an object of 285,000 keys is garbage for half a collection, each
- * of which holds everybody up for 20 to 40 ms more, most of it for the keys as such. What the heap has grown by goes when they are over (idle-collection.ts).
+ * Reduces the rate of V8's collections while large bodies cause long turns of the event loop. An object with 285,000 keys lives as garbage
+ * for half a collection; each such collection blocks the event loop for another 20 to 40 ms, mostly because of the keys. Idle collection
+ * (idle-collection.ts) later frees the additional heap.
  */
 export function paceCollections(engine: CollectionRate, wideTurns = wideTurnsSoFar): Disposable {
   let before = wideTurns();

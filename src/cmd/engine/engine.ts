@@ -6,10 +6,13 @@ import { runInNewContext } from 'node:vm';
 import { paceCollections } from './collection-pace.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 
-/** False with `KUBENEST_ENGINE_TUNING=off`: the server runs on Node as it is. bin/kubenest checks the value. See docs/internals/engine.md. */
+/**
+ * False with `KUBENEST_ENGINE_TUNING=off`: the server runs on Node's defaults. bin/kubenest validates the value. See
+ * docs/internals/engine.md.
+ */
 const isTuned = process.env['KUBENEST_ENGINE_TUNING'] !== 'off';
 
-/** Modules of Node that a start needs. */
+/** Node modules that a start requires. */
 const neededModules = [
   'assert',
   'async_hooks',
@@ -30,49 +33,50 @@ const neededModules = [
   'zlib',
 ];
 
-/** Collect when the heap has grown by half: under load about 30 % less memory, for a few percent of speed. */
+/** Collects when the heap has grown by half. Under load, this saves about 30 % of the memory for a few percent of speed. */
 const oftenFlag = '--heap-growing-percent=50';
-/** Collect when it is three times as large. */
+/** Collects when the heap is three times as large. */
 const seldomFlag = '--heap-growing-percent=200';
 
 const flags = [
   oftenFlag,
-  // Enumerated keys are read by the general bytecode: with its own, V8 optimizes deepCopy for one key and throws the code away,
-  // a hundred times a second.
+  // Reads enumerated keys by the general bytecode. With the special bytecode, V8 optimizes deepCopy for a single key and discards the code,
+  // a hundred times per second.
   '--no-enable-enumerated-keyed-access-bytecode',
-  // For the collection after a busy time (idle-collection.ts).
+  // Provides the collection after a busy period (idle-collection.ts).
   '--expose-gc',
-  // Code that has not run for some collections stays: each quiet minute has some, and the next load would begin with the interpreter.
+  // Keeps code that has not run for some collections. Otherwise each idle minute would discard code, and the next load would start in the
+  // interpreter.
   '--no-flush-bytecode',
-  // What was made where most of it once lasted would be made among what is old, for good: a third of each write, which a young
-  // collection then cannot take.
+  // Allocation-site pretenuring would allocate short-lived request objects directly in old space. This concerns a third of each
+  // write's memory, which a young collection could then not free.
   '--no-allocation-site-pretenuring',
 ];
 
 /**
- * An eighth of the calls and less that V8 waits for, which has pages in mind that are left soon. Not for TurboFan, too: what it compiles early
- * takes a processor from the first requests of each kind for longer than it saves (a quarter of the first watches' 99th percentile).
+ * At most an eighth of V8's default number of calls, which suits short-lived web pages. TurboFan keeps its default: early compilation
+ * would delay the first requests of each kind by more than it saves (a quarter of the first watches' 99th percentile).
  */
 const servingFlags = ['--invocation-count-for-maglev=50', '--minimum-invocations-after-ic-update=50'];
 
 /**
- * What the process asks of Node and V8 before anything else of the server is loaded. V8 refuses compiled code that was made under
- * other flags: these, given to the process, would cost it the code into which Node's modules were compiled when Node was built,
- * 100 ms of each start. So they are set here, when those modules are loaded. `compileCache` is a folder with the compiled code of
- * earlier starts, which the build fills.
+ * Configures Node and V8 before any other module of the server is loaded. V8 rejects cached code that was compiled under other flags. If
+ * the process started with these flags, it would lose the code cache of Node's own modules, which costs 100 ms per start. They are
+ * therefore set here, after those modules are loaded. `compileCache` is a folder with the compiled code of earlier starts, which the build
+ * fills.
  */
 export function tuneEngine(compileCache: string): void {
   if (!isTuned) return;
   for (const name of neededModules) process.getBuiltinModule(`node:${name}`);
   for (const flag of flags) setFlagsFromString(flag);
-  // The context that runs already does not have it.
+  // The running context does not have `gc`.
   globalThis.gc ??= runInNewContext('gc') as NodeJS.GCFunction;
   enableCompileCache(compileCache);
 }
 
 /**
- * To be called once the server serves. Code is optimized sooner from now on: a server that has just started comes to its full speed in two
- * seconds of a load instead of ten. Before it has started, what it does once would be optimized, too: a third more time and memory.
+ * Optimizes code sooner; call it once the server serves. A newly started server then reaches its full speed after two seconds of load
+ * instead of ten. Before the start, it would also optimize code that runs only once, which costs a third more time and memory.
  */
 export function optimizeSooner(): void {
   if (!isTuned) return;
@@ -80,7 +84,7 @@ export function optimizeSooner(): void {
   makeWayForRequests();
 }
 
-/** Collects garbage when it is worth it, from now on until it is disposed of. To be called when the server has started. */
+/** Runs idle and paced collections until it is disposed of; call it when the server has started. */
 export function tendEngine(): Disposable {
   const tended = new DisposableStack();
   if (isTuned) {
@@ -90,12 +94,12 @@ export function tendEngine(): Disposable {
   return tended;
 }
 
-/** From the next collection on. */
+/** Takes effect at the next collection. */
 function collectSeldom(): void {
   setFlagsFromString(seldomFlag);
 }
 
-/** As from the start on. */
+/** Restores the rate of the start. */
 function collectOften(): void {
   setFlagsFromString(oftenFlag);
 }
@@ -104,8 +108,9 @@ const tasks = '/proc/self/task';
 const backgroundPriority = 10;
 
 /**
- * Threads of V8, which compile and collect, give way to those that serve. With equal priorities Linux wakes the main thread on the core that it
- * slept on, behind a compilation of 3 to 6 ms, even while another core has nothing to do. Elsewhere, and where it is not allowed, they stay equal.
+ * Lowers the priority of V8's threads, which compile and collect, below that of the serving threads. With equal priorities, Linux wakes the
+ * main thread on its previous core behind a compilation of 3 to 6 ms, even while another core is idle. On other systems, or without
+ * permission, the priorities remain equal.
  */
 function makeWayForRequests(): void {
   if (process.platform !== 'linux') return;
@@ -114,7 +119,7 @@ function makeWayForRequests(): void {
       const name = readFileSync(`${tasks}/${id}/comm`, 'utf8').trim();
       if (name === 'V8Worker' && getPriority(id) < backgroundPriority) setPriority(id, backgroundPriority);
     } catch {
-      // The thread has ended, or priorities are not ours to set.
+      // The thread has ended, or the process lacks permission to set priorities.
     }
   }
 }

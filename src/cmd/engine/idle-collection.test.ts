@@ -10,7 +10,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Plays seconds of [utilization, megabytes at its end]; returns after which of them there was a collection (which leaves 40 MB). */
+/**
+ * Simulates seconds of [utilization, megabytes at its end]. Returns the seconds after which a collection ran, each of which leaves 40 MB.
+ */
 function play(seconds: readonly (readonly [utilization: number, megabytes: number])[]): number[] {
   const collected: number[] = [];
   let now = -1;
@@ -45,7 +47,7 @@ it.each([
     collected: [2],
   },
   {
-    name: 'once more when caches have dropped what nobody asked for any more',
+    name: 'once more after caches have dropped unused entries',
     seconds: [
       [0, 300],
       [0, 41],
@@ -55,7 +57,7 @@ it.each([
     collected: [0, 110],
   },
   {
-    name: 'not while requests come',
+    name: 'not during requests',
     seconds: [
       [0.9, 100],
       [0.2, 300],
@@ -64,7 +66,7 @@ it.each([
     collected: [],
   },
   {
-    name: 'not for little',
+    name: 'not for a small amount',
     seconds: [
       [0, 10],
       [0, 15],
@@ -72,7 +74,7 @@ it.each([
     collected: [],
   },
   {
-    name: 'what a start has left at once, and what a load has when nothing has come for half a minute',
+    name: 'the garbage of a start at once, and that of a load after half a minute of idle time',
     seconds: [
       [0, 60],
       [1, 80],
@@ -97,7 +99,7 @@ it.each([
     collected: [0, 21],
   },
   {
-    name: 'a large heap once: V8 gives back what is empty in it',
+    name: 'a large heap once: V8 releases its empty pages',
     seconds: [
       [0, 500],
       [0, 41],
@@ -116,7 +118,7 @@ it('stops when it is disposed of', () => {
   expect(collect).not.toHaveBeenCalled();
 });
 
-it('at once when the start has read a large store', () => {
+it('collects at once when the start has read a large store', () => {
   let bytes = 600 * megabyte;
   const collected: number[] = [];
   using _ = collectWhenIdle({

@@ -2,52 +2,57 @@ import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { bytesDropped } from '#apiserver/storage/cacher/dropped-bytes';
 
-/** What is known of the process, and what can be done for it. */
+/** Memory state and collector of the process. */
 export interface Memory {
-  /** The share of the time since the last call in which the event loop was busy, 0 to 1. */
+  /** Share of the time since the last call in which the event loop was busy, from 0 to 1. */
   utilization(): number;
-  /** Bytes that the heap and what hangs on it hold, and all that were let go of since the start: it grows by what a collection would find. */
+  /**
+   * Bytes that the heap and its external memory hold, plus all bytes freed since the start. The value grows by the amount that a collection
+   * can free.
+   */
   bytes(): number;
-  /** Collects garbage; the event loop stands still meanwhile, less than 250 ms. */
+  /** Collects garbage; blocks the event loop for less than 250 ms. */
   collect(): void;
 }
 
 const lookEveryMs = 1_000;
-/** Leases and health checks go on in a quiet server. */
+/** Utilization of an idle server, in which leases and health checks continue. */
 const idleUtilization = 0.05;
 /**
- * So much must have come since the last collection to be worth another after a short pause. Optimized code goes with the
- * last objects that it was made for, those of requests among them: after a collection in a pause the next load begins with slow code.
+ * Growth since the last collection that justifies another one after a short pause. A collection discards optimized code whose objects,
+ * including those of requests, are gone: the next load then starts with slow code.
  */
 const worthSoonBytes = 128 * 1024 * 1024;
 const soonTicks = 10;
-/** So much is enough after the start, of which no load has come yet, and where so many ticks in a row were quiet. */
+/** Growth that justifies a collection after the start, before any load, or after so many consecutive idle ticks. */
 const worthBytes = 16 * 1024 * 1024;
 const lastingTicks = 30;
 /**
- * So long after a collection goes what lists and writes have left, too: a cache looks every 30 s, and drops encodings that nobody
- * asked for since the last time and states of the past that are older than 75 s.
+ * Delay of a last collection, which frees what lists and writes have left in caches. A cache checks every 30 s, and drops encodings that
+ * were not requested since the last check and past states older than 75 s.
  */
 const lateTicks = 110;
-/** Who holds so much at the start has read a large store: what that has left goes before its clients come, all at once perhaps. */
+/**
+ * Heap size that indicates that the start has read a large store. Its garbage is collected before clients connect, possibly all at once.
+ */
 const largeBytes = 256 * 1024 * 1024;
 /**
- * A collection that gives memory back to the system takes more than a millisecond for each MiB in use; one that does not, a third of it. Behind
- * that, V8's memory reducer does so: eight seconds after it, or later, once it finds that little is made, by two incremental collections.
+ * Heap size below which a collection also returns memory to the system. Such a collection takes more than a millisecond per MiB in use,
+ * another one a third of that. Above this size, V8's memory reducer returns the memory by two incremental collections, at least eight
+ * seconds later, when it detects a low allocation rate.
  */
 const thoroughBelowBytes = 128 * 1024 * 1024;
 
 /**
- * Collects the garbage of a busy time when it is over: V8 does so by itself only when it needs the memory, so
- * a server would keep until then what a burst of large lists has left. To be called when the server has started. `undefined` where the process has no `gc`
- * (engine.ts asks for it).
+ * Collects the garbage of a busy period when it is over. V8 collects only when it needs memory, so a server would retain the garbage of a
+ * burst of large lists until then. Call it when the server has started. `undefined` if the process has no `gc` (engine.ts enables it).
  */
 export function collectWhenIdle(memory: Memory | undefined = processMemory()): Disposable | undefined {
   if (!memory) return undefined;
   let kept = 0;
-  /** Ticks without load in a row. */
+  /** Consecutive ticks without load. */
   let quiet = 0;
-  /** Ticks until a last collection; it is not followed by another. */
+  /** Remaining ticks until the last collection, which no other one follows. */
   let late = Infinity;
   if (memory.bytes() >= largeBytes) {
     memory.collect();

@@ -6,9 +6,9 @@ import { delimiter, dirname, join } from 'node:path';
 import { packageFolder } from '#cmd/package-folder';
 
 /**
- * Makes the folder that envtest takes its binaries from (KUBEBUILDER_ASSETS), and returns it: `kube-apiserver`, `etcd`, and `kubectl` if
- * there is one on the path. Each installation has a folder of its own among the user's cached files; its files appear whole, so that
- * several may make it at once.
+ * Creates the folder from which envtest takes its binaries (KUBEBUILDER_ASSETS), and returns it. It contains `kube-apiserver`, `etcd`, and
+ * `kubectl` if the path has one. Each installation has its own folder in the user's cache. Its files are written atomically, so that
+ * several processes can create it concurrently.
  */
 export async function makeAssetsFolder(): Promise<string> {
   const command = join(packageFolder(), 'bin/kubenest');
@@ -25,7 +25,7 @@ export async function makeAssetsFolder(): Promise<string> {
   return folder;
 }
 
-/** The Node that this runs on comes first: whoever starts the file may have another one on the path, or none. */
+/** Returns a launcher that uses the Node of this process, because the path of the caller may contain another Node or none. */
 function launcher(command: string, name: string): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
   return `#!/bin/sh

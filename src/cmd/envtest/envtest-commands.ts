@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { endWithParent } from '#cmd/commands/parent-process';
 
-/** `kubenest envtest …`. `args`: the whole command line; `serve` runs a server by the flags of kube-apiserver. */
+/** Adds `kubenest envtest …`. `args`: the whole command line; `serve` runs a server with the flags of kube-apiserver. */
 export function addEnvtestCommands(program: Command, args: readonly string[], serve: (flags: readonly string[]) => Promise<void>): void {
   const envtest = program.command('envtest').description("serve as the binaries of controller-runtime's envtest");
   const orReport = async (work: Promise<void>): Promise<void> =>
@@ -11,7 +11,7 @@ export function addEnvtestCommands(program: Command, args: readonly string[], se
     .command('path')
     .description('print a folder for KUBEBUILDER_ASSETS, with kube-apiserver, etcd, and kubectl if there is one')
     .action(() => orReport(printPath()));
-  // The flags are those of other programs.
+  // The flags belong to other programs, so commander does not parse them.
   const standIn = (name: string, run: (flags: readonly string[]) => Promise<void>): void => {
     envtest
       .command(name, { hidden: true })

@@ -15,7 +15,7 @@ it('is healthy at each of its URLs, and stores nothing', async () => {
   }
 });
 
-it('refuses URLs that it cannot listen on', async () => {
+it('rejects URLs on which it cannot listen', async () => {
   await expect(startEtcdStandIn(['--listen-client-urls', 'https://127.0.0.1:1'])).rejects.toThrow(
     '--listen-client-urls: "https://127.0.0.1:1" must be http://HOST:PORT',
   );
@@ -26,16 +26,16 @@ describe('a kube-apiserver', () => {
 
   it.each([
     { what: 'by =', flags: (url: string) => [`--etcd-servers=${url}`, '--v=1'], kept: ['--v=1'] },
-    { what: 'by another word', flags: (url: string) => ['--v=1', '--etcd-servers', url, '--v=2'], kept: ['--v=1', '--v=2'] },
+    { what: 'in a separate argument', flags: (url: string) => ['--v=1', '--etcd-servers', url, '--v=2'], kept: ['--v=1', '--v=2'] },
     { what: 'last', flags: (url: string) => ['--etcd-servers=http://127.0.0.1:1', `--etcd-servers=${url}`], kept: [] },
-    { what: 'with more of etcd', flags: (url: string) => [`--etcd-servers=${url}`, '--etcd-prefix=/test'], kept: [] },
-  ])('has its objects in memory where its flags name a stand-in $what', async ({ flags, kept }) => {
+    { what: 'with other etcd flags', flags: (url: string) => [`--etcd-servers=${url}`, '--etcd-prefix=/test'], kept: [] },
+  ])('keeps its objects in memory if its flags name a stand-in $what', async ({ flags, kept }) => {
     const url = `http://127.0.0.1:${await freePort()}`;
     await using _server = await startEtcdStandIn([`--listen-client-urls=${url}`]);
     expect(await flagsForServer(flags(url))).toEqual([...kept, ...memory]);
   });
 
-  it('keeps its flags where another server answers, or none', async () => {
+  it('keeps its flags if the URL belongs to another server or none', async () => {
     const server = createServer((_request, response) => response.end('{"health":"true"}')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const other = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** In all answers of the stand-in: by it a kube-apiserver learns that there is no etcd. */
+/** Header of all answers of the stand-in, by which a kube-apiserver recognizes it. */
 const standInHeader = 'x-kubenest-etcd-stand-in';
 const askMs = 2_000;
 const listenFlag = '--listen-client-urls';
 
-/** The text of --help. Launchers look in etcd's for flags that they pass then; all but one say something of what etcd would keep. */
-export const etcdStandInHelp = `Answers for etcd in envtest, and keeps nothing: the kube-apiserver beside it has its objects in memory.
+/** Output of --help. Launchers look in etcd's help for the flags that they pass; except for the address, these concern stored data. */
+export const etcdStandInHelp = `Stands in for etcd in envtest and stores nothing: the kube-apiserver keeps its objects in memory.
 
   ${listenFlag} 'http://localhost:2379'
-    Where to listen, by HTTP. All other flags of etcd are taken and mean nothing.
+    Addresses on which to listen, by HTTP. All other flags of etcd are accepted and have no effect.
   --unsafe-no-fsync
     Nothing is written to disk.
 `;
 
-/** Answers as a healthy etcd. Resolves when it listens; rejects with an Error that says what is wrong with a URL. */
+/** Answers requests as a healthy etcd does. Resolves when it listens; rejects with an Error that describes an invalid URL. */
 export async function startEtcdStandIn(args: readonly string[]): Promise<AsyncDisposable> {
   await using started = new AsyncDisposableStack();
   for (const url of clientUrls(args)) {
@@ -32,8 +32,8 @@ export async function startEtcdStandIn(args: readonly string[]): Promise<AsyncDi
 }
 
 /**
- * Returns the flags of a kube-apiserver for the server: where its etcd is a stand-in, which stores nothing, the objects are in memory, and
- * nothing that is said of etcd counts.
+ * Returns the server's flags for those of a kube-apiserver. If its etcd is a stand-in, which stores nothing, objects are kept in memory and
+ * all etcd flags are removed.
  */
 export async function flagsForServer(flags: readonly string[]): Promise<string[]> {
   const servers = flagValue(flags, '--etcd-servers')?.split(',') ?? [];
@@ -45,7 +45,7 @@ export async function flagsForServer(flags: readonly string[]): Promise<string[]
   return [...kept, '--storage-backend=memory', '--exit-with-parent'];
 }
 
-/** True if a stand-in answers at the URL of an etcd. */
+/** True if a stand-in answers at an etcd URL. */
 async function isEtcdStandIn(url: string): Promise<boolean> {
   if (!url.startsWith('http:')) return false;
   try {
@@ -65,7 +65,7 @@ function clientUrls(args: readonly string[]): URL[] {
   });
 }
 
-/** The value of a flag that is written `--flag=value` or `--flag value`; undefined if it is not there. */
+/** Returns the value of a flag in the form `--flag=value` or `--flag value`; undefined if it is missing. */
 function flagValue(args: readonly string[], flag: string): string | undefined {
   const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
   return args[at]?.startsWith(`${flag}=`) ? args[at].slice(flag.length + 1) : at < 0 ? undefined : args[at + 1];
@@ -79,5 +79,5 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   };
   const found = answers[new URL(request.url ?? '/', 'http://localhost').pathname];
   response.writeHead(found ? 200 : 404, { 'content-type': 'application/json', [standInHeader]: 'true' });
-  response.end(JSON.stringify(found ?? { error: 'this is a stand-in for etcd, which keeps nothing' }));
+  response.end(JSON.stringify(found ?? { error: 'this is a stand-in for etcd, which stores nothing' }));
 }

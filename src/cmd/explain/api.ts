@@ -13,11 +13,11 @@ import { hashToken } from '#plugins/authentication/token-auth';
 
 export interface ApiRequest {
   readonly method: string;
-  /** Path and query. */
+  /** Path with its query. */
   readonly path: string;
-  /** Names in lower case. */
+  /** Headers with lower-case names. */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
-  /** Sent as JSON. */
+  /** Body, sent as JSON. */
   readonly body?: object | undefined;
 }
 
@@ -27,15 +27,15 @@ export interface ApiAnswer {
   readonly text: string;
 }
 
-/** A server that can be asked, as its administrator or as whom a kubeconfig names. */
+/** A client of a server, authenticated as its administrator or as the user of a kubeconfig. */
 export interface Api extends AsyncDisposable {
   ask(request: ApiRequest): Promise<ApiAnswer>;
 }
 
-/** A server in this process with an empty store: the plugins and settings of a configuration file, no port. */
+/** Starts a server in this process with an empty store and no port, with the plugins and settings of a configuration file. */
 export async function startApi(configFile: string | undefined): Promise<Api> {
   const command = await readServerOptions(['--ephemeral', ...(configFile === undefined ? [] : [`--config=${configFile}`])]);
-  if (!('options' in command)) throw new Error('the configuration asks for no server');
+  if (!('options' in command)) throw new Error('the configuration does not start a server');
   const { config, dispose } = await completeOptions(command.options);
   const { createApp } = await import('#cmd/app');
   const token = randomBytes(16).toString('hex');
@@ -68,7 +68,7 @@ export async function startApi(configFile: string | undefined): Promise<Api> {
   };
 }
 
-/** A server that runs, as the current context of a kubeconfig file has it. */
+/** Connects to a running server by the current context of a kubeconfig file. */
 export async function connectApi(kubeconfig: string): Promise<Api> {
   const connection = await readKubeconfig(kubeconfig);
   const { url, certificateAuthority, insecure, serverName } = connection;

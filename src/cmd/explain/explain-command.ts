@@ -13,31 +13,31 @@ interface Flags {
   readonly output: ExplainOptions['output'];
 }
 
-/** `kubenest explain`: why objects would be refused, or changed. */
+/** Adds `kubenest explain`, which explains why objects would be rejected or changed. */
 export function addExplainCommand(program: Command): void {
   const list = (value: string, before: readonly string[]): string[] => [...before, value];
   const command = program
     .command('explain')
-    .description('tell what a server would do with objects, and why: who may, which plugins change what, what is refused')
-    .requiredOption('-f, --file <file>', 'of objects in YAML or JSON; may be repeated', list, [])
-    .addOption(new Option('--verb <verb>', 'what is done with them').choices(['create', 'apply', 'update', 'delete']).default('create'))
-    .option('--as <user>', 'who does it (default: an administrator, or whom the kubeconfig names)')
+    .description('explain the result of requests with objects: authorization, changes by plugins, rejections')
+    .requiredOption('-f, --file <file>', 'file of objects in YAML or JSON; may be repeated', list, [])
+    .addOption(new Option('--verb <verb>', 'the verb of the requests').choices(['create', 'apply', 'update', 'delete']).default('create'))
+    .option('--as <user>', 'user of the requests (default: the user of the kubeconfig, or an administrator)')
     .option('--as-group <group>', 'a group of the user; may be repeated', list, [])
-    .option('-n, --namespace <namespace>', 'of objects that name none', 'default')
-    .option('--config <file>', 'of kind ServerConfiguration: its plugins and settings are those of the server in this process')
+    .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
+    .option('--config <file>', 'file of kind ServerConfiguration with the plugins and settings of the server in this process')
     .option(
       '--with <file>',
-      'objects that are there before (roles, policies, quotas); without any, the user may do everything; may be repeated',
+      'file of existing objects (roles, policies, quotas); without any, the user is authorized for all requests; may be repeated',
       list,
       [],
     )
-    .option('--kubeconfig <file>', 'ask a kubenest that runs, instead of one in this process')
-    .addOption(new Option('-o, --output <format>', 'how it is told').choices(['tree', 'json']).default('tree'));
+    .option('--kubeconfig <file>', 'use a running kubenest instead of a server in this process')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['tree', 'json']).default('tree'));
   command.action(async () => {
     const { file: files, as: user, asGroup: groups, with: present, ...rest } = command.opts<Flags>();
     if (files.length === 0) command.error('kubenest explain: name a file with -f');
     if (rest.kubeconfig !== undefined && (rest.config !== undefined || present.length > 0))
-      command.error('kubenest explain: --config and --with are of the server in this process, --kubeconfig names another');
+      command.error('kubenest explain: --config and --with configure a server in this process and cannot be combined with --kubeconfig');
     const { explain } = await import('./explain.ts');
     try {
       for await (const text of explain({ files, user, groups, present, ...rest })) console.log(text);

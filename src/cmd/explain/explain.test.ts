@@ -38,7 +38,7 @@ metadata: { name: small, namespace: default }
 spec: { limits: [{ type: Container, default: { cpu: 100m } }] }
 `;
 
-it('tells each object of a file', async () => {
+it('explains each object of a file', async () => {
   const texts = await told({ files: [await file('two.yaml', `${pod}---${pod.replace('web', 'web2').replace('nginx', "''")}`)] });
   expect(texts.map((text) => text.split('\n', 1)[0])).toEqual([
     'POST /api/v1/namespaces/default/pods?dryRun=All by admin: 201',
@@ -47,9 +47,14 @@ it('tells each object of a file', async () => {
 });
 
 it.each<{ name: string; present: string[]; status: number; says: RegExp }>([
-  { name: 'may do everything where nothing else is said', present: [], status: 201, says: /ClusterRoleBinding "kubenest-explain"/ },
   {
-    name: 'may do what roles say',
+    name: 'is authorized for all requests without present objects',
+    present: [],
+    status: 201,
+    says: /ClusterRoleBinding "kubenest-explain"/,
+  },
+  {
+    name: 'is authorized by roles',
     present: [limits],
     status: 403,
     says: /by ali, impersonated by admin: 403 .*cannot create resource "pods"/,
@@ -61,7 +66,7 @@ it.each<{ name: string; present: string[]; status: number; says: RegExp }>([
   expect(text).toContain(`: ${status}`);
 });
 
-it('knows what is there before', async () => {
+it('takes present objects into account', async () => {
   const options = { files: [await file('pod.yaml', pod)], present: [await file('limits.yaml', limits)], output: 'json' } as const;
   const [text = ''] = await told(options);
   const { steps } = JSON.parse(text) as TraceDocument;
@@ -76,7 +81,7 @@ it.each<{ verb: ExplainOptions['verb']; title: RegExp }>([
   expect((await told({ files: [await file('pod.yaml', pod)], verb }))[0]).toMatch(title);
 });
 
-it('asks a server that runs', async () => {
+it('uses a running server', async () => {
   await using cluster = await startTestCluster({ listen: true });
   const kubeconfig = await file('kubeconfig', cluster.kubeconfig());
   const [text] = await told({ files: [await file('pod.yaml', pod)], kubeconfig, user: 'eve', groups: ['system:masters'] });
@@ -85,9 +90,9 @@ it('asks a server that runs', async () => {
 });
 
 it.each([
-  { name: 'a kind that there is not', text: 'apiVersion: v1\nkind: Pot\nmetadata: {}', says: 'the server has no Pot of v1' },
-  { name: 'what is no object', text: '[1]', says: /a document must be an object/ },
-  { name: 'what is no YAML', text: '{', says: /bad\.yaml: / },
-])('refuses $name', async ({ text, says }) => {
+  { name: 'an unknown kind', text: 'apiVersion: v1\nkind: Pot\nmetadata: {}', says: 'unknown kind Pot in v1' },
+  { name: 'a value that is not an object', text: '[1]', says: /a document must be an object/ },
+  { name: 'invalid YAML', text: '{', says: /bad\.yaml: / },
+])('rejects $name', async ({ text, says }) => {
   await expect(told({ files: [await file('bad.yaml', text)] })).rejects.toThrow(says);
 });

@@ -7,32 +7,32 @@ import { type Api, type ApiAnswer, connectApi, startApi } from './api.ts';
 
 export type ExplainVerb = 'create' | 'apply' | 'update' | 'delete';
 
-/** What is to be explained. */
+/** Options of an explanation. */
 export interface ExplainOptions {
   /** Files of objects, each with one or more documents in YAML or JSON. */
   readonly files: readonly string[];
   readonly verb: ExplainVerb;
-  /** Who asks; undefined: whoever the kubeconfig names, or an administrator. */
+  /** Impersonated user; undefined: the user of the kubeconfig, or an administrator. */
   readonly user?: string | undefined;
   readonly groups: readonly string[];
-  /** Of objects that name none. */
+  /** Namespace of objects that name none. */
   readonly namespace: string;
-  /** The server that is asked; undefined: one in this process. */
+  /** Kubeconfig of a running server; undefined: a server in this process. */
   readonly kubeconfig?: string | undefined;
-  /** The ServerConfiguration of the server in this process. */
+  /** Path of the ServerConfiguration of the server in this process. */
   readonly config?: string | undefined;
-  /** Files of objects that the server in this process is to have before: roles, policies, quotas. */
+  /** Files of existing objects of the server in this process: roles, policies, quotas. */
   readonly present: readonly string[];
   readonly output: 'tree' | 'json';
 }
 
-/** How long a kind may take to be served that a definition has just brought. */
+/** Number of attempts to find a kind, which is served with a delay after its definition. */
 const attempts = 40;
 const attemptMs = 50;
 
 /**
- * What a server would do with objects, and why, one text each. Nothing is stored: all are dry runs. Rejects with an Error for
- * files that cannot be read, and for kinds that the server does not have.
+ * Yields the explanation of the request for each object. All requests are dry runs, so nothing is stored. Rejects with an Error for
+ * unreadable files and for kinds that the server does not have.
  */
 export async function* explain(options: ExplainOptions): AsyncGenerator<string> {
   const objects = await documentsOf(options.files);
@@ -49,7 +49,10 @@ class Explanation {
     readonly options: ExplainOptions,
   ) {}
 
-  /** Gives an empty server what controllers would: namespaces with their service account; and rights to a user of whom nobody said any. */
+  /**
+   * Prepares an empty server as controllers would: creates namespaces with their service account. Authorizes the user for all requests if
+   * there are no present objects.
+   */
   async prepare(present: readonly KubeObject[], objects: readonly KubeObject[]): Promise<void> {
     const namespaces = new Set([...present, ...objects].map(({ metadata }) => metadata.namespace ?? this.options.namespace));
     for (const name of namespaces) {
@@ -58,7 +61,7 @@ class Explanation {
     }
     for (const object of present) {
       const { status, text } = await this.#create(object);
-      if (status >= 400) throw new Error(`${object.kind} ${object.metadata.name ?? ''} could not be created: ${messageOf(text)}`);
+      if (status >= 400) throw new Error(`cannot create ${object.kind} ${object.metadata.name ?? ''}: ${messageOf(text)}`);
     }
     if (this.options.user !== undefined && present.length === 0) await this.#create(everythingFor(this.options.user));
     if (this.options.verb !== 'create' && this.options.verb !== 'apply') for (const object of objects) await this.#create(object);
@@ -75,7 +78,7 @@ class Explanation {
     if (path === null) {
       const warning = answer.headers.get('warning');
       throw new Error(
-        `the server answered ${answer.status} without a trace${warning === null ? '' : `: ${warning}`}: ${messageOf(answer.text)}`,
+        `the server responded with ${answer.status} and without a trace${warning === null ? '' : `: ${warning}`}: ${messageOf(answer.text)}`,
       );
     }
     const { text } = await this.api.ask({ method: 'GET', path: output === 'tree' ? `${path}?output=text` : path });
@@ -103,7 +106,7 @@ class Explanation {
     }
   }
 
-  /** Where objects of its kind are, in its namespace. A kind may need a moment to be served. */
+  /** Returns the path of the object's collection, in its namespace. Retries, because a new kind is served with a delay. */
   async #pathOf({ apiVersion, kind, metadata }: KubeObject): Promise<string> {
     const { group, version } = parseGroupVersion(apiVersion);
     const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -117,7 +120,7 @@ class Explanation {
       if (this.options.present.length === 0) break;
       await setTimeout(attemptMs);
     }
-    throw new Error(`the server has no ${kind} of ${apiVersion}`);
+    throw new Error(`unknown kind ${kind} in ${apiVersion}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LogOutput, type LogSink } from './log-output.ts';
 
-/** Keeps what it gets, until somebody reads it. */
+/** A sink that keeps its data until the test reads it. */
 class Unread implements LogSink {
   text = '';
 
@@ -33,7 +33,7 @@ test('writes lines together', () => {
   expect(sink.text).toBe(line.repeat(42));
 });
 
-test('drops what nobody reads, and says how many lines once somebody does', () => {
+test('drops lines without a reader, and reports their number once there is a reader', () => {
   const sink = new Unread();
   const output = new LogOutput(sink);
   for (let i = 0; i < 20_000; i++) output.write(line);

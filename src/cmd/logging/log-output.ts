@@ -1,25 +1,25 @@
-/** Standard output and error of a server: nobody may read them, and the disk of a file may be full; the server goes on. */
+/** Standard output and error of a server. The server continues if they have no reader or the disk of a file is full. */
 import { fstatSync, write } from 'node:fs';
 
-/** Characters that wait for a reader, or a disk, at most. */
+/** Maximum number of characters that wait for a reader or a disk. */
 const maxWaiting = 1_048_576;
 
-/** Lines are written together. */
+/** Number of characters from which lines are written as a batch. */
 const batchCharacters = 4_096;
 
-/** Ignores that a reader of standard output or error has gone. Without a listener such an error ends the process. */
+/** Ignores errors after a reader of standard output or error has gone. Without a listener, such an error would end the process. */
 export function ignoreStreamErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }
 
-/** Where lines go. */
+/** Destination of lines. */
 export interface LogSink {
-  /** Characters that are not written yet. */
+  /** Number of characters that are not written yet. */
   readonly waiting: number;
   write(text: string): void;
 }
 
-/** Lines for a file descriptor; those that nobody takes are dropped and counted. */
+/** Buffers lines for a file descriptor; drops and counts lines that cannot be written. */
 export class LogOutput {
   readonly #sink: LogSink;
   #batch = '';
@@ -29,7 +29,7 @@ export class LogOutput {
     this.#sink = sink;
   }
 
-  /** Takes a line with its end. */
+  /** Accepts a line with its line end. */
   write(line: string): void {
     if (this.#sink.waiting + this.#batch.length > maxWaiting) {
       this.#dropped += 1;
@@ -39,10 +39,10 @@ export class LogOutput {
     if (this.#batch.length >= batchCharacters) this.flush();
   }
 
-  /** Begins to write what was taken. The process does not end of itself before it is written. */
+  /** Starts writing the buffered lines. The process does not exit on its own before they are written. */
   flush(): void {
     if (this.#dropped > 0 && this.#sink.waiting === 0) {
-      this.#batch += `${JSON.stringify({ level: 40, time: new Date().toISOString(), dropped: this.#dropped, msg: 'lines of the log were dropped' })}\n`;
+      this.#batch += `${JSON.stringify({ level: 40, time: new Date().toISOString(), dropped: this.#dropped, msg: 'log lines were dropped' })}\n`;
       this.#dropped = 0;
     }
     if (this.#batch === '') return;
@@ -51,7 +51,7 @@ export class LogOutput {
   }
 }
 
-/** A pipe, a socket or a terminal: Node writes what fits, and keeps the rest. */
+/** A pipe, socket or terminal: Node writes what it can, and buffers the rest. */
 class StreamSink implements LogSink {
   readonly #stream: NodeJS.WriteStream;
 
@@ -68,7 +68,7 @@ class StreamSink implements LogSink {
   }
 }
 
-/** A file: one write at a time, in another thread. What cannot be written is lost. */
+/** A file: one write at a time, in another thread. Data that cannot be written is lost. */
 class FileSink implements LogSink {
   readonly #descriptor: number;
   #isWriting = false;

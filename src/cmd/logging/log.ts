@@ -5,24 +5,24 @@ import type { Logger } from '#apiserver/base/logger';
 import type { GenericServerOptions } from '#apiserver/server/generic-server';
 import { LogOutput } from './log-output.ts';
 
-/** The server's log: JSON lines on standard error, never a secret in them. */
+/** Log of the server: JSON lines on standard error, without secrets. */
 export interface Log extends Logger {
   readonly chain: GenericServerOptions['log'];
-  /** As `--v` does. */
+  /** Sets the verbosity, as `--v` does. */
   setVerbosity(verbosity: number): void;
   flush(): void;
 }
 
 export const Log = Symbol('Log');
 
-/** The verbosity (`--v`) from which on each request is told. */
+/** Verbosity (`--v`) from which each request is logged. */
 const requestVerbosity = 3;
 
 function levelOf(verbosity: number): string {
   return verbosity >= 4 ? 'debug' : verbosity >= 0 ? 'info' : 'error';
 }
 
-/** `verbosity`: of `--v`; one below 0 tells errors only. `flushMs`: lines wait no longer than that. */
+/** Creates a log. `verbosity`: as for `--v`; below 0, only errors are logged. `flushMs`: maximum delay of lines. */
 export function newLog(verbosity: number, flushMs = 1_000): Log {
   const destination = new LogOutput();
   const logger = pino({ level: levelOf(verbosity), base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);

@@ -17,7 +17,7 @@ import type { ServerConfig } from '#cmd/server-config';
 import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Contributions } from './contributions.ts';
 
-/** Plugins of packages stand before the first of these unless they say where: these are to see what they did. */
+/** Plugins that see the result of all others. A package's plugin runs before the first of these unless it declares a position. */
 const last = [
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
@@ -27,16 +27,16 @@ const last = [
   'AlwaysDeny',
 ];
 
-/** The admission chain of the plugins that are on. Global: controllers of packages use the interceptor. */
+/** Admission chain of the enabled plugins. Global, because controllers of packages use the interceptor. */
 @Module({})
 export class AdmissionModule {
-  /** Throws for a name that no plugin has. */
+  /** Throws for an unknown plugin name. */
   static register({
     admission: enabled,
     admissionConfigurations = new Map(),
   }: Pick<ServerConfig, 'admission' | 'admissionConfigurations'>): DynamicModule {
     const unknown = enabled.filter((name) => !admissionPlugins.has(name));
-    if (unknown.length > 0) throw new Error(`no admission plugin is named ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
+    if (unknown.length > 0) throw new Error(`unknown admission plugin ${unknown.map((name) => JSON.stringify(name)).join(', ')}`);
     return {
       module: AdmissionModule,
       global: true,

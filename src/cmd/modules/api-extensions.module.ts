@@ -10,7 +10,7 @@ import { CustomResources } from '#cmd/apis/custom-resources';
 import { Log } from '#cmd/logging/log';
 import { Lifetime } from './lifetime.ts';
 
-/** The server of custom resources. */
+/** Server of custom resources. */
 @Module({})
 export class ApiExtensionsModule {
   /** `endpoints`: the module that provides the installer. */

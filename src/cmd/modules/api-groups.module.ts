@@ -22,7 +22,7 @@ class ContributedApis implements ServerPart {
   }
 }
 
-/** The built-in API groups, each a module of its own, and those of packages. */
+/** Built-in API groups, each in its own module, and the groups of packages. */
 @Module({})
 export class ApiGroupsModule {
   /** `endpoints`: the module that provides the installer. */
@@ -35,7 +35,7 @@ export class ApiGroupsModule {
   }
 }
 
-/** One API group as a module: it installs its endpoints into its server. */
+/** Returns the module of one API group, which installs the endpoints into its server. */
 function apiGroupModule({ group, target }: PlacedGroup, endpoints: DynamicModule): DynamicModule {
   @Module({})
   class ApiGroupModule implements OnModuleInit {

@@ -27,17 +27,17 @@ import { ServingModule } from './serving.module.ts';
 import { StorageModule } from './storage.module.ts';
 import { TracingModule } from './tracing.module.ts';
 
-/** What is added to a server besides its configuration. */
+/** Additions to a server besides its configuration. */
 export interface AppExtensions {
-  /** Besides those of the packages that the configuration names. */
+  /** Plugins besides those of the configured packages. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
-  /** Called with each traced request once it is answered. */
+  /** Called with each traced request after its response. */
   readonly onTrace?: ((trace: TraceDocument) => void) | undefined;
 }
 
 /**
- * The map of the server. A module owns its part of the configuration, its metrics, its disposal (`Lifetime`) and its part of the server
- * (`ServerPart`: health checks, hooks, paths), which is installed in the order of this list.
+ * Root module of the server. Each module owns its part of the configuration, its metrics, its disposal (`Lifetime`) and its part of the
+ * server (`ServerPart`: health checks, hooks, paths). Server parts are installed in the order of this list.
  */
 @Module({})
 export class AppModule {

@@ -12,7 +12,7 @@ import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Contributions } from './contributions.ts';
 import { Lifetime } from './lifetime.ts';
 
-/** The audit policy and the backends behind it. */
+/** Audit policy and backends. */
 @Module({})
 export class AuditModule {
   static register({ audit }: Pick<ServerConfig, 'audit'>): DynamicModule {

@@ -17,7 +17,7 @@ import { ServerPart } from './server-part.ts';
 
 type AuthenticationModuleConfig = Pick<ServerConfig, 'authentication' | 'externalHostname'>;
 
-/** The authentication that the server starts with. */
+/** Injection token of the authentication configuration at startup. */
 const InitialAuthentication = Symbol('InitialAuthentication');
 
 /** Publishes the keys of service account tokens, and logs when an external signer's keys cannot be read. */
@@ -34,14 +34,14 @@ class ServiceAccountKeys implements ServerPart {
     const { signer } = serviceAccounts;
     if (signer)
       signer.onError = (error) =>
-        this.log.error({ reason: error.message }, 'the keys of service accounts cannot be read again; the known ones stay');
+        this.log.error({ reason: error.message }, 'cannot reload the service account keys; the previous ones remain in use');
     installOpenIdRoutes(server, serviceAccounts, this.log, this.config.externalHostname);
   }
 }
 
 /**
- * The union of the authenticators that are on, its guard, and the keys of service account tokens. The union gets its members, those of packages
- * among them, when the module is initialized. Global: controllers of packages use the guard.
+ * Union of the enabled authenticators, its guard, and the keys of service account tokens. Module initialization adds the members of the
+ * union, including those of packages. Global, because controllers of packages use the guard.
  */
 @Module({})
 export class AuthenticationModule implements OnModuleInit {

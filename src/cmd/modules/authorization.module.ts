@@ -8,12 +8,12 @@ import { AuthorizerFactory } from '#cmd/authorization/authorizer-factory';
 import { authorizerSources } from '#cmd/authorization/authorizer-sources';
 import type { AuthorizerConfig, ServerConfig } from '#cmd/server-config';
 
-/** The authorizers that the server starts with. */
+/** Injection token of the authorization configuration at startup. */
 const InitialAuthorizers = Symbol('InitialAuthorizers');
 
 /**
- * The union of the authorizers that are on, and its guard. The union exists before its members, which may ask it: it denies everything until
- * the module is initialized. Global: controllers of packages use the guard.
+ * Union of the enabled authorizers, and its guard. The union is created before its members, because they may depend on it; it denies all
+ * requests until the module is initialized. Global, because controllers of packages use the guard.
  */
 @Module({})
 export class AuthorizationModule implements OnModuleInit {

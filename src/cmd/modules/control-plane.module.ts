@@ -10,10 +10,10 @@ import type { ServerConfig } from '#cmd/server-config';
 import { OpenedStorage } from '#cmd/storage/opened-storage';
 import { StorageVersions } from '#kubernetes/controlplane/storage-versions';
 
-/** The controllers that the server runs in its own cluster: bootstrap objects, the kubernetes Service, leases, elections. */
+/** Controllers of the server's own cluster: bootstrap objects, the kubernetes Service, leases, elections. */
 @Module({})
 export class ControlPlaneModule {
-  /** `storage`: the module of this name. */
+  /** `storage`: the storage module. */
   static register(config: Pick<ServerConfig, 'requests' | 'authentication' | 'controlPlane'>, storage: DynamicModule): DynamicModule {
     return {
       module: ControlPlaneModule,

@@ -24,7 +24,10 @@ export interface CoreParts {
   readonly lifetime: Lifetime;
 }
 
-/** What every other module uses: log, metrics, feature gates, ways out, the scheme, and the lifetime of what is opened. Global for that reason. */
+/**
+ * Providers that all other modules use: log, metrics, feature gates, egress, the scheme, and the lifetime of opened resources. Global for
+ * that reason.
+ */
 @Module({})
 export class CoreModule {
   static register(config: Pick<ServerConfig, 'verbosity' | 'logFlushMs' | 'metrics' | 'egress'>, parts: CoreParts): DynamicModule {

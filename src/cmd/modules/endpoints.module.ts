@@ -11,10 +11,10 @@ import { type SpecialHandlerClasses, specialHandlers } from '#cmd/apis/special-h
 import type { ServerConfig } from '#cmd/server-config';
 import { KubeletClientConfig, KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 
-/** The handlers of all verbs as providers, and the installer that makes the endpoints of resources from them. */
+/** Handlers of all verbs, and the installer that creates the endpoints of resources from them. */
 @Module({})
 export class EndpointsModule {
-  /** `serviceAccounts`: the module of this name. */
+  /** `serviceAccounts`: the service accounts module. */
   static register({ kubelet, requests }: Pick<ServerConfig, 'kubelet' | 'requests'>, serviceAccounts: DynamicModule): DynamicModule {
     return {
       module: EndpointsModule,
@@ -38,7 +38,7 @@ export class EndpointsModule {
   }
 }
 
-/** The handlers as functions. Like the verbs, they are compiled when they are first asked for: interceptors are looked up as instances. */
+/** Returns the handlers as functions. Like the verbs, they are compiled on first use, because interceptors are looked up as instances. */
 function compiled(special: SpecialHandlerClasses, compiler: VerbCompiler, module: ModuleRef): SpecialHandlers {
   const handlers = new Map<Type<VerbHandler>, EndpointHandler>();
   const handlerOf = (type: Type<VerbHandler>): EndpointHandler => {

@@ -20,7 +20,7 @@ class FlowDumps implements ServerPart {
   }
 }
 
-/** Priority and fairness, where it is on; otherwise two limits of requests in flight, which the handler chain has. */
+/** Priority and fairness if it is enabled; otherwise the handler chain applies two limits of requests in flight. */
 @Module({})
 export class FlowControlModule {
   static register({ requests }: Pick<ServerConfig, 'requests'>): DynamicModule {

@@ -1,15 +1,15 @@
 import type { INestApplication, OnApplicationShutdown } from '@nestjs/common';
 
 /**
- * What the application has opened, closed in the reverse of the order in which it was opened. Providers hand over what they open at once, so a
- * start that fails closes it, too: Nest calls no lifecycle hooks of an application that it could not create.
+ * Resources that the application has opened, closed in reverse order. Providers register what they open at once, so that a failed start
+ * closes it too: Nest calls no lifecycle hooks of an application that it could not create.
  */
 export class Lifetime implements OnApplicationShutdown {
   readonly #opened = new AsyncDisposableStack();
   readonly #shutdown = new AbortController();
   #application: Pick<INestApplication, 'close'> | undefined;
 
-  /** Aborts when the server has served its last request, before anything is closed. */
+  /** Aborts after the server has served its last request, before any resource is closed. */
   get shutdown(): AbortSignal {
     return this.#shutdown.signal;
   }
@@ -22,7 +22,7 @@ export class Lifetime implements OnApplicationShutdown {
     this.#opened.defer(close);
   }
 
-  /** From now on `end` closes the application, whose hooks run first. */
+  /** Has `end` close the application, whose hooks then run first. */
   belongTo(application: Pick<INestApplication, 'close'>): void {
     this.#application = application;
   }

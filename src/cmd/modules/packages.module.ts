@@ -24,7 +24,7 @@ class ContributedHooks implements ServerPart {
   }
 }
 
-/** Pages for people: the server's own, and those of packages, which may add post-start hooks as well. */
+/** Web pages of the server and of packages. Packages may also add post-start hooks. */
 @Module({})
 export class PackagesModule {
   static register(contributions: Contributions): DynamicModule {

@@ -24,12 +24,12 @@ import { apiServerId } from '#kubernetes/controlplane/identity-lease';
 import { ClusterIPResolver, EndpointsResolver } from '#kubernetes/controlplane/services/service-resolvers';
 import { Lifetime } from './lifetime.ts';
 
-/** What controllers of packages inject by the same tokens as plugins do, besides what other global modules provide by these tokens. */
+/** Services that controllers of packages inject by the same tokens as plugins. Other global modules provide the remaining tokens. */
 const forPages = Object.values(serviceTokens).filter((token) => token !== Informers && token !== FeatureGates);
 
 /**
- * The bridge from Nest to plugins: what they may inject, in one container, made once at start. Global: the modules of packages inject from it
- * and cannot import it.
+ * Services that plugins can inject, in one container that is created at startup. Global, because the modules of packages inject from it and
+ * cannot import it.
  */
 @Module({})
 export class PluginServicesModule {
@@ -89,7 +89,7 @@ export class PluginServicesModule {
   }
 }
 
-/** The services that are made for plugins alone. */
+/** Services that are created only for plugins. */
 const OwnServices = Symbol('OwnServices');
 
 function newOwnServices(

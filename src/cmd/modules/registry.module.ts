@@ -39,12 +39,12 @@ type RegistryConfig = Pick<
 >;
 
 /**
- * The stores and watch caches of all resources, and what reads them in process. Global: handlers of every API group, plugins and pages of
+ * Stores and watch caches of all resources, and their in-process readers. Global, because handlers of every API group, plugins and pages of
  * packages use informers and stores.
  */
 @Module({})
 export class RegistryModule {
-  /** `storage`: the module of this name. */
+  /** `storage`: the storage module. */
   static register(config: RegistryConfig, resourceConfig: ResourceConfig, storage: DynamicModule): DynamicModule {
     return {
       module: RegistryModule,

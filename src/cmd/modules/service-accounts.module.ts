@@ -3,10 +3,10 @@ import { TokenIssuer } from '#apiserver/authentication/token-issuer';
 import { JwtTokenIssuer } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import type { ServerConfig } from '#cmd/server-config';
 
-/** What signs tokens of service accounts; nothing without a key. */
+/** Signer of service account tokens; none without a key. */
 @Module({})
 export class ServiceAccountsModule {
-  /** Throws for a key that cannot be used. */
+  /** Throws for an unusable key. */
   static register({ serviceAccounts: config }: Pick<ServerConfig, 'serviceAccounts'>): DynamicModule {
     const issuer = config && new JwtTokenIssuer(config);
     return {

@@ -47,10 +47,10 @@ interface ServerDependencies {
   readonly storageVersions: StorageVersions | undefined;
 }
 
-/** The server: handler chain, director, listeners and health, and the paths that are no resources. The parts of other modules are installed into it. */
+/** The server: handler chain, director, listeners, health, and the non-resource paths. It installs the parts of other modules. */
 @Module({})
 export class ServingModule implements OnApplicationBootstrap {
-  /** `modules`: those of auditing, flow control and tracing. `onTrace`: called with each traced request once it is answered. */
+  /** `modules`: the modules of auditing, flow control and tracing. `onTrace`: called with each traced request after its response. */
   static register(
     config: ServingModuleConfig,
     modules: readonly DynamicModule[],
@@ -136,7 +136,7 @@ export class ServingModule implements OnApplicationBootstrap {
     @Inject(HttpAdapterHost) private readonly adapters: HttpAdapterHost,
   ) {}
 
-  /** Installs the parts of all modules; the endpoints of built-in groups exist since the modules were initialized. */
+  /** Installs the parts of all modules. The endpoints of built-in groups already exist, because the modules are initialized. */
   onApplicationBootstrap(): void {
     const { server, published, registry, servers } = this;
     installTraces(server.mux, this.traces, server.director.notFound);

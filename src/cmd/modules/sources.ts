@@ -1,12 +1,12 @@
 import { DiscoveryService } from '@nestjs/core';
 
-/** Kinds of mechanisms that a part of the ServerConfiguration switches on. */
+/** Kinds of mechanisms that a part of the ServerConfiguration enables. */
 export type SourceKind = 'Authenticator' | 'Authorizer';
 
-/** Marks a provider which makes mechanisms of a kind from the configuration. Modules find them; their order is that of the providers. */
+/** Marks a provider that creates mechanisms of a kind from the configuration. Modules discover the providers in their order. */
 export const Source = DiscoveryService.createDecorator<{ readonly kind: SourceKind; readonly name: string }>();
 
-/** The sources of a kind by their names. Not before the providers are instantiated. */
+/** Returns the sources of a kind by name. Requires that the providers are instantiated. */
 export function sourcesOf<T>(discovery: DiscoveryService, kind: SourceKind): ReadonlyMap<string, T> {
   const found = new Map<string, T>();
   for (const wrapper of discovery.getProviders()) {

@@ -12,7 +12,7 @@ import { storageBackends } from '#cmd/storage/storage-backends';
 import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Lifetime } from './lifetime.ts';
 
-/** The backend that holds the objects, with its encryption, health checks and the metric of its size. */
+/** Storage backend with its encryption, health checks and size metric. */
 @Module({})
 export class StorageModule {
   static register({ storage: config, metrics = everyMetric }: Pick<ServerConfig, 'storage' | 'metrics'>): DynamicModule {

@@ -7,7 +7,7 @@ import { newTracing, Tracing } from '#cmd/serving/tracing';
 import { apiServerId } from '#kubernetes/controlplane/identity-lease';
 import { Lifetime } from './lifetime.ts';
 
-/** The exporter of spans, where a collector is configured. */
+/** Exporter of spans; none without a configured collector. */
 @Module({})
 export class TracingModule {
   static register({ tracing: config }: Pick<ServerConfig, 'tracing'>): DynamicModule {

@@ -7,7 +7,7 @@ interface PluginNames {
   readonly onByDefault: readonly string[];
 }
 
-/** Which admission plugins are on. Upstream: apiserver/pkg/server/options/admission.go. */
+/** Flags that enable and configure admission plugins. Upstream: apiserver/pkg/server/options/admission.go. */
 export class AdmissionOptions {
   @Flag('enable-admission-plugins')
   @Check<AdmissionOptions>((names: readonly string[], { disableAdmissionPlugins }) => [
@@ -18,7 +18,7 @@ export class AdmissionOptions {
   ])
   enableAdmissionPlugins: readonly string[] = [];
 
-  /** Kept for those who still name all plugins that they want, in the order of which upstream takes no notice either. */
+  /** Deprecated list of all enabled plugins, kept for existing command lines. Its order has no effect, as upstream. */
   @Flag('admission-control')
   @Check<AdmissionOptions>((names: readonly string[], { enableAdmissionPlugins, disableAdmissionPlugins }) => [
     ...unknownPlugins('admission-control', names),
@@ -28,7 +28,7 @@ export class AdmissionOptions {
   ])
   admissionControl: readonly string[] = [];
 
-  /** A file of kind AdmissionConfiguration. */
+  /** Path of a file of kind AdmissionConfiguration. */
   @Flag('admission-control-config-file')
   admissionControlConfigFile = '';
 
@@ -37,9 +37,8 @@ export class AdmissionOptions {
   disableAdmissionPlugins: readonly string[] = [];
 
   /**
-   * The plugins that are on, in the order in which they run: upstream's default ones, and what the flags say.
-   * ServiceAccount asks for accounts that kube-controller-manager makes: a server that is on its own (`standalone`) has it off
-   * unless it is named, so that pods can be created on it.
+   * Enabled plugins in the order in which they run: upstream's defaults, as changed by the flags. ServiceAccount requires accounts that
+   * kube-controller-manager creates. A `standalone` server therefore disables it unless a flag names it, so that clients can create pods.
    */
   enabledPlugins(standalone: boolean): string[] {
     if (this.admissionControl.length > 0) return [...admissionPlugins.keys()].filter((name) => this.admissionControl.includes(name));

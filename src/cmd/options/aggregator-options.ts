@@ -1,6 +1,6 @@
 import { Check, Flag } from './flag.ts';
 
-/** How the server meets the servers behind APIServices. Upstream: kubernetes/pkg/controlplane/apiserver/options. */
+/** Options for proxying to the servers behind APIServices. Upstream: kubernetes/pkg/controlplane/apiserver/options. */
 export class AggregatorOptions {
   @Flag('proxy-client-cert-file')
   @Check<AggregatorOptions>((file: string, { proxyClientKeyFile }) => pairProblem(file, proxyClientKeyFile))
@@ -14,7 +14,5 @@ export class AggregatorOptions {
 }
 
 function pairProblem(certFile: string, keyFile: string): string | undefined {
-  return (certFile === '') === (keyFile === '')
-    ? undefined
-    : '--proxy-client-cert-file and --proxy-client-key-file are needed both, or neither';
+  return (certFile === '') === (keyFile === '') ? undefined : '--proxy-client-cert-file and --proxy-client-key-file must be given together';
 }

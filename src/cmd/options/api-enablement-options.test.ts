@@ -34,7 +34,7 @@ it.each([
   ['/v1', '0', false],
   ['api/legacy', 'false', true],
   ['api/all', 'false', false],
-])('%s=%s: the core group is on: %s', (key, value, want) => {
+])('%s=%s: core group enabled: %s', (key, value, want) => {
   const options = new ApiEnablementOptions();
   options.runtimeConfig = new Map([[key, value]]);
   expect(options.isEnabled({ group: '', version: 'v1', resource: 'secrets' })).toBe(want);

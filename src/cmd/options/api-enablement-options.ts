@@ -7,8 +7,8 @@ import type { ContributedGroupOptions } from '#apiserver/registry/contributed-gr
 import { Flag } from './flag.ts';
 
 /**
- * Versions that upstream's scheme still has and no server serves any more: naming them is no mistake, and changes nothing.
- * Upstream: kubernetes/pkg/apis/<group>/install.
+ * Versions that upstream's scheme still registers but no server serves: naming them is valid and has no effect. Upstream:
+ * kubernetes/pkg/apis/<group>/install.
  */
 const retired: Readonly<Record<string, readonly string[]>> = {
   'admission.k8s.io': ['v1', 'v1beta1'],
@@ -48,7 +48,7 @@ function groupNamed(name: string): { readonly versions: readonly { readonly vers
   return [...groupsWithRemovedApis, apiExtensionsGroup, apiRegistrationGroup].find(({ group }) => group === name);
 }
 
-/** Which of the APIs that are not custom resources are served. Upstream: apiserver/pkg/server/options/api_enablement.go. */
+/** Selects the served APIs, except custom resources. Upstream: apiserver/pkg/server/options/api_enablement.go. */
 export class ApiEnablementOptions {
   @Flag('runtime-config')
   runtimeConfig: ReadonlyMap<string, string> = new Map();
@@ -61,16 +61,15 @@ export class ApiEnablementOptions {
     return this.resourceConfig().isEnabled(resource);
   }
 
-  /** What is wrong with it; `contributed`: the groups that packages add. */
+  /** Validation errors of the options. `contributed`: the groups that packages add. */
   errors(contributed: readonly Contributed[]): string[] {
     return resourceConfigErrors(withoutLegacyKeys(this.runtimeConfig), knownVersions(contributed));
   }
 }
 
 /**
- * The core group under its own key `/v1`, which clients also call `v1` and `api/v1`; `api/legacy` means nothing any more. As
- * upstream does, a resource behind these two keys stands for the whole version.
- * Upstream: kubernetes/pkg/controlplane/apiserver/options/options.go (Complete).
+ * Replaces the keys of the core group (`v1`, `api/v1`) by `/v1` and drops `api/legacy`, which no longer has a meaning. As upstream, a
+ * resource after these two keys selects the whole version. Upstream: kubernetes/pkg/controlplane/apiserver/options/options.go (Complete).
  */
 function withoutLegacyKeys(runtimeConfig: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map(

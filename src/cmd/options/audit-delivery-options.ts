@@ -5,27 +5,29 @@ export type AuditMode = 'batch' | 'blocking' | 'blocking-strict';
 const modes = ['batch', 'blocking', 'blocking-strict'];
 const version = 'audit.k8s.io/v1';
 
-/** How events come to one of the backends: the flags `--audit-BACKEND-…` of all that they have in common. */
+/** Delivery options of an audit backend: the flags `--audit-BACKEND-…` that all backends have in common. */
 export interface AuditDeliveryOptions {
   readonly version: string;
   readonly mode: AuditMode;
   readonly batchBufferSize: number;
   readonly batchMaxSize: number;
-  /** Milliseconds. */
+  /** Maximum time in milliseconds that an event waits for its batch. */
   readonly batchMaxWait: number;
   readonly batchThrottleEnable: boolean;
-  /** Batches a second. */
+  /** Maximum number of batches per second. */
   readonly batchThrottleQps: number;
   readonly batchThrottleBurst: number;
   readonly truncateEnabled: boolean;
-  /** Bytes. */
+  /** Maximum size of an event in bytes. */
   readonly truncateMaxEventSize: number;
   readonly truncateMaxBatchSize: number;
 }
 
 type Defaults = Pick<AuditDeliveryOptions, 'mode' | 'batchMaxSize' | 'batchMaxWait' | 'batchThrottleQps' | 'batchThrottleBurst'>;
 
-/** The class of a backend's options. What is not used is not validated. Upstream: apiserver/pkg/server/options/audit.go. */
+/**
+ * Returns the options class of a backend. Options of unused features are not validated. Upstream: apiserver/pkg/server/options/audit.go.
+ */
 function auditDeliveryOptions(backend: 'log' | 'webhook', defaults: Defaults): new () => AuditDeliveryOptions {
   const flag = (name: string): PropertyDecorator => Flag(`audit-${backend}-${name}`);
   const positive = (what: string, isUsed: (options: AuditDeliveryOptions) => boolean): PropertyDecorator =>

@@ -1,20 +1,20 @@
 import { Min } from 'class-validator';
 import { Check, Flag } from './flag.ts';
 
-/** A backend without a policy would note nothing. */
+/** Rejects a backend without a policy: it would record nothing. */
 function needsPolicy(flag: string): PropertyDecorator {
   return Check<AuditOptions>((file: string, { auditPolicyFile }) =>
     file !== '' && auditPolicyFile === '' ? `--${flag} is set but no --audit-policy-file is: nothing would be audited` : undefined,
   );
 }
 
-/** What is noted of requests, and where. Upstream: apiserver/pkg/server/options/audit.go. */
+/** Audit policy and backends. Upstream: apiserver/pkg/server/options/audit.go. */
 export class AuditOptions {
-  /** Without it nothing is audited. */
+  /** Path of the audit policy; without it, nothing is audited. */
   @Flag('audit-policy-file')
   auditPolicyFile = '';
 
-  /** `-`: standard output. */
+  /** Path of the audit log; `-` is standard output. */
   @Flag('audit-log-path')
   @needsPolicy('audit-log-path')
   auditLogPath = '';
@@ -25,7 +25,7 @@ export class AuditOptions {
   )
   auditLogFormat: 'json' | 'legacy' = 'json';
 
-  /** Days. */
+  /** Maximum age of rotated files in days. */
   @Flag('audit-log-maxage')
   @Min(0, { message: "--audit-log-maxage $value can't be a negative number" })
   auditLogMaxage = 366;
@@ -34,7 +34,7 @@ export class AuditOptions {
   @Min(0, { message: "--audit-log-maxbackup $value can't be a negative number" })
   auditLogMaxbackup = 100;
 
-  /** Megabytes. */
+  /** Maximum size of a file in megabytes. */
   @Flag('audit-log-maxsize')
   @Min(0, { message: "--audit-log-maxsize $value can't be a negative number" })
   auditLogMaxsize = 100;

@@ -3,19 +3,19 @@ import { Check, Flag } from './flag.ts';
 
 const webhookVersions = ['v1', 'v1beta1'];
 
-/** Who clients are. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go. */
+/** Authentication of clients. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go. */
 export class AuthenticationOptions {
   @Flag('anonymous-auth')
   anonymousAuth = true;
 
-  /** Empty: an authority of the server's own, which signs the administrator's certificate. */
+  /** Bundle of client certificate authorities. Empty: the server creates its own authority, which signs the administrator's certificate. */
   @Flag('client-ca-file')
   clientCaFile = '';
 
   @Flag('token-auth-file')
   tokenAuthFile = '';
 
-  /** Users with passwords. Insecure: upstream removed it in 1.19. */
+  /** Path of a file of users with passwords. Insecure: upstream removed this flag in 1.19. */
   @Flag('basic-auth-file')
   basicAuthFile = '';
 
@@ -53,7 +53,7 @@ export class AuthenticationOptions {
   @Check<AuthenticationOptions>((headers: readonly string[]) => headerProblems('requestheader-extra-headers-prefix', headers))
   requestheaderExtraHeadersPrefix: readonly string[] = [];
 
-  /** A file of kind AuthenticationConfiguration: issuers of tokens, and who may be anonymous. Read again when it changes. */
+  /** Path of a file of kind AuthenticationConfiguration (token issuers, anonymous access). The server reloads it when it changes. */
   @Flag('authentication-config')
   authenticationConfig = '';
 

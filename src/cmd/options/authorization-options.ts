@@ -6,12 +6,12 @@ const webhookVersions = ['v1', 'v1beta1'];
 
 export type AuthorizationMode = 'ABAC' | 'AlwaysAllow' | 'AlwaysDeny' | 'Node' | 'RBAC' | 'Webhook';
 
-/** Compared by identity: who names them names a mode. */
+/** Default modes. The default is recognized by object identity, because a flag may name the same mode. */
 export const defaultModes: readonly AuthorizationMode[] = ['RBAC'];
 
-/** Who may do what. Upstream: kubernetes/pkg/kubeapiserver/options/authorization.go. */
+/** Authorization of requests. Upstream: kubernetes/pkg/kubeapiserver/options/authorization.go. */
 export class AuthorizationOptions {
-  /** Upstream's default is AlwaysAllow; ours lets nobody do what nobody allowed. */
+  /** Authorization modes. Upstream defaults to AlwaysAllow; the default here is RBAC, which denies what no rule allows. */
   @Flag('authorization-mode')
   @Check<AuthorizationOptions>((wanted: readonly string[], { authorizationPolicyFile, authorizationWebhookConfigFile }) => {
     const errors = wanted
@@ -26,14 +26,14 @@ export class AuthorizationOptions {
   })
   authorizationMode: readonly AuthorizationMode[] = defaultModes;
 
-  /** Of mode ABAC: a policy a line. */
+  /** Policy file of mode ABAC, with one policy per line. */
   @Flag('authorization-policy-file')
   @Check<AuthorizationOptions>((file: string, { authorizationMode }) =>
     file !== '' && !authorizationMode.includes('ABAC') ? 'cannot specify --authorization-policy-file without mode ABAC' : undefined,
   )
   authorizationPolicyFile = '';
 
-  /** Of mode Webhook: a kubeconfig file that says where the service is. */
+  /** Kubeconfig file of mode Webhook, with the address of the webhook. */
   @Flag('authorization-webhook-config-file')
   @Check<AuthorizationOptions>((file: string, { authorizationMode }) =>
     file !== '' && !authorizationMode.includes('Webhook')
@@ -56,7 +56,7 @@ export class AuthorizationOptions {
   @Min(0, { message: '--authorization-webhook-cache-unauthorized-ttl can not be negative value' })
   authorizationWebhookCacheUnauthorizedTtl = 30_000;
 
-  /** A file of kind AuthorizationConfiguration, in place of the modes. Read again when it changes. */
+  /** Path of a file of kind AuthorizationConfiguration, which replaces the modes. The server reloads it when it changes. */
   @Flag('authorization-config')
   authorizationConfig = '';
 }

@@ -1,4 +1,4 @@
-/** OpenSSL's names of the suites up to TLS 1.2, by Go's. Upstream: Go's crypto/tls/cipher_suites.go. */
+/** OpenSSL names of the cipher suites up to TLS 1.2, by their Go names. Upstream: Go's crypto/tls/cipher_suites.go. */
 export const goCipherSuites: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
   ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
@@ -21,14 +21,14 @@ export const goCipherSuites: ReadonlyMap<string, string> = new Map([
   ['TLS_RSA_WITH_AES_128_CBC_SHA256', 'AES128-SHA256'],
 ]);
 
-/** Those of TLS 1.3: known, and on whatever is listed, as in Go, where nobody can choose among them. */
+/** Cipher suites of TLS 1.3. They are valid values and always enabled: Go does not allow a choice among them. */
 export const tls13CipherSuites: ReadonlySet<string> = new Set([
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
 ]);
 
-/** Go has them; Node's OpenSSL is built without them. */
+/** Cipher suites that Go supports and Node's build of OpenSSL omits. */
 export const unservedCipherSuites: ReadonlySet<string> = new Set([
   'TLS_RSA_WITH_RC4_128_SHA',
   'TLS_RSA_WITH_3DES_EDE_CBC_SHA',

@@ -20,8 +20,8 @@ const oidcFlags = [
 ];
 
 /**
- * What is wrong with flags that exclude or need each other, whatever their values. docs/start-flags.md lists the rules.
- * Upstream: kubeapiserver/options (Validate), controlplane/apiserver/options (validation.go).
+ * Returns the problems with flags that exclude or require each other. docs/start-flags.md lists the rules. Upstream: kubeapiserver/options
+ * (Validate), controlplane/apiserver/options (validation.go).
  */
 export function combinationProblems(options: ServerOptions): string[] {
   const { authentication, authorization, oidc, apis, requests } = options;
@@ -46,14 +46,17 @@ function peerProblems(options: ServerOptions): string[] {
   return given.map((flag) => `--${flag} requires UnknownVersionInteroperabilityProxy feature to be turned on`);
 }
 
-/** Seats are shared out of what may be in flight. Upstream: controlplane/apiserver/config.go (BuildPriorityAndFairness). */
+/**
+ * Requires a positive limit of requests in flight: priority and fairness divides it into seats. Upstream: controlplane/apiserver/config.go
+ * (BuildPriorityAndFairness).
+ */
 function seatProblems({ requests: { maxRequestsInflight: reads, maxMutatingRequestsInflight: writes } }: ServerOptions): string[] {
   return reads === 0 && writes === 0
     ? ['invalid configuration: MaxRequestsInFlight=0 and MaxMutatingRequestsInFlight=0; they must add up to something positive']
     : [];
 }
 
-/** Fairness reads its configuration by the API, which must be on then: the first entry that says something about it counts. */
+/** Requires the flow control API, from which priority and fairness reads its configuration. The first entry that covers the API decides. */
 function flowControlProblems(runtimeConfig: ReadonlyMap<string, string>): string[] {
   for (const key of ['flowcontrol.apiserver.k8s.io/v1', 'api/ga', 'api/all']) {
     const value = runtimeConfig.get(key);

@@ -9,7 +9,7 @@ import type { ServerOptions } from './server-options.ts';
 
 type AuditParts = Pick<ServerOptions, 'audit' | 'auditLog' | 'auditWebhook'>;
 
-/** undefined where nothing is audited. Rejects with the flag whose file is wrong, one problem a line. */
+/** Returns the audit configuration; undefined if nothing is audited. Rejects with the flags of invalid files, one problem per line. */
 export async function auditOf({ audit: options, auditLog, auditWebhook }: AuditParts): Promise<AuditConfig | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   if (auditPolicyFile === '') return undefined;
@@ -66,7 +66,7 @@ async function named<T>(flag: string, work: Promise<T>): Promise<T> {
   });
 }
 
-/** Rejects with what is wrong with the file, one problem a line. */
+/** Reads an audit policy. Rejects with the problems of the file, one per line. */
 export async function readAuditPolicy(file: string): Promise<AuditPolicy> {
   return parseAuditPolicy(await readFile(file, 'utf8'));
 }

@@ -16,15 +16,15 @@ import { delegatedTokens, lookUpAuthenticationInfo } from './complete-delegation
 import type { OidcOptions } from './oidc-options.ts';
 import type { ServerOptions } from './server-options.ts';
 
-/** Trust that is completed before authentication is. */
+/** Trust configuration that must be complete before authentication is completed. */
 export interface CompletedTrust {
   readonly clientCa: string | undefined;
   readonly issuer: JwtTokenIssuerOptions | undefined;
-  /** The authority of front proxies that the server has made for itself. */
+  /** Authority of front proxies that the server created itself. */
   readonly frontProxyCa: string | undefined;
 }
 
-/** Reads all that says who is let in. Rejects with the flags whose files are wrong, one problem a line. */
+/** Reads all authentication files. Rejects with the flags of invalid files, one problem per line. */
 export async function authenticationOf(
   options: ServerOptions,
   { clientCa, issuer, frontProxyCa }: CompletedTrust,
@@ -71,7 +71,10 @@ export async function authenticationOf(
   return config;
 }
 
-/** Who may do everything must say who they are. Upstream: kubeapiserver/options/authentication.go (ApplyAuthorization). */
+/**
+ * True if anonymous requests are allowed. AlwaysAllow disables them, because it authorizes every client. Upstream:
+ * kubeapiserver/options/authentication.go (ApplyAuthorization).
+ */
 function allowsAnonymous({ authentication, authorization }: ServerOptions): boolean {
   return (
     authentication.anonymousAuth && !(authorization.authorizationConfig === '' && authorization.authorizationMode.includes('AlwaysAllow'))
@@ -81,14 +84,14 @@ function allowsAnonymous({ authentication, authorization }: ServerOptions): bool
 const overlapping =
   '--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users';
 
-/** True if a certificate is in both bundles. */
+/** True if both bundles contain the same certificate. */
 function overlaps(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   const fingerprints = new Set(readCertificates(a).certificates.map(fingerprintOf));
   return readCertificates(b).certificates.some((certificate) => fingerprints.has(fingerprintOf(certificate)));
 }
 
-/** The one issuer of the flags, if they name one. */
+/** The issuer that the flags configure, as a list of at most one item. */
 async function issuersOf(options: OidcOptions): Promise<OidcConfig[]> {
   const { oidcIssuerUrl: issuer, oidcUsernameClaim: claim, oidcUsernamePrefix: prefix, oidcGroupsClaim: groups } = options;
   if (issuer === '') return [];
@@ -121,13 +124,13 @@ async function webhookOf(options: AuthenticationOptions): Promise<TokenWebhookCo
   };
 }
 
-/** What tokens of service accounts are verified with; undefined if there is no key at all. */
+/** Configuration that verifies service account tokens; undefined without any key. */
 async function serviceAccountTokensOf(
   { serviceAccounts: options }: ServerOptions,
   issuer: JwtTokenIssuerOptions | undefined,
 ): Promise<ServiceAccountTokensConfig | undefined> {
   const texts = await Promise.all(options.serviceAccountKeyFile.map((file) => readFile(file, 'utf8')));
-  // The key that the server made is nobody else's: its tokens are known beside those of the files.
+  // The server also accepts tokens of its own key beside those of the key files: no other server has that key.
   const { signingKey } = issuer ?? {};
   if (typeof signingKey === 'string' && (texts.length === 0 || options.serviceAccountSigningKeyFile === '')) texts.push(signingKey);
   const signer = typeof signingKey === 'object' ? signingKey : undefined;
@@ -154,7 +157,7 @@ async function requestHeaderOf(options: AuthenticationOptions): Promise<RequestH
   };
 }
 
-/** Upstream's standard headers, and the name that kubeadm gives the front proxy of the server. */
+/** Upstream's standard headers, with the name that kubeadm gives the server's front proxy. */
 function ownRequestHeader(clientCa: string | undefined): RequestHeaderInfo | undefined {
   if (clientCa === undefined) return undefined;
   return {
@@ -167,7 +170,7 @@ function ownRequestHeader(clientCa: string | undefined): RequestHeaderInfo | und
   };
 }
 
-/** A bundle of authorities, checked. */
+/** Reads and validates a bundle of certificate authorities. */
 export async function readBundle(file: string): Promise<string> {
   const bundle = await readFile(file, 'utf8');
   try {

@@ -11,8 +11,8 @@ import type { DelegationOptions } from './delegation-options.ts';
 const webhookTimeoutMs = 30_000;
 
 /**
- * The authorizers of the configuration file, or of the modes, and behind them the server that this one delegates to. Where it
- * delegates and names no mode, that one alone decides. Rejects with the flag and what is wrong with its file.
+ * Returns the authorizers of the configuration file or of the modes, followed by the server that this one delegates to. If it delegates and
+ * no flag names a mode, only that server decides. Rejects with the flag and the problem of its file.
  */
 export async function authorizersOf(options: AuthorizationOptions, delegation: DelegationOptions): Promise<AuthorizerConfig[]> {
   const delegated = await named('--authorization-kubeconfig', delegatedAuthorizers(delegation));

@@ -10,13 +10,13 @@ import { DelegationOptions } from './delegation-options.ts';
 
 const configMap = (data?: unknown) => Buffer.from(JSON.stringify({ kind: 'ConfigMap', data }));
 
-describe('what a server publishes for extension servers', () => {
+describe('authentication information for extension servers', () => {
   let pem: string;
   beforeAll(async () => {
     pem = (await Authority.create('ca')).pair.cert;
   });
 
-  it('names the authorities of clients and of front proxies, and the headers of these', () => {
+  it('names the authorities of clients and front proxies, and the proxy headers', () => {
     const data = {
       'client-ca-file': pem,
       'requestheader-client-ca-file': pem,
@@ -38,7 +38,7 @@ describe('what a server publishes for extension servers', () => {
     });
   });
 
-  it.each([{ data: undefined }, { data: {} }, { data: [] }, { data: { 'client-ca-file': '' } }])('may be nothing: $data', ({ data }) => {
+  it.each([{ data: undefined }, { data: {} }, { data: [] }, { data: { 'client-ca-file': '' } }])('may be empty: $data', ({ data }) => {
     expect(readAuthenticationInfo(configMap(data))).toEqual({ clientCa: undefined, requestHeader: undefined });
   });
 
@@ -51,8 +51,8 @@ describe('what a server publishes for extension servers', () => {
   });
 });
 
-describe('a server that publishes something else', () => {
-  it('is heard of at once, also after its watch was cut, and what fails is tried again', async () => {
+describe('authentication information that changes', () => {
+  it('reaches the listener at once, also after a broken watch, and repeats failed calls', async () => {
     await using front = await startTestCluster({ listen: true });
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kubenest-delegation-'));
     const kubeconfig = join(folder.path, 'front.conf');
@@ -81,15 +81,15 @@ describe('a server that publishes something else', () => {
     await change('b');
     await expect.poll(() => failures).toEqual([expect.objectContaining({ message: 'not now' })]);
     fails = false;
-    // The watch has begun anew.
+    // The watch has restarted.
     await expect.poll(() => calls, { timeout: 5_000 }).toBe(4);
     await change('c');
     await expect.poll(() => calls).toBe(5);
   });
 
   it.each([
-    { name: 'where there is none', change: {} },
-    { name: 'where it is not to be looked for', change: { authenticationKubeconfig: 'x', authenticationSkipLookup: true } },
+    { name: 'without another server', change: {} },
+    { name: 'when the lookup is skipped', change: { authenticationKubeconfig: 'x', authenticationSkipLookup: true } },
   ])('is not watched $name', ({ change }) => {
     expect(authenticationInfoWatch(Object.assign(new DelegationOptions(), change))).toBeUndefined();
   });

@@ -15,19 +15,19 @@ const cacheTtlMs = 10_000;
 const authenticationInfoList = 'api/v1/namespaces/kube-system/configmaps';
 const authenticationInfoName = 'extension-apiserver-authentication';
 const authenticationInfoPath = `${authenticationInfoList}/${authenticationInfoName}`;
-/** A watch that hears nothing is begun anew: its connection may be dead. */
+/** Duration after which an idle watch is restarted: its connection may be dead. */
 const watchSeconds = 300;
 const rewatchMs = 1_000;
 const authenticationInfoQuery = `watch=true&fieldSelector=metadata.name%3D${authenticationInfoName}&timeoutSeconds=${watchSeconds}`;
 
-/** Tokens that nobody here knows are shown to the other server; undefined if there is none. */
+/** Token webhook of the other server, which reviews tokens that no local authenticator knows; undefined without such a server. */
 export async function delegatedTokens({ authenticationKubeconfig: file }: DelegationOptions): Promise<TokenWebhookConfig | undefined> {
   if (file === '') return undefined;
   const connection = below(await readKubeconfig(file), 'apis/authentication.k8s.io/v1/tokenreviews');
   return { connection, version: 'v1', cacheTtlMs, audiences: [] };
 }
 
-/** The authorizers that ask the other server; empty if there is none. */
+/** Authorizers that delegate to the other server; empty without such a server. */
 export async function delegatedAuthorizers(options: DelegationOptions): Promise<AuthorizerConfig[]> {
   const { authorizationKubeconfig: file, authorizationAlwaysAllowPaths: paths } = options;
   if (file === '') return [];
@@ -50,8 +50,8 @@ export async function delegatedAuthorizers(options: DelegationOptions): Promise<
 }
 
 /**
- * Whose certificates the other server trusts, as it publishes it for extension servers; nothing if there is none, or it is not
- * to be looked for. Rejects where it cannot be had, unless that is tolerated.
+ * Reads the certificate authorities that the other server publishes for extension servers. Returns an empty result if there is no such
+ * server or the lookup is skipped. Rejects if the lookup fails, unless that is tolerated.
  */
 export async function lookUpAuthenticationInfo(options: DelegationOptions): Promise<ClusterAuthenticationInfo> {
   const { authenticationKubeconfig: file, authenticationSkipLookup, authenticationTolerateLookupFailure } = options;
@@ -68,18 +68,17 @@ export async function lookUpAuthenticationInfo(options: DelegationOptions): Prom
   }
 }
 
-/** What is told of what another server publishes. */
+/** Listener for changes of the published authentication information. */
 export interface AuthenticationInfoListener {
-  /** It may have changed. What this rejects with goes to `failed`, and it is called again. */
+  /** Called when the information may have changed. If it rejects, `failed` receives the error and the call is repeated. */
   changed(): Promise<void>;
-  /** It could not be followed, for now. */
+  /** Called when the watch fails; it is retried. */
   failed(error: unknown): void;
 }
 
 /**
- * Watches what the other server publishes, as far as it is to be looked for, until it is disposed of; undefined where it is not.
- * The listener is called for the first time when the watch has begun, and again when it has begun anew.
- * Upstream: apiserver/pkg/server/dynamiccertificates/configmap_cafile_content.go.
+ * Watches the information that the other server publishes, until it is disposed of; undefined if the lookup is skipped. Calls the listener
+ * whenever the watch has started or restarted. Upstream: apiserver/pkg/server/dynamiccertificates/configmap_cafile_content.go.
  */
 export function authenticationInfoWatch(options: DelegationOptions): ((listener: AuthenticationInfoListener) => Disposable) | undefined {
   const { authenticationKubeconfig: file, authenticationSkipLookup } = options;
@@ -91,7 +90,7 @@ export function authenticationInfoWatch(options: DelegationOptions): ((listener:
   };
 }
 
-/** The file is read for each watch: tokens in it change. */
+/** The kubeconfig is read for each watch, because tokens in it change. */
 async function watchAuthenticationInfo(file: string, listener: AuthenticationInfoListener, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -110,7 +109,10 @@ async function watchAuthenticationInfo(file: string, listener: AuthenticationInf
   }
 }
 
-/** Throws for what cannot be used. Upstream: apiserver/pkg/authentication/request/headerrequest/requestheader_controller.go. */
+/**
+ * Parses the published ConfigMap. Throws for invalid values. Upstream:
+ * apiserver/pkg/authentication/request/headerrequest/requestheader_controller.go.
+ */
 export function readAuthenticationInfo(configMap: Buffer): ClusterAuthenticationInfo {
   const { data } = parseJson(configMap).value as { readonly data?: unknown };
   const text = (key: string): string | undefined => {
@@ -124,7 +126,7 @@ export function readAuthenticationInfo(configMap: Buffer): ClusterAuthentication
   };
   const list = (key: string): string[] => {
     const value: unknown = JSON.parse(text(key) ?? '[]');
-    if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) throw new Error(`${key} is no list of texts`);
+    if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) throw new Error(`${key} is not a list of strings`);
     return value as string[];
   };
   const proxies = bundle('requestheader-client-ca-file');
@@ -144,7 +146,7 @@ export function readAuthenticationInfo(configMap: Buffer): ClusterAuthentication
   };
 }
 
-/** Of the same server, another address. */
+/** Returns a connection to another path of the same server. */
 function below(connection: ServiceConnection, path: string, query = ''): ServiceConnection {
   const url = new URL(connection.url);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${path}`;

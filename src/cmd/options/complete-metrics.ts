@@ -7,7 +7,7 @@ import type { ServerOptions } from './server-options.ts';
 
 const manifestFlag = 'allow-metric-labels-manifest';
 
-/** Rejects with what is wrong with the manifest, one line each. */
+/** Returns the metrics configuration. Rejects with the problems of the manifest, one per line. */
 export async function metricsOf({ metrics, storage }: Pick<ServerOptions, 'metrics' | 'storage'>): Promise<MetricsConfig> {
   const { allowMetricLabels, allowMetricLabelsManifest: file, disabledMetrics } = metrics;
   const mapping = file === '' ? allowMetricLabels : await readManifest(file);
@@ -25,7 +25,10 @@ export async function metricsOf({ metrics, storage }: Pick<ServerOptions, 'metri
   };
 }
 
-/** The map stands in the file as it is, as upstream reads it, or under `allowListMapping`, as upstream's help says. */
+/**
+ * Reads the map of allowed label values. It may be the whole file, as upstream reads it, or be under `allowListMapping`, as upstream's help
+ * describes.
+ */
 async function readManifest(file: string): Promise<ReadonlyMap<string, string>> {
   const document: unknown = parseYaml(await readFile(file, 'utf8'));
   const fields = isFields(document) && isFields(document['allowListMapping']) ? document['allowListMapping'] : document;

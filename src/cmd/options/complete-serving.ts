@@ -8,7 +8,7 @@ import { readBundle } from './complete-authentication.ts';
 import type { ServerOptions } from './server-options.ts';
 import { parseNamedCertKey, type ServingOptions, tlsVersions } from './serving-options.ts';
 
-/** The files of the serving certificates and of the authority of clients. */
+/** Files of the serving certificates and of the client certificate authority. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
@@ -16,7 +16,7 @@ export interface TlsFiles {
   readonly sni: readonly { readonly certFile: string; readonly keyFile: string; readonly names: readonly string[] }[];
 }
 
-/** `ownFolder`: the folder of the certificates that the server makes for itself. */
+/** Returns the TLS files. `ownFolder`: the folder of the certificates that the server creates itself. */
 export function tlsFilesOf({ serving, authentication }: ServerOptions, ownFolder: string): TlsFiles {
   const folder = serving.certDir === '' ? ownFolder : serving.certDir;
   return {
@@ -27,7 +27,7 @@ export function tlsFilesOf({ serving, authentication }: ServerOptions, ownFolder
   };
 }
 
-/** Rejects with one line for each file that is wrong. */
+/** Reads the TLS files. Rejects with one line per invalid file. */
 export async function readTls(serving: ServingOptions, files: TlsFiles): Promise<TlsOptions> {
   const clientCa = readBundle(files.clientCa);
   const certificate = readKeyPair(files.cert, files.key);
@@ -50,8 +50,8 @@ export async function readTls(serving: ServingOptions, files: TlsFiles): Promise
 }
 
 /**
- * All names and addresses by which clients may reach the server. The addresses of the host are among them where the server
- * listens on all of them. Upstream: apiserver/pkg/server/options/serving.go (MaybeDefaultWithSelfSignedCerts).
+ * Names and addresses by which clients may reach the server. They include the addresses of the host if the server listens on all of them.
+ * Upstream: apiserver/pkg/server/options/serving.go (MaybeDefaultWithSelfSignedCerts).
  */
 export function servingNames({ serving, services }: ServerOptions): string[] {
   const all = isUnspecified(serving.bindAddress);
@@ -72,7 +72,7 @@ export function servingNames({ serving, services }: ServerOptions): string[] {
   return [...new Set(names)].filter((name) => name !== '' && !isUnspecified(name));
 }
 
-/** The addresses of this host that other hosts can reach: none of a link or of the loopback interface. */
+/** Addresses of this host that other hosts can reach, without link-local and loopback addresses. */
 function hostAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses = []) =>
     addresses.filter(({ address, internal }) => !internal && !/^fe80:/i.test(address)).map(({ address }) => address),

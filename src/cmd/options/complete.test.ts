@@ -9,7 +9,7 @@ import { type CompletedOptions, completeOptions } from './complete.ts';
 import { readServerOptions } from './read-server-options.ts';
 import { OptionsError } from './options-error.ts';
 
-/** The addresses by which other hosts reach this one. */
+/** Addresses by which other hosts reach this one. */
 const hostAddresses = Object.values(networkInterfaces()).flatMap((addresses = []) =>
   addresses.filter(({ address, internal }) => !internal && !address.startsWith('fe80:')).map(({ address }) => address),
 );
@@ -38,7 +38,7 @@ async function problemsOf(...args: string[]): Promise<readonly string[]> {
 
 const leafOf = ({ config }: CompletedOptions): X509Certificate => new X509Certificate(config.serving?.certificate.cert ?? '');
 
-test('without flags everything is made once, in the data folder', async () => {
+test('creates everything once in the data folder without flags', async () => {
   const first = await complete();
   expect((await readdir(join(folder, 'data/pki'))).sort()).toEqual([
     'admin.crt',
@@ -65,12 +65,12 @@ test('without flags everything is made once, in the data folder', async () => {
   expect(second.admin).toEqual(first.admin);
 });
 
-test('two first starts at the same time use the same certificates', async () => {
+test('uses the same certificates for two simultaneous first starts', async () => {
   const [one, other] = await Promise.all([complete(), complete()]);
   expect(leafOf(one).fingerprint256).toBe(leafOf(other).fingerprint256);
 });
 
-test('the certificates are what clients need', async () => {
+test('creates the certificates that clients need', async () => {
   const { admin, config } = await complete();
   const ca = new X509Certificate(config.authentication.clientCa ?? '');
   const serving = leafOf({ config } as CompletedOptions);
@@ -83,7 +83,7 @@ test('the certificates are what clients need', async () => {
   expect([ca.ca, serving.ca]).toEqual([true, false]);
 });
 
-test('tokens of service accounts are signed by the own key, or by one that is named', async () => {
+test('signs service account tokens with its own key or a named one', async () => {
   const own = await complete('--service-account-max-token-expiration=2h', '--service-node-port-range=31000-31009');
   expect(own.config.serviceAccounts).toEqual({
     issuer: 'https://kubernetes.default.svc',
@@ -110,23 +110,23 @@ test.each<[flags: string[], names: string[]]>([
   [['--advertise-address=192.0.2.2'], ['192.0.2.2']],
   [['--external-hostname=api.example.com'], ['api.example.com']],
   [['--bind-address=0.0.0.0'], hostAddresses],
-])('the serving certificate with %j is for %j, and is made anew for them', async (flags, names) => {
+])('with %j issues a serving certificate for %j, replacing one for other names', async (flags, names) => {
   const first = leafOf(await complete());
   const second = leafOf(await complete(...flags));
   for (const name of names) expect(isIP(name) ? second.checkIP(name) : second.checkHost(name), name).toBe(name);
   const known = names.every((name) => (isIP(name) ? first.checkIP(name) : first.checkHost(name)) !== undefined);
   expect(second.fingerprint256 === first.fingerprint256).toBe(known);
-  // What it already has is no reason for another one.
+  // A certificate that already covers the names is not replaced.
   expect(leafOf(await complete(...flags)).fingerprint256).toBe(second.fingerprint256);
 });
 
-test('keys are SEC1, which clients in Java read', async () => {
+test('writes keys as SEC1, which Java clients can read', async () => {
   const { admin } = await complete();
   expect(admin?.client.key).toMatch(/^-----BEGIN EC PRIVATE KEY-----/);
 });
 
-describe('the front proxies', () => {
-  test('are of the authority that the server made', async () => {
+describe('front proxy certificates', () => {
+  test("are signed by the server's own authority", async () => {
     const { config } = await complete();
     const { clientCa, ...headers } = config.authentication.requestHeader ?? { clientCa: '' };
     expect(clientCa).toBe(await readFile(join(folder, 'data/pki/front-proxy-ca.crt'), 'utf8'));
@@ -142,13 +142,13 @@ describe('the front proxies', () => {
     expect([shown.subject, shown.verify(new X509Certificate(clientCa).publicKey)]).toEqual(['CN=front-proxy-client', true]);
   });
 
-  test('are of nobody where another authority signs clients', async () => {
+  test('do not exist if another authority signs client certificates', async () => {
     await complete();
     const { config } = await complete(`--client-ca-file=${folder}/data/pki/ca.crt`);
     expect([config.authentication.requestHeader, config.aggregation?.clientCertificate]).toEqual([undefined, undefined]);
   });
 
-  test('get a new certificate before theirs ends', async () => {
+  test('are renewed before they expire', async () => {
     const first = await complete();
     vi.setSystemTime(Date.now() + 340 * 86_400_000);
     try {
@@ -162,7 +162,7 @@ describe('the front proxies', () => {
   });
 });
 
-test('a key of service accounts is made whatever else is given', async () => {
+test('creates a service account key whatever other files are given', async () => {
   const made = await complete();
   await rm(join(folder, 'data'), { recursive: true });
   const pki = join(folder, 'given');
@@ -173,12 +173,12 @@ test('a key of service accounts is made whatever else is given', async () => {
   const completed = await complete(`--client-ca-file=${pki}/ca.crt`, `--cert-dir=${pki}`);
   expect(completed.config.serviceAccounts?.signingKey).toBe(await readFile(join(folder, 'data/pki/sa.key'), 'utf8'));
   expect(completed.config.authentication.serviceAccounts?.keys).toHaveLength(1);
-  // Beside the keys of others, whose tokens are taken too.
+  // The server also accepts tokens of key files that others provide.
   const other = await complete(`--service-account-key-file=${folder}/data/pki/ca.key`);
   expect(other.config.authentication.serviceAccounts?.keys).toHaveLength(2);
 });
 
-test('a data folder that nothing is kept in is not made', async () => {
+test('does not create an unused data folder', async () => {
   const { config } = await complete();
   await writeFile(join(folder, 'sa.key'), String(config.serviceAccounts?.signingKey));
   await writeFile(join(folder, 'ca.crt'), config.authentication.clientCa ?? '');
@@ -193,7 +193,7 @@ test('a data folder that nothing is kept in is not made', async () => {
 });
 
 describe('--cert-dir', () => {
-  test('in an empty folder a pair is made that vouches for itself', async () => {
+  test('creates a self-signed pair in an empty folder', async () => {
     const completed = await complete(`--cert-dir=${folder}/certs`);
     expect((await readdir(join(folder, 'certs'))).sort()).toEqual(['apiserver.crt', 'apiserver.key']);
     const trusted = new X509Certificate(completed.admin?.ca ?? '');
@@ -201,7 +201,7 @@ describe('--cert-dir', () => {
     expect(leafOf(await complete(`--cert-dir=${folder}/certs`)).fingerprint256).toBe(leafOf(completed).fingerprint256);
   });
 
-  test('what is there is used as it is', async () => {
+  test('uses an existing pair unchanged', async () => {
     const pair = await (await Authority.create('x')).issue({ commonName: 'mine', names: ['mine.example'], usages: ['server'] });
     await mkdir(join(folder, 'certs'));
     await writeFile(join(folder, 'certs/apiserver.crt'), pair.cert);
@@ -209,16 +209,16 @@ describe('--cert-dir', () => {
     expect(leafOf(await complete(`--cert-dir=${folder}/certs`)).subject).toBe('CN=mine');
   });
 
-  test('half a pair is refused', async () => {
+  test('rejects an incomplete pair', async () => {
     await mkdir(join(folder, 'certs'));
     await writeFile(join(folder, 'certs/apiserver.crt'), 'x');
     expect((await problemsOf(`--cert-dir=${folder}/certs`))[0]).toBe(
-      `--cert-dir: ${folder}/certs has apiserver.crt and no apiserver.key: both are needed, or neither`,
+      `--cert-dir: ${folder}/certs has apiserver.crt but no apiserver.key: provide both or neither`,
     );
   });
 });
 
-test('files of other names are read: certificates, names of certificates, authorities, tokens', async () => {
+test('reads named files: certificates, SNI certificates, authorities, tokens', async () => {
   const authority = await Authority.create('mine');
   const main = await authority.issue({ commonName: 'main', names: ['main.example'], usages: ['server'] });
   const other = await authority.issue({ commonName: 'other', names: ['other.example', '192.0.2.9'], usages: ['server'] });
@@ -242,14 +242,14 @@ test('files of other names are read: certificates, names of certificates, author
     sniCertificates: [{ names: ['other.example', '192.0.2.9'] }],
   });
   expect([...(completed.config.authentication.tokens?.values() ?? [])]).toEqual([{ name: 'somebody', uid: '', groups: ['a', 'b'] }]);
-  // Whoever brings an authority makes the administrators.
+  // With a given client authority, the server issues no administrator certificate.
   expect(completed.admin).toBeUndefined();
   expect(await readdir(join(folder, 'data'))).toEqual(['pki']);
   await writeFile(join(folder, 'main.key'), other.key);
-  await expect(completed.readTls()).rejects.toThrow(`the key of ${folder}/main.key is not that of the certificate of ${folder}/main.crt`);
+  await expect(completed.readTls()).rejects.toThrow(`the key of ${folder}/main.key does not match the certificate of ${folder}/main.crt`);
 });
 
-test('all files that are wrong are told', async () => {
+test('reports all invalid files', async () => {
   await writeFile(join(folder, 'empty.crt'), '');
   const problems = await problemsOf(
     '--tls-cert-file=/nope.crt',
@@ -264,13 +264,13 @@ test('all files that are wrong are told', async () => {
   ]);
 });
 
-test('a data folder that cannot be made is named', async () => {
+test('reports a data folder that cannot be created', async () => {
   await writeFile(join(folder, 'data'), '');
   await chmod(join(folder, 'data'), 0o600);
   expect((await problemsOf())[0]).toContain(`--data-dir ${folder}/data: `);
 });
 
-test('--ephemeral keeps nothing', async () => {
+test('--ephemeral leaves no files', async () => {
   const command = await readServerOptions(['--ephemeral']);
   if (!('options' in command)) throw new Error('no options');
   const completed = await completeOptions(command.options);
@@ -286,11 +286,11 @@ test.each([
   ['::', 'https://127.0.0.1:6443'],
   ['::1', 'https://[::1]:6443'],
   ['192.0.2.1', 'https://192.0.2.1:6443'],
-])('clients of this machine reach %s by %s', async (address, url) => {
+])('clients on this machine reach bind address %s by %s', async (address, url) => {
   expect((await complete(`--bind-address=${address}`)).url).toBe(url);
 });
 
-test('the gate of storage versions goes with the API that has them', async () => {
+test('requires the API of storage versions for their gate', async () => {
   const gate = '--feature-gates=StorageVersionAPI=true';
   expect(await problemsOf(gate)).toEqual([
     '--feature-gates StorageVersionAPI=true needs --runtime-config=internal.apiserver.k8s.io/v1alpha1=true',

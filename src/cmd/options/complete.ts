@@ -52,49 +52,49 @@ import { OptionsError } from './options-error.ts';
 import type { TracingOptions } from './tracing-options.ts';
 import { readTls, servingNames, tlsFilesOf, urlOf } from './complete-serving.ts';
 
-/** The default of upstream's `--http2-max-streams-per-connection`. */
+/** Default of upstream's `--http2-max-streams-per-connection`. */
 const defaultHttp2Streams = 100;
 const drainMs = 60_000;
-/** Lines of the log wait no longer, however seldom `--log-flush-frequency` would have them written. */
+/** Upper limit of `--log-flush-frequency`: log lines are written at least this often. */
 const longestLogFlushMs = 1_000;
 
-/** What a server is made of, and what its owner has to do for it. */
+/** Configuration of a server, with the files and reload functions that its owner uses. */
 export interface CompletedOptions {
   readonly config: ServerConfig;
-  /** How to reach the server from this machine. */
+  /** URL of the server for clients on this machine. */
   readonly url: string;
-  /** How the administrator gets in, if the server makes its own client certificates. */
+  /** Credentials of the administrator, if the server creates its own client certificates. */
   readonly admin: { readonly kubeconfig: string; readonly ca: string; readonly client: KeyPair } | undefined;
-  /** Files that are read again when they change, by `readTls`. */
+  /** Files that `readTls` reads; the owner reloads them when they change. */
   readonly tlsFiles: readonly string[];
-  /** Reads them as they are now. Rejects if they are wrong. */
+  /** Reads the TLS files in their present state. Rejects if they are invalid. */
   readTls(): Promise<TlsOptions>;
-  /** The same of who is let in, */
+  /** Files of the authentication configuration. */
   readonly authenticationFiles: readonly string[];
   readAuthentication(): Promise<AuthenticationConfig>;
-  /** Watches what another server has to say in it; undefined where none has a say; */
+  /** Watches the authentication information of another server; undefined without such a server. */
   readonly watchAuthentication: ReturnType<typeof authenticationInfoWatch>;
-  /** of what is encrypted, */
+  /** Files of the encryption configuration. */
   readonly encryptionFiles: readonly string[];
   readEncryption(): Promise<EncryptionRule[]>;
-  /** That of the audit policy; none where nothing is audited. */
+  /** Files of the audit policy; empty if nothing is audited. */
   readonly auditFiles: readonly string[];
   readAudit(): Promise<AuditPolicy>;
-  /** of how the servers behind APIServices are met, */
+  /** Files of the aggregation configuration. */
   readonly aggregationFiles: readonly string[];
   readAggregation(): Promise<AggregationConfig>;
-  /** and of who may do what. */
+  /** Files of the authorization configuration. */
   readonly authorizationFiles: readonly string[];
   readAuthorization(): Promise<ServerConfig['authorization']>;
-  /** What the flags ask for and the server does not do. */
+  /** Warnings about requested behaviour that the server does not have. */
   readonly warnings: readonly string[];
-  /** Removes what was made for this process alone. */
+  /** Removes the files that were created for this process only. */
   dispose(): Promise<void>;
 }
 
 /**
- * Reads the files that the options name, and makes certificates where none are named. Rejects with an OptionsError that has
- * all that is wrong with them.
+ * Reads the files that the options name, and creates certificates where the options name none. Rejects with an OptionsError that contains
+ * all problems.
  */
 export async function completeOptions(options: ServerOptions): Promise<CompletedOptions> {
   const { serving, data, authentication, requests, shutdown, services, leadership } = options;
@@ -104,7 +104,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const folder = await dataFolder(options, { inMemory, isUsed: needsOwn || keepsObjects });
   const names = servingNames(options);
   const problems: string[] = [];
-  /** `what`: told before each problem; undefined where the problems say it themselves. */
+  /** Collects the problems of `work`. `what`: prefix of each problem; undefined if the problems name their subject. */
   const collect = async <T>(what: string | undefined, work: Promise<T>): Promise<T | undefined> =>
     work.catch((error: unknown) => {
       for (const line of (error as Error).message.split('\n')) problems.push(what === undefined ? line : `${what}: ${line}`);
@@ -112,7 +112,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     });
 
   const ownFolder = join(folder.path, 'pki');
-  const own = needsOwn ? await collect(`certificates of the server in ${ownFolder}`, ownCertificates(ownFolder, names)) : undefined;
+  const own = needsOwn ? await collect(`server certificates in ${ownFolder}`, ownCertificates(ownFolder, names)) : undefined;
   if (serving.certDir !== '' && serving.tlsCertFile === '') await collect('--cert-dir', servingCertificateOf(serving.certDir, names));
   const files = tlsFilesOf(options, ownFolder);
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
@@ -263,7 +263,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   };
 }
 
-/** True if the server makes a key or a certificate for itself. */
+/** True if the server creates a key or a certificate for itself. */
 function needsOwnCertificates({ authentication, serving, serviceAccounts }: ServerOptions): boolean {
   return (
     authentication.clientCaFile === '' ||
@@ -272,13 +272,13 @@ function needsOwnCertificates({ authentication, serving, serviceAccounts }: Serv
   );
 }
 
-/** Gates whose work is done by the objects of an API, which is off by default. */
+/** Gates that require a served resource whose API is disabled by default. */
 const gateApis: Readonly<Record<string, GroupVersionResource>> = {
   CoordinatedLeaderElection: { group: 'coordination.k8s.io', version: 'v1beta1', resource: 'leasecandidates' },
   StorageVersionAPI: storageVersions,
 };
 
-/** The gates without those that only all of their stage switch on, while their APIs stay off. */
+/** Disables gates that only the setting of their stage enables and whose API is not served. */
 function withoutApis(gates: FeatureGates, { features, apis }: ServerOptions): FeatureGates {
   const isIdle = (name: string): boolean => {
     const api = Object.hasOwn(gateApis, name) ? gateApis[name] : undefined;
@@ -287,17 +287,18 @@ function withoutApis(gates: FeatureGates, { features, apis }: ServerOptions): Fe
   return { enabled: (name) => gates.enabled(name) && !isIdle(name) };
 }
 
-/** True if front proxies are of the authority that the server makes: only where it makes that of clients, too. */
+/** True if the server's own authority signs front proxies. This requires that the server also creates the client authority. */
 function usesOwnFrontProxy({ authentication }: ServerOptions): boolean {
   return authentication.clientCaFile === '' && authentication.requestheaderClientCaFile === '';
 }
 
-/** The store alone, for what works on it without a server. Rejects with an OptionsError, also for a store in memory. */
+/** Completes only the store, for commands that use it without a server. Rejects with an OptionsError, also for a store in memory. */
 export async function completeStorage({
   data,
   storage,
 }: ServerOptions): Promise<{ readonly config: StorageConfig; readonly rules: readonly EncryptionRule[] | undefined }> {
-  if (data.ephemeral || storage.storageBackend === 'memory') throw new OptionsError(['a store in memory is gone with its server']);
+  if (data.ephemeral || storage.storageBackend === 'memory')
+    throw new OptionsError(['a store in memory exists only while its server runs']);
   try {
     return {
       config: await storageOf(storage, join(resolve(data.dataDir), 'kubenest.db')),
@@ -308,12 +309,12 @@ export async function completeStorage({
   }
 }
 
-/** Throws where no package adds it. */
+/** Returns the storage backend that a package adds. Throws if no package adds it. */
 function contributedStorage(name: string, plugins: readonly LoadedContribution[]): StorageConfig {
   const found = contributionsOf(plugins, 'StorageBackend').find(({ described }) => described.options.name === name);
   if (!found)
     throw new Error(
-      `${JSON.stringify(name)} is unknown: it is none of ${ownBackends.join(', ')}, and no package of the configuration file adds a storage backend ${name}`,
+      `${JSON.stringify(name)} is unknown: the built-in backends are ${ownBackends.join(', ')}, and no package of the configuration file adds the storage backend ${name}`,
     );
   const { open } = found.described.options as StorageBackendOptions;
   return { backend: 'contributed', open: () => open(found.configuration ?? {}) };
@@ -325,14 +326,14 @@ async function storageOf(
   plugins: readonly LoadedContribution[] = [],
 ): Promise<StorageConfig> {
   const taken = contributionsOf(plugins, 'StorageBackend').find(({ described }) => ownBackends.includes(described.options.name));
-  if (taken) throw new Error(`plugin ${taken.described.options.name}: the server has a storage backend of this name already`);
+  if (taken) throw new Error(`plugin ${taken.described.options.name}: the server already has a storage backend of this name`);
   if (!ownBackends.includes(options.storageBackend)) return contributedStorage(options.storageBackend, plugins);
   if (options.storageBackend === 'redis') return redisOf(options);
   if (options.storageBackend === 'etcd3') return etcdOf(options);
   return { backend: 'embedded', file };
 }
 
-/** Rejects for files that cannot be read. */
+/** Reads the TLS files of a store. Rejects if a file cannot be read. */
 async function readTlsFiles(ca: string, certificate: string, key: string): Promise<Pick<EtcdConfig, 'ca' | 'certificate' | 'key'>> {
   const [first, second, third] = await Promise.all([ca, certificate, key].map(async (file) => (file === '' ? undefined : readFile(file))));
   return { ca: first, certificate: second, key: third };
@@ -365,7 +366,7 @@ async function etcdOf(options: StorageOptions): Promise<EtcdConfig> {
   };
 }
 
-/** The configuration of an admission plugin that has flags of its own. */
+/** Configurations of the admission plugins that have their own flags. */
 function defaultTolerations(options: PodOptions): [name: string, configuration: object][] {
   const configuration = new DefaultTolerationSecondsConfiguration();
   configuration.notReadySeconds = options.defaultNotReadyTolerationSeconds;
@@ -373,7 +374,7 @@ function defaultTolerations(options: PodOptions): [name: string, configuration: 
   return [['DefaultTolerationSeconds', configuration]];
 }
 
-/** Rejects for files that cannot be read. */
+/** Returns the kubelet client configuration. Rejects if a file cannot be read. */
 async function kubeletOf(options: KubeletOptions): Promise<KubeletClientConfig> {
   const { kubeletCertificateAuthority: ca, kubeletClientCertificate: cert, kubeletClientKey: key } = options;
   return {
@@ -393,7 +394,7 @@ async function tracingOf({ tracingConfigFile: file }: TracingOptions): Promise<T
   return file === '' ? undefined : parseTracingConfiguration(await readFile(file, 'utf8'));
 }
 
-/** `own`: the certificate that is shown where the options name none. */
+/** Returns the aggregation configuration. `own`: the client certificate to present if the options name none. */
 async function aggregationOf(
   { proxyClientCertFile, proxyClientKeyFile, aggregatorRejectForwardingRedirect }: ServerOptions['aggregator'],
   own: KeyPair | undefined,
@@ -404,7 +405,7 @@ async function aggregationOf(
   };
 }
 
-/** The loader is needed by those only who have packages. */
+/** Loads the packages. The loader is imported only if packages are configured. */
 async function pluginsOf({ plugins: { packages, folder } }: ServerOptions): Promise<LoadedContribution[]> {
   if (packages.length === 0) return [];
   const [{ loadPlugins }, { serveSdk }] = await Promise.all([
@@ -418,7 +419,10 @@ async function pluginsOf({ plugins: { packages, folder } }: ServerOptions): Prom
   );
 }
 
-/** `path` is absolute; a folder that is not used is not made. What `--ephemeral` makes for itself goes when the process goes. */
+/**
+ * Returns the data folder; `path` is absolute. An unused folder is not created. A temporary folder of `--ephemeral` is removed when the
+ * process ends.
+ */
 async function dataFolder(
   { data }: ServerOptions,
   { inMemory, isUsed }: { readonly inMemory: boolean; readonly isUsed: boolean },
@@ -438,7 +442,7 @@ async function dataFolder(
   return { path, dispose: async () => {} };
 }
 
-/** undefined if there is no key to sign with. */
+/** Returns the configuration of service account tokens; undefined without a signing key. */
 async function serviceAccountsOf(
   { serviceAccounts }: ServerOptions,
   ownKey: string | undefined,
@@ -458,7 +462,7 @@ async function serviceAccountsOf(
   };
 }
 
-/** The flag that a problem with the key is told of. */
+/** Returns the flag to name in problems with the key. */
 function serviceAccountFlag({ serviceAccounts }: ServerOptions): string {
   return serviceAccounts.serviceAccountSigningEndpoint === '' ? '--service-account-signing-key-file' : '--service-account-signing-endpoint';
 }
@@ -474,7 +478,7 @@ async function signingKeyOf(
   return file === '' ? ownKey : readSigningKey(file);
 }
 
-/** Throws for tokens that are to live longer than the service allows, and closes it. */
+/** Returns the maximum token lifetime. Throws, and closes the signer, if the flag exceeds the lifetime that the signer allows. */
 function longestExpiration(wanted: number | undefined, signer: ExternalSigner): number {
   const { maxTokenExpirationSeconds: most } = signer;
   if (wanted === undefined || wanted <= most) return wanted ?? most;
@@ -484,7 +488,7 @@ function longestExpiration(wanted: number | undefined, signer: ExternalSigner): 
   );
 }
 
-/** Rejects for a file without a private key that tokens can be signed with. Upstream: client-go/util/keyutil (PrivateKeyFromFile). */
+/** Reads a private key. Rejects if the file has no key that can sign tokens. Upstream: client-go/util/keyutil (PrivateKeyFromFile). */
 async function readSigningKey(file: string): Promise<string> {
   const text = await readFile(file, 'utf8');
   let key: KeyObject;

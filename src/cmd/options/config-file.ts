@@ -13,8 +13,8 @@ const apiVersion = 'kubenest.dev/v1alpha1';
 const kind = 'ServerConfiguration';
 
 /**
- * Sets the options that a file of kind ServerConfiguration has: its members are the concerns, theirs the options in the
- * names of their properties, with values as the flags take them, or as YAML has them. Returns what is wrong.
+ * Sets the options of a file of kind ServerConfiguration and returns the problems. The members of the file are the option groups; their
+ * members are the options by property name. Values are written as for flags or as YAML values.
  *
  *     apiVersion: kubenest.dev/v1alpha1
  *     kind: ServerConfiguration
@@ -59,7 +59,7 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
   return [...ofConcerns, ...readPlugins(plugins, resolve(dirname(file)), options.plugins).map(at)];
 }
 
-/** Sets which packages are loaded; returns what is wrong. */
+/** Selects the packages to load and returns the problems. */
 function readPlugins(list: unknown, folder: string, options: PluginOptions): readonly string[] {
   if (!Array.isArray(list)) return ['plugins must be a list'];
   try {
@@ -72,7 +72,7 @@ function readPlugins(list: unknown, folder: string, options: PluginOptions): rea
   }
 }
 
-/** YAML's value in the form of a flag of the type; goes by the text that would stand on the command line. */
+/** Converts a YAML value to the value of a flag of this type, by way of its command-line text. */
 function settingOf(type: string, value: unknown): FlagValue {
   if (Array.isArray(value)) {
     if (!value.every(isScalar)) throw new Error('must be a list of plain values');

@@ -1,4 +1,4 @@
-/** OpenSSL's names of the key exchanges of TLS, by their numbers in the protocol. Upstream: Go's crypto/tls/common.go (CurveID). */
+/** OpenSSL names of the TLS key exchanges, by their protocol numbers. Upstream: Go's crypto/tls/common.go (CurveID). */
 export const curves: ReadonlyMap<number, string> = new Map([
   [23, 'P-256'],
   [24, 'P-384'],
@@ -9,7 +9,7 @@ export const curves: ReadonlyMap<number, string> = new Map([
   [4589, 'SecP384r1MLKEM1024'],
 ]);
 
-/** What is wrong with values of `--tls-curve-preferences`. Upstream: component-base/cli/flag/curvepreferences_flag.go. */
+/** Returns the problems with values of `--tls-curve-preferences`. Upstream: component-base/cli/flag/curvepreferences_flag.go. */
 export function curveProblems(ids: readonly string[]): string[] {
   return ids.flatMap((text, at) => {
     const id = Number(text);

@@ -1,12 +1,12 @@
 import { Flag } from './flag.ts';
 
-/** Where the server keeps what is its own. These flags are ours. */
+/** Location of the server's own data. Upstream has no such flags. */
 export class DataOptions {
-  /** Holds the embedded store, and the certificates and keys that the server makes for itself. */
+  /** Folder of the embedded store and of the certificates and keys that the server creates for itself. */
   @Flag('data-dir')
   dataDir = './.kubenest';
 
-  /** All in memory: the objects are gone with the process. */
+  /** True if all data is kept in memory and lost when the process ends. */
   @Flag('ephemeral')
   ephemeral = false;
 }

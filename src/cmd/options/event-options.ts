@@ -1,7 +1,7 @@
 import { Min } from 'class-validator';
 import { Flag } from './flag.ts';
 
-/** How long events live. */
+/** Retention of events. */
 export class EventOptions {
   @Flag('event-ttl')
   @Min(1_000, { message: '--event-ttl must be at least 1s' })

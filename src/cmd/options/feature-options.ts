@@ -11,7 +11,7 @@ interface FeatureGate {
   readonly locked?: true;
 }
 
-/** Features that can be on or off. Upstream: component-base/featuregate. */
+/** Feature gates. Upstream: component-base/featuregate. */
 export class FeatureOptions {
   @Flag('feature-gates')
   @Check<FeatureOptions>((gates: ReadonlyMap<string, string>) => (gates.size > 0 ? gateErrors(gates) : undefined))
@@ -26,17 +26,17 @@ export class FeatureOptions {
   })
   featureGates: ReadonlyMap<string, string> = new Map();
 
-  /** Every gate as it was set, or at its default. */
+  /** Returns the value of every gate: as set, or its default. */
   gates(): FeatureGates {
     return featureGatesWith(this.featureGates);
   }
 
-  /** True for a gate that a flag names, and not only with all of its stage. */
+  /** True if a flag names the gate itself, not only its stage. */
   isNamed(gate: string): boolean {
     return [...this.featureGates.keys()].some((key) => gateName(key) === gate);
   }
 
-  /** True if /debug/pprof and /debug/flags are there, and metrics can be reset. */
+  /** True if the server serves /debug/pprof and /debug/flags, and clients can reset metrics. */
   @Flag('profiling')
   profiling = true;
 }
@@ -48,17 +48,17 @@ function gateTable(): Readonly<Record<string, FeatureGate>> {
   return table;
 }
 
-/** The stage of every gate: ALPHA, BETA, GA or DEPRECATED. */
+/** Returns the stage of every gate: ALPHA, BETA, GA or DEPRECATED. */
 export function gateStages(): [name: string, stage: string][] {
   return Object.entries(gateTable()).map(([name, { stage }]) => [name, stage]);
 }
 
-/** Every gate at its default. */
+/** Returns the default of every gate. */
 export function defaultFeatureGates(): FeatureGates {
   return featureGatesWith(new Map());
 }
 
-/** `wanted` was checked. */
+/** Returns every gate, with the values of `wanted`, which must be valid. */
 function featureGatesWith(wanted: ReadonlyMap<string, string>): FeatureGates {
   const gates = gateTable();
   const set = valuesOf(wanted);
@@ -71,15 +71,15 @@ function featureGatesWith(wanted: ReadonlyMap<string, string>): FeatureGates {
   };
 }
 
-/** `kube:` names the component that this server is. */
+/** Removes the prefix `kube:`, which names this component. */
 const gateName = (key: string): string => key.replace(/^kube:/, '');
 const isTrue = (text: string): boolean => /^[1tT]/.test(text);
 const stageGates: Readonly<Record<string, string>> = { AllAlpha: 'ALPHA', AllBeta: 'BETA' };
 
 /**
- * The gates that are set, those of a stage among them:
+ * Returns the gates that are set, including those of a stage:
  *
- *     AllAlpha=true,HPAScaleToZero=false  =>  all of stage ALPHA are true, HPAScaleToZero is false
+ *     AllAlpha=true,HPAScaleToZero=false  =>  all gates of stage ALPHA are true, HPAScaleToZero is false
  */
 function valuesOf(wanted: ReadonlyMap<string, string>): Map<string, boolean> {
   const values = new Map([...wanted].map(([key, text]) => [gateName(key), isTrue(text)]));

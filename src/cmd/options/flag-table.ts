@@ -2,23 +2,23 @@ import type { ServerName } from './server-name.ts';
 import { defaultServingWorkers } from './serving-options.ts';
 import { readTable } from './tables.ts';
 
-/** A flag as the command line knows it; `type` and `default` are written as pflag's help writes them. */
+/** A command-line flag; `type` and `default` are written as in pflag's help. */
 export interface FlagSpec {
   readonly section: string;
   readonly type: string;
   readonly default: string;
-  /** Its short form, one letter. */
+  /** One-letter short form. */
   readonly short?: string;
   readonly deprecated?: true;
-  /** Not in --help. */
+  /** True if --help omits the flag. */
   readonly hidden?: true;
-  /** What /flagz says where nothing is set, if that is not the default. */
+  /** Value that /flagz shows for an unset flag, if it is not the default. */
   readonly flagz?: string;
-  /** What the flag without a value means; a bool flag without one is true. */
+  /** Value of the flag when it is given without one; a bool flag is then true. */
   readonly noValue?: string;
 }
 
-/** Flags that only this server has. */
+/** Flags that upstream does not have. */
 const own: Readonly<Record<string, FlagSpec>> = {
   'authentication-kubeconfig': { section: 'Delegation', type: 'string', default: '' },
   'authentication-skip-lookup': { section: 'Delegation', type: 'bool', default: 'false' },
@@ -43,7 +43,7 @@ const own: Readonly<Record<string, FlagSpec>> = {
   'serving-workers': { section: 'Kubenest', type: 'int', default: String(defaultServingWorkers()) },
 };
 
-/** Where the default is ours, which --help shows; upstream's is accepted too, and means what it says. */
+/** Defaults that differ from upstream's, as --help shows them. Upstream's default remains a valid value with its usual meaning. */
 const ownDefaults: Readonly<Record<string, string>> = {
   'authorization-mode': '[RBAC]',
   'bind-address': '127.0.0.1',
@@ -56,7 +56,7 @@ const ownDefaults: Readonly<Record<string, string>> = {
 /** Flags of earlier versions that launchers still pass without a value. */
 const removed = ['cloud-config', 'cloud-provider'] as const;
 
-/** Types of the hidden flags, which no help tells. */
+/** Types of hidden flags, which upstream's help omits. */
 const hiddenTypes: Readonly<Record<string, string>> = { 'audit-webhook-batch-initial-backoff': 'duration' };
 
 type Recorded = Omit<FlagSpec, 'section' | 'type'> & {
@@ -64,7 +64,7 @@ type Recorded = Omit<FlagSpec, 'section' | 'type'> & {
   readonly type: string | null;
 };
 
-/** Every flag by its name: upstream's, those of earlier versions, and our own. */
+/** Returns all flags by name: upstream's, those of earlier versions, and our own. */
 export function flagTable(): ReadonlyMap<string, FlagSpec> {
   const flags = new Map<string, FlagSpec>();
   for (const [name, { section, type, ...spec }] of Object.entries(readTable<Record<string, Recorded>>('flags'))) {
@@ -75,7 +75,7 @@ export function flagTable(): ReadonlyMap<string, FlagSpec> {
   return flags;
 }
 
-/** The default that holds for us under this name, as help shows it. */
+/** Returns the effective default of a flag, as help shows it. */
 export function shownDefault(name: string, spec: FlagSpec, command: ServerName): string {
   return name === 'bind-address' && command === 'kube-apiserver' ? spec.default : (ownDefaults[name] ?? spec.default);
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { parseDuration } from '#apimachinery/runtime/duration';
 
-/** What a flag holds: durations are milliseconds, lists keep their order, maps their last value for a key. */
+/** Value of a flag. Durations are milliseconds, lists keep their order, and maps keep the last value of a key. */
 export type FlagValue = boolean | number | string | readonly string[] | ReadonlyMap<string, string>;
 
 const booleans: Readonly<Record<string, boolean>> = {
@@ -20,9 +20,9 @@ const booleans: Readonly<Record<string, boolean>> = {
 };
 
 /**
- * The value of a flag from the texts that it was given, one for each time; throws an Error that says what would be right.
- * An empty text is the flag's zero value, whatever its type: launchers pass `--flag=` for what they have not set. A flag
- * that holds one value takes the last; lists and maps add up. Upstream: spf13/pflag, component-base/cli/flag.
+ * Parses the texts that a flag was given, one per occurrence. Throws an Error that describes a valid value. An empty text is the zero value
+ * of any type, because launchers pass `--flag=` for unset flags. Scalar flags take the last text; lists and maps accumulate. Upstream:
+ * spf13/pflag, component-base/cli/flag.
  */
 export function parseFlagValue(type: string, texts: readonly string[]): FlagValue {
   const last = texts.at(-1) ?? '';
@@ -57,7 +57,7 @@ export function parseFlagValue(type: string, texts: readonly string[]): FlagValu
   }
 }
 
-/** Whether both are the same value. */
+/** True if both values are equal. */
 export function equalValues(a: FlagValue, b: FlagValue): boolean {
   if (typeof a !== 'object' || typeof b !== 'object') return a === b;
   const left = [...(a instanceof Map ? a.entries() : (a as readonly string[]))];
@@ -83,12 +83,12 @@ function floatOf(text: string): number {
   return value;
 }
 
-/** pflag prints lists in brackets, and so do people who copy what it prints. */
+/** Removes the brackets around a list. pflag prints them, so users copy them. */
 function trimBrackets(text: string): string {
   return text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
 }
 
-/** Comma separated, a value with a comma in double quotes. */
+/** Splits comma-separated values; a value that contains a comma is in double quotes. */
 function listOf(texts: readonly string[]): string[] {
   return texts.flatMap((text) => {
     if (text === '') return [];
@@ -99,12 +99,12 @@ function listOf(texts: readonly string[]): string[] {
   });
 }
 
-/** A text with one `=` is one pair whose value may hold commas; one with more is comma separated. */
+/** Splits a text into pairs. A text with a single `=` is one pair, whose value may contain commas; any other text is comma-separated. */
 function pairsOf(text: string): string[] {
   return text.split('=').length === 2 ? [text.replace(/^"|"$/g, '')] : listOf([text]);
 }
 
-/** `key=value`, or a bare key for the empty value. */
+/** Parses `key=value` items; a bare key has the empty value. */
 function mapOf(items: readonly string[]): Map<string, string> {
   const map = new Map<string, string>();
   for (const item of items) {

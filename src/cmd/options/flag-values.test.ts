@@ -17,7 +17,7 @@ test.each([
   expect(formatFlagValue(type, parseFlagValue(type, [text]))).toBe(want);
 });
 
-test('every flag has a value, and none tells a password', () => {
+test('every flag has a value, and none contains a password', () => {
   const options = new ServerOptions();
   options.storage.redisUrl = 'redis://user:secret@localhost';
   const values = flagValues(options);

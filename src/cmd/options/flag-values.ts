@@ -4,10 +4,13 @@ import type { FlagValue } from './flag-value.ts';
 import type { ServerOptions } from './server-options.ts';
 import { targetsOf } from './read-server-options.ts';
 
-/** What holds passwords. Upstream marks such flags, too (`classified`), and has none on this server. */
+/** Flags whose values contain passwords. Upstream marks such flags too (`classified`), but this server has none of those. */
 const classified = new Set(['redis-url']);
 
-/** The values that all flags have, as pflag prints them; of those that can have but one, that one. Upstream: apiserver/pkg/server/flagz/flagreader.go. */
+/**
+ * Returns the values of all flags as pflag prints them, including flags that have no effect. Upstream:
+ * apiserver/pkg/server/flagz/flagreader.go.
+ */
 export function flagValues(options: ServerOptions): ReadonlyMap<string, string> {
   const targets = targetsOf(options);
   const values = new Map<string, string>();
@@ -20,7 +23,7 @@ export function flagValues(options: ServerOptions): ReadonlyMap<string, string> 
   return values;
 }
 
-/** The opposite of `parseFlagValue`. Upstream: spf13/pflag, component-base/cli/flag. */
+/** Formats a flag value; inverse of `parseFlagValue`. Upstream: spf13/pflag, component-base/cli/flag. */
 export function formatFlagValue(type: string, value: FlagValue): string {
   if (type === 'duration') return formatDuration(value as number);
   if (typeof value !== 'object') return String(value);
@@ -30,12 +33,12 @@ export function formatFlagValue(type: string, value: FlagValue): string {
   }
   const pairs = [...(value as ReadonlyMap<string, string>)].map(([key, one]) => `${key}=${one}`);
   if (type === 'stringToString') return `[${pairs.map(csvField).join(',')}]`;
-  // The component before the colon is the only one.
+  // A pair without a component name belongs to the only component.
   if (type === 'colonSeparatedMultimapStringString') return pairs.map((pair) => `:${pair}`).join(',');
   return pairs.sort().join(',');
 }
 
-/** Go's encoding/csv. */
+/** Quotes a field as Go's encoding/csv does. */
 function csvField(text: string): string {
   return /[",\n\r]|^\s/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -2,7 +2,7 @@ import { registerDecorator } from 'class-validator';
 
 const flagsOf = new Map<unknown, Map<string, string>>();
 
-/** Says which flag sets this property of an options class. A flag that no property has changes nothing. */
+/** Associates a property of an options class with the flag that sets it. A flag without a property has no effect. */
 export function Flag(name: string): PropertyDecorator {
   return (target, property) => {
     const flags = flagsOf.get(target.constructor) ?? new Map<string, string>();
@@ -11,14 +11,17 @@ export function Flag(name: string): PropertyDecorator {
   };
 }
 
-/** The flags of an options class, with the names of their properties. */
+/** Returns the flags of an options object with their property names. */
 export function flagProperties(options: object): ReadonlyMap<string, string> {
   return flagsOf.get(options.constructor) ?? new Map();
 }
 
 const warned = new Map<unknown, ((options: never) => string | undefined)[]>();
 
-/** Logs a sentence at the start for a value that the server takes without doing all that it means; undefined for others. */
+/**
+ * Declares a warning, logged at startup, for a value that the server accepts without its full effect. `warningOf` returns undefined for
+ * other values.
+ */
 export function Warn<Options extends object>(warningOf: (value: never, options: Options) => string | undefined): PropertyDecorator {
   return (target, property) => {
     const all = warned.get(target.constructor) ?? [];
@@ -27,15 +30,15 @@ export function Warn<Options extends object>(warningOf: (value: never, options: 
   };
 }
 
-/** The sentences about the values of an options class. */
+/** Returns the warnings about the values of an options object. */
 export function warningsOf(options: object): string[] {
   return (warned.get(options.constructor) ?? []).flatMap((warningOf) => warningOf(options as never) ?? []);
 }
 
-/** What is wrong with a value; undefined or an empty list if nothing is. `options` is the object that has the property. */
+/** Returns the problems with a value; undefined or an empty list for a valid one. `options` is the object that has the property. */
 export type Problems<Options> = (value: never, options: Options) => string | readonly string[] | undefined;
 
-/** Validates a property by a function, for what class-validator's own decorators have no words for. */
+/** Validates a property by a function, where class-validator has no suitable decorator. */
 export function Check<Options extends object>(problemsOf: Problems<Options>): PropertyDecorator {
   const problems = (value: unknown, options: object): readonly string[] => {
     const found = problemsOf(value as never, options as Options);

@@ -1,6 +1,6 @@
 /**
- * The gates that another gate needs. Upstream: kubernetes/pkg/features/kube_features.go (defaultKubernetesFeatureGateDependencies)
- * and apiserver/pkg/features/kube_features.go; those among gates that are locked to their defaults can never fail, and are left out.
+ * The gates that each gate requires. Dependencies between locked gates cannot fail and are omitted. Upstream:
+ * kubernetes/pkg/features/kube_features.go (defaultKubernetesFeatureGateDependencies) and apiserver/pkg/features/kube_features.go.
  */
 export const gateDependencies: Readonly<Record<string, readonly string[]>> = {
   ClusterTrustBundleProjection: ['ClusterTrustBundle'],

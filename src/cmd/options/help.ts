@@ -2,7 +2,7 @@ import { type FlagSpec, flagTable, shownDefault } from './flag-table.ts';
 import { defaultOptions, targetsOf } from './read-server-options.ts';
 import type { ServerName } from './server-name.ts';
 
-/** What `--help` prints: all flags by section, with types and defaults, and which of them change nothing. */
+/** Returns the output of `--help`: all flags by section, with types and defaults. Flags without an effect are marked. */
 export function serverHelp(command: ServerName): string {
   const targets = targetsOf(defaultOptions(command));
   const sections = new Map<string, [name: string, spec: FlagSpec][]>();
@@ -16,8 +16,8 @@ export function serverHelp(command: ServerName): string {
   const lines = [
     `Usage: ${command} [flags]`,
     '',
-    'Serves the Kubernetes API. Without flags: the embedded store in ./.kubenest, certificates made there, https://127.0.0.1:6443.',
-    "Flags are kube-apiserver's. Those marked with * change nothing here: the server logs so.",
+    'Serves the Kubernetes API. Without flags: the embedded store in ./.kubenest, generated certificates, https://127.0.0.1:6443.',
+    "Flags are kube-apiserver's. Flags marked with * have no effect here: the server logs a warning.",
   ];
   for (const section of order) {
     lines.push('', `${section} flags:`, '');

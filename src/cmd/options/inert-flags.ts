@@ -1,27 +1,27 @@
 import { type FlagValue, equalValues, parseFlagValue } from './flag-value.ts';
 import type { FlagSpec } from './flag-table.ts';
 
-/** A flag of kube-apiserver whose values change nothing here. */
+/** A flag of kube-apiserver that has no effect here. */
 export interface InertFlag {
-  /** Why they change nothing: the server logs it for a value that is not the default. */
+  /** Reason why the flag has no effect. The server logs it for values other than the default. */
   readonly reason: string;
-  /** The problem of a value that kube-apiserver refuses, too. */
+  /** Returns the problem of a value that kube-apiserver rejects too. */
   readonly problemOf?: (value: string) => string | undefined;
 }
 
-const peers = 'requests are never sent on to a server of another version';
+const peers = 'requests are never proxied to a server of another version';
 
-/** By name. A launcher may set each of them to whatever kube-apiserver takes: the server starts. */
+/** Flags without an effect, by name. Launchers may set each of them to any value that kube-apiserver accepts. */
 export const inertFlags: ReadonlyMap<string, InertFlag> = new Map(
   Object.entries<InertFlag>({
     'cloud-config': { reason: 'cloud providers run out of tree' },
     'cloud-provider': { reason: 'cloud providers run out of tree' },
-    'contention-profiling': { reason: 'there are no locks' },
-    'delete-collection-workers': { reason: 'the objects of a collection are deleted together' },
+    'contention-profiling': { reason: 'the server has no locks to profile' },
+    'delete-collection-workers': { reason: 'one pass deletes all objects of a collection' },
     'debug-socket-path': { reason: 'profiles are served at /debug/pprof of the secure port' },
     'enable-logs-handler': { reason: 'files of the host are not served' },
     'kubelet-read-only-port': { reason: 'kubelets are reached by their secure port' },
-    'kubelet-timeout': { reason: 'kube-apiserver does not use it, either' },
+    'kubelet-timeout': { reason: 'kube-apiserver does not use it either' },
     'log-json-info-buffer-size': { reason: 'the log is one stream' },
     'log-json-split-stream': { reason: 'the log is one stream' },
     'log-text-info-buffer-size': { reason: 'the log is one stream of JSON lines' },
@@ -35,7 +35,7 @@ export const inertFlags: ReadonlyMap<string, InertFlag> = new Map(
   }),
 );
 
-/** True for a value that the user expects to change something. */
+/** True for a value that the user expects to have an effect. */
 export function isUnusual(spec: FlagSpec, value: FlagValue): boolean {
   return !equalValues(value, parseFlagValue(spec.type, [spec.default]));
 }

@@ -1,4 +1,4 @@
-/** Gates of kube-apiserver that have the effect of their default here, whatever value they have: the server logs so. */
+/** Gates of kube-apiserver that behave as at their default here, whatever their value. The server logs a warning for them. */
 export const inertGates: ReadonlySet<string> = new Set([
   'APIResponseCompression',
   'AllowParsingUserUIDFromCertAuth',

@@ -1,9 +1,9 @@
 import { Min } from 'class-validator';
 import { Check, Flag } from './flag.ts';
 
-/** How the server reaches kubelets. Upstream: kubernetes/cmd/kube-apiserver/app/options. */
+/** Options of the kubelet client. Upstream: kubernetes/cmd/kube-apiserver/app/options. */
 export class KubeletOptions {
-  /** Empty: the certificates of kubelets are not checked. */
+  /** Authority of the kubelets' certificates. Empty: the server does not verify them. */
   @Flag('kubelet-certificate-authority')
   kubeletCertificateAuthority = '';
 
@@ -16,7 +16,7 @@ export class KubeletOptions {
   @Flag('kubelet-client-key')
   kubeletClientKey = '';
 
-  /** Of nodes that tell no port of their own. */
+  /** Port of nodes that do not publish their own. */
   @Flag('kubelet-port')
   @Check<KubeletOptions>((port: number) =>
     port >= 1 && port <= 65_535 ? undefined : `--kubelet-port ${port} must be between 1 and 65535, inclusive`,
@@ -26,12 +26,14 @@ export class KubeletOptions {
   @Flag('kubelet-preferred-address-types')
   kubeletPreferredAddressTypes: readonly string[] = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'];
 
-  /** Of each way of an upgraded connection (exec, attach, port-forward, proxy) to a node, a pod or a service; 0: whatever it takes. */
+  /**
+   * Bandwidth limit per direction of an upgraded connection (exec, attach, port-forward, proxy) to a node, pod or service; 0: unlimited.
+   */
   @Flag('max-connection-bytes-per-sec')
   @Min(0, { message: '--max-connection-bytes-per-sec can not be negative value' })
   maxConnectionBytesPerSec = 0;
 
-  /** A file of kind EgressSelectorConfiguration: by which ways the server reaches nodes, services, webhooks and the store. */
+  /** Path of a file of kind EgressSelectorConfiguration: routes to nodes, services, webhooks and the store. */
   @Flag('egress-selector-config-file')
   egressSelectorConfigFile = '';
 }

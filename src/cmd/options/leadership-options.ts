@@ -1,6 +1,9 @@
 import { Check, Flag } from './flag.ts';
 
-/** Which of several servers elects the leaders of others, with the gate CoordinatedLeaderElection. Milliseconds. Upstream: pkg/controlplane/apiserver/options. */
+/**
+ * Timing, in milliseconds, of the election of the server that elects leaders for other components (gate CoordinatedLeaderElection).
+ * Upstream: pkg/controlplane/apiserver/options.
+ */
 export class LeadershipOptions {
   @Flag('coordinated-leadership-lease-duration')
   @Check<LeadershipOptions>((lease: number, { coordinatedLeadershipRenewDeadline: renew }) =>

@@ -4,16 +4,16 @@ const metricName = '[a-zA-Z_:][a-zA-Z0-9_:]*';
 const keyForm = new RegExp(`^${metricName},[a-zA-Z_][a-zA-Z0-9_]*$`);
 const nameForm = new RegExp(`^${metricName}$`);
 
-/** What is wrong with the keys of a map of allowed values: `metric,label`. */
+/** Returns the problems with the keys (`metric,label`) of a map of allowed values. */
 export function allowedLabelProblems(flag: string, mapping: ReadonlyMap<string, string>): string[] {
   return [...mapping.keys()]
     .filter((key) => !keyForm.test(key))
     .map((key) => `--${flag}: ${JSON.stringify(key)} must be of the form METRIC,LABEL`);
 }
 
-/** What /metrics shows. Upstream: component-base/metrics/options.go. */
+/** Selection of the metrics that /metrics exposes. Upstream: component-base/metrics/options.go. */
 export class MetricsOptions {
-  /** The values that a label may have, comma separated, by `metric,label`. */
+  /** Allowed values of a label, comma-separated, by `metric,label`. */
   @Flag('allow-metric-labels')
   @Check<MetricsOptions>((mapping: ReadonlyMap<string, string>, { allowMetricLabelsManifest }) => [
     ...allowedLabelProblems('allow-metric-labels', mapping),
@@ -23,7 +23,7 @@ export class MetricsOptions {
   ])
   allowMetricLabels: ReadonlyMap<string, string> = new Map();
 
-  /** A YAML file that holds such a map. */
+  /** Path of a YAML file with such a map. */
   @Flag('allow-metric-labels-manifest')
   allowMetricLabelsManifest = '';
 

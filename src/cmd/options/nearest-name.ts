@@ -1,4 +1,4 @@
-/** The name that is the fewest edits away; undefined if all are further than a third of the word. */
+/** Returns the name with the smallest edit distance; undefined if all distances exceed a third of the word's length. */
 export function nearestName(word: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let distance = Math.max(2, Math.floor(word.length / 3)) + 1;
@@ -11,7 +11,7 @@ export function nearestName(word: string, names: Iterable<string>): string | und
   return nearest;
 }
 
-/** Levenshtein's distance, as far as it is under the limit. */
+/** Levenshtein distance, computed up to the limit. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,7 +1,7 @@
 import { signingAlgorithms } from '#cmd/config/authentication-configuration';
 import { Check, Flag } from './flag.ts';
 
-/** One issuer of ID tokens. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go (OIDCAuthenticationOptions). */
+/** Issuer of ID tokens. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go (OIDCAuthenticationOptions). */
 export class OidcOptions {
   @Flag('oidc-issuer-url')
   @Check<OidcOptions>((url: string) => {
@@ -21,7 +21,7 @@ export class OidcOptions {
   @Flag('oidc-username-claim')
   oidcUsernameClaim = 'sub';
 
-  /** Empty: the issuer and `#`, except for the claim `email`; `-`: none. */
+  /** Prefix of user names. Empty: the issuer and `#`, except for the claim `email`; `-`: none. */
   @Flag('oidc-username-prefix')
   oidcUsernamePrefix = '';
 

@@ -1,4 +1,4 @@
-/** Everything that is wrong with the options, one sentence each. */
+/** Contains all problems of the options, one sentence each. */
 export class OptionsError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));

@@ -2,15 +2,15 @@ import type { FlagSpec } from './flag-table.ts';
 import { nearestName } from './nearest-name.ts';
 
 export interface ParsedArguments {
-  /** For each flag that was given, its texts in order. */
+  /** Texts of each given flag in order. */
   readonly texts: ReadonlyMap<string, readonly string[]>;
   readonly errors: readonly string[];
 }
 
 /**
- * Splits a command line as pflag does: `--flag=value`, `--flag value`, `--bool`, `-v=3`, `-v 3`, `-v3`, underscores for
- * dashes, `--` before what are no flags. The only arguments beside flags are empty ones, which shell scripts leave behind.
- * Upstream: kubernetes/cmd/kube-apiserver/app/server.go (NewAPIServerCommand, Args).
+ * Splits a command line as pflag does: `--flag=value`, `--flag value`, `--bool`, `-v=3`, `-v 3`, `-v3`, underscores for dashes, `--` before
+ * positional arguments. The only valid positional arguments are empty ones, which shell scripts produce. Upstream:
+ * kubernetes/cmd/kube-apiserver/app/server.go (NewAPIServerCommand, Args).
  */
 export function parseArguments(args: readonly string[], flags: ReadonlyMap<string, FlagSpec>): ParsedArguments {
   const texts = new Map<string, string[]>();
@@ -36,7 +36,7 @@ export function parseArguments(args: readonly string[], flags: ReadonlyMap<strin
       else {
         const nearest = nearestName(name, flags.keys());
         errors.push(`unknown flag: --${name}${nearest === undefined ? '' : `; did you mean --${nearest}?`}`);
-        // Its value is not taken for an argument of its own.
+        // Skips the value of the unknown flag, which would otherwise be reported as a positional argument.
         if (value === undefined && rest[0] !== undefined && !rest[0].startsWith('-')) rest.shift();
       }
     } else if (argument.startsWith('-') && argument.length > 1) {
@@ -50,8 +50,7 @@ export function parseArguments(args: readonly string[], flags: ReadonlyMap<strin
     }
   }
   const filled = extra.filter((argument) => argument !== '');
-  if (filled.length > 0)
-    errors.push(`no arguments are taken beside flags, got ${filled.map((argument) => JSON.stringify(argument)).join(' ')}`);
+  if (filled.length > 0) errors.push(`unexpected positional arguments: ${filled.map((argument) => JSON.stringify(argument)).join(' ')}`);
   return { texts, errors };
 }
 

@@ -2,14 +2,14 @@ import { ArrayUnique, IsArray, IsIn, IsNotEmpty, IsObject, IsOptional, IsString,
 import type { PluginRequest } from '#apiserver/plugins/load-plugins';
 import { parseFlagValue } from './flag-value.ts';
 
-/** A package of plugins, as `plugins` of a ServerConfiguration lists it. */
+/** A package of plugins, as listed under `plugins` of a ServerConfiguration. */
 export class PluginPackageOptions {
   @IsString()
   @IsNotEmpty()
   package = '';
 
   @IsOptional()
-  @Matches(/^sha512-[A-Za-z0-9+/]{86}==$/, { message: 'must be like sha512-…, as `kubenest plugin integrity` prints it' })
+  @Matches(/^sha512-[A-Za-z0-9+/]{86}==$/, { message: 'must be of the form sha512-…, as `kubenest plugin integrity` prints it' })
   integrity?: string;
 
   @IsOptional()
@@ -40,9 +40,9 @@ export class PluginPackageOptions {
   }
 }
 
-/** The packages of plugins: of the configuration file alone. */
+/** Packages of plugins; only the configuration file can set them. */
 export class PluginOptions {
   packages: readonly PluginPackageOptions[] = [];
-  /** Where they are looked for: the folder of the configuration file, absolute. */
+  /** Absolute path of the folder of the configuration file, from which packages are resolved. */
   folder = '';
 }

@@ -1,15 +1,15 @@
 import { Flag } from './flag.ts';
 
-/** What pods may ask for. Upstream: kubernetes/pkg/capabilities. */
+/** Capabilities and default tolerations of pods. Upstream: kubernetes/pkg/capabilities. */
 export class PodOptions {
   @Flag('allow-privileged')
   allowPrivileged = false;
 
-  /** How long pods stay on nodes that are not ready, by the plugin DefaultTolerationSeconds, */
+  /** Seconds that pods stay on nodes that are not ready (plugin DefaultTolerationSeconds). */
   @Flag('default-not-ready-toleration-seconds')
   defaultNotReadyTolerationSeconds = 300;
 
-  /** and on those that cannot be reached. */
+  /** Seconds that pods stay on unreachable nodes. */
   @Flag('default-unreachable-toleration-seconds')
   defaultUnreachableTolerationSeconds = 300;
 }

@@ -12,7 +12,7 @@ import type { ServerName } from './server-name.ts';
 import { OptionsError } from './options-error.ts';
 import { readTable } from './tables.ts';
 
-/** Values that are not the default, where the type alone does not say one. */
+/** Values other than the default, for flags whose type alone does not determine one. */
 const anotherValue: Readonly<Record<string, string>> = { vmodule: 'a=1', 'show-hidden-metrics-for-version': '1.35' };
 
 let folder: string;
@@ -72,26 +72,21 @@ describe('accepted', () => {
       2,
     ],
     [
-      'an empty value is not set',
+      'an empty value, which is unset',
       ['--authorization-mode=', '--event-ttl=', '--tls-cert-file='],
       ({ events }) => events.eventTtl,
       3_600_000,
     ],
     [
-      'empty values of flags of which some can only have their default',
+      'empty values of flags, some without an effect',
       ['--audit-log-path=', '--service-account-issuer=', '--vmodule=', '--etcd-servers='],
       () => 0,
       0,
     ],
     ['empty values of flags of earlier versions', ['--cloud-provider=', '--cloud-config='], () => 0, 0],
+    ['defaults of flags, some without an effect', ['--watch-cache=true', '--audit-log-maxage=366', '--etcd-prefix=/registry'], () => 0, 0],
     [
-      'defaults of flags, also of those that can have no other',
-      ['--watch-cache=true', '--audit-log-maxage=366', '--etcd-prefix=/registry'],
-      () => 0,
-      0,
-    ],
-    [
-      'a default in other words',
+      'a default in another notation',
       ['--etcd-compaction-interval=300s', '--audit-webhook-batch-throttle-qps=10.0', '--kubelet-timeout=5000ms'],
       () => 0,
       0,
@@ -183,30 +178,30 @@ describe('accepted', () => {
 describe('refused', () => {
   test.each<[name: string, args: string[], problems: string[]]>([
     ['an unknown flag', ['--secure-prt=1'], ['unknown flag: --secure-prt; did you mean --secure-port?']],
-    ['one that is like no other', ['--zzzzzzzzzz'], ['unknown flag: --zzzzzzzzzz']],
+    ['an unknown flag without a similar name', ['--zzzzzzzzzz'], ['unknown flag: --zzzzzzzzzz']],
     ['an unknown letter', ['-x'], ['unknown shorthand flag: "x" in -x']],
-    ['no value', ['--secure-port'], ['flag needs an argument: --secure-port']],
-    ['arguments', ['serve', '--', '--x'], ['no arguments are taken beside flags, got "serve" "--x"']],
-    ['no number', ['--secure-port=http'], ['invalid argument "http" for --secure-port: must be a whole number']],
-    ['no boolean', ['--ephemeral=yes'], ['invalid argument "yes" for --ephemeral: must be true or false']],
-    ['no duration', ['--event-ttl=1x'], ['invalid argument "1x" for --event-ttl: time: unknown unit "x" in duration "1x"']],
-    ['no address', ['--bind-address=localhost'], ['invalid argument "localhost" for --bind-address: must be an IP address']],
+    ['a missing value', ['--secure-port'], ['flag needs an argument: --secure-port']],
+    ['arguments', ['serve', '--', '--x'], ['unexpected positional arguments: "serve" "--x"']],
+    ['an invalid number', ['--secure-port=http'], ['invalid argument "http" for --secure-port: must be a whole number']],
+    ['an invalid boolean', ['--ephemeral=yes'], ['invalid argument "yes" for --ephemeral: must be true or false']],
+    ['an invalid duration', ['--event-ttl=1x'], ['invalid argument "1x" for --event-ttl: time: unknown unit "x" in duration "1x"']],
+    ['an invalid address', ['--bind-address=localhost'], ['invalid argument "localhost" for --bind-address: must be an IP address']],
     [
       'a port out of range',
       ['--secure-port=70000'],
       ['--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0'],
     ],
     ['labels without their metric', ['--allow-metric-labels=verb=GET'], ['--allow-metric-labels: "verb" must be of the form METRIC,LABEL']],
-    ['what is no metric', ['--disabled-metrics=a b'], ['--disabled-metrics: "a b" must be the fully qualified name of a metric']],
+    ['an invalid metric name', ['--disabled-metrics=a b'], ['--disabled-metrics: "a b" must be the fully qualified name of a metric']],
     [
       'an audit log without a policy',
       ['--audit-log-path=/tmp/audit.log'],
       ['--audit-log-path is set but no --audit-policy-file is: nothing would be audited'],
     ],
     ['redis without its address', ['--storage-backend=redis'], [expect.stringContaining('needs --redis-url=redis://')]],
-    ['the address of a redis that is not asked for', ['--redis-url=redis://a:1'], ['--redis-url is for --storage-backend=redis']],
+    ['a redis URL with another backend', ['--redis-url=redis://a:1'], ['--redis-url is for --storage-backend=redis']],
     [
-      'flags of a redis that is not asked for',
+      'redis flags with another backend',
       ['--redis-accept-data-loss', '--redis-key-prefix=x'],
       ['--redis-key-prefix is for --storage-backend=redis', '--redis-accept-data-loss is for --storage-backend=redis'],
     ],
@@ -217,7 +212,7 @@ describe('refused', () => {
     ],
     ['an etcd without servers', ['--storage-backend=etcd3'], ['--etcd-servers must be specified']],
     [
-      'what is no server',
+      'an invalid server URL',
       ['--storage-backend=etcd3', '--etcd-servers=a:2379'],
       ['--etcd-servers: "a:2379" must be http://HOST:PORT, https://HOST:PORT or unix://PATH'],
     ],
@@ -231,7 +226,7 @@ describe('refused', () => {
     [
       'a certificate for extension servers without its key, and a key without its certificate',
       ['--proxy-client-key-file=/x'],
-      ['--proxy-client-cert-file and --proxy-client-key-file are needed both, or neither'],
+      ['--proxy-client-cert-file and --proxy-client-key-file must be given together'],
     ],
     [
       'a gate without the one that it needs',
@@ -257,13 +252,13 @@ describe('refused', () => {
     ['a mode twice', ['--authorization-mode=RBAC,RBAC'], ['authorization-mode ["RBAC","RBAC"] has mode specified more than once']],
     ['a certificate without its key', ['--tls-cert-file=a'], ['--tls-cert-file needs --tls-private-key-file']],
     [
-      'half a name certificate',
+      'an SNI certificate without its key',
       ['--tls-sni-cert-key=a:b'],
       ['--tls-sni-cert-key "a:b" must be of the form CERTFILE,KEYFILE or CERTFILE,KEYFILE:NAME,NAME'],
     ],
     ['an unknown suite', ['--tls-cipher-suites=TLS_X'], ["--tls-cipher-suites: cipher suite TLS_X not supported or doesn't exist"]],
     [
-      'a suite that nobody should use',
+      'an insecure suite',
       ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA'],
       ['--tls-cipher-suites: TLS_RSA_WITH_RC4_128_SHA is not served: the TLS library is built without it'],
     ],
@@ -273,7 +268,11 @@ describe('refused', () => {
       ['--service-cluster-ip-range=10.0.0.0/8'],
       ['specified --service-cluster-ip-range is too large; for 32-bit addresses, the mask must be >= 12'],
     ],
-    ['no range', ['--service-cluster-ip-range=10.0.0.0'], ['--service-cluster-ip-range "10.0.0.0" must be a CIDR such as 10.0.0.0/24']],
+    [
+      'an invalid range',
+      ['--service-cluster-ip-range=10.0.0.0'],
+      ['--service-cluster-ip-range "10.0.0.0" must be a CIDR such as 10.0.0.0/24'],
+    ],
     [
       'two ranges of one family',
       ['--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24'],
@@ -285,7 +284,7 @@ describe('refused', () => {
       ["kubernetes service node port range 30000-32767 doesn't contain 80"],
     ],
     [
-      'no range of ports',
+      'an invalid port range',
       ['--service-node-port-range=9-8'],
       ['--service-node-port-range "9-8" must be of the form 30000-32767 or 30000+2767'],
     ],
@@ -331,7 +330,7 @@ test('kube-apiserver listens on all addresses unless a flag says otherwise', asy
 });
 
 test('every flag is accepted at its default', async () => {
-  // Whoever sets one of these, to whatever value, must name an issuer: so does kube-apiserver.
+  // kube-apiserver also requires an issuer if one of these flags is set, whatever its value.
   const needsIssuer = new Set(['oidc-signing-algs', 'oidc-username-claim']);
   const args = [...flagTable()]
     .filter(([name, { type }]) => type !== 'version' && !needsIssuer.has(name))
@@ -365,7 +364,7 @@ test('the server logs which gates have no effect on it, and none of other compon
   expect(await warnings(`${inert}=${usual},EventedPLEG=true,WatchListClient=false`)).toEqual([]);
 });
 
-test('every flag does something, or the server logs why it does not', async () => {
+test('every flag has an effect, or the server logs why it has none', async () => {
   const targets = targetsOf(new ServerOptions());
   const without = [...flagTable().keys()].filter((name) => !targets.has(name) && !['config', 'help', 'version'].includes(name));
   expect(without.filter((name) => !inertFlags.has(name))).toEqual([]);
@@ -378,18 +377,18 @@ test('every flag does something, or the server logs why it does not', async () =
   }
 });
 
-test('a flag that an options class has is a flag of the table', () => {
+test('every flag of an options class is in the flag table', () => {
   const known = flagTable();
   expect([...targetsOf(new ServerOptions()).keys()].filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('--help and --version win over everything else', async () => {
+test('--help and --version take precedence over all other flags', async () => {
   expect(await readServerOptions(['--nope', '--help'])).toEqual({ help: true });
   expect(await readServerOptions(['-h'])).toEqual({ help: true });
   expect(await readServerOptions(['--version'])).toEqual({ version: true });
 });
 
-test('help lists each flag once, by section, and marks what does nothing yet', () => {
+test('help lists each flag once, by section, and marks flags without an effect', () => {
   const lines = serverHelp('kube-apiserver').split('\n');
   expect(lines[0]).toBe('Usage: kube-apiserver [flags]');
   expect(lines).toContain('Secure serving flags:');
@@ -407,7 +406,7 @@ describe('--config', () => {
     return `--config=${file}`;
   };
 
-  test('sets the same options, and flags win over it', async () => {
+  test('sets the same options; flags take precedence', async () => {
     const options = await read(
       await withFile(
         `${head}serving: { securePort: 7000, bindAddress: 0.0.0.0 }\nrequests: { requestTimeout: 30s, corsAllowedOrigins: ['//a$'] }\ndata: { ephemeral: true }\n`,
@@ -428,13 +427,13 @@ describe('--config', () => {
     ['an unknown concern', `${head}servin: {}`, 'servin is unknown; did you mean serving?'],
     ['an unknown option', `${head}serving: { securePrt: 1 }`, 'serving.securePrt is unknown; did you mean securePort?'],
     ['a wrong type', `${head}serving: { securePort: [1] }`, 'serving.securePort: must be one value, not a list'],
-    ['no object', `${head}serving: 1`, 'serving must be an object'],
+    ['a value that is not an object', `${head}serving: 1`, 'serving must be an object'],
   ])('refuses %s', async (_name, text, problem) => {
     const flag = await withFile(text);
     expect(await problemsOf(flag)).toEqual([`--config ${flag.slice('--config='.length)}: ${problem}`]);
   });
 
-  test('validates its values as those of flags', async () => {
+  test('validates its values like those of flags', async () => {
     expect(await problemsOf(await withFile(`${head}serving: { securePort: 0 }`))).toEqual([
       '--secure-port 0 must be between 1 and 65535, inclusive. It cannot be turned off with 0',
     ]);

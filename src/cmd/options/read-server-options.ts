@@ -9,7 +9,7 @@ import { parseArguments } from './parse-arguments.ts';
 import type { ServerName } from './server-name.ts';
 import { ServerOptions } from './server-options.ts';
 
-/** The options without flags. Launchers that know `kube-apiserver` expect it on all addresses of the host. */
+/** Returns the options without flags. `kube-apiserver` listens on all addresses of the host, as its launchers expect. */
 export function defaultOptions(name: ServerName): ServerOptions {
   const options = new ServerOptions();
   if (name === 'kube-apiserver') options.serving.bindAddress = '0.0.0.0';
@@ -22,13 +22,12 @@ interface Target {
   readonly property: string;
 }
 
-/** What a command line asks for beside a server. */
+/** Result of a command line: help, version, or the options of a server. */
 export type ServerCommand = { readonly help: true } | { readonly version: true } | { readonly options: ServerOptions };
 
 /**
- * The options that a command line makes, on top of those of its `--config` file. Throws an OptionsError with all problems
- * at once, of the syntax and of the values. `name`: what the server was
- * started as.
+ * Returns the options of a command line, which override those of its `--config` file. Throws an OptionsError with all syntax and value
+ * problems. `name`: the name by which the server was started.
  */
 export async function readServerOptions(args: readonly string[], name: ServerName = 'kubenest serve'): Promise<ServerCommand> {
   const flags = flagTable();
@@ -46,20 +45,20 @@ export async function readServerOptions(args: readonly string[], name: ServerNam
   }
   const targets = targetsOf(options);
   for (const [flag, all] of texts) {
-    // What is empty was not set: launchers pass all their flags, those without a value too.
+    // An empty value means that the flag is not set: launchers also pass flags without a value.
     const given = all.filter((text) => text !== '');
     if (given.length === 0 || flag === 'config') continue;
     problems.push(...setFlag(options, { name: flag, spec: flags.get(flag) as FlagSpec, texts: given }, targets.get(flag)));
     options.markGiven(flag);
   }
-  // Whoever names an etcd and no backend means that etcd, as with upstream's default backend.
+  // Naming an etcd without a backend selects etcd, which is upstream's default backend.
   if (options.storage.etcdServers.length > 0 && !options.isGiven('storage-backend')) options.storage.storageBackend = 'etcd3';
   problems.push(...validate(options), ...combinationProblems(options));
   if (problems.length > 0) throw new OptionsError([...new Set(problems)]);
   return { options };
 }
 
-/** The flags that do something, with what they set; each other one is among the refusals. */
+/** Returns the flags that have an effect, with the properties that they set. All others are inert flags. */
 export function targetsOf(options: ServerOptions): ReadonlyMap<string, Target> {
   const targets = new Map<string, Target>();
   for (const [, concern] of options.concerns()) {
@@ -74,7 +73,7 @@ interface GivenFlag {
   readonly texts: readonly string[];
 }
 
-/** Sets what the flag sets; returns what is wrong. `target` is undefined for a flag that changes nothing. */
+/** Sets the property of a flag and returns the problems. `target` is undefined for a flag without an effect. */
 function setFlag(options: ServerOptions, { name, spec, texts }: GivenFlag, target: Target | undefined): string[] {
   let value: FlagValue;
   try {

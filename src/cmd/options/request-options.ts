@@ -4,18 +4,18 @@ import { Check, Flag } from './flag.ts';
 
 const goawayMessage = '--goaway-chance can not be less than 0 or greater than 0.02';
 
-/** Limits of requests, and what answers say to browsers. Upstream: apiserver/pkg/server/options/server_run_options.go. */
+/** Limits of requests, and response headers for browsers. Upstream: apiserver/pkg/server/options/server_run_options.go. */
 export class RequestOptions {
   @Flag('request-timeout')
   @Min(0, { message: '--request-timeout can not be negative value' })
   requestTimeout = 60_000;
 
-  /** Seconds. */
+  /** Minimum timeout of watches in seconds. */
   @Flag('min-request-timeout')
   @Min(0, { message: '--min-request-timeout can not be negative value' })
   minRequestTimeout = 1_800;
 
-  /** While the server starts, /livez does not ask for its post-start hooks. */
+  /** Period after the start during which /livez ignores unfinished post-start hooks. */
   @Flag('livez-grace-period')
   @Min(0, { message: '--livez-grace-period can not be a negative value' })
   livezGracePeriod = 0;
@@ -28,11 +28,13 @@ export class RequestOptions {
   @Min(0, { message: '--max-mutating-requests-inflight can not be negative value' })
   maxMutatingRequestsInflight = 200;
 
-  /** Off: the two limits hold each for itself. */
+  /** False: only the two limits of requests in flight apply, each separately. */
   @Flag('enable-priority-and-fairness')
   enablePriorityAndFairness = true;
 
-  /** This flag is ours: the last writing requests of which all that decided is kept at /debug/traces; 0: those alone that ask. */
+  /**
+   * Number of traces of recent write requests that /debug/traces keeps; 0: only requests that ask for a trace. Upstream has no such flag.
+   */
   @Flag('request-traces')
   @Min(0, { message: '--request-traces can not be negative value' })
   @Max(10_000, { message: '--request-traces can not be greater than 10000' })

@@ -1,2 +1,2 @@
-/** The names of the command that starts a server. */
+/** Names of the command that starts a server. */
 export type ServerName = 'kubenest serve' | 'kube-apiserver';

@@ -29,7 +29,7 @@ import { StorageOptions } from './storage-options.ts';
 import { TracingOptions } from './tracing-options.ts';
 import { VersionOptions } from './version-options.ts';
 
-/** The options of a server, by concern. A file of kind ServerConfiguration has the same members. */
+/** Options of a server, grouped by concern. A file of kind ServerConfiguration has the same members. */
 export class ServerOptions {
   readonly data = new DataOptions();
   readonly serving = new ServingOptions();
@@ -61,29 +61,29 @@ export class ServerOptions {
 
   readonly #given = new Set<string>();
 
-  /** Notes that a command line or a configuration file sets the flag, whatever its value. */
+  /** Records that a command line or a configuration file sets the flag, whatever its value. */
   markGiven(flag: string): void {
     this.#given.add(flag);
   }
 
-  /** True for a flag that somebody has set: some defaults depend on others. */
+  /** True if the flag was set explicitly: some defaults depend on others. */
   isGiven(flag: string): boolean {
     return this.#given.has(flag);
   }
 
   readonly #inert = new Map<string, FlagValue>();
 
-  /** Keeps the value of a flag that changes nothing. */
+  /** Stores the value of a flag without an effect. */
   setInert(flag: string, value: FlagValue): void {
     this.#inert.set(flag, value);
   }
 
-  /** The value of a flag that changes nothing; undefined if nobody set it. */
+  /** Returns the value of a flag without an effect; undefined if it is not set. */
   inert(flag: string): FlagValue | undefined {
     return this.#inert.get(flag);
   }
 
-  /** What was asked for and is not done, one sentence each. */
+  /** Returns one sentence for each requested behaviour that the server does not have. */
   warnings(): string[] {
     const flags = flagTable();
     const inert = [...this.#inert].filter(([flag, value]) => isUnusual(flags.get(flag) as FlagSpec, value));
@@ -93,7 +93,7 @@ export class ServerOptions {
     ];
   }
 
-  /** The parts with their names. */
+  /** Returns the option groups with their names. */
   concerns(): [name: string, options: object][] {
     return Object.entries(this);
   }

@@ -1,10 +1,10 @@
 import { Check, Flag } from './flag.ts';
 
-/** The issuer where none is named: upstream has no default, and asks for one. */
+/** Default issuer. Upstream has no default and requires the flag. */
 const ownIssuer = 'https://kubernetes.default.svc';
 const hourMs = 3_600_000;
 
-/** How tokens of service accounts are made. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go. */
+/** Issuing and verification of service account tokens. Upstream: kubernetes/pkg/kubeapiserver/options/authentication.go. */
 export class ServiceAccountOptions {
   @Flag('service-account-issuer')
   @Check<ServiceAccountOptions>((issuers: readonly string[]) => {
@@ -16,11 +16,11 @@ export class ServiceAccountOptions {
   })
   serviceAccountIssuer: readonly string[] = [ownIssuer];
 
-  /** Empty: the server's own key, if it has certificates of its own. */
+  /** Signing key. Empty: the server's own key, if it has its own certificates. */
   @Flag('service-account-signing-key-file')
   serviceAccountSigningKeyFile = '';
 
-  /** The unix socket of a service that signs tokens, or `@name` in Linux's abstract space. */
+  /** Unix socket of a service that signs tokens, or `@name` in Linux's abstract namespace. */
   @Flag('service-account-signing-endpoint')
   @Check<ServiceAccountOptions>((endpoint: string, { serviceAccountSigningKeyFile, serviceAccountKeyFile }) => {
     if (endpoint === '') return undefined;
@@ -32,14 +32,14 @@ export class ServiceAccountOptions {
   })
   serviceAccountSigningEndpoint = '';
 
-  /** Public or private keys that tokens are verified with. Empty: the signing key. */
+  /** Files of public or private keys that verify tokens. Empty: the signing key. */
   @Flag('service-account-key-file')
   serviceAccountKeyFile: readonly string[] = [];
 
   @Flag('service-account-lookup')
   serviceAccountLookup = true;
 
-  /** Empty: the server's own address. */
+  /** URL of the published keys. Empty: the server's own address. */
   @Flag('service-account-jwks-uri')
   @Check<ServiceAccountOptions>((uri: string) => {
     if (uri === '') return undefined;
@@ -48,11 +48,11 @@ export class ServiceAccountOptions {
   })
   serviceAccountJwksUri = '';
 
-  /** Empty: the issuer. */
+  /** Audiences of the API. Empty: the issuer. */
   @Flag('api-audiences')
   apiAudiences: readonly string[] = [];
 
-  /** 0: no limit. */
+  /** Maximum lifetime of requested tokens; 0: no limit. */
   @Flag('service-account-max-token-expiration')
   @Check<ServiceAccountOptions>((expiration: number) => {
     const isAllowed = expiration === 0 || (expiration >= hourMs && expiration <= 2 ** 32 * 1_000);

@@ -4,15 +4,15 @@ import type { ControlPlaneOptions } from '#kubernetes/controlplane/control-plane
 import type { PortRange } from '#kubernetes/controlplane/services/port-bitmap';
 import { Check, Flag } from './flag.ts';
 
-/** Upstream's allocators hold so many bits of addresses: the longest prefixes are 12 and 108. */
+/** Maximum number of host bits of a range, as upstream's allocators have it: prefixes are at least 12 (IPv4) and 108 (IPv6) bits long. */
 const largestBits = 20;
 const reconcilers = ['lease', 'none', 'master-count'];
 const nodePortMessage =
   '--kubernetes-service-node-port $value must be between 0 and 65535, inclusive. If 0, the Kubernetes master service will be of type ClusterIP';
 
-/** Addresses and ports of services, the kubernetes Service among them. Upstream: kubernetes/cmd/kube-apiserver/app/options. */
+/** Addresses and ports of services, including the kubernetes Service. Upstream: kubernetes/cmd/kube-apiserver/app/options. */
 export class ServiceOptions {
-  /** One range, or two of both families. */
+  /** One range, or two ranges of different families. */
   @Flag('service-cluster-ip-range')
   @Check<ServiceOptions>((text: string) => {
     const ranges = text.split(',');
@@ -43,7 +43,7 @@ export class ServiceOptions {
   @Max(65_535, { message: nodePortMessage })
   kubernetesServiceNodePort = 0;
 
-  /** Empty: found out by the bind address. */
+  /** Advertised address. Empty: derived from the bind address. */
   @Flag('advertise-address')
   advertiseAddress = '';
 
@@ -54,17 +54,17 @@ export class ServiceOptions {
   })
   endpointReconcilerType: ControlPlaneOptions['endpointReconcilerType'] = 'lease';
 
-  /** How many servers there are, for `--endpoint-reconciler-type=master-count`. */
+  /** Number of servers, for `--endpoint-reconciler-type=master-count`. */
   @Flag('apiserver-count')
   @Min(1, { message: '--apiserver-count should be a positive number, but value $value provided' })
   apiserverCount = 1;
 
-  /** The address of the kubernetes service: the first of the first range. */
+  /** Returns the address of the kubernetes service: the first address of the first range. */
   firstServiceIp(): string {
     const [first = ''] = this.serviceClusterIpRange.split(',');
     const range = parseCIDRSloppy(first);
     const network = range && parseCIDRSloppy(formatCIDR(range));
-    if (!network) throw new Error(`${first} is no CIDR`);
+    if (!network) throw new Error(`${first} is not a CIDR`);
     const bytes = [...network.bytes];
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) + 1;
     return formatIP({ bytes });
@@ -78,7 +78,7 @@ function sizeProblems({ bytes, prefix }: Cidr): string[] {
   return bits - prefix < 3 ? ['--service-cluster-ip-range must hold at least 8 addresses'] : [];
 }
 
-/** `30000-32767` or `30000+2767`; undefined for what is no range of ports. Upstream: apimachinery/pkg/util/net/port_range.go. */
+/** Parses `30000-32767` or `30000+2767`; undefined for an invalid range. Upstream: apimachinery/pkg/util/net/port_range.go. */
 export function parsePortRange(text: string): PortRange | undefined {
   const [, from, sign, to] = /^(\d{1,5})(?:([-+])(\d{1,5}))?$/.exec(text.trim()) ?? [];
   if (from === undefined) return undefined;

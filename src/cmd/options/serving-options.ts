@@ -7,7 +7,7 @@ import { goCipherSuites, tls13CipherSuites, unservedCipherSuites } from './ciphe
 import { curveProblems } from './curves.ts';
 import { Check, Flag } from './flag.ts';
 
-/** Node's names of the versions, by Go's. */
+/** Node names of the TLS versions, by their Go names. */
 export const tlsVersions: ReadonlyMap<string, SecureVersion> = new Map([
   ['VersionTLS10', 'TLSv1'],
   ['VersionTLS11', 'TLSv1.1'],
@@ -16,7 +16,7 @@ export const tlsVersions: ReadonlyMap<string, SecureVersion> = new Map([
 ]);
 const workersMessage = '--serving-workers $value must be between 0 and 64, inclusive';
 
-/** Where and how HTTPS is served. Upstream: apiserver/pkg/server/options/serving.go. */
+/** Listener and TLS options of the HTTPS server. Upstream: apiserver/pkg/server/options/serving.go. */
 export class ServingOptions {
   @Flag('bind-address')
   bindAddress = '127.0.0.1';
@@ -29,15 +29,18 @@ export class ServingOptions {
   )
   securePort = 6443;
 
-  /** This flag is ours: where the administrator's kubeconfig is written, too, once the server serves. `--secure-port=0` is a free port then. */
+  /**
+   * Path to which the administrator's kubeconfig is also written once the server serves. It permits `--secure-port=0`, which selects a free
+   * port. Upstream has no such flag.
+   */
   @Flag('kubeconfig-out')
   kubeconfigOut = '';
 
-  /** Empty: the folder `pki` of the data folder. */
+  /** Folder of generated certificates. Empty: the folder `pki` of the data folder. */
   @Flag('cert-dir')
   certDir = '';
 
-  /** Empty: the server's address. */
+  /** External hostname. Empty: the server's address. */
   @Flag('external-hostname')
   externalHostname = '';
 
@@ -80,27 +83,27 @@ export class ServingOptions {
   )
   tlsCipherSuites: readonly string[] = [];
 
-  /** Key exchanges of TLS by their numbers; empty: those of the TLS library. */
+  /** TLS key exchanges by their protocol numbers; empty: the defaults of the TLS library. */
   @Flag('tls-curve-preferences')
   @Check<ServingOptions>(curveProblems)
   tlsCurvePreferences: readonly string[] = [];
 
-  /** Several servers may listen on one port. */
+  /** True if several servers may listen on one port. */
   @Flag('permit-port-sharing')
   permitPortSharing = false;
 
-  /** Addresses whose last connections still end can always be listened on again. */
+  /** True if an address can be bound while earlier connections to it are still closing. */
   @Flag('permit-address-sharing')
   permitAddressSharing = false;
 
   @Flag('disable-http2-serving')
   disableHttp2Serving = false;
 
-  /** 0 and less: upstream's 100. */
+  /** Maximum number of streams; 0 and less: upstream's 100. */
   @Flag('http2-max-streams-per-connection')
   http2MaxStreamsPerConnection = 0;
 
-  /** This flag is ours: the implementation of HTTP/2. docs/http2.md says what each costs. */
+  /** HTTP/2 implementation. docs/http2.md compares their costs. Upstream has no such flag. */
   @Flag('http2-server')
   @Check<ServingOptions>((name: string) =>
     http2Implementations.includes(name as Http2Implementation)
@@ -109,7 +112,9 @@ export class ServingOptions {
   )
   http2Server = 'own';
 
-  /** This flag is ours: threads that terminate connections for the one that serves; 0: it does that itself. */
+  /**
+   * Number of threads that terminate connections for the main thread; 0: the main thread terminates them itself. Upstream has no such flag.
+   */
   @Flag('serving-workers')
   @Min(0, { message: workersMessage })
   @Max(64, { message: workersMessage })
@@ -121,7 +126,10 @@ export class ServingOptions {
   servingWorkers = defaultServingWorkers();
 }
 
-/** By the cores: those that two threads leave, and no more than these two can keep busy. */
+/**
+ * Returns the default number of serving workers: the cores that two other threads leave free, limited to the number that these two can keep
+ * busy.
+ */
 export function defaultServingWorkers(cores = availableParallelism(), canShare = sharesPorts): number {
   return canShare ? Math.max(0, Math.min(cores - 2, 4)) : 0;
 }
@@ -129,13 +137,13 @@ export function defaultServingWorkers(cores = availableParallelism(), canShare =
 export interface NamedCertKey {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Empty: the names that stand in the certificate. */
+  /** Names to serve; empty: the names of the certificate. */
   readonly names: readonly string[];
 }
 
-/** A value of `--tls-sni-cert-key`; undefined if it is none. Upstream: component-base/cli/flag/namedcertkey_flag.go. */
+/** Parses a value of `--tls-sni-cert-key`; undefined if it is invalid. Upstream: component-base/cli/flag/namedcertkey_flag.go. */
 export function parseNamedCertKey(text: string): NamedCertKey | undefined {
-  // The last colon, and not one of a Windows path or of nothing.
+  // The last colon separates the names, unless it is part of a Windows path or starts the text.
   const colon = text.lastIndexOf(':');
   const files = (colon < 0 ? text : text.slice(0, colon)).split(',');
   const names =

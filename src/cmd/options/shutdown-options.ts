@@ -1,7 +1,7 @@
 import { Min } from 'class-validator';
 import { Flag } from './flag.ts';
 
-/** How the server ends. Upstream: apiserver/pkg/server/options/server_run_options.go. */
+/** Shutdown of the server. Upstream: apiserver/pkg/server/options/server_run_options.go. */
 export class ShutdownOptions {
   @Flag('shutdown-delay-duration')
   @Min(0, { message: '--shutdown-delay-duration can not be negative value' })
@@ -14,7 +14,7 @@ export class ShutdownOptions {
   @Min(0, { message: '--shutdown-watch-termination-grace-period, if provided, can not be a negative value' })
   shutdownWatchTerminationGracePeriod = 0;
 
-  /** This flag is ours: the server shuts down when the process that started it has ended. */
+  /** True if the server shuts down when its parent process has ended. Upstream has no such flag. */
   @Flag('exit-with-parent')
   exitWithParent = false;
 }

@@ -6,24 +6,27 @@ const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kub
 
 const alwaysCached = 'watches and lists are always served by the watch cache';
 
-/** Values of `--storage-backend` that name the server's own backends. Other names are those of packages. */
+/** Values of `--storage-backend` that name built-in backends. Packages may add others. */
 export const ownBackends: readonly string[] = ['embedded', 'memory', 'etcd3', 'redis'];
 
-/** A flag that says something of etcd only. */
+/** A flag that applies only to etcd. */
 function etcdOnly<T>(flag: string, unset: T): PropertyDecorator {
   return Check<StorageOptions>((value: T, { storageBackend }) =>
     storageBackend === 'etcd3' || value === unset ? undefined : `--${flag} is for --storage-backend=etcd3`,
   );
 }
 
-/** A flag that says something of redis only. */
+/** A flag that applies only to redis. */
 function redisOnly<T>(flag: string, unset: T): PropertyDecorator {
   return Check<StorageOptions>((value: T, { storageBackend }) =>
     storageBackend === 'redis' || value === unset ? undefined : `--${flag} is for --storage-backend=redis`,
   );
 }
 
-/** A value of `--etcd-servers-overrides`; undefined if it is none. Upstream: apiserver/pkg/server/options/etcd.go (ParseEtcdServersOverrides). */
+/**
+ * Parses a value of `--etcd-servers-overrides`; undefined if it is invalid. Upstream: apiserver/pkg/server/options/etcd.go
+ * (ParseEtcdServersOverrides).
+ */
 export function parseOverride(text: string): StorageOverride | undefined {
   const [, group, resource, servers] = /^([^/#]*)\/([^/#]*)#([^#]*)$/.exec(text) ?? [];
   const urls = servers?.split(';') ?? [];
@@ -31,12 +34,12 @@ export function parseOverride(text: string): StorageOverride | undefined {
   return { group, resource, servers: urls };
 }
 
-/** Which store holds the objects. Upstream: apiserver/pkg/server/options/etcd.go. */
+/** Storage backend and its options. Upstream: apiserver/pkg/server/options/etcd.go. */
 export class StorageOptions {
   @Flag('storage-backend')
   storageBackend = 'embedded';
 
-  /** One redis server, 7.0 or newer, that several API servers may share. */
+  /** URL of a redis server, version 7.0 or newer. Several API servers may share it. */
   @Flag('redis-url')
   @Check<StorageOptions>((url: string, { storageBackend }) => {
     if (storageBackend !== 'redis') return url === '' ? undefined : '--redis-url is for --storage-backend=redis';
@@ -46,7 +49,7 @@ export class StorageOptions {
   })
   redisUrl = '';
 
-  /** Of all keys of the store in redis. */
+  /** Prefix of all keys in redis. */
   @Flag('redis-key-prefix')
   @redisOnly('redis-key-prefix', 'kubenest')
   @Check<StorageOptions>((prefix: string) =>
@@ -54,23 +57,23 @@ export class StorageOptions {
   )
   redisKeyPrefix = 'kubenest';
 
-  /** Opens a redis whose settings let acknowledged writes be lost. */
+  /** True if the server accepts redis settings under which acknowledged writes can be lost. */
   @Flag('redis-accept-data-loss')
   @redisOnly('redis-accept-data-loss', false)
   redisAcceptDataLoss = false;
 
-  /** A write is acknowledged when the logs of so many replicas have it, too (redis 7.2). */
+  /** Number of replicas that must have logged a write before it is acknowledged (redis 7.2). */
   @Flag('redis-synced-replicas')
   @redisOnly('redis-synced-replicas', 0)
   @Min(0, { message: '--redis-synced-replicas must not be negative' })
   redisSyncedReplicas = 0;
 
-  /** The authority of the redis server's certificate; without it, those of the system. */
+  /** Authority of the redis server's certificate; empty: the authorities of the system. */
   @Flag('redis-cafile')
   @redisOnly('redis-cafile', '')
   redisCafile = '';
 
-  /** What this server shows redis. */
+  /** Client certificate that the server presents to redis. */
   @Flag('redis-certfile')
   @redisOnly('redis-certfile', '')
   @Check<StorageOptions>((file: string, { redisKeyfile }) =>
@@ -82,7 +85,7 @@ export class StorageOptions {
   @redisOnly('redis-keyfile', '')
   redisKeyfile = '';
 
-  /** Members of one etcd; the others are used when one fails. */
+  /** Members of one etcd cluster; if a member fails, the others are used. */
   @Flag('etcd-servers')
   @Check<StorageOptions>((servers: readonly string[], { storageBackend }) => {
     if (storageBackend !== 'etcd3') return servers.length === 0 ? undefined : '--etcd-servers is for --storage-backend=etcd3';
@@ -93,7 +96,7 @@ export class StorageOptions {
   })
   etcdServers: readonly string[] = [];
 
-  /** `group/resource#servers`: resources that are stored in another etcd. */
+  /** `group/resource#servers`: resources that another etcd stores. */
   @Flag('etcd-servers-overrides')
   @Check<StorageOptions>((overrides: readonly string[], { storageBackend }) => {
     if (overrides.some((text) => !parseOverride(text)))
@@ -126,53 +129,53 @@ export class StorageOptions {
   @etcdOnly('etcd-keyfile', '')
   etcdKeyfile = '';
 
-  /** Milliseconds; 0: this server compacts nothing. */
+  /** Compaction interval in milliseconds; 0: this server does not compact. */
   @Flag('etcd-compaction-interval')
   @etcdOnly('etcd-compaction-interval', 300_000)
   @Min(0, { message: '--etcd-compaction-interval can not be negative value' })
   etcdCompactionInterval = 300_000;
 
-  /** Keys that expire within so many seconds of each other share a lease. */
+  /** Keys whose expiry times differ by at most this many seconds share a lease. */
   @Flag('lease-reuse-duration-seconds')
   leaseReuseDurationSeconds = 60;
 
-  /** False: deletions set no finalizers that only a garbage collector would take off. */
+  /** False: deletions set no finalizers for the garbage collector. */
   @Flag('enable-garbage-collector')
   enableGarbageCollector = true;
 
-  /** Milliseconds that /healthz and /livez wait for, */
+  /** Timeout in milliseconds of the storage check of /healthz and /livez. */
   @Flag('etcd-healthcheck-timeout')
   @etcdOnly('etcd-healthcheck-timeout', 2_000)
   @Min(1, { message: '--etcd-healthcheck-timeout must be above 0' })
   etcdHealthcheckTimeout = 2_000;
 
-  /** and /readyz. */
+  /** Timeout in milliseconds of the storage check of /readyz. */
   @Flag('etcd-readycheck-timeout')
   @etcdOnly('etcd-readycheck-timeout', 2_000)
   @Min(1, { message: '--etcd-readycheck-timeout must be above 0' })
   etcdReadycheckTimeout = 2_000;
 
-  /** As upstream's since 1.19: caches find their own size. */
+  /** No effect, as upstream since 1.19: caches size themselves. */
   @Flag('default-watch-cache-size')
   @Warn<StorageOptions>((size: number) => (size > 0 ? undefined : `--default-watch-cache-size=${size} has no effect: ${alwaysCached}`))
   defaultWatchCacheSize = 100;
 
-  /** Milliseconds that the server waits for its caches before it says that it is ready; 0: it does not wait. */
+  /** Maximum time in milliseconds that readiness waits for the caches to be filled; 0: no wait. */
   @Flag('storage-initialization-timeout')
   @Min(0, { message: '--storage-initialization-timeout can not be negative value' })
   storageInitializationTimeout = 60_000;
 
-  /** 0: the metrics of how many objects there are, and of which size, are off. Else they are those of the moment when they are read. */
+  /** 0 disables the metrics of object counts and sizes. Any other value has them computed when they are read. */
   @Flag('etcd-count-metric-poll-period')
   @Min(0, { message: '--etcd-count-metric-poll-period can not be negative value' })
   etcdCountMetricPollPeriod = 60_000;
 
-  /** 0: the metric of the store's size is off. */
+  /** 0 disables the metric of the store's size. */
   @Flag('etcd-db-metric-poll-interval')
   @Min(0, { message: '--etcd-db-metric-poll-interval can not be negative value' })
   etcdDbMetricPollInterval = 30_000;
 
-  /** As upstream's since 1.19: caches find their own size, and only 0 would say something. */
+  /** No effect, as upstream since 1.19: caches size themselves. Only a size of 0 causes a warning. */
   @Flag('watch-cache-sizes')
   @Check<StorageOptions>((sizes: readonly string[]) =>
     sizes.filter((size) => !/^[^#]+#\d+$/.test(size)).map((size) => `invalid value of watch cache size: ${size}`),
@@ -182,7 +185,7 @@ export class StorageOptions {
   )
   watchCacheSizes: readonly string[] = [];
 
-  /** The embedded store holds JSON. The default of other backends is accepted, too, and is no wish that it be another. */
+  /** The embedded store holds JSON. It accepts the default of other backends without a warning. */
   @Flag('storage-media-type')
   @Check<StorageOptions>((type: string) => {
     return mediaTypes.includes(type)
@@ -196,11 +199,11 @@ export class StorageOptions {
   )
   storageMediaType = 'application/vnd.kubernetes.protobuf';
 
-  /** A file of kind EncryptionConfiguration: what is encrypted at rest, and by which keys. */
+  /** Path of a file of kind EncryptionConfiguration: resources that are encrypted at rest, and their keys. */
   @Flag('encryption-provider-config')
   encryptionProviderConfig = '';
 
-  /** The file is read again when it changes. */
+  /** True if the server reloads the file when it changes. */
   @Flag('encryption-provider-config-automatic-reload')
   @Check<StorageOptions>((on: boolean, { encryptionProviderConfig }) =>
     on && encryptionProviderConfig === ''

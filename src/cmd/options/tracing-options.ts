@@ -1,8 +1,8 @@
 import { Flag } from './flag.ts';
 
-/** Where spans of requests go. Upstream: apiserver/pkg/server/options/tracing.go. */
+/** Export of request spans. Upstream: apiserver/pkg/server/options/tracing.go. */
 export class TracingOptions {
-  /** A file of kind TracingConfiguration. */
+  /** Path of a file of kind TracingConfiguration. */
   @Flag('tracing-config-file')
   tracingConfigFile = '';
 }

@@ -1,4 +1,4 @@
-/** Values that kube-apiserver v1.36.3 starts with: the server starts with them, too. Most were given to it. */
+/** Values with which kube-apiserver v1.36.3 starts; most were verified against it. The server must start with them too. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-values-'));
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
-  // Keys and certificates for the flags that name some.
+  // Key and certificate files for the flags that name some.
   const command = await readServerOptions([`--data-dir=${folder}`]);
   if ('options' in command) await completeOptions(command.options);
 });
@@ -42,7 +42,7 @@ const files: Readonly<Record<string, string>> = {
   'tracing.yaml': 'apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nsamplingRatePerMillion: 1\n',
 };
 
-/** One more valid value of each flag; `F` is the folder of the files. Flags that need another one stand behind it. */
+/** Another valid value of each flag; `F` is the folder of the files. Flags that require another flag are followed by it. */
 const values: Readonly<Record<string, readonly string[]>> = {
   'admission-control': ['NamespaceLifecycle,ResourceQuota'],
   'admission-control-config-file': ['F/admission.yaml'],
@@ -195,7 +195,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'service-account-key-file': ['F/pki/sa.pub'],
   'service-account-lookup': ['false'],
   'service-account-max-token-expiration': ['2h'],
-  // A service has to answer: test/integration/external-signer.test.ts.
+  // Requires a running service; see test/integration/external-signer.test.ts.
   'service-account-signing-endpoint': [],
   'service-account-signing-key-file': ['F/pki/sa.key'],
   'service-cluster-ip-range': ['10.1.0.0/16'],
@@ -222,7 +222,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'watch-cache-sizes': ['pods#0,deployments.apps#7'],
 };
 
-/** kube-apiserver's own flags; the last two end it. */
+/** kube-apiserver's own flags, except --help and --version, which end the process, and --basic-auth-file, which it no longer has. */
 const names = [...flagTable()]
   .filter(([, { section, hidden }]) => section !== 'Kubenest' && section !== 'Delegation' && !hidden)
   .map(([name]) => name)

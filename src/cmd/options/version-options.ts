@@ -1,9 +1,9 @@
 import { apiMinor, type EmulatedVersion, oldestEmulatedMinor } from '#cmd/version';
 import { Check, Flag, Warn } from './flag.ts';
 
-/** The versions that clients take the server for. Upstream: component-base/compatibility/registry.go. */
+/** Version that the server emulates for its clients. Upstream: component-base/compatibility/registry.go. */
 export class VersionOptions {
-  /** `1.35` or `kube=1.35`: /version says so. The API stays that of the binary. */
+  /** `1.35` or `kube=1.35`: the version that /version reports. The API remains that of the binary. */
   @Flag('emulated-version')
   @Check<VersionOptions>((texts: readonly string[], options) => {
     const found = minorOf(texts);
@@ -14,7 +14,7 @@ export class VersionOptions {
   })
   @Warn<VersionOptions>((_texts, options) => {
     const { emulated } = options.effective();
-    return emulated === apiMinor ? undefined : `--emulated-version: /version says 1.${emulated}; the API stays that of 1.${apiMinor}`;
+    return emulated === apiMinor ? undefined : `--emulated-version: /version reports 1.${emulated}; the API remains that of 1.${apiMinor}`;
   })
   emulatedVersion: readonly string[] = [];
 
@@ -36,14 +36,14 @@ export class VersionOptions {
   @Check<VersionOptions>((on: boolean, options) => forwardProblem(on, options, 'RuntimeConfigEmulationForwardCompatible'))
   runtimeConfigEmulationForwardCompatible = false;
 
-  /** The minor versions that hold: the compatibility version is the one before the emulated one unless a flag says otherwise. */
+  /** Returns the effective minor versions. The compatibility version defaults to the version before the emulated one. */
   effective(): EmulatedVersion {
     const emulated = numberOr(minorOf(this.emulatedVersion), apiMinor);
     return { emulated, minCompatibility: numberOr(minorOf(this.minCompatibilityVersion), Math.max(oldestEmulatedMinor, emulated - 1)) };
   }
 }
 
-/** The minor version of Kubernetes in the values of a flag; undefined without one, and a text that says what is wrong. */
+/** Returns the minor Kubernetes version in the values of a flag: undefined without a value, a message for an invalid one. */
 function minorOf(texts: readonly string[]): number | string | undefined {
   const [text, second] = texts;
   if (text === undefined) return undefined;

@@ -7,7 +7,7 @@ import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { gitVersion } from '#cmd/version';
 
-/** A page of what this server is made of, for people. It is a path like any other: RBAC says who may see it. */
+/** Status page of the server for people. RBAC authorizes its path like any other. */
 @Controller('kubenest')
 @UseGuards(AuthenticationGuard, AuthorizationGuard)
 export class StatusPageController {

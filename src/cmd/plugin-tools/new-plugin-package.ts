@@ -3,16 +3,16 @@ import { dirname, join } from 'node:path';
 import { sdkVersion } from '#apiserver/plugins/plugin-package';
 import { ownDependency } from './own-dependency.ts';
 
-/** The version of the compiler that the SDK's declarations are made with. */
+/** Version of the compiler that generates the SDK's declarations. */
 const typescript = '6.0.3';
 
 /**
- * Writes a package with one admission plugin, its test, and a configuration file that loads it, into a folder that does not
- * exist or is empty. Returns the files, relative to the folder. Throws an Error for a name that no package can have.
+ * Writes a package with one admission plugin, its test, and a configuration file that loads it. The folder must be empty or not exist.
+ * Returns the paths of the files, relative to the folder. Throws an Error for an invalid package name.
  */
 export async function newPluginPackage(name: string, folder: string): Promise<string[]> {
   if (!/^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/.test(name))
-    throw new Error(`${JSON.stringify(name)} can be no name of a package: small letters, digits, dashes; @scope/name`);
+    throw new Error(`${JSON.stringify(name)} is not a valid package name: use lower-case letters, digits, dashes; @scope/name`);
   const present = await readdir(folder).catch(() => []);
   if (present.length > 0) throw new Error(`${folder} is not empty`);
   const files = templateOf(name, await ownDependency(folder));
@@ -33,7 +33,7 @@ function templateOf(name: string, kubenest: string): Record<string, string> {
     engines: { node: '>=24.18.1' },
     files: ['dist', '!dist/*.test.js'],
     kubenest: { sdk: `^${sdkVersion.split('.')[0]}`, plugins: ['./dist/index.js'] },
-    // `kubenest` comes first: on a Node that is too old it says so.
+    // `kubenest` runs first, because it reports a Node version that is too old.
     scripts: { build: 'tsc', test: 'kubenest version && tsc && node --test "dist/*.test.js"', prepack: 'tsc' },
     devDependencies: { '@types/node': '24.19.2', kubenest, typescript },
     peerDependencies: { kubenest: '*' },

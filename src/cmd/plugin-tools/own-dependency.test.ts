@@ -33,6 +33,6 @@ it('is the folder if the archive is gone', async () => {
   expect(await ownDependency(join(project, 'labels'), own)).toBe('file:../node_modules/kubenest');
 });
 
-it('is the folder of a checkout, which nothing has installed', async () => {
+it('is the folder of a checkout, which is not installed', async () => {
   expect(await ownDependency(join(project, 'labels'), own)).toBe('file:../node_modules/kubenest');
 });

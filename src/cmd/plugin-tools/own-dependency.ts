@@ -8,8 +8,8 @@ interface HiddenLockFile {
 }
 
 /**
- * Returns how a package in a folder depends on the kubenest that runs: by its version if a registry has it, else by the archive that it was
- * installed from, or by the folder where it stands. npm notes where a package is from in node_modules/.package-lock.json.
+ * Returns how a package in a folder depends on the running kubenest: by its version if it comes from a registry, else by the archive that
+ * it was installed from, or by its folder. npm records the source of a package in node_modules/.package-lock.json.
  */
 export async function ownDependency(folder: string, own = packageFolder()): Promise<string> {
   const from = (path: string): string => `file:${relative(resolve(folder), path)}`;
@@ -18,7 +18,7 @@ export async function ownDependency(folder: string, own = packageFolder()): Prom
   const { packages } = JSON.parse(await readFile(installed, 'utf8')) as HiddenLockFile;
   const { version, resolved = '' } = packages?.['node_modules/kubenest'] ?? {};
   if (version !== undefined && /^https?:/.test(resolved)) return version;
-  // A path is relative to the folder of the project.
+  // The path is relative to the folder of the project.
   const archive = resolved.startsWith('file:') ? resolve(own, '../..', resolved.slice('file:'.length)) : undefined;
   return from(archive !== undefined && existsSync(archive) ? archive : own);
 }

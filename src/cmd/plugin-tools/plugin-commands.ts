@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { newPluginPackage } from './new-plugin-package.ts';
 import { integrityOf } from '#apiserver/plugins/plugin-package';
 
-/** `kubenest plugin …`: what authors of plugin packages need. */
+/** Adds `kubenest plugin …`, the tools for authors of plugin packages. */
 export function addPluginCommands(program: Command): void {
-  const plugin = program.command('plugin').description('make and check packages of plugins');
+  const plugin = program.command('plugin').description('create and verify packages of plugins');
   const orTell = async (work: () => void | Promise<void>): Promise<void> => {
     try {
       await work();
@@ -16,8 +16,8 @@ export function addPluginCommands(program: Command): void {
   plugin
     .command('new')
     .description('write a package with one admission plugin, its test and a configuration that loads it')
-    .argument('<name>', 'of the package: small letters, digits, dashes; @scope/name')
-    .argument('[folder]', 'where to write it (default: the name without its scope)')
+    .argument('<name>', 'name of the package: lower-case letters, digits, dashes; @scope/name')
+    .argument('[folder]', 'folder of the package (default: the name without its scope)')
     .action((name: string, folder = name.replace(/^@.*\//, '')) =>
       orTell(async () => {
         const files = await newPluginPackage(name, folder);
@@ -27,7 +27,7 @@ export function addPluginCommands(program: Command): void {
     );
   plugin
     .command('integrity')
-    .description('print what `integrity` of a plugin package in a configuration file must be')
-    .argument('<folder>', 'of the installed package')
+    .description('print the `integrity` of a plugin package for a configuration file')
+    .argument('<folder>', 'folder of the installed package')
     .action((folder: string) => orTell(() => console.log(integrityOf(resolve(folder)))));
 }

@@ -17,13 +17,13 @@ import type { BuiltIns } from '#cmd/modules/built-ins';
 import type { Contributions } from '#cmd/modules/contributions';
 import type { AuditConfig, AuditDelivery } from '#cmd/server-config';
 
-/** What is audited and where to; undefined where there is no policy or no backend. */
+/** Audit policy with its backends; undefined without a policy or a backend. */
 export type ConfiguredAuditing = Auditing | undefined;
 export const ConfiguredAuditing = Symbol('ConfiguredAuditing');
 
 const webhookTimeoutMs = 30_000;
 
-/** How events come to the backends of packages. */
+/** Delivery of events to the backends of packages. */
 const contributedDelivery: AuditDelivery = {
   mode: 'batch',
   batch: { bufferSize: 10_000, maxBatchSize: 400, maxWaitMs: 1_000, throttle: undefined },
@@ -33,15 +33,15 @@ const contributedDelivery: AuditDelivery = {
 interface AuditingParts {
   readonly logger: Logger;
   readonly metrics: AuditMetrics;
-  /** Makes a backend of the server's own by its name, with its configuration. */
+  /** Creates a built-in backend by name with its configuration. */
   newBackend(name: string, configuration: object): AuditBackend;
-  /** How the webhook is reached. */
+  /** Dials the connections to the webhook. */
   readonly dial: Dial | undefined;
-  /** Those of packages. */
+  /** Backends of packages. */
   readonly contributed: readonly AuditBackend[];
 }
 
-/** The policy and the backends behind it; undefined where there is none. Throws where the log cannot be opened. */
+/** Returns the policy and its backends; undefined without a backend. Throws if the log cannot be opened. */
 function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts): Auditing | undefined {
   const { logger, metrics, dial, contributed, newBackend } = parts;
   const backends = contributed.map((backend) => delivering(backend, contributedDelivery, metrics));
@@ -54,13 +54,13 @@ function newAuditing({ policy, log, webhook }: AuditConfig, parts: AuditingParts
   }
   if (backends.length === 0) return undefined;
   const backend = backends.length === 1 ? (backends[0] as AuditBackend) : new UnionBackend(backends);
-  const unsent = (err: unknown): void => logger.error({ err }, 'an answer could not be sent');
-  // What is batched costs a request nothing.
+  const unsent = (err: unknown): void => logger.error({ err }, 'cannot send a response');
+  // Batched events do not delay their requests.
   const ofTurn = log && isForgiving(log.delivery) ? new EventsOfTurn(backend, unsent) : undefined;
   return { metrics, awaitsFirst: awaitsFirst ?? false, policy: new PolicyEvaluator(policy), backend: ofTurn ?? backend, ofTurn };
 }
 
-/** The same with the backends of packages. Throws where there are some, and no policy says what is audited. */
+/** Returns the auditing with the backends of packages. Throws if a package has a backend but no policy is configured. */
 export function newContributedAuditing(
   config: AuditConfig | undefined,
   contributions: Contributions,
@@ -83,12 +83,12 @@ export function newContributedAuditing(
   });
 }
 
-/** Whether a backend that answers at once has nothing to say about the request that an event is of. */
+/** True if a backend processes events at once and its failures do not affect the audited requests. */
 function isForgiving({ mode, truncate }: AuditDelivery): boolean {
   return mode === 'blocking' && truncate === undefined;
 }
 
-/** Truncation is nearest to the backend, batches are made before it. Only `blocking-strict` refuses requests whose events are lost. */
+/** Adds delivery to a backend. Truncation applies last, after batching. Only `blocking-strict` rejects requests whose events are lost. */
 function delivering(backend: AuditBackend, { mode, batch, truncate }: AuditDelivery, metrics: AuditMetrics): AuditBackend {
   const counted = new CountedBackend(backend, backend.name, metrics);
   const truncated = truncate ? new TruncatingBackend(counted, truncate) : counted;
@@ -96,7 +96,7 @@ function delivering(backend: AuditBackend, { mode, batch, truncate }: AuditDeliv
   return mode === 'blocking-strict' ? truncated : new ForgivingBackend(truncated);
 }
 
-/** Waits for the backend, and takes what it lost for stored. Upstream: audit options (ignoreErrorsBackend). */
+/** Waits for the backend, and ignores its errors. Upstream: audit options (ignoreErrorsBackend). */
 class ForgivingBackend implements AuditBackend {
   readonly name: string;
 

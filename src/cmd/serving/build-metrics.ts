@@ -3,7 +3,7 @@ import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { gateStages } from '#cmd/options/feature-options';
 import type { VersionInfo } from '#cmd/version';
 
-/** Go's names of what /version says. */
+/** Go's names of the fields of /version. */
 const buildLabels = {
   build_date: 'buildDate',
   compiler: 'compiler',
@@ -16,14 +16,17 @@ const buildLabels = {
   platform: 'platform',
 } as const;
 
-/** Which version it acts as, and which ones it gets on with. */
+/** Labels of the emulated and the compatible versions. */
 const compatibilityLabels: Readonly<Record<string, (info: VersionInfo) => string>> = {
   binary: ({ gitVersion = '' }) => gitVersion.slice(1),
   emulation: ({ emulationMajor, emulationMinor }) => `${emulationMajor}.${emulationMinor}`,
   min_compat: ({ minCompatibilityMajor, minCompatibilityMinor }) => `${minCompatibilityMajor}.${minCompatibilityMinor}`,
 };
 
-/** Which version this is, and which features are on. Upstream: component-base/metrics/prometheus (version, compatversion, feature). */
+/**
+ * Registers metrics of the version and of the enabled features. Upstream: component-base/metrics/prometheus (version, compatversion,
+ * feature).
+ */
 export function registerBuildMetrics(registry: Registry, info: VersionInfo, features: FeatureGates): void {
   registry.registerMetric(
     new Gauge({

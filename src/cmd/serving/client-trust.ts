@@ -4,15 +4,15 @@ import type { AuthenticationConfig, ServerConfig } from '#cmd/server-config';
 
 /** Authorities that may change while the server runs. */
 export interface Authorities {
-  /** Of client certificates. */
+  /** Authorities of client certificates. */
   readonly client: ClientAuthorities | undefined;
-  /** Of front proxies. */
+  /** Authorities of front proxies. */
   readonly requestHeader: ClientAuthorities | undefined;
 }
 
 /**
- * Whose certificates clients and front proxies show. What the handshake asks them for and what authenticators take is one
- * thing, which files of this server and the server that it delegates to may change.
+ * Trusted authorities of client and front proxy certificates. Handshakes and authenticators share them. Files of this server and of the
+ * server that it delegates to may change them.
  */
 export class ClientTrust {
   readonly authorities: Authorities;
@@ -30,22 +30,25 @@ export class ClientTrust {
     };
   }
 
-  /** Trusts what the server's own files name now. */
+  /** Applies the authorities in the server's own files. */
   readFiles({ clientCa }: TlsOptions): void {
     if (clientCa === undefined) return;
     this.#own = clientCa;
     this.#reload();
   }
 
-  /** Trusts what the configuration names now. Throws where front proxies come or go or say it in other headers: that needs a start. */
+  /**
+   * Applies the authorities in the configuration. Throws if front proxies are added or removed or use other headers, which requires a
+   * restart.
+   */
   follow(next: AuthenticationConfig): void {
     if (headersOf(next) !== headersOf(this.#authentication))
-      throw new Error('the headers of front proxies have changed: this needs a restart');
+      throw new Error('the request headers of front proxies have changed: restart the server to apply them');
     this.#authentication = next;
     this.#reload();
   }
 
-  /** The options of a handshake that asks clients for certificates of all these authorities. */
+  /** Returns handshake options that request client certificates of all these authorities. */
   asking<T extends TlsOptions>(tls: T): T {
     const bundles = [this.#clients(), this.#authentication.requestHeader?.clientCa].filter((bundle) => bundle !== undefined);
     return { ...tls, clientCa: bundles.length > 0 ? bundles.join('\n') : undefined };

@@ -17,11 +17,14 @@ export interface DebuggingRoutes {
   readonly hasCbor: boolean;
   readonly features: FeatureGates;
   setVerbosity(verbosity: number): void;
-  /** The paths that are shown at `/`. */
+  /** Returns the paths that `/` lists. */
   listed(): Iterable<string>;
 }
 
-/** How the server runs: metrics, /statusz, /flagz and what is below /debug. Upstream: apiserver/pkg/server/config.go (installAPI). */
+/**
+ * Installs the debugging endpoints: metrics, /statusz, /flagz and the paths below /debug. Upstream: apiserver/pkg/server/config.go
+ * (installAPI).
+ */
 export function installDebugging({ mux, indicators }: GenericServer, routes: DebuggingRoutes): void {
   const { registry, config, hasCbor } = routes;
   if (config.profiling) {

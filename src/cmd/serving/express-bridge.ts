@@ -17,8 +17,8 @@ interface ExpressLike {
 }
 
 /**
- * Lets Express serve what is neither a resource nor a path of the mux: pages of Nest controllers. It gets HTTP/1.1 requests
- * without a body as they are; others, which Express cannot take, over a pair of connected streams inside the process.
+ * Lets Express serve the paths of Nest controllers, which are neither resources nor paths of the mux. Express receives HTTP/1.1 requests
+ * without a body directly. It cannot process other requests, which are therefore sent over a pair of connected in-process streams.
  */
 export function bridgeExpress(server: GenericServer, adapter: Pick<HttpServer, 'getInstance'>): void {
   const express = adapter.getInstance() as ExpressLike;

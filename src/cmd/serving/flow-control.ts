@@ -18,7 +18,7 @@ const adjustmentMs = 10_000;
 
 export interface RunningFlowControl {
   readonly control: FlowControl;
-  /** To be called once flow schemas and priority levels can be read. */
+  /** Starts following flow schemas and priority levels; call it once they can be read. */
   follow(): void;
 }
 export const RunningFlowControl = Symbol('RunningFlowControl');
@@ -31,7 +31,7 @@ export interface FlowControlParts {
   readonly shutdown: AbortSignal;
 }
 
-/** Priority and fairness over the server's own flow schemas and priority levels. */
+/** Creates priority and fairness that follows the server's own flow schemas and priority levels. */
 export function newFlowControl({ config, informers, storage, registry, shutdown }: FlowControlParts): RunningFlowControl {
   const controller = new FlowController(config.maxInFlight + config.maxMutatingInFlight);
   const watches = new WatchTracker();
@@ -48,7 +48,7 @@ export function newFlowControl({ config, informers, storage, registry, shutdown 
       const schemas = informers.for<FlowSchema>({ group, resource: 'flowschemas' });
       const levels = informers.for<PriorityLevelConfiguration>({ group, resource: 'prioritylevelconfigurations' });
       const configure = onceATurn(() => {
-        // A change of the last moment finds the caches closed.
+        // The caches are already closed if a change arrives during shutdown.
         if (!shutdown.aborted) controller.configure(schemas.list(), levels.list());
       });
       const subscriptions = [schemas.subscribe(configure), levels.subscribe(configure)];
@@ -65,7 +65,7 @@ export function newFlowControl({ config, informers, storage, registry, shutdown 
   };
 }
 
-/** Changes that come together are taken over together. */
+/** Coalesces the changes of one turn of the event loop into one call. */
 function onceATurn(work: () => void): () => void {
   let pending = false;
   return () => {
@@ -78,7 +78,7 @@ function onceATurn(work: () => void): () => void {
   };
 }
 
-/** Caches by resource, found when they are first asked for. */
+/** Returns statistics of the caches by resource; each cache is looked up on first use. */
 function statsOf(storage: StorageFactory): ObjectStats {
   const caches = new Map<string, Cacher>();
   return ({ group, resource }) => {

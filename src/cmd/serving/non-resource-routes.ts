@@ -19,7 +19,7 @@ import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { installDiscovery } from '#apiserver/endpoints/discovery/routes';
 import { type DebuggingRoutes, installDebugging } from './debugging-routes.ts';
 
-/** Where kinds that come and go are made known. */
+/** Documents in which dynamic kinds are published. */
 export interface Published {
   readonly discovery: DiscoveryRegistry;
   readonly openApi: OpenApiRegistry;
@@ -27,7 +27,7 @@ export interface Published {
 
 export const Published = Symbol('Published');
 
-/** /, /version, what tells how the server runs, and discovery. Upstream: apiserver/pkg/server/routes. */
+/** Installs /, /version, the debugging endpoints and discovery. Upstream: apiserver/pkg/server/routes. */
 export function installNonResourceRoutes(
   server: GenericServer,
   scheme: Scheme,
@@ -50,7 +50,7 @@ export function installNonResourceRoutes(
   openApi.set('aggregator', groupDocuments(served([apiRegistrationGroup]), aggregatorTables, hasCbor));
   installOpenApi(mux, openApi);
   const discovery = new DiscoveryRegistry();
-  // What other servers answer for comes before all.
+  // Groups of extension servers precede all others.
   discovery.set('aggregator', []);
   discovery.set('kubernetes', scheme.groups);
   installDiscovery(server.mux, discovery, server.director.notFound, hasCbor);

@@ -12,8 +12,8 @@ import type { ServiceAccountTokensConfig } from '#cmd/server-config';
 const keySetPath = '/openid/v1/jwks';
 
 /**
- * Serves what others need to verify tokens of service accounts. As upstream, an issuer that OpenID does not know is told in
- * the log, and nothing is served. Upstream: kubernetes/pkg/routes/openidmetadata.go.
+ * Serves the documents that clients need to verify service account tokens. As upstream, an issuer that is not valid for OpenID is logged
+ * and nothing is served. Upstream: kubernetes/pkg/routes/openidmetadata.go.
  */
 export function installOpenIdRoutes(
   server: GenericServer,
@@ -27,7 +27,7 @@ export function installOpenIdRoutes(
   try {
     metadata();
   } catch (error) {
-    log.warn({ reason: (error as Error).message }, 'the keys of service accounts are not published');
+    log.warn({ reason: (error as Error).message }, 'the service account keys are not published');
     return;
   }
   const serve =

@@ -9,7 +9,10 @@ export interface Tracing extends AsyncDisposable {
 
 export const Tracing = Symbol('Tracing');
 
-/** Sends spans of requests to a collector; what does so is loaded by those only who have one. Upstream: apiserver/pkg/server/options/tracing.go. */
+/**
+ * Exports request spans to a collector. The exporter is loaded only if a collector is configured. Upstream:
+ * apiserver/pkg/server/options/tracing.go.
+ */
 export async function newTracing(config: TracingConfig, log: Logger, apiServerId: string, dial: Dial | undefined): Promise<Tracing> {
   const [{ SpanExporter }, { keyValues }] = await Promise.all([
     import('#apiserver/tracing/span-exporter'),

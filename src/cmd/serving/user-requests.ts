@@ -3,7 +3,7 @@ import type { Exchange } from '#apiserver/request/exchange';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { ServerPart } from '#cmd/modules/server-part';
 
-/** Requests in process for a known user. Plugins, which the server is made of, hold it before the server exists, and use it once it serves. */
+/** In-process requests for an authenticated user. Plugins receive it before the server exists, and can use it once the server serves. */
 @ServerPart()
 export class UserRequests implements ServerPart {
   #server: GenericServer | undefined;
@@ -13,7 +13,7 @@ export class UserRequests implements ServerPart {
   }
 
   readonly serve = (exchange: Exchange, user: UserInfo): void => {
-    if (!this.#server) throw new Error('requests of plugins cannot be served before the server starts');
+    if (!this.#server) throw new Error('plugins cannot send requests before the server starts');
     this.#server.serveAs(exchange, user);
   };
 }

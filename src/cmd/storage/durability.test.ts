@@ -4,7 +4,7 @@ import type { HealthCheck } from '#apiserver/server/healthz/health-checks';
 import type { Durability } from '#apiserver/storage/storage';
 import { tellDurability } from './durability.ts';
 
-/** A store whose settings change, and what is told of it. */
+/** A store with variable settings, and the recorded reports. */
 function told(durability: Durability) {
   const lines: string[] = [];
   const checks: HealthCheck[] = [];
@@ -33,7 +33,7 @@ function told(durability: Durability) {
 
 const lasting: Durability = { isDurable: true, detail: 'synced', losses: 0 };
 
-it('what is so now is in the check and the metric, and in the log once', async () => {
+it('reports the present durability by the check and the metric, and logs each change once', async () => {
   const { lines, checks, metric, change } = told(lasting);
   expect([checks(), await metric('kubenest_storage_durable')]).toEqual([['storage-durable'], [1]]);
   change({ isDurable: false, detail: 'appendfsync no' });
@@ -42,18 +42,18 @@ it('what is so now is in the check and the metric, and in the log once', async (
   change(lasting);
   expect([checks(), await metric('kubenest_storage_durable')]).toEqual([['storage-durable'], [1]]);
   expect(lines).toEqual([
-    'info acknowledged writes last {"detail":"synced"}',
+    'info acknowledged writes are durable {"detail":"synced"}',
     'warn acknowledged writes may be lost {"detail":"appendfsync no"}',
-    'info acknowledged writes last {"detail":"synced"}',
+    'info acknowledged writes are durable {"detail":"synced"}',
   ]);
 });
 
-it('a loss is told, also one that was found when the store was opened', async () => {
+it('reports a loss, also one that was found when the store was opened', async () => {
   const { lines, metric, change } = told({ ...lasting, losses: 1 });
   const loss = (losses: number) =>
-    `warn the store is without writes that it may have acknowledged: revisions were raised, and watches begin anew {"losses":${losses}}`;
+    `warn the store lacks writes that it may have acknowledged: its revision was raised, and watches restart {"losses":${losses}}`;
   expect(await metric('kubenest_storage_losses_total')).toEqual([1]);
   change({ losses: 2 });
   expect(await metric('kubenest_storage_losses_total')).toEqual([2]);
-  expect(lines).toEqual([loss(1), 'info acknowledged writes last {"detail":"synced"}', loss(2)]);
+  expect(lines).toEqual([loss(1), 'info acknowledged writes are durable {"detail":"synced"}', loss(2)]);
 });

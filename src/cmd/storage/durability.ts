@@ -4,8 +4,8 @@ import type { Durability, Storage } from '#apiserver/storage/storage';
 import type { Log } from '#cmd/logging/log';
 
 /**
- * Tells where everybody looks whether acknowledged writes last, and whether some were lost, of a backend for which that is a matter of
- * settings elsewhere: in the log when it changes, as metrics, and by the name of a condition in /readyz?verbose.
+ * Reports whether acknowledged writes are durable and whether writes were lost, for a backend whose durability depends on external
+ * settings. Reports go to the log on changes, to metrics, and to the name of a condition in /readyz?verbose.
  */
 export function tellDurability(
   server: Pick<GenericServer, 'addReadyCheck'>,
@@ -19,9 +19,9 @@ export function tellDurability(
     const now = durability();
     const { isDurable, detail, losses } = now;
     if (losses > (told?.losses ?? 0))
-      log.warn({ losses }, 'the store is without writes that it may have acknowledged: revisions were raised, and watches begin anew');
+      log.warn({ losses }, 'the store lacks writes that it may have acknowledged: its revision was raised, and watches restart');
     if (isDurable !== told?.isDurable || detail !== told.detail) {
-      if (isDurable) log.info({ detail }, 'acknowledged writes last');
+      if (isDurable) log.info({ detail }, 'acknowledged writes are durable');
       else log.warn({ detail }, 'acknowledged writes may be lost');
     }
     told = now;
@@ -37,7 +37,7 @@ export function tellDurability(
   registry.registerMetric(
     new Gauge({
       name: 'kubenest_storage_durable',
-      help: 'Whether acknowledged writes last, as far as the settings of the storage say: 1 or 0.',
+      help: '1 if acknowledged writes are durable according to the settings of the storage, otherwise 0.',
       registers: [],
       collect() {
         this.set(durability().isDurable ? 1 : 0);
@@ -47,7 +47,7 @@ export function tellDurability(
   registry.registerMetric(
     new Counter({
       name: 'kubenest_storage_losses_total',
-      help: 'How often the storage was found to be without writes that it may have acknowledged.',
+      help: 'Number of times that the storage was found to lack writes that it may have acknowledged.',
       registers: [],
       collect() {
         this.reset();

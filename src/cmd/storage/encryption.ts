@@ -21,7 +21,7 @@ export interface EncryptionParts {
   readonly apiServerId: string;
 }
 
-/** What is encrypted at rest: the store that does it, and the key services that it asks. */
+/** Encryption at rest: the encrypting stores, and the key services that they use. */
 export class Encryption implements AsyncDisposable {
   readonly storage: EncryptedStorage;
   readonly #parts: EncryptionParts;
@@ -29,7 +29,7 @@ export class Encryption implements AsyncDisposable {
   readonly #transformations: TransformationMetrics;
   #providers: KmsProviders;
   #transformersOf: TransformersOf = () => undefined;
-  /** One for the process: metrics are registered once. */
+  /** Shared by all configurations of the process, because metrics can be registered only once. */
   #metrics: KmsMetrics | undefined;
 
   private constructor(parts: EncryptionParts) {
@@ -39,7 +39,7 @@ export class Encryption implements AsyncDisposable {
     this.storage = new EncryptedStorage(parts.storage, () => undefined);
   }
 
-  /** Resolves once each key service was asked for a first key, whether or not it gave one. */
+  /** Opens the encryption. Resolves after each key service was asked for a first key, even if the request failed. */
   static async open(rules: readonly EncryptionRule[], parts: EncryptionParts): Promise<Encryption> {
     const encryption = new Encryption(parts);
     encryption.#use(rules, await encryption.#connect(rules));
@@ -50,17 +50,17 @@ export class Encryption implements AsyncDisposable {
     return this.#providers.all.length > 0;
   }
 
-  /** Whether all key services are well. Upstream: apiserver/pkg/server/options/encryptionconfig/config.go (kmsHealthChecker). */
+  /** Checks that all key services are healthy. Upstream: apiserver/pkg/server/options/encryptionconfig/config.go (kmsHealthChecker). */
   readonly healthCheck: HealthCheck = { name: 'kms-providers', check: () => this.#providers.check() };
 
-  /** Encrypts what is written to another store by the same rules. */
+  /** Wraps another store with encryption by the same rules. */
   wrap(storage: Storage & Partial<CommitFeed>): EncryptedStorage {
     const wrapped = new EncryptedStorage(storage, this.#transformersOf);
     this.#others.push(wrapped);
     return wrapped;
   }
 
-  /** Encrypts by other rules from the next write on. Rejects, and changes nothing, if a key service of theirs is not well. */
+  /** Applies new rules from the next write on. Rejects, without a change, if one of their key services is unhealthy. */
   async replace(rules: readonly EncryptionRule[]): Promise<void> {
     const next = await this.#connect(rules);
     try {
@@ -71,7 +71,7 @@ export class Encryption implements AsyncDisposable {
     }
     const before = this.#providers;
     this.#use(rules, next);
-    // What is being read goes on.
+    // Running reads may still use the previous key services.
     systemClock.after(before.graceMs, () => void before[Symbol.asyncDispose]());
   }
 
@@ -110,14 +110,14 @@ export class Encryption implements AsyncDisposable {
   }
 }
 
-/** The key services of one configuration. */
+/** Key services of one configuration. */
 class KmsProviders implements AsyncDisposable {
   constructor(
     readonly configurations: readonly KmsConfiguration[],
     readonly all: readonly KmsProvider[],
   ) {}
 
-  /** How long requests may still need them: twice their timeouts. */
+  /** Time for which running requests may still use them: twice their timeouts. */
   get graceMs(): number {
     return 2 * this.configurations.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0);
   }
@@ -126,7 +126,7 @@ class KmsProviders implements AsyncDisposable {
     return this.all[this.configurations.indexOf(configuration)] as KmsProvider;
   }
 
-  /** Rejects with what is wrong with those that are not well, by their numbers. */
+  /** Rejects with the problems of unhealthy services, by their numbers. */
   async check(): Promise<void> {
     const results = await Promise.allSettled(this.all.map((provider) => provider.check()));
     const problems = results.flatMap((result, i) =>
@@ -145,8 +145,8 @@ function isKms(provider: Transformer | KmsConfiguration): provider is KmsConfigu
 }
 
 /**
- * How values are written, by their keys. Built-in resources are found by where they are stored; other keys of two segments
- * or more, `/example.com/widgets/…`, are of custom resources. What is no resource stays as it is.
+ * Returns the transformers of values by key. Built-in resources are identified by their storage path; other keys with at least two
+ * segments, `/example.com/widgets/…`, belong to custom resources. Values of other keys are stored unchanged.
  */
 function transformersFor(
   rules: readonly EncryptionRule[],

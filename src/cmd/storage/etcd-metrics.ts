@@ -12,7 +12,7 @@ interface Operations {
   errors: number;
 }
 
-/** Counts and times what an etcd is asked, by operation and resource. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
+/** Counts and times etcd requests by operation and resource. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
 export function registerEtcdMetrics(registry: Registry, scheme: Scheme): NonNullable<EtcdStorageOptions['onOperation']> {
   const all = new Map<string, Operations>();
   const resourceOf = resourcesByPlace(scheme);

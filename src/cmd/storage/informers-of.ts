@@ -4,7 +4,7 @@ import type { Scheme } from '#apiserver/registry/scheme';
 import type { StorageFactory } from '#apiserver/registry/storage-factory';
 import type { Store } from '#apiserver/registry/store';
 
-/** Informers over the watch caches. `storeOf`: stores of resources that the scheme does not have. */
+/** Creates informers over the watch caches. `storeOf`: returns the stores of resources that are not in the scheme. */
 export function informersOf(scheme: Scheme, storage: StorageFactory, storeOf: (resource: GroupResource) => Store | undefined): Informers {
   return {
     for<T extends KubeObject>(resource: GroupResource): Informer<T> {

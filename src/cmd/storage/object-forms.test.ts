@@ -25,7 +25,7 @@ function line(object: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(object)}\n`);
 }
 
-describe('the form of what is stored', () => {
+describe('the stored form', () => {
   const configMap = {
     kind: 'ConfigMap',
     apiVersion: 'v1',
@@ -35,7 +35,7 @@ describe('the form of what is stored', () => {
   it.each([
     { name: 'protobuf', forms: protobuf, isBinary: true },
     { name: 'JSON', forms: json, isBinary: false },
-  ])('of $name is read by both, at the revision of the record', ({ forms, isBinary }) => {
+  ])('is readable for $name by both media types, at the revision of the record', ({ forms, isBinary }) => {
     const stored = forms('/configmaps/default/a')!.toStorage(line(configMap));
     expect(isProtobuf(stored)).toBe(isBinary);
     expect(stored.includes('resourceVersion')).toBe(false);
@@ -57,7 +57,7 @@ describe('the form of what is stored', () => {
     expect(protobufKind(stored)).toEqual({ apiVersion, kind });
   });
 
-  it('of an older version is converted', () => {
+  it('is converted from an older version', () => {
     const stored = line({
       kind: 'HorizontalPodAutoscaler',
       apiVersion: 'autoscaling/v1',
@@ -68,7 +68,7 @@ describe('the form of what is stored', () => {
     expect(read).toMatchObject({ apiVersion: 'autoscaling/v2', spec: { metrics: [{ type: 'Resource', resource: { name: 'cpu' } }] } });
   });
 
-  it('of a definition in v1beta1 has in each version what was there once', () => {
+  it('has the top-level fields of a v1beta1 definition in each version', () => {
     const stored = line({
       kind: 'CustomResourceDefinition',
       apiVersion: 'apiextensions.k8s.io/v1beta1',
@@ -110,12 +110,12 @@ describe('the form of what is stored', () => {
     expect(written.apiVersion).toBe('apiextensions.k8s.io/v1');
   });
 
-  it('of a version that nobody knows is told', () => {
+  it('fails with an error for an unknown version', () => {
     const stored = line({ kind: 'ConfigMap', apiVersion: 'v9', metadata: { name: 'a' } });
-    expect(() => protobuf('/configmaps/default/a')!.fromStorage(stored, 3)).toThrow('no kind is registered for what is stored as "v9"');
+    expect(() => protobuf('/configmaps/default/a')!.fromStorage(stored, 3)).toThrow('unknown stored version "v9"');
   });
 
-  it('of custom resources is their JSON, with each digit', () => {
+  it('preserves the JSON of custom resources, with each digit', () => {
     const form = protobuf('/example.com/widgets/default/a')!;
     const served =
       '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","resourceVersion":"7"},"spec":{"n":9007199254740993}}\n';
@@ -126,7 +126,7 @@ describe('the form of what is stored', () => {
     );
   });
 
-  it('of custom resources is CBOR where its gate is on, and that is read without it', () => {
+  it('is CBOR for custom resources if the gate is enabled, and readable without the gate', () => {
     const key = '/example.com/widgets/default/a';
     const object = {
       apiVersion: 'example.com/v1',
@@ -144,13 +144,13 @@ describe('the form of what is stored', () => {
     }
   });
 
-  it('is left alone where a key is of no resource', () => {
+  it('is unchanged for a key that belongs to no resource', () => {
     expect(protobuf('/kubenest/something')).toBeUndefined();
   });
 });
 
-it('an object is brought into its form once, however often the store asks for it at another revision', async () => {
-  /** As etcd: it learns the revision by the write, and asks again for the answer. */
+it('computes the stored form of an object once, however often the store requests another revision', async () => {
+  /** A store that, like etcd, learns the revision from the write and then requests the value again for the response. */
   class LateStorage extends FakeStorage {
     override async create(key: string, encode: Encode): Promise<StorageRecord> {
       const guessed = encode(5);

@@ -17,19 +17,19 @@ import { placeOf, resourcesByPlace } from './stored-resources.ts';
 
 export type StorageMediaType = 'application/json' | 'application/vnd.kubernetes.protobuf';
 
-/** What kube-apiserver keeps in its store though no API serves it. */
+/** Resources that kube-apiserver stores although no API serves them. */
 const unserved: Readonly<Record<string, string>> = {
   ranges: 'core_v1.RangeAllocation',
   masterleases: 'core_v1.Endpoints',
   peerserverleases: 'core_v1.Endpoints',
 };
 
-/** Versions that are stored as JSON and no longer served, and how they become those that are. */
+/** Versions that are stored as JSON and no longer served, with their conversions to served versions. */
 const unservedVersions: ReadonlyMap<string, (object: KubeObject) => KubeObject> = new Map([
   ['apiextensions.k8s.io/v1beta1 CustomResourceDefinition', definitionOfV1beta1],
 ]);
 
-/** The versions of a kind that are read where they are stored, and that no server serves. */
+/** Returns the versions of a kind that can be read from the store although no server serves them. */
 export function unservedVersionsOf({ group, kind }: GroupKind): string[] {
   return [...unservedVersions.keys()].flatMap((stored) => {
     const [apiVersion = '', storedKind] = stored.split(' ');
@@ -39,8 +39,9 @@ export function unservedVersionsOf({ group, kind }: GroupKind): string[] {
 }
 
 /**
- * The forms in which kube-apiserver stores objects, by their keys: built-in resources in the media type, those of the apiextensions and
- * aggregator servers (their places begin with the group) in JSON, custom resources in JSON or, where the gate of CBOR is on, in CBOR. All of these are read.
+ * Returns the forms in which kube-apiserver stores objects, by key: built-in resources in the media type, resources of the apiextensions
+ * and aggregator servers (whose paths begin with the group) in JSON, custom resources in JSON or, with the CBOR gate enabled, in CBOR. All
+ * of these forms are readable.
  */
 export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType, hasCbor = false): (key: string) => ObjectForm | undefined {
   const resourceOf = resourcesByPlace(scheme);
@@ -63,8 +64,8 @@ export function objectFormsFor(scheme: Scheme, mediaType: StorageMediaType, hasC
 }
 
 /**
- * A store whose values are JSON with their resourceVersion, whatever is stored: `mediaType` is undefined where that is it. `hasCbor`: custom resources are
- * stored in CBOR.
+ * Wraps a store so that its values are JSON with their resourceVersion, whatever form is stored. `mediaType` is undefined if the store
+ * already holds that form. `hasCbor`: custom resources are stored as CBOR.
  */
 export function objectsIn(
   storage: Storage & Partial<CommitFeed>,
@@ -85,7 +86,7 @@ function storedType(
   };
 }
 
-/** Custom resources are JSON here and there; the numbers in it are left as they are. */
+/** Custom resources are JSON in both forms; their numbers are preserved unchanged. */
 const customForm: ObjectForm = {
   toStorage: withoutResourceVersion,
   fromStorage: (stored, revision) => withResourceVersion(isCbor(stored) ? jsonOfCbor(stored) : stored, revision),
@@ -105,7 +106,7 @@ interface TypedFormOptions {
   readonly type: StructType;
   readonly apiVersion: string;
   readonly mediaType: StorageMediaType;
-  /** Where other versions are looked for in which objects may be stored. */
+  /** Scheme in which other stored versions are looked up. */
   readonly scheme?: Scheme | undefined;
   readonly resource?: ResourceDefinition | undefined;
 }
@@ -151,11 +152,11 @@ class TypedForm implements ObjectForm {
       throw new Error(`it is a ${apiVersion} ${kind}, not a ${this.options.apiVersion} ${resource.kind}`);
   }
 
-  /** Throws for a version that is not known. */
+  /** Returns the type and conversion of another version. Throws for an unknown version. */
   #otherVersion(apiVersion: string): { type: StructType; toStorage: (object: KubeObject) => KubeObject } {
     const { scheme, resource } = this.options;
     const found = resource && scheme?.definition({ ...parseGroupVersion(apiVersion), resource: resource.resource });
-    if (!scheme || !found) throw new Error(`no kind is registered for what is stored as ${JSON.stringify(apiVersion)}`);
+    if (!scheme || !found) throw new Error(`unknown stored version ${JSON.stringify(apiVersion)}`);
     return {
       type: scheme.schemasOf(found.group).struct(found.schema),
       toStorage: (object) => found.storageVersion?.conversion.toStorage(object) ?? object,

@@ -4,8 +4,8 @@ import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import { storageBackends, storageOptionsOf } from './storage-backends.ts';
 
 /**
- * Opens the backend that holds the objects. `dial` makes the connections to an etcd, `onOperation` is called after each operation of one.
- * `backends`: where the backend is looked up. Rejects with a StorageError where it cannot be opened.
+ * Opens the storage backend. `dial` creates the connections to an etcd, and `onOperation` is called after each etcd operation. `backends`:
+ * the available backends. Rejects with a StorageError if the backend cannot be opened.
  */
 export async function openStorage(
   config: StorageConfig,

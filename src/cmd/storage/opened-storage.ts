@@ -20,23 +20,23 @@ export interface OpenedStorageParts {
   readonly features: FeatureGates;
   readonly log: Log;
   readonly egress: EgressSelector | undefined;
-  /** Where backends are looked up. */
+  /** Available backends. */
   readonly backends: readonly object[];
 }
 
 type Backend = Storage & Partial<CommitFeed>;
 
-/** The open storage: the backend, what encrypts its values, and the backends of single resources. */
+/** The open storage: the backend, the encryption of its values, and the backends of single resources. */
 export class OpenedStorage implements AsyncDisposable {
   private constructor(
-    /** Values in the forms that stores and caches read. */
+    /** Values in the form that stores and caches read. */
     readonly objects: Backend,
     readonly encryption: Encryption | undefined,
     readonly overrides: StorageOverrides | undefined,
     private readonly opened: AsyncDisposableStack,
   ) {}
 
-  /** Rejects with a StorageError where a backend cannot be opened; nothing is left open then. */
+  /** Opens the storage. Rejects with a StorageError, and leaves nothing open, if a backend cannot be opened. */
   static async open(
     config: ServerConfig['storage'],
     { scheme, registry, features, log, egress, backends }: OpenedStorageParts,

@@ -3,7 +3,7 @@ import { type StorageBackendOptions, storageBackend } from '#apiserver/storage/s
 import type { EtcdConfig, RedisConfig } from '#cmd/server-config';
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 
-/** The server's own backends, by the names that StorageConfig has for them. Only the one that is opened is loaded. */
+/** Built-in backends, by their names in StorageConfig. Only the opened backend is loaded. */
 export const storageBackends: readonly ContributedValue[] = [
   storageBackend<{ readonly file: string | undefined }>({
     name: 'embedded',
@@ -28,7 +28,7 @@ export const storageBackends: readonly ContributedValue[] = [
   }),
 ];
 
-/** What each of them opens by. */
+/** Returns the options with which a backend is opened. */
 export function storageOptionsOf(backend: object): StorageBackendOptions {
   return describe(backend)?.options as StorageBackendOptions;
 }

@@ -7,7 +7,7 @@ import { tellDurability } from './durability.ts';
 import type { OpenedStorage } from './opened-storage.ts';
 import { StorageHealth } from './storage-health.ts';
 
-/** The health checks of the storage, under upstream's names. */
+/** Health checks of the storage, under upstream's names. */
 @ServerPart()
 export class StorageChecks implements ServerPart, Disposable {
   readonly #health: StorageHealth;

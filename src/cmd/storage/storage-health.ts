@@ -3,13 +3,13 @@ import { NoSpaceError } from '#apiserver/storage/errors';
 import type { Storage } from '#apiserver/storage/storage';
 import type { Log } from '#cmd/logging/log';
 
-/** How often it is looked whether there is room, also where nobody asks for the server's health. */
+/** Interval of the space check, which runs even if no client requests the server's health. */
 const lookMs = 10_000;
 
 /**
- * The storage as a condition of the server. One that lacks nothing but room is alive and ready: it serves reads, watches and deletions, and no
- * restart would make room; kube-apiserver says the same of an etcd under its NOSPACE alarm, of which it reads a key. The lack is told by the log
- * and by a metric.
+ * Health of the storage. A server whose storage only lacks space is alive and ready: it serves reads, watches and deletions, and a restart
+ * would not free space. kube-apiserver reports the same for an etcd with a NOSPACE alarm, because its check only reads a key. The log and a
+ * metric report the lack of space.
  */
 export class StorageHealth {
   readonly #storage: Storage;
@@ -24,7 +24,7 @@ export class StorageHealth {
     registry.registerMetric(
       new Gauge({
         name: 'kubenest_storage_full',
-        help: 'Whether the storage lacked room when it was last looked at, and refuses all writes but deletions: 1 or 0.',
+        help: '1 if the storage lacked space at the last check and rejects all writes except deletions, otherwise 0.',
         registers: [],
         collect() {
           this.set(isFull() ? 1 : 0);
@@ -34,7 +34,7 @@ export class StorageHealth {
     this.#timer = setInterval(() => void this.check(undefined).catch(() => {}), lookMs).unref();
   }
 
-  /** Rejects with what else is wrong. */
+  /** Checks the storage. Rejects with any problem other than a lack of space. */
   async check(timeoutMs: number | undefined): Promise<void> {
     try {
       await this.#storage.healthy(timeoutMs);
@@ -52,7 +52,8 @@ export class StorageHealth {
   #note(lack: NoSpaceError | undefined): void {
     if (this.#isFull === (lack !== undefined)) return;
     this.#isFull = lack !== undefined;
-    if (lack) this.#log.error({ reason: lack.message }, 'the storage is full: writes but deletions are refused until there is room');
-    else this.#log.info({}, 'the storage has room again');
+    if (lack)
+      this.#log.error({ reason: lack.message }, 'the storage is full: all writes except deletions are rejected until space is available');
+    else this.#log.info({}, 'the storage has space again');
   }
 }

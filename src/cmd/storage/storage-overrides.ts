@@ -6,17 +6,17 @@ import type { EtcdConfig, StorageOverride } from '#cmd/server-config';
 type Opened = Storage & Partial<CommitFeed>;
 
 /**
- * Stores of single resources beside the one of all others: resources of the same servers share one.
- * Upstream: apiserver/pkg/server/options/etcd.go (EtcdServersOverrides).
+ * Stores of single resources beside the common store. Resources with the same servers share a store. Upstream:
+ * apiserver/pkg/server/options/etcd.go (EtcdServersOverrides).
  */
 export class StorageOverrides {
   private constructor(
     private readonly stores: readonly Opened[],
-    /** By the place where objects are stored. */
+    /** Stores by the storage path of objects. */
     readonly byPlace: ReadonlyMap<string, Opened>,
   ) {}
 
-  /** `open`: opens the store of some servers. Rejects if one of them cannot be opened, and leaves none open. */
+  /** Opens the stores. `open`: opens the store of a list of servers. Rejects, and leaves none open, if one of them cannot be opened. */
   static async open(
     overrides: readonly StorageOverride[],
     scheme: Scheme,

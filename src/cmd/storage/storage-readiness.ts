@@ -11,16 +11,20 @@ const defaultTimeoutMs = 60_000;
 export interface StorageReadinessParts {
   readonly storage: StorageFactory;
   readonly log: Log;
-  /** `--storage-initialization-timeout`; 0: it does not wait; undefined: upstream's default. */
+  /** `--storage-initialization-timeout`; 0: no wait; undefined: upstream's default. */
   readonly timeoutMs: number | undefined;
-  /** False with the gate WatchCacheInitializationPostStartHook off: the start waits for nothing, and /readyz tells all the same. */
+  /**
+   * False with the gate WatchCacheInitializationPostStartHook disabled: the start does not wait, but /readyz still reports unread
+   * resources.
+   */
   readonly waits: boolean;
 }
 
 /**
- * The start waits until all that is stored has been read, and goes on after a while without what cannot be read (the key service that
- * decrypts it is not there, say): requests for that learn why, those for everything else are served, and /readyz names it until it can be.
- * Upstream: apiserver/pkg/server/storage_readiness_hook.go, healthz.go (informer-sync).
+ * Delays the end of the start until all stored objects have been read, or until a timeout if some cannot be read (for example because the
+ * key service that decrypts them is unavailable). After the timeout, requests for unread resources fail with the reason, requests for all
+ * others are served, and /readyz lists the unread resources. Upstream: apiserver/pkg/server/storage_readiness_hook.go, healthz.go
+ * (informer-sync).
  */
 @ServerPart()
 export class StorageReadiness implements ServerPart {
@@ -41,11 +45,11 @@ export class StorageReadiness implements ServerPart {
     const { storage, log, timeoutMs = defaultTimeoutMs } = this.parts;
     const ready = storage.whenReady();
     ready.catch(() => {});
-    // It ends with the server, too.
+    // The timer also ends when the server shuts down.
     const isOver = setTimeout(timeoutMs, undefined, { signal, ref: false }).catch(() => {});
     await Promise.race([ready, isOver]);
     const resources = this.#unread();
-    if (resources.length > 0) log.warn({ resources }, 'what is stored of some resources cannot be read; everything else is served');
+    if (resources.length > 0) log.warn({ resources }, 'cannot read the stored objects of some resources; all other resources are served');
   }
 
   #unread(): string[] {

@@ -6,8 +6,8 @@ import type { StoredResource } from '#kubernetes/controlplane/storage-versions';
 import { unservedVersionsOf } from './object-forms.ts';
 
 /**
- * The built-in resources that are served and stored, those of one place together under the first of their names. Decodable is what
- * this server can read from a store: fewer of the versions that are gone than kube-apiserver's scheme still has.
+ * Returns the built-in resources that are served and stored. Resources with the same storage path are combined under the first of their
+ * names. Decodable versions are those that this server can read; kube-apiserver's scheme has some more removed versions.
  */
 export function storedResources(scheme: Scheme): StoredResource[] {
   const served = scheme.groups.flatMap(({ resources }) => resources).filter(isStored);

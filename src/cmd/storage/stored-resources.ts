@@ -2,7 +2,7 @@ import type { GroupResource } from '#apimachinery/meta/types';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
 
-/** The first two segments of a key: no resource is stored deeper. */
+/** Returns the first two segments of a key, which identify a resource. */
 export function placeOf(key: string): string {
   const second = key.indexOf('/', 1);
   const third = second < 0 ? -1 : key.indexOf('/', second + 1);
@@ -10,8 +10,8 @@ export function placeOf(key: string): string {
 }
 
 /**
- * Whose objects are stored at a place. Built-in resources are found by where they are stored, in whichever version; other places of two
- * segments, `example.com/widgets`, are of custom resources. Undefined: no resource.
+ * Returns a lookup of the resource that is stored at a path. Built-in resources are identified by their storage path, in any version; other
+ * paths with two segments, `example.com/widgets`, belong to custom resources. Undefined: no resource.
  */
 export function resourcesByPlace(scheme: Scheme): (place: string) => ResourceDefinition | GroupResource | undefined {
   let builtIn: ReadonlyMap<string, ResourceDefinition> | undefined;
