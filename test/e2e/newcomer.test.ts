@@ -98,7 +98,7 @@ describe('kubenest dev', () => {
     await shown(/team-labels\.ts.*Expression expected/);
     expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
     await change((text) => text.replace('const broken = ;', '// mended'));
-    await shown(/started again/);
+    await shown(/restarted with the changes/);
   });
 
   it('serves changed sources within a second, with the stored objects', async () => {
