@@ -1,11 +1,11 @@
-// Generates docs/admission-plugins.md from the decorators and doc comments of the plugin classes. `--check` only compares.
+// Generates docs/reference/admission-plugins.md from the decorators and doc comments of the plugin classes. `--check` only compares.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const page = join(root, 'docs/admission-plugins.md');
+const page = join(root, 'docs/reference/admission-plugins.md');
 
 /** Loads the list of plugins. Node does not support decorators, so the module is bundled first. */
 async function loadPlugins() {
@@ -83,10 +83,10 @@ if (process.argv.includes('--check')) {
   try {
     present = readFileSync(page, 'utf8');
   } catch {
-    console.error('docs/admission-plugins.md is missing');
+    console.error('docs/reference/admission-plugins.md is missing');
   }
   if (present !== text) {
-    console.error('docs/admission-plugins.md is outdated: run npm run plugins-page');
+    console.error('docs/reference/admission-plugins.md is outdated: run npm run plugins-page');
     process.exit(1);
   }
 } else {

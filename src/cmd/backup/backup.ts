@@ -35,7 +35,7 @@ interface Copied {
 
 /** What becomes of revisions where objects are copied to another store. */
 export interface RevisionRule {
-  /** By how much they are above the source's; undefined: by the default, see docs/backup.md. 'restart': they begin anew, below those that clients know. */
+  /** By how much they are above the source's; undefined: by the default, see docs/guide/backup.md. 'restart': they begin anew, below those that clients know. */
   readonly bump?: number | 'restart' | undefined;
   /** Called with how far it is, in words, while that takes long. */
   readonly report?: ((progress: string) => void) | undefined;

@@ -20,7 +20,7 @@ const oidcFlags = [
 ];
 
 /**
- * What is wrong with flags that exclude or need each other, whatever their values. docs/start-flags.md lists the rules.
+ * What is wrong with flags that exclude or need each other, whatever their values. docs/reference/start-flags.md lists the rules.
  * Upstream: kubeapiserver/options (Validate), controlplane/apiserver/options (validation.go).
  */
 export function combinationProblems(options: ServerOptions): string[] {

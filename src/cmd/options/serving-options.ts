@@ -100,7 +100,7 @@ export class ServingOptions {
   @Flag('http2-max-streams-per-connection')
   http2MaxStreamsPerConnection = 0;
 
-  /** This flag is ours: the implementation of HTTP/2. docs/http2.md says what each costs. */
+  /** This flag is ours: the implementation of HTTP/2. docs/internals/http2.md says what each costs. */
   @Flag('http2-server')
   @Check<ServingOptions>((name: string) =>
     http2Implementations.includes(name as Http2Implementation)

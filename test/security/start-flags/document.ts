@@ -12,7 +12,7 @@ Written by \`test/security/start-flags/record.ts\`; \`start-flags.test.ts\` besi
 |---|---|---|---|
 `;
 
-/** Returns the content of docs/start-flags.md. */
+/** Returns the content of docs/reference/start-flags.md. */
 export function documentOf(outcomes: Readonly<Record<string, Outcome>>): string {
   const lines = rows.map((row) => {
     const flags = flagsOf(row, '…').map((flag) => `\`${flag}\``);
