@@ -3,7 +3,7 @@ import { flagsOf, type Outcome, rows } from './rows.ts';
 const head = `# Safety rules of the start flags
 
 What kube-apiserver v1.36.3 makes of command lines that concern safety: defaults that depend on other flags, and combinations that it refuses.
-kubenest does the same except where the last column says why not; its own defaults are in the README. An outcome \`starts\` means that the server
+kubenest does the same except where the last column says why not; its own defaults are in [get-started.md](../guide/get-started.md). An outcome \`starts\` means that the server
 runs; a status is the one that an anonymous client gets that lists namespaces. Messages are kube-apiserver's.
 
 Written by \`test/security/start-flags/record.ts\`; \`start-flags.test.ts\` beside it holds every row.
