@@ -11,6 +11,7 @@ const root = resolve(fileURLToPath(import.meta.url), '../..');
 const finishedFolders = [
   'src/apiextensions-apiserver',
   'src/apimachinery',
+  'src/apiserver',
   'src/kube-aggregator',
   'src/kubernetes',
   'src/sdk',

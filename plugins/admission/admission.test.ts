@@ -1,5 +1,6 @@
-import type { Client, KubeObject } from 'kubenest/sdk';
+import type { Attributes, Client, Clock, KubeObject } from 'kubenest/sdk';
 import { admissionTable, fakeInformers, fakeServices } from 'kubenest/sdk/testing';
+import { expect, it } from 'vitest';
 import { AlwaysAdmit, AlwaysDeny } from './always.ts';
 import { DefaultIngressClass } from './default-ingress-class.ts';
 import { DefaultStorageClass } from './default-storage-class.ts';
@@ -167,9 +168,12 @@ const newNamespaces = live(
   object('v1', 'Namespace', { status: { phase: 'Active' } }, { name: 'new' }),
   object('v1', 'Namespace', { status: { phase: 'Terminating' } }, { name: 'just-deleted' }),
 );
+let seconds = 0;
+const clock: Clock = { ...fakeServices().clock, now: () => seconds * 1_000 };
 const lagging = new NamespaceLifecycle(
   fakeInformers({ namespaces: [object('v1', 'Namespace', { status: { phase: 'Active' } }, { name: 'just-deleted' })] }),
   newNamespaces,
+  clock,
 );
 admissionTable(lagging, [
   { name: 'an object in a namespace that the informer has not received', object: configMap('new') },
@@ -184,7 +188,22 @@ admissionTable(lagging, [
     denied: /because it is being terminated/,
   },
 ]);
-admissionTable(new NamespaceLifecycle(namespaces, newNamespaces), [
+it('reads a deleted namespace from the store for 30 seconds', async () => {
+  const admitted = async (): Promise<boolean> => {
+    const created = { operation: 'CREATE', resource: { group: '', version: 'v1', resource: 'configmaps' }, namespace: 'just-deleted' };
+    try {
+      await lagging.admit(created as Attributes);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  seconds = 29;
+  expect(await admitted()).toBe(false);
+  seconds = 31;
+  expect(await admitted()).toBe(true);
+});
+admissionTable(new NamespaceLifecycle(namespaces, newNamespaces, clock), [
   { name: 'an object in an existing namespace', object: configMap('ns') },
   { name: 'an object in a missing namespace', object: configMap('none'), denied: /namespaces "none" not found/ },
   {

@@ -2,6 +2,7 @@ import {
   AdmissionPlugin,
   type Attributes,
   Client,
+  Clock,
   forbidden,
   type Informer,
   Informers,
@@ -38,6 +39,7 @@ export class NamespaceLifecycle {
   constructor(
     @inject(Informers) informers: Informers,
     @inject(Client) private readonly client: Client,
+    @inject(Clock) private readonly clock: Clock,
   ) {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
@@ -64,7 +66,7 @@ export class NamespaceLifecycle {
   }
 
   #noteDeletion(name: string): void {
-    const now = performance.now();
+    const now = this.clock.now();
     for (const [other, until] of this.#deleted) {
       if (until > now) break;
       this.#deleted.delete(other);
@@ -74,7 +76,7 @@ export class NamespaceLifecycle {
   }
 
   #isDeleted(name: string): boolean {
-    return this.#deleted.size > 0 && (this.#deleted.get(name) ?? 0) > performance.now();
+    return this.#deleted.size > 0 && (this.#deleted.get(name) ?? 0) > this.clock.now();
   }
 }
 

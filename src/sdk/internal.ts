@@ -4,7 +4,6 @@
  */
 
 export { newGenericServerResponse, RequestTimeoutError, newTooManyRequestsError, statusOf } from '#apimachinery/api/errors';
-export { newRequirement } from '#apimachinery/labels/selector';
 export type { TokenCacheMetrics } from '#apiserver/authentication/authentication-metrics';
 export { MatchConditionMetrics } from '#apiserver/admission/cel/match-condition-metrics';
 export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
@@ -12,7 +11,6 @@ export { VisibleObjects } from '#apiserver/admission/policy/invocations';
 export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
 export { ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
 export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
-export type { Reinvocation } from '#apiserver/admission/reinvocation';
 export { replaceObject } from '#apiserver/admission/replace-object';
 export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admission/resource-rules';
 export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
@@ -20,7 +18,6 @@ export { applyJsonPatch, decodeJsonPatch, type JsonPatch, jsonKind } from '#apim
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
 export { base64Problem } from '#apimachinery/runtime/decode';
 export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json/json';
-export { Float64, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 export { quoteList } from '#apimachinery/runtime/quote';
 export { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 export { parseYaml } from '#apimachinery/runtime/yaml/yaml';
@@ -34,13 +31,11 @@ export { isQualifiedName, isValidLabelValue, isValidPathSegmentName } from '#api
 export { forbiddenBy } from '#apiserver/admission/forbidden';
 export { AuthenticationFailedError } from '#apiserver/authentication/union';
 export { isAuthorizedForSignerName } from '#apiserver/authorization/signers';
-export type { TraceDocument } from '#apiserver/request/request-trace';
 export { AuthorizerValue } from '#apiserver/cel/library/authz';
 export { settled } from '#apiserver/cel/runtime/frame';
 export { checkManifestFolder, type ManifestFiles, readManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 export type { ManifestSource } from '#apiserver/admission/manifest/manifests';
 export { ServiceResolver } from '#apiserver/network/service-resolver';
-export type { Endpoint } from '#apiserver/network/endpoint';
 export { DialBridge } from '#apiserver/network/egress-selector/dial-bridge';
 export type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 export { makeFolder } from '#apiserver/base/make-folder';

@@ -237,7 +237,7 @@ describe('rejected operations', () => {
 
   it('a missing or in-memory store', async () => {
     const file = join(folder, 'none');
-    await expect(backUp(file, [`--data-dir=${join(folder, 'nowhere')}`])).rejects.toThrow(/there is no .*kubenest.db/);
+    await expect(backUp(file, [`--data-dir=${join(folder, 'nowhere')}`])).rejects.toThrow(/kubenest\.db does not exist/);
     await expect(backUp(file, ['--ephemeral'])).rejects.toThrow(/a store in memory is gone with its server/);
   });
 });

@@ -216,7 +216,7 @@ class DefaultFieldManager implements FieldManager {
   }
 
   *#applying(live: KubeObject, applied: KubeObject, manager: string, force: boolean, isLarge: boolean): Steps<KubeObject | undefined> {
-    this.#checkVersion(applied);
+    yield* this.#checkVersion(applied);
     const before = this.#decodeLive(live);
     yield;
     let result: KubeObject;
@@ -234,12 +234,12 @@ class DefaultFieldManager implements FieldManager {
     return (isLarge ? yield* deepEqualSteps(after, was) : deepEqual(after, was)) ? undefined : result;
   }
 
-  #checkVersion(applied: KubeObject): void {
+  *#checkVersion(applied: KubeObject): Steps<void> {
     const { groupVersion, kind } = this.options;
     if (applied.apiVersion !== groupVersion || applied.kind !== kind) {
       throw newBadRequest(`invalid object type: ${formatKind(textOf(applied.apiVersion), textOf(applied.kind))}`);
     }
-    if (hasManagedFields(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
+    if (yield* hasManagedFields(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
   }
 
   #decodeLive(live: KubeObject): readonly Manager[] {
@@ -423,9 +423,17 @@ function isAncient({ manager, subresource }: Manager): boolean {
   return manager === ancientChanges && subresource === '';
 }
 
-/** True for a list of entries. Upstream's unstructured objects have none where one item cannot be read. */
-function hasManagedFields(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isEntry);
+/** Number of entries between two yields. */
+const entriesPerStep = 256;
+
+/** True for a list of entries. Upstream's unstructured objects have no managedFields if one item cannot be read. */
+function* hasManagedFields(value: unknown): Steps<boolean> {
+  if (!Array.isArray(value)) return false;
+  for (const [i, item] of value.entries()) {
+    if (!isEntry(item)) return false;
+    if (i % entriesPerStep === 0) yield;
+  }
+  return true;
 }
 
 function isEntry(item: unknown): boolean {

@@ -196,3 +196,13 @@ it('puts the keys of the objects that paths lead through in order', () => {
   const patched = applyJsonPatch(document, [{ op: 'add', path: '/b/a', value: { q: 1, p: 2 } }]);
   expect(JSON.stringify(patched)).toBe('{"a":{"z":1,"y":2},"b":{"a":{"q":1,"p":2},"c":2,"d":1}}');
 });
+
+it('applies at any depth', () => {
+  const depth = 9_000;
+  let document: unknown = { a: 1 };
+  for (let i = 0; i < depth; i += 1) document = i % 2 === 0 ? [document] : { x: document };
+  const path = Array.from({ length: depth }, (_, i) => ((depth - 1 - i) % 2 === 0 ? '0' : 'x')).join('/');
+  let patched = applyJsonPatch(document, decodeJsonPatch([add(`/${path}/b`, 2)]));
+  for (let i = depth - 1; i >= 0; i -= 1) patched = i % 2 === 0 ? (patched as unknown[])[0] : (patched as { x: unknown }).x;
+  expect(patched).toEqual({ a: 1, b: 2 });
+});

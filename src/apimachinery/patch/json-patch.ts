@@ -1,10 +1,11 @@
 import { newBadRequest, newRequestEntityTooLargeError } from '#apimachinery/api/errors';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { equalLiterals } from '#apimachinery/runtime/equality';
-import { sortedKeys } from '#apimachinery/runtime/json/json';
+import { sortedKeysSteps } from '#apimachinery/runtime/json/json';
 import { isContainer as isAnyContainer, isNumber, literalOf } from '#apimachinery/runtime/numbers';
 import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 /** Maximum number of operations of a patch; apiserver/pkg/endpoints/handlers/patch.go. */
@@ -109,19 +110,42 @@ export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: 
     yield;
   }
   if (isContainer(application.root)) parsed.add(application.root);
-  return inOrder(application.root, parsed);
+  return yield* withSortedKeys(application.root, parsed);
 }
 
-/** A copy of what paths led through, with the keys of objects in order: upstream writes these as Go maps, and all else as the text that it was. */
-function inOrder(value: unknown, parsed: WeakSet<object>): unknown {
-  if (!isContainer(value) || !parsed.has(value)) return value;
-  let copy: Container;
-  if (Array.isArray(value)) copy = value.map((item) => inOrder(item, parsed));
-  else {
-    copy = {};
-    for (const key of sortedKeys(value)) setOwn(copy, key, inOrder(value[key], parsed));
+/** Number of members between two yields. */
+const membersPerStep = 4_096;
+
+/**
+ * Returns a document with copies of the containers that paths have traversed, their keys sorted: upstream writes these as Go maps and all
+ * others as the text that they were. Any depth.
+ */
+function* withSortedKeys(document: unknown, parsed: WeakSet<object>): Steps<unknown> {
+  const holder: unknown[] = [document];
+  const pending: Container[] = [holder];
+  for (let container = pending.pop(); container !== undefined; container = pending.pop()) {
+    let visited = 0;
+    for (const key of Array.isArray(container) ? container.keys() : keysOf(container)) {
+      const member = container[key as keyof Container] as unknown;
+      if (isContainer(member) && parsed.has(member)) {
+        const copy = yield* sortedCopy(member);
+        parsed.add(copy);
+        if (Array.isArray(container)) container[key as number] = copy;
+        else setOwn(container, key as string, copy);
+        pending.push(copy);
+      }
+      visited += 1;
+      if (visited % membersPerStep === 0) yield;
+    }
+    yield;
   }
-  parsed.add(copy);
+  return holder[0];
+}
+
+function* sortedCopy(container: Container): Steps<Container> {
+  if (Array.isArray(container)) return [...container];
+  const copy: JsonObject = {};
+  for (const key of yield* sortedKeysSteps(container)) setOwn(copy, key, container[key]);
   return copy;
 }
 

@@ -26,7 +26,7 @@ describe('AdmissionChain', () => {
   it.each([
     { name: 'the resource itself', match: { resources: ['pods'], operations: ['CREATE'] }, asked: ['', 'pods', '', 'CREATE'], want: 1 },
     {
-      name: 'not its subresources',
+      name: 'no subresources of a matched resource',
       match: { resources: ['pods'], operations: ['UPDATE'] },
       asked: ['', 'pods', 'status', 'UPDATE'],
       want: 0,
@@ -45,12 +45,12 @@ describe('AdmissionChain', () => {
       want: 0,
     },
     { name: 'everything', match: everything, asked: ['apps', 'deployments', 'scale', 'UPDATE'], want: 1 },
-  ] as const)('asks plugins that look at $name', ({ match, asked: [group, resource, subresource, operation], want }) => {
+  ] as const)('calls matching plugins: $name', ({ match, asked: [group, resource, subresource, operation], want }) => {
     const chain = new AdmissionChain([plugin('One', match as AdmissionMatch, { admit() {} })]);
     expect(chain.for(group, resource, subresource, operation).mutating.steps).toHaveLength(want);
   });
 
-  it('refuses a plugin without a phase by its name', () => {
+  it('rejects a plugin without a phase and names it', () => {
     expect(() => new AdmissionChain([plugin('Empty', everything, {})])).toThrow(/Empty has neither admit nor validate/);
   });
 });

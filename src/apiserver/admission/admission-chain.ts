@@ -3,33 +3,36 @@ import type { Operation } from '#apiserver/request/admission-context';
 import type { AdmissionMetrics, StepTimer } from './admission-metrics.ts';
 import { admissionPluginOptions } from './admission-plugin.ts';
 
-/** One plugin's part in one phase. */
+/** A plugin's method for one phase. */
 export interface Step {
   readonly name: string;
-  /** undefined: nobody counts. */
+  /** Timer of the step; undefined: the step is not measured. */
   readonly timer: StepTimer | undefined;
   run(request: Attributes): void | Promise<void>;
 }
 
-/** The steps of a phase, in their order. */
+/** The steps of a phase, in order. */
 export interface Phase {
   readonly steps: readonly Step[];
   readonly timer: StepTimer | undefined;
 }
 
-/** The plugins that look at one kind of request. */
+/** The plugins that match one kind of request. */
 export interface CompiledAdmission {
   readonly mutating: Phase;
   readonly validating: Phase;
 }
 
-/** What looks at a request. */
+/** Source of the steps of a request. */
 export interface AdmissionSteps {
-  /** Which plugins look at requests of a kind. */
+  /** Returns the steps of a kind of request. */
   for(group: string, resource: string, subresource: string, operation: Operation): CompiledAdmission;
 }
 
-/** All enabled plugins in their one order, compiled per resource, subresource and operation, so that a request pays only for what looks at it. */
+/**
+ * All enabled plugins in their order, compiled per resource, subresource and operation, so that a request runs only the plugins
+ * that match it.
+ */
 export class AdmissionChain implements AdmissionSteps {
   readonly #compiled = new Map<string, CompiledAdmission>();
 
@@ -43,7 +46,7 @@ export class AdmissionChain implements AdmissionSteps {
     }
   }
 
-  /** Which plugins look at this; the answer is kept. */
+  /** Returns the steps of a kind of request, cached. */
   for(group: string, resource: string, subresource: string, operation: Operation): CompiledAdmission {
     const key = `${group}/${resource}/${subresource}/${operation}`;
     let compiled = this.#compiled.get(key);

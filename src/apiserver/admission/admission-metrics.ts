@@ -4,7 +4,7 @@ import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/bas
 import { SeriesSummary, type SummarySeries } from '#apiserver/base/metrics/series-summary';
 import type { Operation } from '#apiserver/request/admission-context';
 
-/** Upstream: apiserver/pkg/admission/metrics/metrics.go. */
+/** Histogram buckets in seconds. Upstream: apiserver/pkg/admission/metrics/metrics.go. */
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 const quantiles = [0.5, 0.9, 0.99];
 const summaryMs = 5 * 3_600_000;
@@ -12,12 +12,12 @@ const summaryAges = 5;
 
 type PhaseName = 'admit' | 'validate';
 
-/** Counts how long one kind of step takes. The way of a request adds to plain numbers, found when the chain was compiled. */
+/** Measures one kind of step. It is looked up when the chain is compiled; a request only adds to plain numbers. */
 export interface StepTimer {
   observe(milliseconds: number, rejected: boolean): void;
 }
 
-/** How long admission takes, as a whole and by plugin. */
+/** Durations of admission, in total and by plugin. */
 export class AdmissionMetrics {
   readonly #plugins = new Map<string, PluginTimer>();
   readonly #steps = new Map<string, PhaseTimer>();
@@ -53,12 +53,12 @@ export class AdmissionMetrics {
     );
   }
 
-  /** The timer of a plugin; the same for all resources. */
+  /** Returns the timer of a plugin, shared by all resources. */
   plugin(name: string, type: PhaseName, operation: Operation): StepTimer {
     return getOrMake(this.#plugins, `${name}/${type}/${operation}`, () => new PluginTimer({ name, type, operation }));
   }
 
-  /** The timer of all plugins of a phase together. */
+  /** Returns the timer of a whole phase. */
   step(type: PhaseName, operation: Operation): StepTimer {
     return getOrMake(this.#steps, `${type}/${operation}`, () => new PhaseTimer({ type, operation }));
   }
@@ -103,7 +103,7 @@ class PhaseTimer extends PluginTimer {
   }
 }
 
-/** What was never observed is no series. */
+/** Returns the series that have observations. */
 function seen(timers: Iterable<PluginTimer>): Series[] {
   return [...timers].flatMap(({ allowed, rejected }) => [allowed, rejected]).filter(({ count }) => count > 0);
 }

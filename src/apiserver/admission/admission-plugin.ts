@@ -1,12 +1,12 @@
 import { describe, describes } from '#apiserver/base/contribution';
 import type { AdmissionHandler, AdmissionPluginClass, AdmissionPluginOptions } from './attributes.ts';
 
-/** Marks a class as an admission plugin. Its `match` is compiled: `admit` and `validate` are called for nothing else. */
+/** Declares a class as an admission plugin. `admit` and `validate` are called only for requests that `match` selects. */
 export function AdmissionPlugin(options: AdmissionPluginOptions): ClassDecorator {
   return describes('AdmissionPlugin', options);
 }
 
-/** The options that a class, or the class of an instance, was decorated with. Throws for a class without them. */
+/** Returns the decorator options of a plugin class or instance. Throws if the class is not decorated. */
 export function admissionPluginOptions(plugin: AdmissionHandler | AdmissionPluginClass): AdmissionPluginOptions {
   const type = typeof plugin === 'function' ? plugin : plugin.constructor;
   const described = describe(type);

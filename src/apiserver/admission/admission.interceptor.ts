@@ -10,10 +10,7 @@ import { TracedAdmission } from './traced-admission.ts';
 import { type AdmittedEndpoint, EndpointLookup } from './endpoint-lookup.ts';
 import { RequestAdmission } from './request-admission.ts';
 
-/**
- * The admission of writing requests. Verbs of endpoints have it opened and call it at upstream's two points. On a method of a Nest controller
- * that is marked with `@OnResource`, it admits the body before the method is called, which gets the body as mutating plugins have left it.
- */
+/** Opens the admission of a writing request; the verb calls it at its two points. */
 @Injectable()
 export class AdmissionInterceptor implements NestInterceptor, OpeningInterceptor<Pick<AdmittedEndpoint, 'admission'>> {
   constructor(

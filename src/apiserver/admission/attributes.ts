@@ -7,45 +7,48 @@ import type { Reinvocation } from './reinvocation.ts';
 import type { AdmissionTrace } from '#apiserver/request/request-trace';
 import type { UserInfo } from '#apiserver/request/user-info';
 
-/** What an admission plugin gets to see of a request. Upstream: apiserver/pkg/admission/interfaces.go. */
+/** Attributes of a request for admission plugins. Upstream: apiserver/pkg/admission/interfaces.go. */
 export interface Attributes<T extends KubeObject = KubeObject> {
   readonly operation: Operation;
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
-  /** Empty for the resource itself. */
+  /** Subresource; empty for the resource itself. */
   readonly subresource: string;
-  /** Empty for cluster-scoped objects, and for a namespace the namespace itself. */
+  /** Namespace; empty for cluster-scoped objects. For a namespace, its own name. */
   readonly namespace: string;
-  /** May be empty on create with a generateName. */
+  /** Name; may be empty on create with a generateName. */
   readonly name: string;
-  /** The object that is to be stored; `admit` may change it in place. undefined for DELETE. */
+  /** Object to be stored; `admit` may change it in place. Undefined for DELETE. */
   readonly object: T;
-  /** What is stored, for UPDATE and DELETE; never to be changed. */
+  /** Stored object, for UPDATE and DELETE; read-only. */
   readonly oldObject: T | undefined;
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions of the request. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly dryRun: boolean;
   readonly user: UserInfo;
-  /** How objects of this request look in other versions. */
+  /** Conversions of the request's objects to other versions. */
   readonly forms: ObjectForms;
   readonly reinvocation: Reinvocation;
-  /** Milliseconds of the monotonic clock after which nobody waits for the answer; 0: there is no such time. */
+  /** Deadline in milliseconds of the monotonic clock; 0: none. */
   readonly deadline: number;
-  /** Of a request that is traced: where to tell what explains the verdict. */
+  /** Trace for notes that explain the verdict; undefined if the request is not traced. */
   readonly trace?: AdmissionTrace | undefined;
-  /** To be sent with what a plugin asks elsewhere for the request, which is a part of the same trace then; undefined where there is none. */
+  /** Headers for calls to other services, which make them part of the same trace; undefined if the request is not sampled. */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Does work that a collector of traces is told of under that name, if the request is sampled; without it, nobody is told. */
+  /** Runs the work in a span of that name if the request is sampled. */
   within?<T>(name: string, attributes: readonly (readonly [key: string, value: string])[], work: () => T): T;
-  /** Another service was asked between these times of the monotonic clock: that is none of the server's own latency. */
+  /** Records a call to another service between two times of the monotonic clock, which does not count as the server's own latency. */
   waited?(from: number, to: number): void;
-  /** Adds `key: value` to the audit event; at level Request, only to events that have the request's body, too. */
+  /** Adds an annotation to the audit event; at level Request, only if the event contains the request body. */
   addAnnotation(key: string, value: string, level?: 'Metadata' | 'Request'): void;
-  /** Sends a Warning header to the client. */
+  /** Adds a Warning header to the response. */
   addWarning(text: string): void;
 }
 
-/** Which requests a plugin looks at; groups, resources and subresources may be `*`. Without `subresources`: the resource itself only. */
+/**
+ * Requests that a plugin handles; groups, resources and subresources may be `*`. Without `subresources`, only the resource itself
+ * matches.
+ */
 export interface AdmissionMatch {
   readonly groups?: readonly string[];
   readonly resources: readonly string[];
@@ -53,18 +56,18 @@ export interface AdmissionMatch {
   readonly operations: readonly Operation[];
 }
 
-/** The phases of a plugin are the methods that it has. Throwing a StatusError denies. */
+/** An admission plugin. It takes part in the phases whose methods it has; it denies by throwing a StatusError. */
 export interface AdmissionHandler {
   admit?(request: Attributes): void | Promise<void>;
   validate?(request: Attributes): void | Promise<void>;
 }
 
-/** What it needs it asks for with `@inject(Token)` on the parameters of its constructor. */
+/** Class of an admission plugin, whose dependencies are injected by `@inject(Token)` on constructor parameters. */
 export type AdmissionPluginClass = PluginClass<AdmissionHandler>;
 
 export interface AdmissionPluginOptions extends ContributionOptions {
   readonly match: readonly AdmissionMatch[];
-  /** Names of plugins that run after, or before, this one; without both it stands before the policies and webhooks. */
+  /** Plugins before which this one runs. Without `before` and `after`, it runs before the policies and webhooks. */
   readonly before?: readonly string[];
   readonly after?: readonly string[];
 }

@@ -10,41 +10,41 @@ import { atOnce } from '#apimachinery/runtime/steps';
 import { completeKind, isGroupVersion, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 
-/** A resource by which the same objects can be had, and their kind there. */
+/** A resource that serves the same objects, with its kind. */
 export interface EquivalentResource {
   readonly resource: GroupVersionResource;
   readonly kind: GroupVersionKind;
 }
 
 /**
- * The forms of an endpoint's objects. Admission sees an object in the version that is stored; webhooks and policies look at
- * it in the version of the request, or of the rule that it matched. Upstream: admission.ObjectInterfaces.
+ * Conversions of an endpoint's objects. Admission plugins see an object in the storage version; webhooks and policies see it in the
+ * version of the request or of the matched rule. Upstream: admission.ObjectInterfaces.
  */
 export interface ObjectForms {
-  /** Other versions and groups of the same objects (the request's own is not among them). */
+  /** Other resources that serve the same objects, without that of the request. */
   readonly equivalents: readonly EquivalentResource[];
-  /** An object that admission was given, in the version of a kind; it may be the same object. Throws for a kind that is not served. */
+  /** Converts an object of the admission to a kind; may return the same object. Throws if the kind is not served. */
   convert(object: KubeObject, kind: GroupVersionKind): KubeObject;
-  /** The JSON text of what `convert` gives. */
+  /** Returns the JSON text of the converted object. */
   encode(object: KubeObject, kind: GroupVersionKind): string;
   /**
-   * An object of a parsed document in the version of a kind, without what the kind does not know: `strict` throws for that. What the document
-   * says of its own kind may be missing, or another version of the same objects. Throws DecodeError for what is no object, and
-   * ConversionError for an object that is none of these.
+   * Decodes a parsed document to a kind. Unknown fields are dropped; `strict` throws for them. The document's own type may be
+   * missing or another version of the same objects. Throws DecodeError if the document is no object, and ConversionError if it is
+   * another object.
    */
   decode(document: unknown, kind: GroupVersionKind, strict?: boolean): KubeObject;
-  /** Fills in what such an object leaves out, and turns it into the form that admission sees. Uses it up. */
+  /** Applies defaults to a decoded object and converts it to the form of the admission. The argument must not be used afterwards. */
   complete(object: KubeObject, kind: GroupVersionKind): KubeObject;
-  /** How the fields of a kind are merged; undefined where no table describes them (options of connections). */
+  /** Returns the merge rules of a kind; undefined for kinds without a schema (options of connections). */
   shape(kind: GroupVersionKind): Shape | undefined;
 }
 
-/** An object that cannot become what it should be. */
+/** Thrown if an object cannot be converted to the requested kind. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError';
 }
 
-/** What a document says of its kind. */
+/** Type of a document. */
 interface TypeMeta {
   readonly apiVersion?: string | null;
   readonly kind?: string | null;
@@ -59,18 +59,18 @@ interface Form {
 export interface ObjectFormsOptions {
   readonly source: {
     types(definition: ResourceDefinition): TypeSource;
-    /** Definitions of the same objects, this one among them or not. */
+    /** Returns the definitions that serve the same objects, with or without this one. */
     equivalents(definition: ResourceDefinition): readonly ResourceDefinition[];
   };
   readonly definition: ResourceDefinition;
-  /** Of the endpoint: that of a subresource may be one of its own. */
+  /** Kind of the endpoint; a subresource may have its own. */
   readonly kind: GroupVersionKind;
   readonly kinds: KindLookup;
-  /** undefined where no table describes the objects (options of connections). */
+  /** Type of the objects; undefined for kinds without a schema (options of connections). */
   readonly type: StructType | undefined;
 }
 
-/** The forms of a resource of which all versions are at hand. */
+/** Conversions of a resource whose versions are all known. */
 export class VersionedForms implements ObjectForms {
   readonly #options: ObjectFormsOptions;
   readonly #forms = new Map<string, Form>();
@@ -113,7 +113,7 @@ export class VersionedForms implements ObjectForms {
     return Object.assign(object, { apiVersion: groupVersionString(kind), kind: kind.kind });
   }
 
-  /** What a document says that it is, or leaves out. Upstream: apimachinery/pkg/runtime/serializer/json. */
+  /** Returns the kind of a document, with `expected` for missing fields. Upstream: apimachinery/pkg/runtime/serializer/json. */
   #kindOf(document: TypeMeta | null, expected: GroupVersionKind): GroupVersionKind {
     const apiVersion = document?.apiVersion ?? '';
     if (!isGroupVersion(apiVersion)) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
@@ -142,7 +142,7 @@ export class VersionedForms implements ObjectForms {
   complete(object: KubeObject, kind: GroupVersionKind): KubeObject {
     const { definition } = this.#form(kind);
     definition?.defaults?.(object);
-    // Custom resources are admitted in the version of their endpoint, built-in ones in that of the storage.
+    // Custom resources are admitted in the version of their endpoint, built-in ones in the storage version.
     if (definition?.custom) return { ...object, apiVersion: groupVersionString(this.#options.kind) };
     return definition?.storageVersion?.conversion.toStorage(object) ?? object;
   }
@@ -151,7 +151,7 @@ export class VersionedForms implements ObjectForms {
     return this.#form(kind).shape;
   }
 
-  /** Whether the endpoint's objects are those of the resource itself, and not of a subresource's own kind. */
+  /** True if the endpoint's objects are those of the resource, not of a kind of the subresource. */
   get #isParentKind(): boolean {
     return this.#options.kind.kind === this.#options.definition.kind;
   }
@@ -177,7 +177,7 @@ export class VersionedForms implements ObjectForms {
     if (!this.#isParentKind) return { type, shape: type && shapeOf(type), definition: undefined };
     if (groupVersionString(kind) === groupVersionString(own)) return this.#formOf(definition, type);
     const other = this.#others().find((definition) => isVersionOf(definition, kind));
-    if (!other) throw new Error(`unable to convert to ${groupVersionString(kind)}: ${definition.resource} are not served in it`);
+    if (!other) throw new Error(`unable to convert to ${groupVersionString(kind)}: ${definition.resource} are not served in this version`);
     return this.#formOf(other, this.#options.source.types(other).struct(other.schema));
   }
 
@@ -192,7 +192,7 @@ function isVersionOf(one: GroupVersion, other: GroupVersion): boolean {
   return one.group === other.group && one.version === other.version;
 }
 
-/** Any kind is a custom resource to upstream's decoder; its version must be that which was asked for. */
+/** Checks the kind of a custom resource. Upstream's decoder accepts any kind, but the version must be the requested one. */
 function checkCustomKind(document: TypeMeta | null, expected: GroupVersionKind): void {
   const apiVersion = document?.apiVersion ?? '';
   const kind = document?.kind;

@@ -3,16 +3,16 @@ import { deepCopy } from '#apimachinery/runtime/copy';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 
 /**
- * Which webhooks or policies of a plugin want to be asked again after others changed the object.
- * Upstream: plugin/webhook/mutating/reinvocationcontext.go, plugin/policy/mutating/reinvocationcontext.go.
+ * Webhooks or policies of a plugin to be called again after other plugins changed the object. Upstream:
+ * plugin/webhook/mutating/reinvocationcontext.go, plugin/policy/mutating/reinvocationcontext.go.
  */
 export class PluginReinvocation {
   #last: KubeObject | undefined;
-  /** Those with reinvocationPolicy IfNeeded that were asked, and have not seen a later change. */
+  /** Called webhooks or policies with reinvocationPolicy IfNeeded that have not seen a later change. */
   #invoked = new Set<string>();
   readonly #required = new Set<string>();
 
-  /** Whether another plugin changed the object since this one had it. */
+  /** True if another plugin changed the object after this one. */
   hasChangedSince(object: KubeObject | undefined): boolean {
     return !semanticDeepEqual(this.#last, object);
   }

@@ -1,15 +1,15 @@
 /**
- * What plugins that call others out of order need to know: once the mutating plugins are through and one of them asked for
- * it, all of them run once more. Upstream: apiserver/pkg/admission/reinvocation.go, attributes.go (ReinvocationContext).
+ * State of reinvocation: after the mutating plugins, all of them run once more if one of them requires it. Upstream:
+ * apiserver/pkg/admission/reinvocation.go, attributes.go (ReinvocationContext).
  */
 export class Reinvocation {
-  /** Whether this is the second round. */
+  /** True in the second round. */
   isReinvoke = false;
-  /** Whether there is to be a second round. */
+  /** True if a plugin requires a second round. */
   isRequired = false;
   readonly #states = new Map<object, unknown>();
 
-  /** What a plugin keeps between the rounds; made when it is first asked for. */
+  /** Returns a plugin's state, which is kept between the rounds; created by `make` on first use. */
   stateOf<T>(plugin: object, make: () => T): T {
     let state = this.#states.get(plugin) as T | undefined;
     if (state === undefined) {

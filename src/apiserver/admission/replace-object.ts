@@ -1,7 +1,7 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 
-/** Gives an object the members of another one, in place: who holds it sees the change. */
+/** Replaces the members of an object in place by those of another, so that all references see the change. */
 export function replaceObject(target: KubeObject, source: KubeObject): void {
   if (target === source) return;
   for (const key of Object.keys(target)) Reflect.deleteProperty(target, key);

@@ -4,7 +4,7 @@ import type { AdmissionSteps } from './admission-chain.ts';
 import type { ObjectForms } from './object-forms.ts';
 import { RequestAdmission } from './request-admission.ts';
 
-it('notes only annotations whose keys are those of labels, with a prefix', async () => {
+it('records only annotations with a qualified key (prefix/name)', async () => {
   const auditAnnotations = new Map<string, string>();
   const context = { auditAnnotations, authenticatedUser: { name: 'jane', groups: [] }, deadline: 0 } as unknown as RequestContext;
   const nothing = { steps: [], timer: undefined };

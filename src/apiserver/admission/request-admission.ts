@@ -9,7 +9,7 @@ import type { ObjectForms } from './object-forms.ts';
 import { Reinvocation } from './reinvocation.ts';
 import type { AdmissionTrace } from '#apiserver/request/request-trace';
 
-/** What admission knows of an endpoint, the same for all of its requests. */
+/** Admission parameters of an endpoint, shared by its requests. */
 export interface AdmissionTarget {
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
@@ -18,8 +18,8 @@ export interface AdmissionTarget {
 }
 
 /**
- * The admission of one request: opened by the AdmissionInterceptor, called by the verb at upstream's two points, for an
- * update that lost its compare-and-swap once more with the newer object.
+ * Admission of one request. The AdmissionInterceptor opens it; the verb calls it at upstream's two points, and again with the newer
+ * object if an update lost its compare-and-swap.
  */
 export class RequestAdmission implements AdmissionContext {
   constructor(
@@ -28,7 +28,7 @@ export class RequestAdmission implements AdmissionContext {
     readonly target: AdmissionTarget,
   ) {}
 
-  /** Lets the mutating plugins change the object. Returns nothing, without a promise, where none of them waits. */
+  /** Runs the mutating plugins, which may change the object. Returns undefined, not a promise, if none of them is asynchronous. */
   admit(call: AdmissionCall): void | Promise<void> {
     return this.#measured(this.#compiled(call).mutating, call, mutate);
   }
@@ -61,7 +61,7 @@ export class RequestAdmission implements AdmissionContext {
   }
 }
 
-/** All steps, and all once more if one of them asked for it. */
+/** Runs all steps, and all once more if one of them requires it. */
 function mutate(steps: readonly Step[], request: AdmissionRequest): void | Promise<void> {
   const result = run(steps, request);
   return result ? result.then(() => reinvoke(steps, request)) : reinvoke(steps, request);
@@ -73,7 +73,7 @@ function reinvoke(steps: readonly Step[], request: AdmissionRequest): void | Pro
   return run(steps, request);
 }
 
-/** One step after the other; a promise only where one of them waits. */
+/** Runs steps in order. Returns a promise only if one of them is asynchronous. */
 function run(steps: readonly Step[], request: Attributes, from = 0): void | Promise<void> {
   let began = performance.now();
   for (let at = from; at < steps.length; at += 1) {
@@ -92,12 +92,15 @@ function run(steps: readonly Step[], request: Attributes, from = 0): void | Prom
   }
 }
 
-/** `prefix/name`, both as in the keys of labels; others are not noted. Upstream: apiserver/pkg/admission/attributes.go (checkKeyFormat). */
+/**
+ * True for `prefix/name` with the syntax of label keys; other annotations are dropped. Upstream:
+ * apiserver/pkg/admission/attributes.go (checkKeyFormat).
+ */
 function isAnnotationKey(key: string): boolean {
   return key.includes('/') && isQualifiedName(key).length === 0;
 }
 
-/** Times what waits. */
+/** Measures an asynchronous step. */
 async function settled(result: Promise<void>, timer: StepTimer | undefined, began: number): Promise<void> {
   try {
     await result;

@@ -23,21 +23,21 @@ describe('matchingRules', () => {
     { name: 'another resource', rule: { resources: ['pods'] }, matches: false },
     { name: 'another operation', rule: { operations: ['DELETE'] }, matches: false },
     { name: 'no operations', rule: { operations: [] }, matches: false },
-    { name: 'all resources, of a subresource', rule: { resources: ['*'] }, request: { subresource: 'scale' }, matches: false },
-    { name: 'all with all subresources', rule: { resources: ['*/*'] }, request: { subresource: 'scale' }, matches: true },
-    { name: 'all subresources, of the resource itself', rule: { resources: ['deployments/*'] }, matches: true },
-    { name: 'a subresource of all', rule: { resources: ['*/scale'] }, request: { subresource: 'scale' }, matches: true },
-    { name: 'a subresource, of the resource itself', rule: { resources: ['deployments/scale'] }, matches: false },
+    { name: 'all resources, request for a subresource', rule: { resources: ['*'] }, request: { subresource: 'scale' }, matches: false },
+    { name: 'all resources and subresources', rule: { resources: ['*/*'] }, request: { subresource: 'scale' }, matches: true },
+    { name: 'all subresources, request for the resource itself', rule: { resources: ['deployments/*'] }, matches: true },
+    { name: 'a subresource of all resources', rule: { resources: ['*/scale'] }, request: { subresource: 'scale' }, matches: true },
+    { name: 'a subresource, request for the resource itself', rule: { resources: ['deployments/scale'] }, matches: false },
     { name: 'namespaced', rule: { scope: 'Namespaced' }, matches: true },
-    { name: 'cluster-scoped, in a namespace', rule: { scope: 'Cluster' }, matches: false },
-    { name: 'cluster-scoped, in none', rule: { scope: 'Cluster' }, request: { namespace: '' }, matches: true },
-    { name: 'a namespace is cluster-scoped', rule: { scope: 'Cluster' }, request: namespaces, matches: true },
-    { name: 'a namespace is in no namespace', rule: { scope: 'Namespaced' }, request: namespaces, matches: false },
+    { name: 'cluster scope, request in a namespace', rule: { scope: 'Cluster' }, matches: false },
+    { name: 'cluster scope, request without a namespace', rule: { scope: 'Cluster' }, request: { namespace: '' }, matches: true },
+    { name: 'cluster scope, request for a namespace', rule: { scope: 'Cluster' }, request: namespaces, matches: true },
+    { name: 'namespaced scope, request for a namespace', rule: { scope: 'Namespaced' }, request: namespaces, matches: false },
   ])('$name: $matches', ({ rule, request, matches }) => {
     expect(matchingRules([{ ...everything, ...rule }], true, { ...create, ...request })).toHaveLength(matches ? 1 : 0);
   });
 
-  it('gives the request as it was made first, then other versions and groups of it by the order of the rules', () => {
+  it("returns the match of the request's own resource first, then other versions and groups in the order of the rules", () => {
     const rules = [
       { ...everything, apiGroups: ['extensions'] },
       { ...everything, apiVersions: ['v1beta1'], apiGroups: ['apps'] },
@@ -49,7 +49,7 @@ describe('matchingRules', () => {
   });
 });
 
-it('the first match counts that takes the name, or any name', () => {
+it('matchOfName returns the first match for the name or for any name', () => {
   const rules = [{ ...everything, resourceNames: ['a'] }, everything];
   const [named, any] = matchingRules(rules, true, create);
   expect(matchOfName([named!, any!], 'a')).toBe(named);

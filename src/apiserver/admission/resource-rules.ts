@@ -1,9 +1,12 @@
-/** Rules about resources, of policies and webhooks. Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go, plugin/policy/matching. */
+/**
+ * Resource rules of policies and webhooks. Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go,
+ * plugin/policy/matching.
+ */
 import type { GroupVersionResource } from '#apimachinery/meta/types';
 import type { Attributes } from './attributes.ts';
 import type { EquivalentResource } from './object-forms.ts';
 
-/** Upstream: admissionregistration.k8s.io NamedRuleWithOperations. */
+/** A resource rule. Upstream: admissionregistration.k8s.io NamedRuleWithOperations. */
 export interface NamedRuleWithOperations {
   readonly apiGroups?: readonly string[];
   readonly apiVersions?: readonly string[];
@@ -13,14 +16,14 @@ export interface NamedRuleWithOperations {
   readonly scope?: string;
 }
 
-/** What of a request rules ask for; its names are left to `RuleMatch`. */
+/** Attributes of a request that rules match; names are matched by `RuleMatch`. */
 export type RuleRequest = Pick<Attributes, 'resource' | 'subresource' | 'operation' | 'namespace' | 'kind'> & {
   readonly forms: { readonly equivalents: readonly EquivalentResource[] };
 };
 
-/** A rule that fits, if the name of the object does. */
+/** A rule that matches a request if the object's name matches. */
 export interface RuleMatch extends EquivalentResource {
-  /** Empty: any. */
+  /** Object names; empty: any. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -36,14 +39,14 @@ function matchesResource(rule: NamedRuleWithOperations, resource: string, subres
   });
 }
 
-/** A namespace belongs to no namespace here, though requests about it name one. */
+/** Matches the scope. A namespace is cluster-scoped here, although its requests have a namespace. */
 function matchesScope({ scope = '*' }: NamedRuleWithOperations, resource: GroupVersionResource, namespace: string): boolean {
   if (scope === '*') return true;
   const isNamespace = resource.group === '' && resource.resource === 'namespaces';
   return scope === 'Namespaced' ? !isNamespace && namespace !== '' : isNamespace || namespace === '';
 }
 
-/** Whether a rule fits a request that was made by a resource. */
+/** True if a rule matches a request for a resource. */
 function matches(rule: NamedRuleWithOperations, request: RuleRequest, resource: GroupVersionResource): boolean {
   return (
     matchesScope(rule, resource, request.namespace) &&
@@ -54,7 +57,10 @@ function matches(rule: NamedRuleWithOperations, request: RuleRequest, resource: 
   );
 }
 
-/** All rules that fit a request, in order: those that name its resource first, then, unless `exact`, those that name another version or group of it. */
+/**
+ * Returns all rules that match a request: those for its own resource first, then, unless `exact`, those for other versions and
+ * groups of it.
+ */
 export function matchingRules(rules: readonly NamedRuleWithOperations[], exact: boolean, request: RuleRequest): RuleMatch[] {
   const match = (rule: NamedRuleWithOperations, { resource, kind }: EquivalentResource): RuleMatch[] =>
     matches(rule, request, resource) ? [{ resource, kind, names: new Set(rule.resourceNames) }] : [];
@@ -63,7 +69,7 @@ export function matchingRules(rules: readonly NamedRuleWithOperations[], exact: 
   return [...own, ...rules.flatMap((rule) => request.forms.equivalents.flatMap((equivalent) => match(rule, equivalent)))];
 }
 
-/** The first match that takes the name of an object. */
+/** Returns the first match for an object name. */
 export function matchOfName(found: readonly RuleMatch[], name: string): RuleMatch | undefined {
   return found.find(({ names }) => names.size === 0 || names.has(name));
 }

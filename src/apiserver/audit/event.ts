@@ -80,8 +80,20 @@ export class AuditedRequest {
   }
 }
 
+/** The members of an event that its request's other events do not share. */
+export type StageDetails = Omit<AuditEvent, keyof AuditedRequest>;
+
 /** An event that refers to the shared members of its request. */
 export class StageEvent implements AuditEvent {
+  readonly level: AuditLevel;
+  readonly auditID: string;
+  readonly stage: AuditStage;
+  readonly responseStatus: AuditEvent['responseStatus'];
+  readonly requestObject: string | undefined;
+  readonly responseObject: string | undefined;
+  readonly requestReceivedTimestamp: string;
+  readonly stageTimestamp: string;
+  readonly annotations: AuditEvent['annotations'];
   readonly requestURI: string;
   readonly verb: string;
   readonly user: AuditedUser;
@@ -92,18 +104,16 @@ export class StageEvent implements AuditEvent {
   readonly objectRef: AuditedObject | undefined;
   readonly #request: AuditedRequest;
 
-  constructor(
-    readonly level: AuditLevel,
-    readonly auditID: string,
-    readonly stage: AuditStage,
-    request: AuditedRequest,
-    readonly responseStatus: Readonly<Record<string, unknown>> | undefined,
-    readonly requestObject: string | undefined,
-    readonly responseObject: string | undefined,
-    readonly requestReceivedTimestamp: string,
-    readonly stageTimestamp: string,
-    readonly annotations: Readonly<Record<string, string>> | undefined,
-  ) {
+  constructor(request: AuditedRequest, details: StageDetails) {
+    this.level = details.level;
+    this.auditID = details.auditID;
+    this.stage = details.stage;
+    this.responseStatus = details.responseStatus;
+    this.requestObject = details.requestObject;
+    this.responseObject = details.responseObject;
+    this.requestReceivedTimestamp = details.requestReceivedTimestamp;
+    this.stageTimestamp = details.stageTimestamp;
+    this.annotations = details.annotations;
     this.requestURI = request.requestURI;
     this.verb = request.verb;
     this.user = request.user;

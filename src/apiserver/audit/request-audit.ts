@@ -206,18 +206,17 @@ export class RequestAudit implements AuditContext {
 
   #event(stage: AuditStage): StageEvent {
     const { auditId, auditAnnotations } = this.context;
-    return new StageEvent(
-      this.decision.level,
-      auditId,
+    return new StageEvent(this.#describe(), {
+      level: this.decision.level,
+      auditID: auditId,
       stage,
-      this.#describe(),
-      this.#responseStatus && { ...this.#responseStatus },
-      this.#requestObject,
-      this.#responseObject,
-      this.#receivedAt,
-      stage === 'RequestReceived' ? this.#receivedAt : wallTime(performance.now()),
-      auditAnnotations?.size ? Object.fromEntries(auditAnnotations) : undefined,
-    );
+      responseStatus: this.#responseStatus && { ...this.#responseStatus },
+      requestObject: this.#requestObject,
+      responseObject: this.#responseObject,
+      requestReceivedTimestamp: this.#receivedAt,
+      stageTimestamp: stage === 'RequestReceived' ? this.#receivedAt : wallTime(performance.now()),
+      annotations: auditAnnotations?.size ? Object.fromEntries(auditAnnotations) : undefined,
+    });
   }
 
   #describe(): AuditedRequest {

@@ -3,26 +3,26 @@ import { newSeries, observe, SeriesHistogram } from '#apiserver/base/metrics/ser
 
 const hour = 3_600;
 const day = 24 * hour;
-/** Of what is left of a certificate, in seconds. Upstream: apiserver/pkg/authentication/request/x509/x509.go. */
+/** Buckets of a certificate's remaining lifetime in seconds. Upstream: apiserver/pkg/authentication/request/x509/x509.go. */
 const lifetimeBuckets = [0, hour / 2, hour, 2 * hour, 6 * hour, 12 * hour, ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * day)];
-/** Upstream has none for these, and prom-client wants one. */
+/** Help of metrics for which upstream has none; prom-client requires a non-empty one. */
 const noHelp = ' ';
-/** Prometheus' own. */
+/** Prometheus' default buckets. */
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What caches of tokens tell of themselves. */
+/** Metrics of token caches. */
 export interface TokenCacheMetrics {
-  /** A token was asked for; `hit`: it was known. */
+  /** Counts a lookup with its duration; `hit`: the token was cached. */
   asked(status: 'hit' | 'miss', milliseconds: number): void;
-  /** How many ask the authenticator behind the cache, and wait for its answer, changes by so much. */
+  /** Changes the number of lookups that call the authenticator behind the cache (`in_flight`) or wait for such a call (`blocked`). */
   fetching(status: 'in_flight' | 'blocked', by: 1 | -1): void;
   fetched(status: 'ok' | 'error'): void;
 }
 
-/** What tokens of service accounts are: bound and in time or overdue, or of secrets that somebody or a controller has made. */
+/** Kind of a service account token: bound and valid or stale, or a legacy token of a secret that a user or a controller created. */
 export type ServiceAccountTokenUse = 'legacy' | 'stale' | 'valid' | 'legacyManual' | 'legacyAuto' | 'invalidLegacyAuto';
 
-/** Upstream: kubernetes/pkg/serviceaccount/metrics.go. */
+/** Metric of each kind of token. Upstream: kubernetes/pkg/serviceaccount/metrics.go. */
 const tokenUses: readonly (readonly [use: ServiceAccountTokenUse, name: string, help: string])[] = [
   ['legacy', 'legacy_tokens_total', 'Cumulative legacy service account tokens used'],
   ['stale', 'stale_tokens_total', 'Cumulative stale projected service account tokens used'],
@@ -32,7 +32,7 @@ const tokenUses: readonly (readonly [use: ServiceAccountTokenUse, name: string, 
   ['invalidLegacyAuto', 'invalid_legacy_auto_token_uses_total', 'Cumulative invalid auto-generated legacy tokens used'],
 ];
 
-/** What authenticators see, under upstream's names; plain numbers until somebody asks for /metrics. */
+/** Metrics of authenticators under upstream's names. They are plain numbers until /metrics is read. */
 export class AuthenticationMetrics implements TokenCacheMetrics {
   readonly #lifetimes = newSeries(lifetimeBuckets, {});
   readonly #requests = { hit: newSeries(defaultBuckets, { status: 'hit' }), miss: newSeries(defaultBuckets, { status: 'miss' }) };
@@ -94,12 +94,12 @@ export class AuthenticationMetrics implements TokenCacheMetrics {
     );
   }
 
-  /** A request came with a certificate that is valid for so long; below zero: it was. */
+  /** Records the remaining lifetime of a client certificate; negative if it has expired. */
   certificateLasts(seconds: number): void {
     observe(this.#lifetimes, lifetimeBuckets, seconds);
   }
 
-  /** A token of a service account was shown, and is what it says it is. */
+  /** Counts a service account token that was verified. */
   readonly tokenUsed = (use: ServiceAccountTokenUse): void => {
     this.#tokenUses.set(use, (this.#tokenUses.get(use) ?? 0) + 1);
   };

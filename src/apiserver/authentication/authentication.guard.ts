@@ -8,8 +8,8 @@ import { IdentityHeaders } from './identity-headers.ts';
 import { UnionAuthenticator, withAuthenticatedGroup } from './union.ts';
 
 /**
- * Finds out who asks, by the union of the enabled authenticators, and takes the credentials off the request. It has its
- * place in the handler chain. A Nest controller has it behind the chain, whose user it takes over.
+ * Authenticates a request by the union of the enabled authenticators and removes its credentials. It runs in the handler chain; on
+ * a Nest controller it admits requests that the chain authenticated.
  */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
@@ -32,7 +32,7 @@ export class AuthenticationGuard implements CanActivate {
     }
   }
 
-  /** Whether there is a user now. Throws AuthenticationFailedError for wrong credentials. */
+  /** Returns true if the request has a user now. Throws AuthenticationFailedError for wrong credentials. */
   authenticate(context: RequestContext): boolean | Promise<boolean> {
     if (context.user) return true;
     const credentials = new RequestCredentials(context);
@@ -49,7 +49,7 @@ export class AuthenticationGuard implements CanActivate {
   }
 }
 
-/** The credentials of a request in the chain. */
+/** Credentials of a request in the chain. */
 class RequestCredentials implements Credentials {
   readonly headers: Credentials['headers'];
   readonly peer: Credentials['peer'];

@@ -2,25 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Peer } from '#apiserver/request/exchange';
 import type { UserInfo } from '#apiserver/request/user-info';
 
-/** What an authenticator may look at. Credentials are gone from `headers` once one of them succeeded. */
+/** The parts of a request that authenticators may read. Credentials are removed from `headers` once an authenticator succeeds. */
 export interface Credentials {
   readonly headers: IncomingHttpHeaders;
-  /** The values of a header, one for each time that it was sent; `headers` joins them. The name in lower case. */
+  /** Returns the values of a header, one for each occurrence; `headers` joins them. `name` is in lower case. */
   headerValues(name: string): string[];
   readonly peer: Peer;
-  /** The decoded path. */
+  /** Decoded path. */
   readonly path: string;
-  /** For whom the credentials must be good; undefined: for this server. */
+  /** Audiences that the credentials must be valid for; undefined: the server's own. */
   readonly audiences?: readonly string[] | undefined;
-  /** Tells the client something with the answer. */
+  /** Adds a warning to the response. */
   warn?(text: string): void;
-  /** Notes something in the audit of the request; without an audit there is none. */
+  /** Adds an audit annotation; does nothing if the request is not audited. */
   annotate?(key: string, value: string): void;
 }
 
 /**
- * Knows tokens of one kind. Answers as an Authenticator does: undefined for a token of another kind, and throws for a wrong
- * one of its own. Upstream: apiserver/pkg/authentication/authenticator/interfaces.go (Token).
+ * Authenticates tokens of one kind. Like an Authenticator, it returns undefined for a token of another kind and throws for an
+ * invalid one of its own. Upstream: apiserver/pkg/authentication/authenticator/interfaces.go (Token).
  */
 export interface TokenAuthenticator {
   readonly name: string;
@@ -31,8 +31,8 @@ export interface TokenAuthenticator {
 }
 
 /**
- * One way to find out who asks. Answers the user; undefined if the request carries nothing that it knows; throws when what
- * it carries is wrong, with a reason for the log (clients are told Unauthorized and no more).
+ * An authentication method. Returns the user, or undefined if the request has no credentials of its kind. Throws for wrong
+ * credentials; the reason is logged, and the client receives only Unauthorized.
  */
 export interface Authenticator {
   readonly name: string;

@@ -4,16 +4,16 @@ const standardPrefix = 'x-remote-';
 const webSocketToken = /(^|,)\s*base64url\.bearer\.authorization\.k8s\.io\.[^,]*/g;
 
 /**
- * The headers that say who asks. They are gone before anything behind the authentication sees the request, `X-Remote-…` even
- * where no front proxy is trusted. Upstream: apiserver/pkg/endpoints/filters/authentication.go.
+ * Headers that state an identity. They are removed after authentication; `X-Remote-…` are removed even if no front proxy is
+ * trusted. Upstream: apiserver/pkg/endpoints/filters/authentication.go.
  */
 export class IdentityHeaders {
   readonly #names: ReadonlySet<string>;
   readonly #prefixes: readonly string[];
-  /** With which letters (lower case) such names begin: most headers are told apart by their first. */
+  /** Codes of the first letters (lower case) of these names, which rule out most headers in one comparison. */
   readonly #initials: ReadonlySet<number>;
 
-  /** Names and beginnings of names besides the standard ones, in lower case. */
+  /** Takes names and name prefixes in addition to the standard ones, in lower case. */
   constructor(names: readonly string[] = [], prefixes: readonly string[] = []) {
     this.#names = new Set(['authorization', ...names.filter((name) => !name.startsWith(standardPrefix))]);
     this.#prefixes = [standardPrefix, ...prefixes.filter((prefix) => !prefix.startsWith(standardPrefix))];

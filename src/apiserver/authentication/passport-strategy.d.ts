@@ -1,4 +1,4 @@
-/** The package has no types of its own. */
+/** Types of the package, which has none of its own. */
 declare module 'passport-strategy' {
   class Strategy {}
   export default Strategy;

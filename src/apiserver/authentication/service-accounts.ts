@@ -4,7 +4,10 @@ import type { UserInfo } from '#apiserver/request/user-info';
 const userPrefix = 'system:serviceaccount:';
 const nodeNameKey = 'authentication.kubernetes.io/node-name';
 
-/** Which service account a user is by its name; undefined for others. Upstream: apiserver/pkg/authentication/serviceaccount (SplitUsername). */
+/**
+ * Parses the user name of a service account; undefined for other users. Upstream: apiserver/pkg/authentication/serviceaccount
+ * (SplitUsername).
+ */
 export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(userPrefix)) return undefined;
   const [namespace = '', name = '', ...more] = userName.slice(userPrefix.length).split(':');
@@ -13,7 +16,7 @@ export function serviceAccountOf(userName: string): { readonly namespace: string
   return isValid ? { namespace, name } : undefined;
 }
 
-/** The node of the pod that a service account's token is bound to; undefined for other users. */
+/** Returns the node of the pod to which a service account's token is bound; undefined for other users. */
 export function nodeOfServiceAccount({ name, extra }: UserInfo): string | undefined {
   const [node, ...more] = extra?.[nodeNameKey] ?? [];
   if (node === undefined || more.length > 0 || !serviceAccountOf(name)) return undefined;

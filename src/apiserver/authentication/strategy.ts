@@ -3,18 +3,18 @@ import type { Authenticator, Credentials } from './authenticator.ts';
 import type { UserInfo } from '#apiserver/request/user-info';
 
 /**
- * One way to find out who asks, as a passport strategy: passport's own class, from the package that passport has it from (passport
- * itself needs `__proto__`, which bin/kubenest takes away). `authenticate` ends in exactly one of the actions, at once or later:
+ * An authenticator as a passport strategy. Its base class comes from the package `passport-strategy`, as in passport (passport itself
+ * needs `__proto__`, which bin/kubenest disables). `authenticate` calls exactly one of the actions, synchronously or later:
  *
  * | action | meaning |
  * |---|---|
- * | `success(user)` | it is this user |
- * | `pass()` | the request carries nothing that this strategy knows |
- * | `fail(reason)` | what it carries is wrong; the reason is for the log |
- * | `error(cause)` | it could not be found out |
+ * | `success(user)` | the request is authenticated as this user |
+ * | `pass()` | the request has no credentials of this kind |
+ * | `fail(reason)` | the credentials are wrong; the reason is logged |
+ * | `error(cause)` | the credentials could not be verified |
  *
- * The actions are those of the request, so state of a strategy is in plain fields, never in `#private` ones: passport
- * calls `authenticate` on an object that inherits from the strategy.
+ * A strategy keeps its state in plain fields, not in `#private` ones: each request calls `authenticate` on an object that inherits
+ * from the strategy and has the actions of that request.
  */
 export abstract class AuthenticationStrategy extends (PassportStrategy as abstract new () => object) {
   abstract readonly name: string;
@@ -30,13 +30,13 @@ interface Run extends AuthenticationStrategy {
   done: boolean;
   user: UserInfo | undefined;
   failure: Error | undefined;
-  /** Set where somebody waits for the end. */
+  /** Set if the result is awaited. */
   settled: (() => void) | undefined;
 }
 
 /**
- * Runs a strategy without passport's middleware. The actions are made once for each strategy and stand in the prototype of
- * its runs, so a request costs one small object; a strategy that acts at once is answered at once.
+ * Runs a strategy without passport's middleware. The actions are created once for each strategy and belong to the prototype of its
+ * runs, so a request allocates one small object; a strategy that acts synchronously gets a synchronous result.
  */
 export function headless(strategy: AuthenticationStrategy): Authenticator {
   function NewRun(this: Run): void {

@@ -1,10 +1,10 @@
-/** What a token tells of an object that it is bound to. */
+/** Claims about an object that a token is bound to. */
 export interface TokenReference {
   readonly name: string;
   readonly uid?: string | undefined;
 }
 
-/** The claims of a service account's token; the issuer adds `iss` and signs. Times are seconds since 1970. */
+/** Claims of a service account token; the issuer adds `iss` and signs. Times are seconds since 1970. */
 export interface ServiceAccountClaims {
   readonly aud: readonly string[];
   readonly exp: number;
@@ -22,17 +22,23 @@ export interface ServiceAccountClaims {
   readonly sub: string;
 }
 
-/** Signs service account tokens. Without one the server serves no TokenRequests. Upstream: kubernetes/pkg/serviceaccount (TokenGenerator). */
+/**
+ * Signs service account tokens. Without an issuer the server serves no TokenRequests. Upstream: kubernetes/pkg/serviceaccount
+ * (TokenGenerator).
+ */
 export interface TokenIssuer {
-  /** `--api-audiences`: what tokens are for that say nothing, and what the server itself accepts. */
+  /** `--api-audiences`: default audiences of issued tokens, and the audiences that the server accepts. */
   readonly apiAudiences: readonly string[];
   /** `--service-account-max-token-expiration` in seconds; undefined: no limit. */
   readonly maxExpirationSeconds: number | undefined;
-  /** `--service-account-extend-token-expiration`: tokens of pods that ask for 3607 s last a year, and warn after that hour. */
+  /**
+   * `--service-account-extend-token-expiration`: tokens that pods request for 3607 s are valid for a year; their use after the
+   * requested time is a warning.
+   */
   readonly extendsExpiration: boolean;
-  /** Those tokens last so long at most; undefined: a year. */
+  /** Maximum lifetime of extended tokens in seconds; undefined: a year. */
   readonly maxExtendedSeconds?: number | undefined;
-  /** A compact JWS. Rejects if it cannot be signed. */
+  /** Signs the claims and returns a compact JWS. Rejects if signing fails. */
   issue(claims: ServiceAccountClaims): Promise<string>;
 }
 

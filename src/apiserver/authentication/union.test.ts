@@ -19,23 +19,23 @@ describe('UnionAuthenticator', () => {
     { name: 'a success after an error', asked: [says(new Error('bad')), says(jane)], want: jane },
     { name: 'a late success', asked: [says(undefined, true), says(jane, true)], want: jane },
     { name: 'nobody', asked: [says(undefined), says(undefined, true)], want: undefined },
-  ])('takes $name', async ({ asked, want }) => {
+  ])('uses $name', async ({ asked, want }) => {
     expect(await new UnionAuthenticator(asked).authenticate(nothing)).toEqual(want);
   });
 
-  it('keeps the reasons where nobody was found', async () => {
+  it('keeps the errors if no authenticator succeeds', async () => {
     const union = new UnionAuthenticator([says(new Error('bad token'), true), says(undefined)]);
     await expect(async () => union.authenticate(nothing)).rejects.toThrow(AuthenticationFailedError);
     await expect(async () => union.authenticate(nothing)).rejects.toThrow(/bad token/);
   });
 
-  it('does not take wrong credentials for none where an error ends it', async () => {
+  it('fails on the first error with failOnError', async () => {
     const union = new UnionAuthenticator([says(new Error('bad token')), says(jane)], true);
     await expect(async () => union.authenticate(nothing)).rejects.toThrow(/bad token/);
   });
 });
 
-it('adds system:authenticated to all but the anonymous', () => {
+it('adds system:authenticated to all users but system:anonymous', () => {
   expect(withAuthenticatedGroup(jane).groups).toEqual(['system:authenticated']);
   expect(withAuthenticatedGroup({ name: 'system:anonymous', groups: ['system:unauthenticated'] }).groups).toEqual([
     'system:unauthenticated',

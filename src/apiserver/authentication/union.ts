@@ -4,7 +4,7 @@ import { tracedAuthenticator } from './traced-authenticator.ts';
 import type { Authenticator, Credentials } from './authenticator.ts';
 import { groupNames, type UserInfo, userNames } from '#apiserver/request/user-info';
 
-/** Why nobody was let in: the reasons of those authenticators that found something wrong. Reasons that are such errors themselves are taken apart. */
+/** Failed authentication, with the errors of the authenticators. Nested errors of this class are flattened. */
 export class AuthenticationFailedError extends AggregateError {
   constructor(reasons: readonly unknown[]) {
     const errors = reasons.flatMap((reason) => (reason instanceof AuthenticationFailedError ? (reason.errors as unknown[]) : [reason]));
@@ -13,16 +13,16 @@ export class AuthenticationFailedError extends AggregateError {
 }
 
 /**
- * Asks one authenticator after the other; the first success wins. With `failOnError` the first error ends it, so that wrong
- * credentials are never taken for none (the anonymous authenticator stands behind the others like that).
+ * Calls the authenticators in order until one succeeds. With `failOnError` the first error is final, so that a request with wrong
+ * credentials never reaches the anonymous authenticator.
  *
- * | one says user | some threw | result |
+ * | one returned a user | some threw | result |
  * |---|---|---|
  * | yes | – | that user |
- * | no | yes | AuthenticationFailedError of all reasons |
+ * | no | yes | AuthenticationFailedError with all errors |
  * | no | no | undefined: the request carries no credentials |
  *
- * Synchronous as long as all that were asked are. Upstream: apiserver/pkg/authentication/request/union/union.go.
+ * The result is synchronous if those of all called authenticators are. Upstream: apiserver/pkg/authentication/request/union/union.go.
  */
 export class UnionAuthenticator implements Authenticator {
   readonly name = 'Union';
@@ -36,7 +36,7 @@ export class UnionAuthenticator implements Authenticator {
     this.#authenticators = authenticators;
   }
 
-  /** Asks others from the next request on. */
+  /** Replaces the authenticators from the next request on. */
   replace(authenticators: readonly Authenticator[]): void {
     this.#authenticators = authenticators;
   }
@@ -45,7 +45,7 @@ export class UnionAuthenticator implements Authenticator {
     return this.#ask(this.#authenticators, 0, credentials, []);
   }
 
-  /** The same, for a request that is traced: each authenticator's answer is told. */
+  /** Like `authenticate`, but records each authenticator's result in the trace. */
   authenticateTraced(credentials: Credentials, trace: RequestTrace): ReturnType<UnionAuthenticator['authenticate']> {
     const traced = this.#authenticators.map((authenticator): Authenticator => {
       if (!(authenticator instanceof UnionAuthenticator)) return tracedAuthenticator(authenticator, trace);
@@ -54,7 +54,7 @@ export class UnionAuthenticator implements Authenticator {
     return this.#ask(traced, 0, credentials, []);
   }
 
-  /** `authenticators` are those of the beginning of the request, though others may take over meanwhile. */
+  /** Calls `authenticators`, the list at the start of the request, which `replace` does not affect. */
   #ask(
     authenticators: readonly Authenticator[],
     from: number,
@@ -84,7 +84,7 @@ export class UnionAuthenticator implements Authenticator {
   }
 }
 
-/** Adds system:authenticated to everybody but the anonymous. Upstream: authentication/group/authenticated_group_adder.go. */
+/** Adds system:authenticated to every user but the anonymous one. Upstream: authentication/group/authenticated_group_adder.go. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   let grouped = withGroup.get(user);
   if (!grouped) {
@@ -94,7 +94,7 @@ export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   return grouped;
 }
 
-/** The same user each time for the same user: what is derived from users is kept by them. */
+/** Results by user. The same user yields the same object, because caches are keyed by user objects. */
 const withGroup = new WeakMap<UserInfo, UserInfo>();
 
 function addAuthenticatedGroup(user: UserInfo): UserInfo {

@@ -1,10 +1,10 @@
 import { Counter, type Registry } from 'prom-client';
 import type { UnionAuthorizer } from './union.ts';
 
-/** Of the server itself: upstream counts those that an administrator has chosen. */
+/** Built-in authorizers that upstream's metric does not count: it counts configured ones only. */
 const notTold = new Set(['PrivilegedGroups', 'AlwaysAllowPaths']);
 
-/** Which authorizer has decided, and how. Upstream: apiserver/pkg/authorization/metrics/metrics.go. */
+/** Registers the metric of decisions by authorizer. Upstream: apiserver/pkg/authorization/metrics/metrics.go. */
 export function registerAuthorizationDecisions(registry: Registry, union: UnionAuthorizer): void {
   registry.registerMetric(
     new Counter({

@@ -8,18 +8,18 @@ import type { AuthorizationAttributes, AuthorizationResult } from './authorizer.
 import { selectorsOf } from './request-selectors.ts';
 import { UnionAuthorizer } from './union.ts';
 
-/** What a user may not do. */
+/** Forbidden, with the authorizers' decision. */
 export class DeniedError extends StatusError {
   constructor(
     { status }: StatusError,
-    /** Whether an authorizer has said so, or none has said that it is allowed. */
+    /** `Deny` if an authorizer denied the request; `NoOpinion` if none allowed it. */
     readonly decision: 'Deny' | 'NoOpinion',
   ) {
     super(status);
   }
 }
 
-/** Asks the union of authorizers whether the user may do what the request says. Denies by throwing Forbidden. */
+/** Authorizes a request by the union of authorizers. Throws Forbidden for a denial. */
 @Injectable()
 export class AuthorizationGuard implements CanActivate {
   constructor(@Inject(UnionAuthorizer) readonly authorizer: UnionAuthorizer) {}
@@ -85,7 +85,7 @@ export function authorizationAttributes(context: RequestContext): AuthorizationA
     path: info.path,
   };
   if (!info.fieldSelector && !info.labelSelector) return attributes;
-  // Selectors may be long, and few authorizers ask for them.
+  // Parsed on demand: selectors may be long, and few authorizers read them.
   let selectors: ReturnType<typeof selectorsOf> | undefined;
   const read = (): ReturnType<typeof selectorsOf> => (selectors ??= selectorsOf(info));
   return {
@@ -99,7 +99,7 @@ export function authorizationAttributes(context: RequestContext): AuthorizationA
   };
 }
 
-/** Upstream: endpoints/handlers/responsewriters/errors.go. */
+/** Returns the Forbidden error of a denied request. Upstream: endpoints/handlers/responsewriters/errors.go. */
 export function forbiddenError(attributes: AuthorizationAttributes, reason: string): StatusError {
   const resource = { group: attributes.apiGroup, resource: attributes.resource };
   const message = forbiddenMessage(attributes);

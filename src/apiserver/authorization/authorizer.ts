@@ -1,6 +1,6 @@
 import type { UserInfo } from '#apiserver/request/user-info';
 
-/** What is asked of an authorizer. Upstream: apiserver/pkg/authorization/authorizer/interfaces.go. */
+/** Attributes of a request that authorizers evaluate. Upstream: apiserver/pkg/authorization/authorizer/interfaces.go. */
 export interface AuthorizationAttributes {
   readonly user: UserInfo;
   readonly verb: string;
@@ -11,18 +11,18 @@ export interface AuthorizationAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of non-resource requests. */
+  /** Path of a non-resource request. */
   readonly path: string;
-  /** What a list, a watch or a deletion of many is limited to; undefined for no limit, and where the selector is wrong. */
+  /** Field selector of a list, watch or deletion of a collection; undefined if there is none or it is invalid. */
   readonly fieldSelector?: readonly SelectorRequirement[] | undefined;
   readonly labelSelector?: readonly SelectorRequirement[] | undefined;
 }
 
-/** One of the conditions that all hold. Upstream: meta/v1 FieldSelectorRequirement, LabelSelectorRequirement. */
+/** One of several conditions that must all hold. Upstream: meta/v1 FieldSelectorRequirement, LabelSelectorRequirement. */
 export interface SelectorRequirement {
   readonly key: string;
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-  /** Empty for `Exists` and `DoesNotExist`. */
+  /** Values; empty for `Exists` and `DoesNotExist`. */
   readonly values: readonly string[];
 }
 
@@ -32,13 +32,13 @@ export interface AuthorizationResult {
   readonly reason: string;
 }
 
-/** What a user may do in a namespace, as far as an authorizer can list it. Upstream: SubjectRulesReviewStatus. */
+/** Rules of a user in a namespace, as far as an authorizer can list them. Upstream: SubjectRulesReviewStatus. */
 export interface UserRules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** There may be more. */
+  /** True if other rules may apply too. */
   readonly incomplete: boolean;
-  /** What went wrong meanwhile. */
+  /** Errors of the evaluation. */
   readonly errors: readonly string[];
 }
 export interface ResourceRule {
@@ -52,15 +52,18 @@ export interface NonResourceRule {
   readonly nonResourceURLs?: readonly string[] | undefined;
 }
 
-/** Decides whether a user may do something. Throwing counts as no opinion with an error, which the answer tells if nobody allows. */
+/**
+ * Decides whether a user may perform an action. An error counts as no opinion; its message is part of the denial if no authorizer
+ * allows the request.
+ */
 export interface Authorizer {
   readonly name: string;
-  /** Of one of several of a type, which the administrator has named. */
+  /** Type of an authorizer that the administrator named in a configuration file. */
   readonly type?: string;
   authorize(attributes: AuthorizationAttributes): AuthorizationResult | Promise<AuthorizationResult>;
-  /** Of authorizers whose decisions follow from rules. */
+  /** Returns the rules of a user; only in authorizers that decide by rules. */
   rulesFor?(user: UserInfo, namespace: string): UserRules | Promise<UserRules>;
 }
 
-/** What decides for the server: the union of all authorizers that are on. */
+/** Injection token of the server's authorizer: the union of all enabled authorizers. */
 export const Authorizer = Symbol.for('kubenest.Authorizer');

@@ -12,13 +12,16 @@ const operators: Readonly<Partial<Record<LabelOperator, SelectorRequirement['ope
   '!': 'DoesNotExist',
 };
 
-/** The unparsed selectors of a request; empty: it has none. */
+/** Unparsed selectors of a request; empty if it has none. */
 export interface SelectorTexts {
   readonly fieldSelector: string;
   readonly labelSelector: string;
 }
 
-/** The selectors as authorizers see them. A selector that cannot be parsed limits nothing here: the handler refuses the request. Upstream: endpoints/filters/authorization.go. */
+/**
+ * Returns the parsed selectors for authorizers. An unparsable selector is omitted; the handler rejects the request. Upstream:
+ * endpoints/filters/authorization.go.
+ */
 export function selectorsOf({
   fieldSelector,
   labelSelector,
@@ -43,7 +46,10 @@ function fieldRequirements(text: string): SelectorRequirement[] | undefined {
   }));
 }
 
-/** Comparisons have no form among the requirements: they are left out, which makes the rest a weaker limit than the request's own. */
+/**
+ * Returns the requirements of a label selector without its numeric comparisons, which the API cannot express; the result then
+ * selects more than the request.
+ */
 function labelRequirements(text: string): SelectorRequirement[] | undefined {
   if (!text) return undefined;
   return parseSelector(text).requirements.flatMap(({ key, operator, values }) => {

@@ -2,8 +2,8 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import type { Authorizer } from './authorizer.ts';
 
 /**
- * Whether a user may do something with a signer's certificates: with this signer, or with all of its domain
- * (`example.com/*`). Upstream: kubernetes/pkg/certauthorization.
+ * Returns true if a user may perform a verb on a signer, either by its name or by all names of its domain (`example.com/*`).
+ * Upstream: kubernetes/pkg/certauthorization.
  */
 export async function isAuthorizedForSignerName(
   authorizer: Authorizer,

@@ -43,26 +43,26 @@ describe('authorize', () => {
       authorizers: [saying('NoOpinion'), saying('Allow', 'a'), saying('Deny')],
       result: { decision: 'Allow', reason: 'a' },
     },
-    { name: 'a denial ends it', authorizers: [saying('Deny', 'd'), saying('Allow')], result: { decision: 'Deny', reason: 'd' } },
+    { name: 'a denial is final', authorizers: [saying('Deny', 'd'), saying('Allow')], result: { decision: 'Deny', reason: 'd' } },
     {
-      name: 'nobody has an opinion',
+      name: 'no authorizer has an opinion',
       authorizers: [saying('NoOpinion', 'one'), later('NoOpinion', 'two')],
       result: { decision: 'NoOpinion', reason: 'one\ntwo' },
     },
     { name: 'an error is no opinion', authorizers: [failing, failingLater, later('Allow')], result: { decision: 'Allow', reason: '' } },
-    { name: 'errors are told', authorizers: [failing, failingLater], result: { decision: 'NoOpinion', reason: 'broken\nbroken later' } },
-    { name: 'nobody is asked', authorizers: [], result: { decision: 'NoOpinion', reason: '' } },
+    { name: 'errors are reasons', authorizers: [failing, failingLater], result: { decision: 'NoOpinion', reason: 'broken\nbroken later' } },
+    { name: 'there are no authorizers', authorizers: [], result: { decision: 'NoOpinion', reason: '' } },
   ])('$name', async ({ authorizers, result }) => {
     expect(await new UnionAuthorizer(authorizers).authorize(attributes)).toEqual(result);
   });
 
-  it('does not wait where nobody waits', () => {
+  it('is synchronous if all authorizers are', () => {
     expect(new UnionAuthorizer([saying('NoOpinion'), saying('Allow')]).authorize(attributes)).toEqual({ decision: 'Allow', reason: '' });
   });
 });
 
 describe('rulesFor', () => {
-  it('puts together what those say that have rules', async () => {
+  it('concatenates the rules of the authorizers that have some', async () => {
     const having = (rules: Partial<UserRules>): Authorizer => ({
       ...saying('NoOpinion'),
       rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false, errors: [], ...rules }),

@@ -10,7 +10,7 @@ interface DecisionCounts {
   denied: number;
 }
 
-/** How often authorizers have decided. Those that come with another configuration go on where those of their name left. */
+/** Decision counts by authorizer name. They persist across configuration changes. */
 export class Decisions {
   readonly #known = new WeakMap<Authorizer, DecisionCounts>();
   readonly #all = new Map<string, DecisionCounts>();
@@ -32,13 +32,13 @@ export class Decisions {
 }
 
 /**
- * Asks one authorizer after the other; the first that has an opinion decides, errors and reasons of the others are kept.
+ * Calls the authorizers in order; the first opinion decides. Errors and reasons of the others are collected.
  *
  * | first opinion | result |
  * |---|---|
  * | Allow | Allow |
  * | Deny | Deny |
- * | none of them has one | NoOpinion with all reasons: the request is refused |
+ * | none | NoOpinion with all reasons: the request is denied |
  *
  * Upstream: apiserver/pkg/authorization/union/union.go.
  */
@@ -46,14 +46,14 @@ export class UnionAuthorizer implements Authorizer {
   readonly name = 'Union';
 
   #authorizers: readonly Authorizer[];
-  /** How often each has decided, for /metrics. */
+  /** Decision counts for /metrics. */
   readonly decisions = new Decisions();
 
   constructor(authorizers: readonly Authorizer[]) {
     this.#authorizers = authorizers;
   }
 
-  /** Asks others from the next request on. */
+  /** Replaces the authorizers from the next request on. */
   replace(authorizers: readonly Authorizer[]): void {
     this.#authorizers = authorizers;
   }
@@ -62,13 +62,13 @@ export class UnionAuthorizer implements Authorizer {
     return ask(this.#authorizers, 0, attributes, [], this.decisions);
   }
 
-  /** The same, for a request that is traced: each authorizer's answer is told. */
+  /** Like `authorize`, but records each authorizer's decision in the trace. */
   authorizeTraced(attributes: AuthorizationAttributes, trace: RequestTrace): ReturnType<UnionAuthorizer['authorize']> {
     const traced = this.#authorizers.map((authorizer) => tracedAuthorizer(authorizer, trace));
     return ask(traced, 0, attributes, [], this.decisions);
   }
 
-  /** The rules of all that have some, one after the other. */
+  /** Returns the rules of all authorizers that have some, in order. */
   async rulesFor(user: UserInfo, namespace: string): Promise<UserRules> {
     const all = await Promise.all(this.#authorizers.map(async (authorizer) => authorizer.rulesFor?.(user, namespace)));
     const rules = all.filter((one) => one !== undefined);
@@ -81,7 +81,7 @@ export class UnionAuthorizer implements Authorizer {
   }
 }
 
-/** `authorizers` are those of the beginning of the request, though others may take over meanwhile. */
+/** Calls `authorizers`, the list at the start of the request, which `replace` does not affect. */
 function ask(
   authorizers: readonly Authorizer[],
   from: number,

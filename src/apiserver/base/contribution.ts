@@ -1,7 +1,7 @@
-/** A class whose constructor takes what its `@inject` decorators ask for. */
+/** A class whose constructor parameters are injected according to their `@inject` decorators. */
 export type PluginClass<T> = new (...dependencies: never[]) => T;
 
-/** The kinds of contributions. */
+/** Kind of a contribution. */
 export type ContributionKind =
   | 'AdmissionPlugin'
   | 'AuthenticatorPlugin'

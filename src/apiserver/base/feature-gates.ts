@@ -1,6 +1,6 @@
-/** Which features of upstream's are on. Upstream: component-base/featuregate. */
+/** Feature gates by upstream's names. Upstream: component-base/featuregate. */
 export interface FeatureGates {
-  /** Throws for a name that no feature has. */
+  /** Returns true if a feature is enabled. Throws for an unknown name. */
   enabled(name: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The server's log. `fields` are told beside the message; never a secret in them. */
+/** Structured logger of the server. `fields` are logged with the message and must not contain secrets. */
 export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

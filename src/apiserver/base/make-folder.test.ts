@@ -10,23 +10,23 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('makes the folders around it with the same mode, and leaves what there is', () => {
+test('creates missing parent folders with the same mode and keeps existing ones', () => {
   makeFolder(join(folder, 'a/b/c'), 0o700);
   expect(['a', 'a/b', 'a/b/c'].map((path) => statSync(join(folder, path)).mode & 0o777)).toEqual([0o700, 0o700, 0o700]);
   makeFolder(join(folder, 'a/b'), 0o755);
   expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700);
 });
 
-test.each(['/proc/x', '/proc/x/y', '/dev/null/x'])('throws where the system makes no folder: %s', (path) => {
+test.each(['/proc/x', '/proc/x/y', '/dev/null/x'])('throws if the system cannot create a folder: %s', (path) => {
   expect(() => makeFolder(path)).toThrow(/^E[A-Z]+: /);
 });
 
-test('throws where a file has the name', () => {
+test('throws if the path is a file', () => {
   writeFileSync(join(folder, 'file'), '');
   expect(() => makeFolder(join(folder, 'file'))).toThrow(/^EEXIST: /);
 });
 
-test('a folder that can be written has nothing in it afterwards', () => {
+test('checkWritable leaves no file behind', () => {
   checkWritable(folder);
   expect(readdirSync(folder)).toEqual([]);
   expect(() => checkWritable('/proc')).toThrow(/^E[A-Z]+: /);

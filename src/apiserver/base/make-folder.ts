@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Makes a folder, and those around it that are missing. Node's own way to do so never ends where a system has no such folder and makes none (`/proc/x`). */
+/**
+ * Creates a folder and its missing parents. Node's recursive mkdir loops forever for paths such as `/proc/x`, whose parent exists
+ * but accepts no folder.
+ */
 export function makeFolder(path: string, mode = 0o777): void {
   if (isFolder(path)) return;
   const parent = dirname(path);
@@ -9,7 +12,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, mode);
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!isFolder(path)) throw error;
   }
 }
@@ -18,7 +21,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Throws the system's error if no file can be made in the folder; a full disk is none. */
+/** Throws the system's error if no file can be created in the folder. A full disk is no error. */
 export function checkWritable(folder: string): void {
   const file = join(folder, `.writable-${process.pid}`);
   try {

@@ -1,4 +1,4 @@
-/** Aborts when the server has served its last request: timers, watches and connections end then. */
+/** Aborts after the server's last request; timers, watches and connections stop then. */
 export type ShutdownSignal = AbortSignal;
 
 export const ShutdownSignal = Symbol.for('kubenest.ShutdownSignal');

@@ -1,4 +1,4 @@
-/** Counts what is under way and tells when there is none left. */
+/** Counts operations in progress and notifies when none is left. */
 export class WaitGroup {
   #count = 0;
   #waiting: (() => void)[] = [];
@@ -11,13 +11,13 @@ export class WaitGroup {
     return this.#count;
   }
 
-  /** Returns what to call once, when it is over. */
+  /** Starts an operation. Returns its end, to be called once. */
   enter(): () => void {
     this.#count += 1;
     return this.#leave;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no operation is in progress. */
   empty(): Promise<void> {
     return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }

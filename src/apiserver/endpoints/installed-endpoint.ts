@@ -1,12 +1,12 @@
 import type { EndpointHandler, ResourceEndpoint } from './handlers/resource-endpoint.ts';
 
-/** A resource or subresource with what may be done with it. */
+/** A resource or subresource with its verbs. */
 export interface InstalledEndpoint {
   readonly endpoint: ResourceEndpoint;
   readonly namespaced: boolean;
-  /** By verb: get, list, watch, create, update, patch, delete, deletecollection, and connect for all methods. */
+  /** Handlers by verb: get, list, watch, create, update, patch, delete, deletecollection, and connect for all methods. */
   readonly verbs: ReadonlyMap<string, EndpointHandler>;
 }
 
-/** `resource`, or `resource/subresource`, to its endpoint. */
+/** Endpoints by `resource` or `resource/subresource`. */
 export type GroupVersionEndpoints = ReadonlyMap<string, InstalledEndpoint>;

@@ -24,14 +24,14 @@ import type { Store } from '#apiserver/registry/store';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { newSeries } from '#apiserver/base/metrics/series-histogram';
 
-/** The verbs as functions, compiled once by Nest with their guards and interceptors. */
+/** Verb handlers, compiled once by Nest with their guards and interceptors. */
 export type VerbHandlers = Readonly<
   Record<'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection', EndpointHandler>
 >;
 
 /**
- * What a subresource with a kind of its own, or a virtual resource, does: by `group/resource/subresource` (a virtual
- * resource ends with the slash) and verb.
+ * Handlers of subresources with a kind of their own and of virtual resources, by `group/resource/subresource` (a virtual resource
+ * ends with a slash) and verb.
  */
 export interface SpecialHandlers {
   get(key: string): Readonly<Record<string, EndpointHandler>> | undefined;
@@ -40,25 +40,37 @@ export interface SpecialHandlers {
 export interface InstallerOptions {
   readonly scheme: Scheme;
   readonly storage: StorageFactory;
-  /** Read when the first group is installed. */
+  /** Verb handlers, read when the first group is installed. */
   readonly verbs: { readonly verbs: VerbHandlers };
   readonly special: SpecialHandlers;
   readonly features: FeatureGates;
 }
 
-/** Where a resource's types, store and other versions come from. */
+/** Properties of an endpoint that differ from those of its resource. */
+interface EndpointTraits {
+  readonly kind?: GroupVersionKind;
+  /** Name of the type of the request's objects. */
+  readonly schema?: string;
+  /** Strategy of writes; undefined: that of the resource. */
+  readonly strategy?: Strategy | undefined;
+  /** The endpoint's own strategy, without the resource's. */
+  readonly own?: Strategy;
+  readonly columns?: readonly Column[];
+}
+
+/** Types, store and versions of resources. */
 export interface ResourceSource {
   types(definition: ResourceDefinition): TypeSource;
   store(definition: ResourceDefinition): Store;
-  /** The same resource in another group version; undefined if there is none. */
+  /** Returns the resource in another group version; undefined if there is none. */
   inVersion(definition: ResourceDefinition, groupVersion: string): ResourceDefinition | undefined;
-  /** Other definitions of the same objects: their versions, also of other groups. */
+  /** Returns the other definitions of the same objects, in other versions and groups. */
   equivalents(definition: ResourceDefinition): readonly ResourceDefinition[];
-  /** What does the work of a virtual resource, or of a subresource with a kind of its own; undefined if nothing does. */
+  /** Returns the handlers of a virtual resource, or of a subresource with a kind of its own; undefined if there are none. */
   special(definition: ResourceDefinition, subresource: string): Readonly<Record<string, EndpointHandler>> | undefined;
 }
 
-/** Makes the endpoints of API groups. Upstream: apiserver/pkg/endpoints/installer.go. */
+/** Creates the endpoints of API groups. Upstream: apiserver/pkg/endpoints/installer.go. */
 export class Installer {
   readonly #builtIn: ResourceSource;
   readonly #restrictions: Readonly<Record<'builtIn' | 'withoutTable' | 'custom', EndpointRestrictions>>;
@@ -84,23 +96,25 @@ export class Installer {
     };
   }
 
-  /** The endpoints of all versions of a group, by `group/version`. */
+  /** Returns the endpoints of all versions of a group, by `group/version`. */
   install(group: ApiGroup): Map<string, GroupVersionEndpoints> {
     const versions = new Map<string, Map<string, InstalledEndpoint>>();
     for (const { version } of group.versions) versions.set(`${group.group}/${version}`, new Map());
     for (const definition of group.resources) {
       const endpoints = versions.get(`${definition.group}/${definition.version}`);
       if (!endpoints)
-        throw new Error(`installer: ${definition.resource} is of version ${groupVersionString(definition)}, which its group does not have`);
+        throw new Error(
+          `installer: ${definition.resource} has version ${groupVersionString(definition)}, which its group does not declare`,
+        );
       for (const [path, endpoint] of this.endpointsOf(definition, this.#builtIn)) endpoints.set(path, endpoint);
     }
     return versions;
   }
 
-  /** The endpoints of a resource and its subresources: `pods`, `pods/status`. */
+  /** Yields the endpoints of a resource and its subresources: `pods`, `pods/status`. */
   *endpointsOf(definition: ResourceDefinition, source: ResourceSource): Iterable<[string, InstalledEndpoint]> {
     const special = source.special(definition, '');
-    const main = this.#endpoint(source, definition, '', definition, definition.schema, undefined, definition.strategy, definition.columns);
+    const main = this.#endpoint(source, definition, '', {});
     yield [definition.resource, { endpoint: main, namespaced: definition.namespaced, verbs: this.#verbs(definition.verbs, special) }];
     for (const [name, subresource] of Object.entries(definition.subresources)) {
       const installed = this.#subresource(source, definition, name, subresource);
@@ -118,16 +132,7 @@ export class Installer {
     const special = source.special(definition, name);
     if (subresource.kind === undefined) {
       const { strategy, verbs } = subresource as ParentSubresource;
-      const endpoint = this.#endpoint(
-        source,
-        definition,
-        name,
-        definition,
-        definition.schema,
-        inherit(definition.strategy, strategy),
-        strategy,
-        definition.columns,
-      );
+      const endpoint = this.#endpoint(source, definition, name, { strategy: inherit(definition.strategy, strategy), own: strategy });
       return { endpoint, namespaced, verbs: this.#verbs(verbs, special) };
     }
     if (!special) return undefined;
@@ -137,9 +142,9 @@ export class Installer {
       ...subresource.groupVersion,
       kind: subresource.kind,
     };
-    // What is connected is not decoded: its options come by the query, and no table describes them.
+    // Connect subresources have no body: their options are in the query and have no schema.
     const schema = subresource.connect ? definition.schema : (subresource.schema ?? definition.schema);
-    const endpoint = this.#endpoint(source, definition, name, kind, schema, undefined, {}, subresource.columns ?? []);
+    const endpoint = this.#endpoint(source, definition, name, { kind, schema, own: {}, columns: subresource.columns ?? [] });
     const fieldManager = newFieldManager({
       type: endpoint.type,
       groupVersion: groupVersionString(kind),
@@ -163,11 +168,7 @@ export class Installer {
     source: ResourceSource,
     definition: ResourceDefinition,
     subresource: string,
-    kind: GroupVersionKind,
-    schema: string,
-    strategy: Strategy | undefined,
-    own: Strategy,
-    columns: readonly Column[],
+    { kind = definition, schema = definition.schema, strategy, own = definition.strategy, columns = definition.columns }: EndpointTraits,
   ): ResourceEndpoint {
     const types = source.types(definition);
     const stored = definition.storageVersion;
@@ -236,8 +237,8 @@ export class Installer {
 }
 
 /**
- * The type of a resource in one of its versions, which managedFields name. Of a version that is gone it is undefined for a
- * built-in resource; a custom resource has no conversion to it: throws VersionError.
+ * Returns the type of a resource in a version that managedFields name. For a removed version it is undefined for a built-in
+ * resource, and throws VersionError for a custom one, which has no conversion to it.
  */
 function typeIn(source: ResourceSource, definition: ResourceDefinition, groupVersion: string): StructType | undefined {
   const other = source.inVersion(definition, groupVersion);
@@ -245,14 +246,14 @@ function typeIn(source: ResourceSource, definition: ResourceDefinition, groupVer
   return other && source.types(other).struct(other.applySchema ?? other.schema);
 }
 
-/** An object of a definition's version in another one, by way of the stored one; undefined if there is no such version. */
+/** Converts an object from one version to another through the storage version; undefined if the version is unknown. */
 function convertTo(other: ResourceDefinition | undefined, definition: ResourceDefinition, object: KubeObject): KubeObject | undefined {
   if (!other) return undefined;
   const stored = definition.storageVersion ? definition.storageVersion.conversion.toStorage(object) : object;
   return other.storageVersion ? other.storageVersion.conversion.fromStorage(stored) : stored;
 }
 
-/** A subresource's own strategy on top of what its parent does about names, deletion and unconditional updates. */
+/** Combines a subresource's strategy with its parent's rules for names, deletion and unconditional updates. */
 function inherit(parent: Strategy, own: Strategy): Strategy {
   const { allowUnconditionalUpdate } = parent;
   return allowUnconditionalUpdate === undefined ? own : { allowUnconditionalUpdate, ...own };

@@ -2,8 +2,8 @@ import { respondNoRoute } from '#apiserver/endpoints/handlers/responses';
 import type { Handler, RequestContext } from '#apiserver/request/request-context';
 
 /**
- * Handlers of non-resource paths: exact ones, and prefixes (which end with a slash; the longest wins). What none knows goes
- * to `fallback`. Upstream: apiserver/pkg/server/mux/pathrecorder.go.
+ * Handlers of non-resource paths: exact paths, and prefixes (which end with a slash; the longest match is used). Other paths go to
+ * `fallback`. Upstream: apiserver/pkg/server/mux/pathrecorder.go.
  */
 export class PathMux {
   readonly #exact = new Map<string, Handler>();
@@ -11,14 +11,14 @@ export class PathMux {
   #fallback: ((context: RequestContext) => boolean) | undefined;
   readonly #listed = new Set<string>();
 
-  /** Throws if the path is taken. `listed` paths are shown at `/`. */
+  /** Adds a handler. Throws for a duplicate path. `listed` paths are shown at `/`. */
   handle(path: string, handler: Handler, listed = true): void {
-    if (this.#exact.has(path)) throw new Error(`mux: ${path} has a handler already`);
+    if (this.#exact.has(path)) throw new Error(`mux: duplicate handler for ${path}`);
     this.#exact.set(path, handler);
     if (listed) this.#listed.add(path);
   }
 
-  /** What upstream serves by go-restful: a document to GET alone, with slashes at the end of its path too, and nothing below it. */
+  /** Adds a document that upstream serves by go-restful: GET only, also with trailing slashes, and no paths below it. */
   handleDocument(path: string, handler: Handler): void {
     const serve = onlyGet(handler);
     this.handle(path, serve);
@@ -35,12 +35,12 @@ export class PathMux {
     this.#prefixes.sort((a, b) => b.prefix.length - a.prefix.length);
   }
 
-  /** What serves all other paths (Express): answers whether it took the request. */
+  /** Sets the handler of all other paths (Express), which returns true if it serves the request. */
   setFallback(fallback: (context: RequestContext) => boolean): void {
     this.#fallback = fallback;
   }
 
-  /** Paths shown at `/`. */
+  /** Paths listed at `/`. */
   get paths(): string[] {
     return [...this.#listed];
   }
@@ -55,12 +55,12 @@ export class PathMux {
   }
 }
 
-/** Of methods other than GET, HEAD among them, it says that there is no such route. */
+/** Responds to methods other than GET, including HEAD, that there is no such route. */
 export function onlyGet(handler: Handler): Handler {
   return (context) => (context.method === 'GET' ? handler(context) : respondNoRoute(context, 405));
 }
 
-/** A path without the slashes at its end. */
+/** Removes trailing slashes of a path. */
 export function trimSlashes(path: string): string {
   let end = path.length;
   while (path.charCodeAt(end - 1) === 0x2f) end -= 1;

@@ -1,6 +1,9 @@
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 
-/** The subresources whose storage is no TableConvertor in kube-apiserver. Upstream: kubernetes/pkg/registry (REST types without ConvertToTable). */
+/**
+ * Subresources whose storage is no TableConvertor in kube-apiserver. Upstream: kubernetes/pkg/registry (REST types without
+ * ConvertToTable).
+ */
 const withoutTable: ReadonlySet<string> = new Set([
   '/namespaces/finalize',
   '/pods/binding',
@@ -14,7 +17,7 @@ const withoutTable: ReadonlySet<string> = new Set([
   'resource.k8s.io/resourceclaims/status',
 ]);
 
-/** True if clients can ask for the answers as a Table: not of reviews and the like, which are not stored. */
+/** True if responses can be converted to a Table, which excludes reviews and other resources that are not stored. */
 export function hasTable({ group, resource, verbs, storagePath }: ResourceDefinition, subresource: string): boolean {
   if (subresource !== '') return !withoutTable.has(`${group}/${resource}/${subresource}`);
   return storagePath !== undefined || verbs.includes('list');

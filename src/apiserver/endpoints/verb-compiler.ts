@@ -19,10 +19,10 @@ export interface VerbHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void>;
 }
 
-/** What else Nest may find on a handler. */
+/** Other Nest metadata that handlers may have. */
 const others = [GUARDS_METADATA, PIPES_METADATA, EXCEPTION_FILTERS_METADATA];
 
-/** The providers behind the verbs. */
+/** Providers of the verb handlers. */
 export const verbProviders = [
   GetHandler,
   ListHandler,
@@ -34,7 +34,7 @@ export const verbProviders = [
   DeleteCollectionHandler,
 ];
 
-/** Turns handler classes into functions that open the interceptors which decorators name, then call the handler: compiled once. See docs/adr/0003. */
+/** Compiles handler classes to functions that run the guards and interceptors declared on them, once at start. See docs/adr. */
 @Injectable()
 export class VerbCompiler {
   constructor(
@@ -72,7 +72,7 @@ export class VerbCompiler {
 
   #verbs: VerbHandlers | undefined;
 
-  /** All verbs. Not before the application's providers are there: interceptors are looked up as instances. */
+  /** Handlers of all verbs. Available after the application's providers, because interceptors are looked up as instances. */
   get verbs(): VerbHandlers {
     return (this.#verbs ??= {
       get: this.compile(this.get),

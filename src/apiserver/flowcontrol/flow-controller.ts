@@ -7,7 +7,7 @@ import { QueueSet } from './queue-set.ts';
 import { type FlowSchema, matchesFlowSchema, type PriorityLevelConfiguration } from './rule.ts';
 import { dealHand } from './shuffle-sharding.ts';
 
-/** Smoothing factor of the seat demand. Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
+/** Coefficient of smoothing the seat demand. Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
 const smoothing = 0.977;
 const maxSeatsShare = 0.15;
 /** Maximum number of cached classifications per user. */

@@ -5,7 +5,7 @@ import { type LevelUsage, usageBuckets } from './level-usage.ts';
 import type { FlowOccupancy, Rejection } from './queue-set.ts';
 import { TimingRatioHistogram } from './timing-ratio-histogram.ts';
 
-/** Histogram buckets in seconds. Upstream: apiserver/pkg/util/flowcontrol/metrics/metrics.go. */
+/** Histogram buckets. Upstream: apiserver/pkg/util/flowcontrol/metrics/metrics.go. */
 const durationBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const readVersusWriteBuckets = [0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const seatBuckets = [1, 2, 4, 8, 16, 32, 64, 100];

@@ -1,6 +1,6 @@
 import { TimingRatioHistogram } from './timing-ratio-histogram.ts';
 
-/** Histogram buckets of usage ratios. Upstream: apiserver/pkg/util/flowcontrol/metrics/metrics.go. */
+/** Buckets of the usage ratios of priority levels. Upstream: apiserver/pkg/util/flowcontrol/metrics/metrics.go. */
 export const usageBuckets = {
   requests: [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1],
   seats: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1],

@@ -1,4 +1,4 @@
-/** The host and port that a connection goes to. */
+/** Host and port of a connection's destination. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;

@@ -1,11 +1,11 @@
 import type { EgressSelector } from './egress-selector/egress-selector.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Finds where and how a Service can be reached, for what the server itself calls by a service's name: webhooks, APIServices. */
+/** Resolves Services that the server calls by name, such as webhooks and APIServices. */
 export interface ServiceResolver {
-  /** Throws an Error that says why it cannot be reached. */
+  /** Returns the endpoint of a Service port. Throws an Error that states why the Service is unavailable. */
   resolve(namespace: string, name: string, port: number): Endpoint;
-  /** How connections are made, to services (`cluster`) and by URL (`controlplane`); undefined: straight. */
+  /** Dialers of connections to services (`cluster`) and to URLs (`controlplane`); undefined: connect directly. */
   readonly egress?: EgressSelector | undefined;
 }
 

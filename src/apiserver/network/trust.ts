@@ -3,20 +3,20 @@ import tls, { type ConnectionOptions, type PeerCertificate } from 'node:tls';
 import { parseCertificate } from '#apimachinery/x509/certificate';
 import { hostnameProblem } from '#apimachinery/x509/hostname';
 
-/** Which servers a connection trusts. */
+/** Server certificates that a connection trusts. */
 export interface Trust {
-  /** PEM of the trust anchors; undefined: the authorities that Node knows. */
+  /** PEM of the trust anchors; undefined: Node's default authorities. */
   readonly ca?: string | Buffer | undefined;
-  /** Takes any certificate. */
+  /** True if any certificate is accepted. */
   readonly insecure?: boolean | undefined;
 }
 
 export type TrustOptions = Pick<ConnectionOptions, 'allowPartialTrustChain' | 'ca' | 'checkServerIdentity' | 'rejectUnauthorized'>;
 
 /**
- * The options of a TLS connection that the server makes, whatever it connects to: what is in a bundle is trusted, be it a root, an
- * intermediate or the server's own certificate, and only alternative names count, as in Go. OpenSSL wants a root and Node takes
- * common names unless they are told otherwise. No other code may decide what a connection trusts.
+ * Returns the TLS options of all outgoing connections. As in Go, every certificate of the bundle is a trust anchor (root,
+ * intermediate or leaf), and only subject alternative names are matched; by default OpenSSL requires a root and Node accepts common
+ * names. No other code may set trust options.
  */
 export function trustOptions({ ca, insecure = false }: Trust): TrustOptions {
   return {
@@ -25,7 +25,7 @@ export function trustOptions({ ca, insecure = false }: Trust): TrustOptions {
   };
 }
 
-/** The error has the code that Node gives it and the reason in Go's words. */
+/** Verifies the host name of a certificate. The error has Node's code and Go's text. */
 export function checkServerIdentity(name: string, certificate: PeerCertificate): Error | undefined {
   const problem = problemOf(name, certificate);
   return problem === undefined
@@ -41,7 +41,7 @@ function problemOf(name: string, { raw }: PeerCertificate): string | undefined {
   }
 }
 
-/** A context with which libraries connect that do not take `trustOptions` themselves. */
+/** Returns a secure context for libraries that do not accept `trustOptions`. */
 export function trustContext(
   trust: Trust,
   own: { readonly cert?: string | Buffer | undefined; readonly key?: string | Buffer | undefined },

@@ -2,15 +2,15 @@ import { ContainerModule } from 'inversify';
 import type { ContributedValue, PluginClass } from '#apiserver/base/contribution';
 
 /**
- * What a plugin package adds to the server: a class that is decorated as what it is (`@AdmissionPlugin`, …), or a value that
- * says all that there is to know (`apiGroup`). Packages bind any number of them to the token, as constant values: of classes
- * the server makes the instance, with the configuration that is its own.
+ * A contribution of a plugin package: a class with the decorator of its kind (`@AdmissionPlugin`, …), or a complete value
+ * (`apiGroup`). A package binds any number of them to the token, as constant values; the server instantiates classes with their
+ * own configuration.
  */
 export type Contribution = PluginClass<object> | ContributedValue;
 export const Contribution = Symbol.for('kubenest.Contribution');
 
 /**
- * The default export of a package that has nothing else to bind. One whose classes share things binds these, too:
+ * Returns the default export of a package that has no other bindings. A package whose classes share dependencies binds them too:
  *
  *     export default new ContainerModule(({ bind }) => {
  *       bind(Directory).toSelf().inSingletonScope();

@@ -61,7 +61,7 @@ it.each([
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
   const response = await cluster.fetch(path, { body, as: null, headers });
   if (user === undefined) return expect(response.status).toBe(401);
-  // Whoever is authenticated may review themselves; of an anonymous client the refusal names the user.
+  // Authenticated users may review themselves; the refusal of an anonymous client names the user.
   const text = await response.text();
   expect(text).toContain(user === 'system:anonymous' ? `User \\"${user}\\"` : `"username":"${user}"`);
   if (user !== 'system:anonymous') expect(text).toContain(`"${group}"`);

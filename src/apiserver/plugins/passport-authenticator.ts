@@ -4,8 +4,7 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import { AuthenticatorPlugin } from '#apiserver/authentication/authenticator-plugin';
 import { type AuthenticationStrategy, headless } from '#apiserver/authentication/strategy';
 import { Configuration } from './configuration.ts';
-import type { ContributionOptions } from '#apiserver/base/contribution';
-import type { PluginClass } from '#apiserver/base/contribution';
+import type { ContributionOptions, PluginClass } from '#apiserver/base/contribution';
 
 /** A strategy of passport, as npm has them: its `authenticate` ends in `this.success`, `fail`, `pass` or `error`. */
 export interface PassportStrategy {
@@ -51,12 +50,11 @@ export function passportAuthenticator<T extends object = object>(options: Passpo
   const { name, configuration: ofPlugin, header = 'authorization', scheme, user = userOf } = options;
   const isScheme = scheme === undefined ? undefined : `${scheme.toLowerCase()} `;
 
-  @AuthenticatorPlugin({ name, ...(ofPlugin && { configuration: ofPlugin }) })
   class PassportAuthenticator implements Authenticator {
     readonly name = name;
     readonly #authenticator: Authenticator;
 
-    constructor(@inject(Configuration) @optional() configuration?: T) {
+    constructor(configuration?: T) {
       const strategy = options.strategy(configuration ?? ({} as T));
       this.#authenticator = headless(Object.assign(Object.create(strategy) as AuthenticationStrategy, { name }));
     }
@@ -68,6 +66,9 @@ export function passportAuthenticator<T extends object = object>(options: Passpo
       return found === undefined ? undefined : user(found);
     }
   }
+  // Called as functions, so that Node runs this file without a transpiler.
+  AuthenticatorPlugin({ name, ...(ofPlugin && { configuration: ofPlugin }) })(PassportAuthenticator);
+  for (const decorate of [inject(Configuration), optional()]) decorate(PassportAuthenticator, undefined, 0);
   return PassportAuthenticator as unknown as PluginClass<Authenticator>;
 }
 

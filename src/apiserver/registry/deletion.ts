@@ -8,7 +8,7 @@ import type { ResourceDefinition, Strategy } from './resource-definition.ts';
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
-/** Validates the options of a DELETE. Upstream: apimachinery/pkg/apis/meta/v1/validation (ValidateDeleteOptions). */
+/** Returns the errors of DeleteOptions. Upstream: apimachinery/pkg/apis/meta/v1/validation (ValidateDeleteOptions). */
 export function validateDeleteOptions(options: DeleteOptions): FieldError[] {
   const errors: FieldError[] = [];
   if (options.orphanDependents !== undefined && options.propagationPolicy !== undefined) {

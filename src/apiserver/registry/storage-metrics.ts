@@ -8,7 +8,7 @@ import type { ListCounts } from '#apiserver/storage/cacher/list-counts';
 import type { Storage } from '#apiserver/storage/storage';
 import { SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
-/** How many objects are stored, and how large they are, at the moment when somebody asks. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
+/** Registers metrics of the number and size of stored objects, computed on demand. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
 export function registerObjectMetrics(registry: Registry, storage: StorageFactory): void {
   const count = 'Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.';
   const gauge = (name: string, help: string, value: (cacher: Cacher) => number): void => {
@@ -49,7 +49,7 @@ export function registerObjectMetrics(registry: Registry, storage: StorageFactor
   );
 }
 
-/** What the caches have seen. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
+/** Registers the metrics of watch caches. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
 export function registerCacheMetrics(registry: Registry, storage: StorageFactory): void {
   const labelNames = ['group', 'resource'];
   const counter = (name: string, help: string, value: (cacher: Cacher) => number, showsNone = true): void => {
@@ -137,7 +137,7 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
   }
 }
 
-/** What the objects of all caches take; those that nobody reads are packed. Upstream has no such metric. */
+/** Registers metrics of the memory of cached objects; rarely read ones are packed. Upstream has no such metric. */
 export function registerCacheMemory(registry: Registry): void {
   const gauge = (name: string, help: string, value: () => number): void => {
     registry.registerMetric(
@@ -155,7 +155,7 @@ export function registerCacheMemory(registry: Registry): void {
   gauge('kubenest_watch_cache_memory_bytes', 'Memory that watch caches hold them in, packed or not.', () => heldBytes().footprint);
 }
 
-/** What reads of the most recent state went through. */
+/** Registers metrics of consistent reads from the watch cache. */
 function registerReads(registry: Registry, storage: StorageFactory): void {
   registry.registerMetric(
     new Counter({
@@ -200,7 +200,7 @@ const cacheLists: readonly ListMetric[] = [
   ['returned_objects_total', 'Number of objects returned for a LIST request from watch cache', ({ returned }) => returned],
 ];
 
-/** Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
+/** Metrics of LIST requests that the storage serves. Upstream: apiserver/pkg/storage/etcd3/metrics/metrics.go. */
 const storageLists: readonly ListMetric[] = [
   ['total', 'Number of LIST requests served from storage', ({ lists }) => lists],
   ['fetched_objects_total', 'Number of objects read from storage in the course of serving a LIST request', ({ read }) => read],
@@ -208,7 +208,7 @@ const storageLists: readonly ListMetric[] = [
   ['returned_objects_total', 'Number of objects returned for a LIST request from storage', ({ returned }) => returned],
 ];
 
-/** How large the store is, asked at most once in `intervalMs`; nothing of backends that do not know. */
+/** Registers the size of the store, which is read at most once in `intervalMs`; no metric for backends without a size. */
 export function registerStorageSize(registry: Registry, storage: Storage, intervalMs: number): void {
   if (!storage.size) return;
   const ask = storage.size.bind(storage);

@@ -1,9 +1,9 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 
-/** Upstream: apiserver/pkg/admission/interfaces.go (Operation). */
+/** Operation of a write. Upstream: apiserver/pkg/admission/interfaces.go (Operation). */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
-/** One write, as its verb describes it to admission. */
+/** Attributes of one write that a verb passes to admission. */
 export interface AdmissionCall {
   readonly operation: Operation;
   readonly namespace: string;
@@ -14,10 +14,10 @@ export interface AdmissionCall {
   readonly dryRun: boolean;
 }
 
-/** The admission of one request, opened by the AdmissionInterceptor and called by the verb at upstream's two points. */
+/** Admission of one request. The AdmissionInterceptor opens it; the verb calls it at upstream's two points. */
 export interface AdmissionContext {
   /** Runs the mutating plugins. Returns undefined, not a promise, if none of them is asynchronous. */
   admit(call: AdmissionCall): void | Promise<void>;
-  /** Runs the validating plugins, likewise. */
+  /** Runs the validating plugins. Returns undefined, not a promise, if none of them is asynchronous. */
   validate(call: AdmissionCall): void | Promise<void>;
 }

@@ -2,13 +2,13 @@ import type { Buffer } from 'node:buffer';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import type { StructType } from '#apimachinery/runtime/schema';
 
-/** The audit record of one request, as handlers fill it in. Upstream: apiserver/pkg/audit/context.go (AuditContext). */
+/** Audit record of one request, which handlers fill in. Upstream: apiserver/pkg/audit/context.go (AuditContext). */
 export interface AuditContext {
   /** True if the policy records the object of the request. */
   readonly recordsRequest: boolean;
   /** True if the policy records the object of the response. */
   readonly recordsResponse: boolean;
-  /** True while a response waits for its events to be written; no other response can follow. */
+  /** True while a response waits for its audit events to be written; no other response can follow. */
   readonly holdsAnswer: boolean;
   /** Records the decoded object in the version that the client sent. */
   requestObject(object: KubeObject, type: StructType): void;

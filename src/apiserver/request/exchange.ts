@@ -3,38 +3,38 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Certificate } from '#apimachinery/x509/certificate';
 
-/** The other end of a connection; one object for each connection, so that what is derived from it is derived once. */
+/** Remote end of a connection. A connection has one object, which caches values derived from it. */
 export interface Peer {
   readonly remoteAddress: string;
-  /** The certificates that the client sent, its own first; empty if it sent none. Nothing of them is verified. */
+  /** Certificates sent by the client, its own first; empty if it sent none. They are not verified. */
   readonly certificates: readonly Certificate[];
-  /** Scratch space of authenticators: what they derived from the certificates. */
+  /** Cache of authenticators for values derived from the certificates. */
   readonly memo: Map<symbol, unknown>;
 }
 
-/** Header names and values in turn: `['Content-Type', 'text/plain', …]`. */
+/** Alternating header names and values: `['Content-Type', 'text/plain', …]`. */
 export type FlatHeaders = string[];
 
-/** Says how long the body is, but of answers that by their status have none: RFC 9110, 8.6. */
+/** Appends Content-Length unless the status forbids a body. RFC 9110, 8.6. */
 export function pushContentLength(headers: FlatHeaders, status: number, bytes: number): void {
   if (status !== 204 && status !== 304) headers.push('Content-Length', String(bytes));
 }
 
-/**
- * What is written piece by piece: `open` goes on for as long as something happens, `list` is broken off where its client takes nothing of what
- * there is.
- */
+/** Kind of a streamed response: an `open` stream lasts as long as data flows; a `list` is aborted if its client stops reading. */
 export type StreamKind = 'open' | 'list';
 
-/** A response that is written piece by piece. */
+/** A streamed response. */
 export interface ResponseStream {
-  /** false when more is waiting than the connection takes: wait for `onDrain`. Buffers are not copied and may be shared. */
+  /**
+   * Returns false if more bytes are pending than the connection accepts; the caller then waits for `onDrain`. Buffers are not
+   * copied and may be shared.
+   */
   write(bytes: Buffer): boolean;
   end(): void;
-  /** Bytes that were written here and have not left yet. */
+  /** Bytes that were written but not sent yet. */
   readonly pendingBytes: number;
   onDrain(listener: () => void): void;
-  /** Breaks the connection (h1) or resets the stream (h2): the client must not take the answer for whole. */
+  /** Closes the connection (HTTP/1.1) or resets the stream (HTTP/2), so that the client does not take the response for complete. */
   abort(): void;
 }
 
@@ -42,48 +42,51 @@ export interface ResponseStream {
 export interface Exchange {
   readonly protocol: 'HTTP/1.1' | 'HTTP/2.0';
   readonly method: string;
-  /** The request target as it came: path and query. */
+  /** Request target as received: path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, as they were sent: quicker to go through than `headers`, and what is taken off those is here still. */
+  /** Alternating names and values as received. Faster to iterate than `headers`, and includes headers that were removed from it. */
   readonly rawHeaders: readonly string[];
   readonly peer: Peer;
   /**
-   * Octets of the request's body: 0 without one, undefined if only its end tells. The transport holds the body to it: one that has more or fewer
-   * never ends as a whole one. The only length by which to frame what is sent on.
+   * Length of the request's body in bytes: 0 without a body, undefined if the length is known only at its end. The transport fails
+   * a body of another length. Forwarded requests must be framed by this length.
    */
   readonly bodyLength: number | undefined;
-  /** Sent by the server's own process, perhaps by what another request is waiting for: it waits for no other request. */
+  /**
+   * True for a request of the server's own process. Another request may wait for its response, so it must not wait for other
+   * requests.
+   */
   readonly isInProcess?: true;
-  /** The values of a request header, one for each time that it was sent, as they were sent. The name in lower case. */
+  /** Returns the values of a request header as received, one for each occurrence. `name` is in lower case. */
   headerValues(name: string): string[];
-  /** Whether the response's head has been sent. */
+  /** True if the response head was sent. */
   readonly responded: boolean;
   readonly closed: boolean;
-  /** The whole body. Rejects with BodyTooLargeError beyond `limit` bytes, and with ClientGoneError when the client leaves. */
+  /** Reads the whole body. Rejects with BodyTooLargeError beyond `limit` bytes, and with ClientGoneError if the client disconnects. */
   readBody(limit: number): Promise<Buffer>;
-  /** The body as it comes in, for those who send it on. Instead of `readBody`, and once. */
+  /** Returns the body as a stream, for forwarding. Call it once, instead of `readBody`. */
   openBody(): Readable;
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void;
-  /** A body in pieces of known total length, under backpressure. */
+  /** Sends a body of several buffers and known total length, with backpressure. */
   sendPieces(status: number, headers: FlatHeaders, pieces: readonly Buffer[], totalLength: number): void;
-  /** Of unknown length, if the headers do not tell it. Default: `open`. */
+  /** Opens a streamed response; its length is unknown unless the headers contain it. Default kind: `open`. */
   open(status: number, headers: FlatHeaders, kind?: StreamKind): ResponseStream;
-  /** Ends an open response stream properly, as its end (of a watch that the server gives up). */
+  /** Ends an open response stream without an error, for example when the server ends a watch. */
   endResponse(): void;
-  /** Called once, when the response is finished or the client is gone; at once if that is so already. */
+  /** Calls `listener` once when the response is finished or the client has disconnected; immediately if it already has. */
   onClose(listener: () => void): void;
-  /** Ends the connection after this response: `Connection: close`, or GOAWAY. */
+  /** Closes the connection after this response, by `Connection: close` or GOAWAY. */
   closeConnectionAfter(): void;
-  /** The raw parts of the protocol, for what is served by Express; undefined where they are not in this thread. */
+  /** Node's request and response objects, for Express; undefined if they belong to another thread. */
   readonly raw: unknown;
 }
 
-/** A request that asks for another protocol (`Connection: Upgrade`): its connection may be taken over. */
+/** A request to switch protocols (`Connection: Upgrade`), which allows its connection to be taken over. */
 export interface UpgradableExchange extends Exchange {
   /**
-   * The bare connection, which begins with what the client has sent behind the request. Nothing of HTTP is written to it any more. `end` is called
-   * where `endResponse` is: the owner of the connection ends it in its own way.
+   * Returns the raw connection, which starts with the bytes that followed the request. The transport writes no more HTTP to it.
+   * `endResponse` calls `end`, so that the owner closes the connection according to its protocol.
    */
   takeOver(end?: () => void): Duplex;
 }
@@ -92,7 +95,7 @@ export function isUpgradable(exchange: Exchange): exchange is UpgradableExchange
   return 'takeOver' in exchange;
 }
 
-/** The values of one header of raw headers (names and values in turn). `name` in lower case. */
+/** Returns the values of one header of raw headers (alternating names and values). `name` is in lower case. */
 export function rawHeaderValues(raw: readonly string[], name: string): string[] {
   const values: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {

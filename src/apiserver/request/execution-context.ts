@@ -1,10 +1,10 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { RequestContext } from './request-context.ts';
 
-/** Requests that Express serves carry their context under this key. */
+/** Key of the request context on requests that Express serves. */
 export const requestContextKey = Symbol.for('kubenest.RequestContext');
 
-/** The request behind a Nest guard's or interceptor's execution, of an endpoint as of a controller. */
+/** Returns the request context of a Nest execution, of a resource endpoint or a controller. Throws if there is none. */
 export function requestContextOf(execution: ExecutionContext): RequestContext {
   const [first] = execution.getArgs<[unknown]>();
   if (first instanceof RequestContext) return first;

@@ -4,7 +4,7 @@ import { type LabelSelector, LabelSelectorError, parseSelectorSteps } from '#api
 import { quote } from '#apimachinery/runtime/quote';
 import type { Steps } from '#apimachinery/runtime/steps';
 
-/** metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
+/** Decoded metav1.ListOptions of a query. Upstream: apimachinery/pkg/apis/meta/internalversion. */
 export interface ListQuery {
   readonly labelSelector: string;
   readonly fieldSelector: string;
@@ -12,7 +12,7 @@ export interface ListQuery {
   readonly allowWatchBookmarks: boolean;
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string;
-  /** undefined: the server's choice. */
+  /** Timeout in seconds; undefined: the server chooses one. */
   readonly timeoutSeconds: number | undefined;
   readonly limit: number;
   readonly continue: string;
@@ -32,7 +32,7 @@ export const emptyListQuery: ListQuery = {
   sendInitialEvents: undefined,
 };
 
-/** Reads list options without judging their combinations. Throws BadRequest for values of the wrong form. */
+/** Decodes list options without validating their combinations. Throws BadRequest for malformed values. */
 export function decodeListOptions(parameters: URLSearchParams): ListQuery {
   const text = (name: string): string => parameters.get(name) ?? '';
   return {
@@ -49,7 +49,7 @@ export function decodeListOptions(parameters: URLSearchParams): ListQuery {
   };
 }
 
-/** Throws BadRequest for selectors that cannot be read. */
+/** Parses selectors. Throws BadRequest if they are invalid. */
 export function* readSelectors({ labelSelector, fieldSelector }: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>): Steps<{
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
@@ -69,7 +69,7 @@ function* parse<T>(steps: Steps<T>, error: new (...args: never[]) => Error): Ste
   }
 }
 
-/** As Go converts query values: anything but `false` and `0` is true, the bare name too. */
+/** Converts a query value as Go does: every value but `false` and `0` is true, also the empty one. */
 export function parseBoolean(value: string | null): boolean | undefined {
   if (value === null) return undefined;
   const lower = value.toLowerCase();

@@ -4,7 +4,7 @@ const verbs = new Set(['watch', 'proxy']);
 const subresources = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
 
 /**
- * Watches, proxied requests and streams to nodes: they have no deadline and hold no seat of the in-flight limits.
+ * True for watches, proxied requests and streams to nodes, which have no deadline and hold no seat of the in-flight limits.
  * Upstream: kubernetes/pkg/controlplane/apiserver/config.go (BasicLongRunningRequestCheck).
  */
 export function isLongRunning({ info }: RequestContext): boolean {

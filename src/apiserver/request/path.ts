@@ -1,6 +1,9 @@
 import { posix } from 'node:path';
 
-/** Undoes the escapes of a request's path, as Go's net/url does; octets that are no UTF-8 become U+FFFD. undefined if an escape is malformed. */
+/**
+ * Decodes the percent escapes of a request path as Go's net/url does; invalid UTF-8 becomes U+FFFD. Returns undefined if an escape
+ * is malformed.
+ */
 export function decodePath(raw: string): string | undefined {
   if (!raw.includes('%')) return raw;
   if (/%(?![0-9a-f]{2})/i.test(raw)) return undefined;
@@ -14,14 +17,17 @@ export function decodePath(raw: string): string | undefined {
   }
 }
 
-/** A path with the escapes that Go's net/url writes for it (EscapedPath): `$&+,/:;=@` stay as they are. */
+/** Escapes a path as Go's net/url does (EscapedPath): `$&+,/:;=@` stay unescaped. */
 export function escapePath(path: string): string {
   return encodeURIComponent(path.toWellFormed())
     .replace(/%(24|26|2B|2C|2F|3A|3B|3D|40)/g, decodeURIComponent)
     .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Joins paths without `.`, `..` and repeated slashes; the last one's slash at the end stays. Upstream: apimachinery/pkg/util/net/http.go (JoinPreservingTrailingSlash). */
+/**
+ * Joins paths, resolves `.`, `..` and repeated slashes, and keeps a trailing slash of the last path. Upstream:
+ * apimachinery/pkg/util/net/http.go (JoinPreservingTrailingSlash).
+ */
 export function joinPath(...paths: readonly string[]): string {
   const given = paths.filter((path) => path !== '');
   return given.length === 0 ? '' : posix.join(...given);

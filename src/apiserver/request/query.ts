@@ -1,6 +1,6 @@
 /**
- * The parameters of a query, without its question mark. As Go's net/url does, it drops a pair that has a malformed escape or a
- * semicolon. It is the only reader of queries: what authorization reads and what a handler reads are the same parameters.
+ * Parses a query without its question mark. Like Go's net/url, it drops pairs with a malformed escape or a semicolon. All readers
+ * of queries use it, so that authorization and handlers see the same parameters.
  */
 export function parseQuery(query: string): URLSearchParams {
   const isMalformed = (text: string): boolean => /%(?![0-9a-f]{2})|;/i.test(text);
@@ -16,5 +16,5 @@ export function parseQuery(query: string): URLSearchParams {
 
 const empty = new URLSearchParams();
 
-/** The parameters of an empty query. */
+/** Returns the parameters of an empty query. */
 export const noParameters = (): URLSearchParams => empty;

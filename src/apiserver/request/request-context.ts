@@ -9,72 +9,78 @@ import type { RequestTrace } from './request-trace.ts';
 import type { UserInfo } from './user-info.ts';
 import { cutText, isUnsendable, leastRunes, longestWarning, warningRunes } from './warnings.ts';
 
-/** A filter's or endpoint's work on one request. A promise that rejects is answered by the outermost filter that knows how. */
+/** Serves one request in a filter or endpoint. The outermost filter that handles the error responds to a rejection. */
 export type Handler = (context: RequestContext) => void | Promise<void>;
 
-/** Wraps the rest of the chain. */
+/** Wraps the rest of the handler chain. */
 export type Filter = (next: Handler) => Handler;
 
-/** Under which labels a request is counted that came to an endpoint. */
+/** Metric labels of a request that reached an endpoint. */
 export interface MeasuredEndpoint {
   readonly group: string;
   readonly version: string;
-  /** `undefined`: all of these are the request's own. */
+  /** Resource label; undefined: the labels come from the request info. */
   readonly resource: string | undefined;
   readonly subresource: string;
   readonly component: string;
-  /** Of a custom resource: upstream has no route of its own for it. */
+  /** True for a custom resource, which has no route of its own upstream. */
   readonly isCustom: boolean;
 }
 
-/** All that the chain knows of one request. One fixed shape: every field is set by the constructor. */
+/** State of one request in the handler chain. The constructor sets every field, so that all objects have one shape. */
 export class RequestContext {
   readonly exchange: Exchange;
   readonly method: string;
-  /** The decoded path. */
+  /** Decoded path. */
   readonly path: string;
-  /** Without the question mark. */
+  /** Query without the question mark. */
   readonly query: string;
-  /** Milliseconds of the monotonic clock at which the request came in. */
+  /** Time of receipt in milliseconds of the monotonic clock. */
   receivedAt: number;
   info: RequestInfo;
   auditId: string;
   user: UserInfo | undefined;
-  /** Who asked, where `user` is impersonated. */
+  /** The authenticated user if `user` is impersonated. */
   impersonator: UserInfo | undefined;
-  /** The verb that allowed it, where that was not the plain `impersonate`. */
+  /** The verb that allowed the impersonation; empty for the plain `impersonate`. */
   impersonationConstraint: string;
-  /** Sent with whatever is answered. */
+  /** Headers of the response, whatever its status. */
   readonly headers: FlatHeaders;
   warnings: string[] | undefined;
   #warnedRunes = 0;
-  /** Of the endpoint that the request came to: errors are answered in them. Before, and elsewhere, undefined: in what every endpoint answers. */
+  /**
+   * Media types of the endpoint, in which errors are encoded. Undefined outside of an endpoint: the types that every endpoint
+   * supports.
+   */
   mediaTypes: readonly MediaType[] | undefined;
-  /** Opened by the AdmissionInterceptor on writing endpoints. */
+  /** Admission, opened by the AdmissionInterceptor on writing endpoints. */
   admission: AdmissionContext | undefined;
-  /** Made where the request is audited; without it nobody notes any. */
+  /** Audit annotations; undefined if the request is not audited. */
   auditAnnotations: Map<string, string> | undefined;
-  /** Of a request that is traced. */
+  /** Decision trace; undefined if the request is not traced. */
   trace: RequestTrace | undefined;
-  /** Of a request that is sampled for a collector of traces. */
+  /** Tracing span; undefined if the request is not sampled. */
   span: RequestSpan | undefined;
-  /** What the audit notes of this request; undefined where it is not audited. */
+  /** Audit record; undefined if the request is not audited. */
   audit: AuditContext | undefined;
-  /** Milliseconds of the monotonic clock after which the request is answered with a time-out; 0: none. */
+  /** Deadline in milliseconds of the monotonic clock, after which the request times out; 0: none. */
   deadline: number;
-  /** Watches, proxies and streams: exempt from deadlines and in-flight limits. */
+  /** True for watches, proxies and streams, which are exempt from deadlines and in-flight limits. */
   longRunning: boolean;
-  /** When the request came to the stages that can take time, by the monotonic clock, in the order of the chain's marks; 0: not yet. */
+  /**
+   * Times of the monotonic clock at which the request reached each stage that can take long, in the order of the chain's marks; 0:
+   * not reached.
+   */
   readonly marks: number[];
-  /** Set by the endpoint that it came to; undefined: it is none of those that are counted. */
+  /** Metric labels, set by the endpoint; undefined: the request reached no measured endpoint. */
   measured: MeasuredEndpoint | undefined;
-  /** The status that was answered; 0 before. */
+  /** HTTP status of the response; 0 before the response. */
   status: number;
-  /** The size of the body that was read; -1: none was. */
+  /** Size of the body that was read in bytes; -1: no body was read. */
   requestBytes: number;
-  /** The size of the answer's body, as far as it was known when it was sent. */
+  /** Size of the response body in bytes, as far as it was known when it was sent. */
   responseBytes: number;
-  /** Milliseconds that it waited for others, which are no work of the server's own. */
+  /** Milliseconds spent waiting for external calls, which do not count as the server's own work. */
   waitedMs: number;
   #waitedUntil: number;
   #searchParams: URLSearchParams | undefined;
@@ -112,7 +118,7 @@ export class RequestContext {
     this.#settled = undefined;
   }
 
-  /** There is an answer, sent or about to be: there can be no other. */
+  /** True if a response was sent or is about to be sent; no other response can follow. */
   get answered(): boolean {
     return this.exchange.responded || this.audit?.holdsAnswer === true;
   }
@@ -121,21 +127,21 @@ export class RequestContext {
     return this.query === '' ? noParameters() : (this.#searchParams ??= parseQuery(this.query));
   }
 
-  /** One value of a request header; of a repeated header, what Node joins of it. */
+  /** Returns the value of a request header; values of a repeated header are joined as Node joins them. */
   header(name: string): string | undefined {
     const value = this.exchange.headers[name];
     return Array.isArray(value) ? value[0] : value;
   }
 
   /**
-   * Calls `listener` when a request that is served asynchronously is over, whatever its end, in the order of these calls. For
-   * filters whose `next` returned a promise: one promise settles for all of them, where a `finally` of each would make three more.
+   * Calls `listener` when an asynchronous request is over, successful or not, in registration order. Filters whose `next` returned
+   * a promise use it because one promise then settles for all of them, where a `finally` in each filter would create three more.
    */
   whenSettled(listener: () => void): void {
     (this.#settled ??= []).push(listener);
   }
 
-  /** The request is over. Of the outermost filter that waits. */
+  /** Ends the request. The outermost asynchronous filter calls it. */
   settle(): void {
     const listeners = this.#settled;
     if (listeners === undefined) return;
@@ -143,18 +149,18 @@ export class RequestContext {
     for (const listener of listeners) listener();
   }
 
-  /** It waited for others between these times of the monotonic clock; what overlaps with what was told before counts once. */
+  /** Records waiting time between two times of the monotonic clock. Overlap with recorded intervals counts once. */
   waited(from: number, to: number): void {
     this.waitedMs += Math.max(0, to - Math.max(from, this.#waitedUntil));
     this.#waitedUntil = Math.max(to, this.#waitedUntil);
   }
 
-  /** Whether there is room for another warning. */
+  /** True if another warning would be sent. */
   get takesWarnings(): boolean {
     return this.#warnedRunes <= warningRunes;
   }
 
-  /** Adds a `Warning: 299` header to the response. Repeated texts are sent once; those that would not be sent are not kept. */
+  /** Adds a `Warning: 299` header to the response. Repeated texts are sent once; texts beyond the limit are dropped. */
   warn(whole: string): void {
     if (whole === '' || isUnsendable(cutText(whole))) return;
     const text = whole.slice(0, longestWarning);
@@ -164,7 +170,7 @@ export class RequestContext {
     this.#warnedRunes += leastRunes(text);
   }
 
-  /** The user once authentication is done. Throws before: that is a mistake of the chain. */
+  /** Returns the authenticated user. Throws before authentication, which is a mistake in the order of the chain. */
   get authenticatedUser(): UserInfo {
     if (!this.user) throw new Error('the request is not authenticated yet');
     return this.user;

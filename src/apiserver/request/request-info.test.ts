@@ -34,7 +34,7 @@ const rows: readonly { readonly name: string; readonly request: string; readonly
   },
   { name: 'the namespaces', request: 'GET /api/v1/namespaces', want: { verb: 'list', resource: 'namespaces', namespace: '' } },
   { name: 'a create', request: 'POST /api/v1/namespaces/ns/pods', want: { verb: 'create', resource: 'pods' } },
-  { name: "a collection's deletion", request: 'DELETE /api/v1/namespaces/ns/pods', want: { verb: 'deletecollection' } },
+  { name: 'the deletion of a collection', request: 'DELETE /api/v1/namespaces/ns/pods', want: { verb: 'deletecollection' } },
   {
     name: 'a name by field selector',
     request: 'GET /api/v1/namespaces/ns/pods?fieldSelector=metadata.name%3Dp',
@@ -51,7 +51,7 @@ describe('parseRequestInfo', () => {
     expect(parseRequestInfo(method, path, () => parseQuery(query))).toMatchObject(want);
   });
 
-  it('refuses a watch of nothing', () => {
+  it('rejects a watch without a resource', () => {
     expect(() => parseRequestInfo('GET', '/api/v1/watch', noParameters)).toThrow(RequestInfoError);
   });
 });

@@ -3,15 +3,15 @@ import { atOnce } from '#apimachinery/runtime/steps';
 import { decodeListOptions, parseBoolean, readSelectors } from './list-options.ts';
 
 /**
- * The coordinates of a request, read once from its method, path and query. Authentication, flow control, authorization,
- * admission, audit, metrics and the handler take them from here and from nowhere else; the director refuses a path that has not
- * exactly the form of a route (routeOf). Upstream: apiserver/pkg/endpoints/request/requestinfo.go.
+ * Coordinates of a request, read once from its method, path and query. They are the only source for authentication, flow control,
+ * authorization, admission, audit, metrics and the handler; the director rejects a path that does not have exactly the form of a
+ * route (routeOf). Upstream: apiserver/pkg/endpoints/request/requestinfo.go.
  */
 export interface RequestInfo {
   readonly isResourceRequest: boolean;
-  /** The decoded path, without the query. */
+  /** Decoded path, without the query. */
   readonly path: string;
-  /** The API verb (`get`, `list`, `watch`, `create`, …) of a resource request, else the method in lower case. */
+  /** API verb (`get`, `list`, `watch`, `create`, …) of a resource request; otherwise the method in lower case. */
   readonly verb: string;
   readonly apiPrefix: string;
   readonly apiGroup: string;
@@ -19,21 +19,21 @@ export interface RequestInfo {
   readonly namespace: string;
   readonly resource: string;
   readonly subresource: string;
-  /** Empty for collections, except where a field selector names the one object. */
+  /** Object name; empty for collections, unless a field selector selects one name. */
   name: string;
-  /** The path's segments from the resource on. */
+  /** Path segments from the resource on. */
   readonly parts: readonly string[];
-  /** The special verb in front of the resource: the deprecated `watch`, or `proxy`, which has no route; empty: none. */
+  /** Special verb before the resource: the deprecated `watch`, or `proxy`, which has no route; empty: none. */
   readonly verbPrefix: '' | 'watch' | 'proxy';
-  /** True if `namespaces/NAME/` stands before the resource. False for `namespaces/NAME` itself, whose `namespace` is set, too. */
+  /** True if `namespaces/NAME/` precedes the resource. False for `namespaces/NAME` itself, although its `namespace` is set. */
   readonly inNamespace: boolean;
-  /** The parameter of a list, watch or deletion of a collection, unparsed; empty for other requests and behind a special verb. */
+  /** Unparsed parameter of a list, watch or deletion of a collection; empty for other requests and after a special verb. */
   readonly fieldSelector: string;
-  /** As `fieldSelector`. */
+  /** Like `fieldSelector`. */
   readonly labelSelector: string;
 }
 
-/** A path that no request info can be made of: upstream answers 500. */
+/** Thrown for a path without request info, to which upstream responds with 500. */
 export class RequestInfoError extends Error {}
 
 const namespaceSubresources = new Set(['status', 'finalize']);
@@ -47,7 +47,7 @@ const verbOfMethod: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** A path that names no resource; both empty before one is read. */
+/** Returns the info of a non-resource request; path and method are empty before a request is read. */
 export const nonResource = (path: string, method: string): RequestInfo => ({
   isResourceRequest: false,
   path,
@@ -67,8 +67,9 @@ export const nonResource = (path: string, method: string): RequestInfo => ({
 });
 
 /**
- * Reads every form of path: `/api/v1/namespaces/ns/pods/name/status`, `/apis/group/version/resource`, the deprecated
- * `/api/v1/watch/…`, and all others as non-resource requests. `parameters` are those of the query; read for collections only.
+ * Parses every form of path: `/api/v1/namespaces/ns/pods/name/status`, `/apis/group/version/resource`, the deprecated
+ * `/api/v1/watch/…`, and all others as non-resource requests. `parameters` returns those of the query; it is called for collections
+ * only.
  */
 export function parseRequestInfo(method: string, path: string, parameters: () => URLSearchParams): RequestInfo {
   const segments = splitPath(path);
@@ -140,13 +141,16 @@ function splitPath(path: string): string[] {
   return start === end ? [] : path.slice(start, end).split('/');
 }
 
-/** A GET without a name in its path: a list or a watch; a field selector `metadata.name=x` names one object, which authorization sees. */
+/**
+ * Returns the verb and name of a GET without a name in its path: a list or a watch. A field selector `metadata.name=x` selects the
+ * name that authorization sees.
+ */
 function ofCollection(parameters: URLSearchParams): Pick<RequestInfo, 'verb' | 'name'> {
   const verb = parseBoolean(parameters.get('watch')) ? 'watch' : 'list';
   return { verb, name: parameters.has('fieldSelector') ? selectedName(parameters) : '' };
 }
 
-/** Empty if no name is selected, or if any list option cannot be read: the handler refuses such a request. */
+/** Returns the selected name; empty if there is none, or if a list option is invalid: the handler rejects such a request. */
 function selectedName(parameters: URLSearchParams): string {
   try {
     const name = atOnce(readSelectors(decodeListOptions(parameters))).fields.requiresExactMatch('metadata.name') ?? '';

@@ -87,7 +87,7 @@ export class RequestTrace implements AdmissionTrace {
   #context: TracedRequest | undefined;
   #closed: TraceDocument | undefined;
 
-  /** `isKept` is true if the trace is kept for any user; otherwise it is kept only for users who may read traces. */
+  /** `isKept` is true if the trace is kept for every user; otherwise it is kept only for users who may read traces. */
   constructor(
     context: TracedRequest,
     public isKept: boolean,
@@ -104,7 +104,7 @@ export class RequestTrace implements AdmissionTrace {
   note(note: TraceNote): void {
     const { details: _, ...withoutDetails } = note;
     const told = this.#context && isSecret(this.#context.info.apiGroup, this.#context.info.resource) ? withoutDetails : note;
-    // An evaluation that was suspended restarts and repeats its notes.
+    // An evaluation that yielded restarts and repeats its notes.
     if (!this.#notes.some((known) => deepEqual(known, told))) this.#notes.push(told);
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Place, Roster } from './roster.ts';
 
-test('a roster has what was added and not removed, however they come and go', () => {
+test('a roster contains the items that were added and not removed, in any order of additions and removals', () => {
   const step = fc.oneof(fc.constant('add' as const), fc.nat({ max: 20 }), fc.record({ modulo: fc.integer({ min: 2, max: 3 }) }));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -14,7 +14,7 @@ test('a roster has what was added and not removed, however they come and go', ()
           places.push(roster.add(places.length));
           expected.add(places.length - 1);
         } else if (typeof next === 'number') {
-          // Also one that was removed before.
+          // Also an item that was removed before.
           const place = places[next];
           if (!place) continue;
           roster.remove(place);
@@ -31,7 +31,7 @@ test('a roster has what was added and not removed, however they come and go', ()
   );
 });
 
-test('what is removed while a roster is read does not disturb the reader', () => {
+test('removals during an iteration do not disturb it', () => {
   const roster = new Roster<string>();
   const places = ['a', 'b', 'c'].map((item) => roster.add(item));
   const seen: string[] = [];

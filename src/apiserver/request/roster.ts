@@ -1,13 +1,13 @@
-/** An item of a roster, and where it stands; -1: no longer. */
+/** An item of a roster with its index; -1 after its removal. */
 export interface Place<T> {
   readonly item: T;
   at: number;
 }
 
 /**
- * What comes and goes with every request, in any order. No Set or Map: of those the engine makes a new table every few additions,
- * and an old table keeps its entries and the table after it. Once one has grown old, all that follow it, and every request that
- * was ever in one, stay until the next full collection: half of what a create leaves behind was that.
+ * A collection of items that are added and removed with every request, in any order. V8 reallocates the table of a Set or Map every
+ * few additions, and an old table references its entries and its successor. Once one table is in old space, all later ones and
+ * their entries survive until the next full collection; this was half of the memory retained by a create.
  */
 export class Roster<T> implements Iterable<T> {
   readonly #places: Place<T>[] = [];
@@ -22,7 +22,7 @@ export class Roster<T> implements Iterable<T> {
     return place;
   }
 
-  /** Nothing happens where it has been removed. */
+  /** Removes an item; does nothing if it was removed before. */
   remove(place: Place<T>): void {
     if (place.at < 0) return;
     const last = this.#places.pop()!;
@@ -33,12 +33,12 @@ export class Roster<T> implements Iterable<T> {
     place.at = -1;
   }
 
-  /** Those that are there now; they may be removed meanwhile. */
+  /** Iterates over the current items, which may be removed meanwhile. */
   *[Symbol.iterator](): Generator<T> {
     for (const { item } of this.#places.slice()) yield item;
   }
 
-  /** Removes those that `leaves` says, and returns them. It must not change the roster. */
+  /** Removes the items for which `leaves` returns true, and returns them. `leaves` must not change the roster. */
   removeWhere(leaves: (item: T) => boolean): T[] {
     const leaving = this.#places.filter(({ item }) => leaves(item));
     for (const place of leaving) this.remove(place);

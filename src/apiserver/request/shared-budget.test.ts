@@ -3,7 +3,7 @@ import { type Release, SharedBudget } from './shared-budget.ts';
 
 const never = (): void => undefined;
 
-/** Takes of a budget in order, and notes who was granted when. */
+/** Takes from a budget in order and records the grants. */
 class Takers {
   readonly granted: string[] = [];
   readonly releases = new Map<string, Release>();
@@ -32,7 +32,7 @@ class Takers {
   }
 }
 
-it('grants at once what fits, and what is larger than all where nothing is held', async () => {
+it('grants immediately a weight that fits, and one above the budget if nothing is held', async () => {
   const takers = new Takers(new SharedBudget(10));
   await takers.take('a', 'a1', 25);
   expect(takers.granted).toEqual(['a1']);
@@ -42,7 +42,7 @@ it('grants at once what fits, and what is larger than all where nothing is held'
   expect(takers.granted).toEqual(['a1', 'a2']);
 });
 
-it('serves owners in turn, each in its own order', async () => {
+it('serves owners round-robin, each in its own order', async () => {
   const takers = new Takers(new SharedBudget(1));
   await takers.take('a', 'a1', 1);
   for (const name of ['a2', 'a3', 'a4']) await takers.take('a', name, 1);
@@ -51,7 +51,7 @@ it('serves owners in turn, each in its own order', async () => {
   expect(takers.granted).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4']);
 });
 
-it('holds nobody up by who has left', async () => {
+it('skips a waiter whose client disconnected', async () => {
   const takers = new Takers(new SharedBudget(10));
   await takers.take('a', 'a1', 6);
   await takers.take('b', 'b1', 9);
@@ -62,7 +62,7 @@ it('holds nobody up by who has left', async () => {
   expect(takers.granted.toSorted()).toEqual(['a1', 'b1: the client closed the connection', 'c1']);
 });
 
-it('counts what is given back once', () => {
+it('counts a repeated release once', () => {
   const budget = new SharedBudget(10);
   const release = budget.take('a', 4, never) as Release;
   release();

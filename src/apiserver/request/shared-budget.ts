@@ -1,6 +1,6 @@
 import { ClientGoneError } from './exchange.ts';
 
-/** Gives back what was taken; to be called once. */
+/** Releases a grant. Call it once. */
 export type Release = () => void;
 
 interface Waiting {
@@ -10,26 +10,29 @@ interface Waiting {
 }
 
 /**
- * What all requests of the process share of something that there is little of. Who finds it used up waits: owners have their turns one after the
- * other, and each is served in its own order, so that one owner's thousand requests hold another's up by one at a time. A weight above the whole
- * budget is granted when nothing else is held.
+ * A limited resource that all requests of the process share. If it is exhausted, requests wait: owners are served round-robin and
+ * each owner in its own order, so that a thousand requests of one owner delay another owner by one request at a time. A weight
+ * above the whole budget is granted when nothing else is held.
  */
 export class SharedBudget {
   readonly #limit: number;
   #held = 0;
-  /** By owner, in the order of their turns. */
+  /** Waiting requests by owner, in the order of service. */
   readonly #lines = new Map<string, Waiting[]>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** What is held. */
+  /** Sum of the held weights. */
   get held(): number {
     return this.#held;
   }
 
-  /** At once if there is room and nobody waits. `onGone` is given what is to be called when the client has left, upon which ClientGoneError is thrown. */
+  /**
+   * Returns the release of a grant: immediately if there is room and no request is queued, otherwise a promise. `onGone` registers
+   * a callback for the client's disconnection, which rejects with ClientGoneError.
+   */
   take(owner: string, weight: number, onGone: (listener: () => void) => void): Release | Promise<Release> {
     if (this.#lines.size === 0 && this.#fits(weight)) return this.#grant(weight);
     return new Promise((grant, refuse) => {
@@ -61,7 +64,7 @@ export class SharedBudget {
       const [next] = line;
       if (!next || !this.#fits(next.weight)) return;
       line.shift();
-      // The last in turn from now on.
+      // Moves the owner to the end of the order.
       this.#lines.delete(owner);
       if (line.length > 0) this.#lines.set(owner, line);
       next.grant(this.#grant(next.weight));

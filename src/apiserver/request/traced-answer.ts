@@ -1,14 +1,14 @@
 import { type RequestTrace, rounded, type TraceStage } from './request-trace.ts';
 
-/** The verdict of one step, as a trace shows it. */
+/** Verdict of one step in a trace. */
 export interface Verdict {
   readonly verdict: string;
   readonly reason?: string;
 }
 
 /**
- * Calls an authenticator or authorizer and adds its answer to a trace as a step with the time that it took.
- * `failure` is the verdict of a step that throws.
+ * Calls an authenticator or authorizer and adds its result to a trace as a step with its duration. `failure` is the verdict of a
+ * step that throws.
  */
 export function traced<T>(
   trace: RequestTrace,

@@ -4,7 +4,7 @@ export interface UserInfo {
   readonly uid?: string | undefined;
   readonly groups: readonly string[];
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Audiences of the credentials, from authenticators that know them; undefined: the server's own audiences. */
+  /** Audiences of the credentials, from authenticators that support them; undefined: the server's own audiences. */
   readonly audiences?: readonly string[] | undefined;
 }
 

@@ -1,22 +1,25 @@
-/** Upstream: apiserver/pkg/endpoints/filters/warning.go: all texts up to so many runes; beyond, each is cut. */
+/**
+ * Maximum total length of warning texts in runes; beyond it, each text is truncated. Upstream:
+ * apiserver/pkg/endpoints/filters/warning.go.
+ */
 export const warningRunes = 4096;
 const cutRunes = 256;
-/** Of a longer text the rest makes no difference: it is cut. */
+/** Length to which a text may be cut when it is recorded: the rest has no effect on the headers. */
 export const longestWarning = 2 * (warningRunes + 1);
 
-/** What a text takes of them, at least: after more than all, none is sent. */
+/** Returns a lower bound of a text's rune count. Texts beyond the total limit are not sent. */
 export function leastRunes(text: string): number {
   return Math.min(Math.ceil(text.length / 2), cutRunes);
 }
 
-/** A text that is not sent: control characters have no place in a header. */
+/** True if a text is not sent because control characters are invalid in a header. */
 export function isUnsendable(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
 
 /**
- * The values of the `Warning` headers of one response: `299 - "text"`, RFC 7234 5.5. The text that crosses the limit makes all of them be cut, and
- * no more are added once what has been sent has reached it.
+ * Returns the values of the `Warning` headers of one response: `299 - "text"`, RFC 7234 5.5. If a text crosses the limit, all texts
+ * are truncated, and texts are added only until the total reaches the limit.
  */
 export function warningHeaders(texts: readonly string[]): string[] {
   const whole = texts.filter((text) => !isUnsendable(text));
@@ -39,7 +42,7 @@ function cutHeaders(texts: readonly string[]): string[] {
   return out;
 }
 
-/** The beginning of a text that is sent where not all texts fit. */
+/** Returns the prefix of a text that is sent if not all texts fit. */
 export function cutText(text: string): string {
   return text.length > cutRunes ? [...text.slice(0, 2 * cutRunes)].slice(0, cutRunes).join('') : text;
 }
@@ -54,7 +57,7 @@ function runes(text: string): number {
   return count;
 }
 
-/** Header text: quotes and backslashes escaped, bytes beyond ASCII as UTF-8 in latin1 so that Node sends them as they are. */
+/** Returns header text: quotes and backslashes escaped, non-ASCII characters as UTF-8 bytes in latin1, which Node sends unchanged. */
 function quoted(text: string): string {
   return Buffer.from(text.replace(/["\\]/g, '\\$&'), 'utf8').toString('latin1');
 }

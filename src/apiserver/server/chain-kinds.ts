@@ -5,7 +5,7 @@ import { fromStorage, type ResourceEndpoint } from '#apiserver/endpoints/handler
 import type { KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 import type { ApiServerTarget } from './api-server-target.ts';
 
-/** Looks into the endpoints of the servers, which come and go with custom resources. */
+/** Looks up kinds in the endpoints of the servers, which change with custom resources. */
 export class ChainKinds implements ServedKinds {
   constructor(readonly chain: readonly Pick<ApiServerTarget, 'endpoints'>[]) {}
 
@@ -48,7 +48,7 @@ class EndpointObjects implements KindObjects {
     return list.chunks.flatMap(({ items }) => items.map(({ object }) => this.#shown(object)));
   }
 
-  /** With the fields that its JSON has. */
+  /** Returns the object with the fields of its JSON form. */
   #shown(object: KubeObject): KubeObject {
     return withAlwaysFields(shapeOf(this.endpoint.type), fromStorage(this.endpoint, object)) as KubeObject;
   }

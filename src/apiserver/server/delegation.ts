@@ -1,13 +1,13 @@
 import type { GroupVersionEndpoints } from '#apiserver/endpoints/installed-endpoint';
 
 /**
- * One server of the chain Aggregator -> KubeAPIServer -> APIExtensionsServer -> NotFound. Group versions of the first that
- * has them win. `onChange` tells when kinds come or go.
+ * One server of the chain Aggregator -> KubeAPIServer -> APIExtensionsServer -> NotFound. The first server with a group version
+ * serves it. `onChange` reports added or removed kinds.
  */
 export interface DelegationTarget {
   readonly name: string;
-  /** Its kinds come and go: `endpoints` is read with each request, and what is not there, nobody has. */
+  /** True if its kinds change. `endpoints` is then read for each request, and the server's answer for a missing kind is final. */
   readonly isDynamic: boolean;
-  /** By `group/version`; the core group is `/v1`. */
+  /** Endpoints by `group/version`; the core group is `/v1`. */
   readonly endpoints: ReadonlyMap<string, GroupVersionEndpoints>;
 }

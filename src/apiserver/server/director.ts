@@ -8,7 +8,7 @@ import type { GroupVersionEndpoints, InstalledEndpoint } from '#apiserver/endpoi
 import type { PathMux } from '#apiserver/endpoints/path-mux';
 import { formOf, hasRoute, type RouteForm, verbOfRoute } from './resource-route.ts';
 
-/** Resources are counted by what their requests are about. */
+/** Metric labels of built-in resources, from the request info. */
 const builtIn: MeasuredEndpoint = {
   group: '',
   version: '',
@@ -18,21 +18,24 @@ const builtIn: MeasuredEndpoint = {
   isCustom: false,
 };
 const custom: MeasuredEndpoint = { ...builtIn, isCustom: true };
-/** Forms whose handlers need a name; an empty segment in its place is none. */
+/** Forms whose handlers require a name; an empty segment is rejected. */
 const namedForms = new Set<RouteForm>(['object', 'subresource', 'belowSubresource']);
 
 /**
- * Sends requests on: paths of API groups to the endpoint of their resource, by tables compiled from the delegation chain;
- * all others to the mux. Upstream: apiserver/pkg/server/handler.go.
+ * Dispatches requests: paths of API groups to the endpoint of their resource, by tables compiled from the delegation chain; all
+ * others to the mux. Upstream: apiserver/pkg/server/handler.go.
  */
 export class Director {
   #table: ReadonlyMap<string, GroupVersionEndpoints> = new Map();
-  /** Groups that the server has in any case: what they lack is told by them. */
+  /** Groups of the server itself; an unknown resource in one of them is a 404 of the server. */
   #ownGroups: ReadonlySet<string> = new Set();
-  /** Of servers whose kinds come and go: looked at after the table, with each request. */
+  /** Servers whose kinds change; read for each request, after the table. */
   #dynamic: readonly DelegationTarget[] = [];
 
-  /** Group versions that other servers answer for, by `group/version`: before all but the aggregator's own group. Looked at with each request. */
+  /**
+   * Handlers of group versions that other servers serve, by `group/version`. They precede all but the aggregator's own group and
+   * are read for each request.
+   */
   proxied: ReadonlyMap<string, Handler> = new Map();
 
   constructor(
@@ -40,7 +43,7 @@ export class Director {
     readonly incomplete: WeakSet<RequestContext>,
   ) {}
 
-  /** Takes over what the servers of the chain serve now. */
+  /** Compiles the tables from the current endpoints of the chain. */
   compile(chain: readonly DelegationTarget[]): void {
     const table = new Map<string, GroupVersionEndpoints>();
     for (const { isDynamic, endpoints } of chain) {
@@ -78,7 +81,10 @@ export class Director {
     return handle(context, installed, handler);
   }
 
-  /** Of kinds that come and go the verb counts, not the route. Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go (ServeHTTP). */
+  /**
+   * Routes a request for changing kinds by verb instead of route. Upstream:
+   * apiextensions-apiserver/pkg/apiserver/customresource_handler.go (ServeHTTP).
+   */
   #routeDynamic(context: RequestContext, endpoints: GroupVersionEndpoints | undefined): void | Promise<void> {
     const { info } = context;
     const installed = endpoints?.get(endpointName(context));
@@ -98,7 +104,7 @@ export class Director {
     return undefined;
   }
 
-  /** A resource that no server has. Before all is installed that may be a matter of time: 503. */
+  /** Responds to a request for an unknown resource with 404; 503 if the request came before all paths were installed. */
   #unknownResource(context: RequestContext, endpoints?: GroupVersionEndpoints): void | Promise<void> {
     if (this.incomplete.has(context))
       return respondError(
@@ -137,7 +143,10 @@ function handle(context: RequestContext, { endpoint }: InstalledEndpoint, handle
   return handler(context, endpoint);
 }
 
-/** The client is warned, and the audit says so. Upstream: endpoints/installer.go, endpoints/metrics/metrics.go. */
+/**
+ * Adds the deprecation warning to the response and the audit annotations. Upstream: endpoints/installer.go,
+ * endpoints/metrics/metrics.go.
+ */
 function warnOfDeprecated(context: RequestContext, warning: string, removedRelease: string | undefined): void {
   context.warn(warning);
   context.auditAnnotations?.set('k8s.io/deprecated', 'true');
@@ -145,22 +154,28 @@ function warnOfDeprecated(context: RequestContext, warning: string, removedRelea
 }
 
 /**
- * The `group/version` whose routes the request is for; undefined if its path has not exactly one slash in front, or an empty
- * group: such a path is read as a resource's, and has no route. Upstream: server/handler.go (director.ServeHTTP).
+ * Returns the `group/version` whose routes serve the request; undefined if its path has several leading slashes or an empty group:
+ * such a path has the request info of a resource but no route. Upstream: server/handler.go (director.ServeHTTP).
  */
 function routedGroupVersion({ isResourceRequest, path, apiPrefix, apiGroup, apiVersion }: RequestInfo): string | undefined {
   if (!isResourceRequest || path.charCodeAt(1) === 0x2f || (apiPrefix === 'apis' && apiGroup === '')) return undefined;
   return `${apiGroup}/${apiVersion}`;
 }
 
-/** Of a path at or below `/apis/<group>/<version>`; all of `/api` is the core group's. Empty for other paths. */
+/**
+ * Returns the group version of a path at or below `/apis/<group>/<version>`; all of `/api` belongs to the core group. Empty for
+ * other paths.
+ */
 function groupVersionOf(path: string): string {
   const [, root, group = '', version] = path.split('/', 4);
   if (root === 'api') return '/v1';
   return root === 'apis' && version ? `${group}/${version}` : '';
 }
 
-/** Of namespaced ones, only what may span all namespaces needs none. Upstream: possiblyAcrossAllNamespacesVerbs. */
+/**
+ * True if the namespace fits the scope: for a namespaced resource, only list and watch may omit it. Upstream:
+ * possiblyAcrossAllNamespacesVerbs.
+ */
 function fitsDynamicScope({ info }: RequestContext, { namespaced }: InstalledEndpoint): boolean {
   if (!namespaced) return info.namespace === '';
   return info.namespace !== '' || info.verb === 'list' || info.verb === 'watch';

@@ -30,11 +30,11 @@ import { PathMux } from '#apiserver/endpoints/path-mux';
 import { SecureServer, type SecureServerOptions } from '#apiserver/serving/secure-server';
 import { ServingWorkers } from '#apiserver/serving/workers/serving-workers';
 
-/** Where it listens, and how. */
+/** Options of the listener. */
 export interface ServingConfig extends Omit<SecureServerOptions, 'stalledMs'> {
   readonly bindAddress: string;
   readonly port: number;
-  /** How many threads terminate the connections; 0: the one that serves does. */
+  /** Number of threads that terminate connections; 0: the serving thread terminates them. */
   readonly workers?: number | undefined;
 }
 
@@ -43,36 +43,36 @@ export interface GenericServerOptions {
   readonly authorization: AuthorizationGuard;
   readonly auditing: Auditing | undefined;
   readonly flowControl: FlowControl | undefined;
-  /** undefined: writes wait for no StorageVersion. */
+  /** Barrier of writes; undefined: writes do not wait for StorageVersions. */
   readonly storageVersions?: StorageVersionBarrier | undefined;
   readonly metrics: RequestMetrics;
   readonly access: AccessMetrics;
   readonly traces: RequestTraces;
-  /** undefined: no collector wants spans. */
+  /** Tracer of spans; undefined: tracing is off. */
   readonly tracer?: Tracer | undefined;
   readonly log: ChainLog & { health(endpoint: string, check: string, error: unknown): void };
-  /** undefined: no port; requests come by the in-process transport only. */
+  /** Options of the port; undefined: only in-process requests are served. */
   readonly serving: ServingConfig | undefined;
-  /** Told when a serving worker has ended of itself, with the reason; it is started anew. */
+  /** Called with the reason when a serving worker exits unexpectedly; the worker is restarted. */
   readonly onWorkerLoss: (error: Error | undefined) => void;
   readonly shutdown: GracefulShutdownOptions;
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
   readonly requestTimeoutMs: number;
-  /** So long /livez takes post-start hooks for finished. */
+  /** Grace period during which /livez treats post-start hooks as finished. */
   readonly livezGraceMs: number;
   readonly corsAllowedOrigins: readonly RE2JS[];
   readonly maxRequestsInFlight: number;
   readonly maxMutatingRequestsInFlight: number;
-  /** What runs once no request is left: storage and the like. */
+  /** Closes storage and other backends after the last request. */
   closeBackends(): Promise<void>;
 }
 
-/** The server calls itself in process: there is no certificate that could end. */
+/** Always healthy: the server calls itself in process, without a certificate that could expire. */
 const loopbackCertificate: HealthCheck = { name: 'loopback-serving-certificate', check: () => {} };
 
 /**
- * The machinery that the three servers share: chain, director, health, hooks, serving, shutdown. It knows no API group.
+ * The parts that the three servers share: chain, director, health checks, hooks, serving, shutdown. It knows no API group.
  * Upstream: apiserver/pkg/server/genericapiserver.go.
  */
 export class GenericServer {
@@ -145,30 +145,30 @@ export class GenericServer {
     },
   };
 
-  /** A condition of /healthz, /livez and /readyz. */
+  /** Adds a check to /healthz, /livez and /readyz. */
   addHealthCheck(check: HealthCheck): void {
     this.#liveChecks.push(check);
   }
 
-  /** A condition of /readyz alone. */
+  /** Adds a check to /readyz only. */
   addReadyCheck(check: HealthCheck): void {
     this.#readyChecks.push(check);
   }
 
-  /** Where each of the checks answers alone. */
+  /** Paths of the individual health checks. */
   get healthPaths(): string[] {
     return this.#health.flatMap(({ name, checks }) => checks().map((check) => `/${name}/${check.name}`));
   }
 
-  /** The servers whose resources are served, the first first. May be called again when kinds come or go. */
+  /** Sets the servers of the delegation chain, the first one first. Called again when kinds change. */
   delegate(chain: readonly DelegationTarget[]): void {
     this.director.compile(chain);
   }
 
-  /** Serves one request; what every transport calls. Never throws. */
+  /** Serves one request of any transport. Never throws. */
   readonly serve = (exchange: Exchange): void => this.#begin(exchange, undefined);
 
-  /** The same, in process, for a user who is known. */
+  /** Serves one in-process request of an authenticated user. Never throws. */
   readonly serveAs = (exchange: Exchange, user: UserInfo): void => this.#begin(exchange, user);
 
   #begin(exchange: Exchange, user: UserInfo | undefined): void {
@@ -187,7 +187,7 @@ export class GenericServer {
     }
   }
 
-  /** Listens if there is a port to, then runs the post-start hooks. Rejects if one of them fails. */
+  /** Listens if a port is configured, then runs the post-start hooks. Rejects if one of them fails. */
   async start(): Promise<AddressInfo | undefined> {
     const { serving } = this.options;
     this.signals.muxAndDiscoveryComplete.fire();
@@ -200,7 +200,7 @@ export class GenericServer {
     return this.#address;
   }
 
-  /** Where it listens; undefined before it does, and without a port. */
+  /** Address of the listener; undefined without a port and before it listens. */
   get address(): AddressInfo | undefined {
     return this.#address;
   }
@@ -209,7 +209,7 @@ export class GenericServer {
     this.#secure?.reload(options);
   }
 
-  /** Shuts down as upstream does; the second call waits for the first. */
+  /** Shuts down as upstream does. Further calls return when the first is done. */
   shutDown(): Promise<void> {
     this.#shutdown ??= shutDownGracefully(
       {

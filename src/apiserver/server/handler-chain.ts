@@ -34,14 +34,14 @@ import type { WaitGroup } from '#apiserver/base/wait-group';
 import type { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics';
 import type { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
 
-/** What the chain tells of what happens in it. */
+/** Log events of the handler chain. */
 export interface ChainLog {
   panic(error: unknown, context: RequestContext): void;
   authenticationFailed(context: RequestContext, error: unknown): void;
-  /** Whether each request is to be told; it may change. */
+  /** True if each request is logged; may change at run time. */
   readonly tellsRequests: boolean;
   request(context: RequestContext, milliseconds: number): void;
-  /** A request that took longer than half a second, with the marks of where. */
+  /** Logs a request that took longer than half a second, with its latency marks. */
   slow(context: RequestContext, milliseconds: number): void;
 }
 
@@ -50,7 +50,7 @@ export interface HandlerChainOptions {
   readonly metrics: RequestMetrics;
   readonly access: AccessMetrics;
   readonly traces: RequestTraces;
-  /** undefined: no collector wants spans. */
+  /** Tracer of spans; undefined: tracing is off. */
   readonly tracer?: Tracer | undefined;
   readonly signals: LifecycleSignals;
   readonly requests: WaitGroup;
@@ -59,11 +59,11 @@ export interface HandlerChainOptions {
   readonly incomplete: WeakSet<RequestContext>;
   readonly authentication: AuthenticationGuard;
   readonly authorization: AuthorizationGuard;
-  /** undefined: nothing is audited. */
+  /** Auditing; undefined: off. */
   readonly auditing: Auditing | undefined;
-  /** undefined: requests are limited by their number alone. */
+  /** Flow control; undefined: requests are limited by their number only. */
   readonly flowControl: FlowControl | undefined;
-  /** undefined: writes wait for no StorageVersion. */
+  /** Barrier of writes; undefined: writes do not wait for StorageVersions. */
   readonly storageVersions?: StorageVersionBarrier | undefined;
   readonly sendRetryAfter: boolean;
   readonly hstsDirectives: readonly string[];
@@ -79,7 +79,10 @@ export interface NamedFilter {
   readonly filter: Filter;
 }
 
-/** Every request passes these, the first first. Names and order are upstream's: apiserver/pkg/server/config.go (DefaultBuildHandlerChain). */
+/**
+ * Returns the filters in the order in which they run. Names and order are upstream's: apiserver/pkg/server/config.go
+ * (DefaultBuildHandlerChain).
+ */
 export function handlerChain(options: HandlerChainOptions): readonly NamedFilter[] {
   const { signals, log, storageVersions } = options;
   return [
@@ -125,10 +128,10 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
   ];
 }
 
-/** The stages that can take time: when a request came to each is noted in its `marks`, for the log of slow requests. */
+/** Stages that can take long. The time at which a request reaches each is stored in its `marks`, for the log of slow requests. */
 export const latencyMarks = ['Authentication', 'Audit', 'Impersonation', 'PriorityAndFairness', 'Authorization', 'handler'] as const;
 
-/** Folds the chain around the handler, once, at start. */
+/** Composes the chain around the handler, once at start. */
 export function composeHandlerChain(chain: readonly NamedFilter[], handler: Handler): Handler {
   return chain.reduceRight((next, { name, filter }) => marked(name, filter(next)), marked('handler', handler));
 }
@@ -142,7 +145,7 @@ function marked(name: string, handler: Handler): Handler {
   };
 }
 
-/** Milliseconds since the request came in, by stage. */
+/** Returns the milliseconds from the receipt of the request to each stage. */
 export function latenciesOf({ marks, receivedAt }: RequestContext): Record<string, number> {
   return Object.fromEntries(
     latencyMarks.flatMap((name, index) => (marks[index] ? [[name, Math.round((marks[index] - receivedAt) * 10) / 10]] : [])),

@@ -84,7 +84,7 @@ export class LoopbackClient implements ObjectClient {
   }
 
   /**
-   * Yields the objects of one cache snapshot, one page in each turn of the event loop. They are shared and must not be
+   * Yields the objects of one cache snapshot, and yields to the event loop after each page. The objects are shared and must not be
    * modified.
    */
   async *scan(target: LoopbackTarget): AsyncIterable<KubeObject> {

@@ -7,7 +7,7 @@ const known = {
 };
 const overridesOf = (text: string) => new Map(text === '' ? [] : text.split(',').map((pair) => pair.split('=', 2) as [string, string]));
 
-describe('which resources are on', () => {
+describe('enabled resources', () => {
   it.each([
     ['', 'resource.k8s.io/v1/deviceclasses', true],
     ['', 'resource.k8s.io/v1beta1/deviceclasses', false],
@@ -30,7 +30,7 @@ describe('which resources are on', () => {
   });
 });
 
-describe('what is wrong with overrides', () => {
+describe('errors of overrides', () => {
   it.each([
     ['api/all=false', ['invalid runtime-config with only api/all=false']],
     ['v1=true', ['runtime-config invalid key v1']],

@@ -4,7 +4,7 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 
-/** The keys that name many versions at once; of two that match a version, the later one holds. */
+/** Keys that match many versions. If several match a version, the later one in this list takes precedence. */
 const matchers: readonly (readonly [key: string, pattern: RegExp])[] = [
   ['api/all', /^/],
   ['api/ga', /^v\d+$/],
@@ -18,18 +18,18 @@ const booleans: Readonly<Record<string, boolean>> = {
   ...Object.fromEntries(['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false])),
 };
 
-/** What groups and versions there are, served or not. */
+/** Known groups and versions, served or not. */
 export interface KnownVersions {
   hasGroup(group: string): boolean;
   hasVersion(groupVersion: GroupVersion): boolean;
 }
 
 /**
- * Which of the built-in APIs are on. Stable versions are, others are not; `overrides` say otherwise:
+ * Selects the enabled built-in APIs. Only stable versions are enabled by default; `overrides` change that:
  *
- * | key                    | means                              |
+ * | key                    | applies to                         |
  * | ---------------------- | ---------------------------------- |
- * | group/version/resource | this resource; before all others   |
+ * | group/version/resource | this resource; highest precedence  |
  * | group/version          | this version                       |
  * | api/ga, /beta, /alpha  | all versions of that maturity      |
  * | api/all                | all versions                       |
@@ -60,7 +60,7 @@ export class ResourceConfig {
     return enabled;
   }
 
-  /** What of the groups is on, and whose feature is. */
+  /** Returns the enabled resources of the groups, considering feature gates. */
   served(groups: readonly ApiGroup[], features: FeatureGates): ApiGroup[] {
     return selected(
       groups,
@@ -68,7 +68,7 @@ export class ResourceConfig {
     );
   }
 
-  /** What of the groups would be on if nobody said otherwise. */
+  /** Returns the resources that are enabled by default but disabled by overrides. */
   switchedOff(groups: readonly ApiGroup[]): ApiGroup[] {
     return selected(groups, (resource) => isOnByDefault(resource) && !this.isEnabled(resource));
   }
@@ -78,7 +78,7 @@ function isOnByDefault({ version, servedByDefault = false }: Pick<ResourceDefini
   return servedByDefault || stable.test(version);
 }
 
-/** The groups with the resources that are wanted, and their versions; groups of which nothing is left are left out. */
+/** Returns the groups with the wanted resources and their versions, without groups that have none. */
 function selected(groups: readonly ApiGroup[], isWanted: (resource: ResourceDefinition) => boolean): ApiGroup[] {
   return groups.flatMap((group) => {
     const resources = group.resources.filter(isWanted);
@@ -88,7 +88,7 @@ function selected(groups: readonly ApiGroup[], isWanted: (resource: ResourceDefi
   });
 }
 
-/** What is wrong with overrides, in upstream's words. Upstream: apiserver/pkg/server/options/api_enablement.go. */
+/** Returns the errors of overrides in upstream's words. Upstream: apiserver/pkg/server/options/api_enablement.go. */
 export function resourceConfigErrors(overrides: ReadonlyMap<string, string>, known: KnownVersions): string[] {
   if (overrides.get('api/all') === 'false' && overrides.size === 1) return ['invalid runtime-config with only api/all=false'];
   const own = [...overrides.keys()].filter((key) => !isMatcher(key));

@@ -1,6 +1,6 @@
 import type { RequestInfo } from '#apiserver/request/request-info';
 
-/** The forms of path that a resource has below its group version. Upstream: endpoints/installer.go (registerResourceHandlers). */
+/** Form of a resource's path below its group version. Upstream: endpoints/installer.go (registerResourceHandlers). */
 export type RouteForm =
   | 'collection'
   | 'acrossNamespaces'
@@ -11,7 +11,7 @@ export type RouteForm =
   | 'watchedAcrossNamespaces'
   | 'watchedObject';
 
-/** A verb of an endpoint; `connect` stands for every method of a proxy. */
+/** Verb of an endpoint; `connect` stands for every method of a proxy. */
 export type EndpointVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'connect';
 
 type VerbOfMethod = Readonly<Partial<Record<string, EndpointVerb>>>;
@@ -20,7 +20,7 @@ const watch: VerbOfMethod = { GET: 'watch' };
 const connect: VerbOfMethod = Object.fromEntries(
   ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [method, 'connect' as const]),
 );
-/** The verb of each method of a form. HEAD has no route but those of proxies. */
+/** Verb of each method by form. HEAD has routes for proxies only. */
 const verbsOfForm: Readonly<Record<RouteForm, VerbOfMethod>> = {
   collection: { GET: 'list', POST: 'create', DELETE: 'deletecollection' },
   acrossNamespaces: { GET: 'list' },
@@ -33,8 +33,8 @@ const verbsOfForm: Readonly<Record<RouteForm, VerbOfMethod>> = {
 };
 
 /**
- * The form of the request's path as a route of a resource of that scope; undefined if it is none: a cluster-scoped resource below
- * a namespace (CVE-2019-11247), an object of a namespace outside of one, a subresource behind `watch`.
+ * Returns the form of the request's path as a route of a resource of that scope; undefined if it has none: a cluster-scoped resource
+ * below a namespace (CVE-2019-11247), a namespaced object without a namespace, a subresource after `watch`.
  *
  *     scope      path below the group version   form
  *     namespace  namespaces/NS/pods             collection
@@ -57,13 +57,16 @@ export function formOf({ parts, inNamespace, verbPrefix }: RequestInfo, namespac
   return length === 3 ? 'subresource' : 'belowSubresource';
 }
 
-/** True if an endpoint with these verbs has a route of that form, with whatever method. Upstream routes watches only of what can be listed, too. */
+/**
+ * True if an endpoint with these verbs has a route of that form, for any method. As upstream, only listable resources have watch
+ * routes.
+ */
 export function hasRoute(form: RouteForm, verbs: ReadonlyMap<string, unknown>): boolean {
   if (form === 'subresource' && verbs.has('connect')) return true;
   return Object.values(verbsOfForm[form]).some((verb) => verb !== undefined && verbs.has(verb));
 }
 
-/** The verb that the endpoint is asked for; undefined if the form has no route for the method. */
+/** Returns the verb of a method; undefined if the form has no route for it. */
 export function verbOfRoute(
   form: RouteForm,
   { verb }: RequestInfo,

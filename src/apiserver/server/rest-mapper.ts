@@ -6,15 +6,15 @@ export interface RestMapping {
   readonly namespaced: boolean;
 }
 
-/** Finds the resources of kinds, custom ones among them. Upstream: apimachinery/pkg/api/meta (RESTMapper). */
+/** Maps kinds to resources, including custom ones. Upstream: apimachinery/pkg/api/meta (RESTMapper). */
 export interface RestMapper {
-  /** Empty for a kind that is not served in this version. */
+  /** Returns the resources of a kind; empty if it is not served in this version. */
   resourcesOf(kind: GroupVersionKind): readonly RestMapping[];
 }
 
 export const RestMapper = Symbol.for('kubenest.RestMapper');
 
-/** By the endpoints that are installed now. */
+/** Maps kinds by the currently installed endpoints. */
 export class EndpointMapper implements RestMapper {
   constructor(readonly targets: readonly DelegationTarget[]) {}
 

@@ -5,7 +5,7 @@ import { setImmediate as turnEnds } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ArrivingBody } from './arriving-body.ts';
 
-it('merges what arrives until it is read', async () => {
+it('merges bytes that arrive between reads', async () => {
   let taken = 0;
   const body = new ArrivingBody((bytes) => {
     taken += bytes;
@@ -23,7 +23,7 @@ it('merges what arrives until it is read', async () => {
   expect(chunks.length).toBeLessThan(5);
 });
 
-it('holds one chunk beside what is merged while its reader pauses', async () => {
+it('holds at most one chunk and the merged bytes while its reader is paused', async () => {
   const body = new ArrivingBody(() => undefined);
   const chunks: string[] = [];
   body.on('data', (chunk: Buffer) => {
@@ -42,13 +42,13 @@ it('holds one chunk beside what is merged while its reader pauses', async () => 
   expect(await text(body)).toBe('abc');
 });
 
-it('ends where there is nothing', async () => {
+it('ends without data', async () => {
   const body = new ArrivingBody(() => undefined);
   body.end();
   expect(await text(body)).toBe('');
 });
 
-it('closes without an end where the client leaves', async () => {
+it('closes without an end if the client disconnects', async () => {
   const body = new ArrivingBody(() => undefined);
   body.data(Buffer.from('half'));
   body.gone();

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { MergedBytes } from './merged-bytes.ts';
 
 /**
- * A request's body as it arrives, for those who read it as a stream. It hands out one chunk when it is read, and merges what arrives until it is
- * read again: parts of one octet would else each be a buffer in the stream's queue.
+ * A request body as a stream. It emits one chunk per read and merges the bytes that arrive in between; otherwise chunks of one byte
+ * would each be a buffer in the stream's queue.
  */
 export class ArrivingBody extends Readable {
   readonly #pending = new MergedBytes();
@@ -12,13 +12,13 @@ export class ArrivingBody extends Readable {
   #isAsked = false;
   #isWhole = false;
 
-  /** `taken` is called with the length of each chunk that is handed out: there is room for as much again. */
+  /** `taken` is called with the length of each emitted chunk, which frees as much room. */
   constructor(taken: (bytes: number) => void) {
     super({ highWaterMark: 1 });
     this.#taken = taken;
   }
 
-  /** Octets that have arrived and were not handed out. */
+  /** Number of bytes that arrived and were not emitted. */
   get pendingBytes(): number {
     return this.#pending.length;
   }
@@ -33,7 +33,7 @@ export class ArrivingBody extends Readable {
     if (this.#isAsked) this.#hand();
   }
 
-  /** The client has left, or broke the body off: the stream closes without an end. */
+  /** Closes the stream without an end, because the client disconnected or aborted the body. */
   gone(): void {
     if (!this.#isWhole) this.destroy();
   }

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { BodyTooLargeError, ClientGoneError } from '#apiserver/request/exchange';
 import { MergedBytes } from './merged-bytes.ts';
 
-/** A request's body, put together from its parts as they come: copies, so that parts may be views of memory that is used again. */
+/** Collects a request body. It copies the chunks, which may be views of reused memory. */
 export class CollectedBody {
   readonly whole: Promise<Buffer>;
   readonly #limit: number;
@@ -12,7 +12,7 @@ export class CollectedBody {
   #resolve!: (body: Buffer) => void;
   #reject!: (reason: Error) => void;
 
-  /** `expected`: its Content-Length, 0 if unknown: a body that announces more than `limit` is refused before it is read. */
+  /** `expected` is the Content-Length, 0 if unknown; a body that announces more than `limit` bytes is rejected immediately. */
   constructor(expected: number, limit: number) {
     this.#limit = limit;
     this.whole = new Promise((resolve, reject) => {
@@ -22,7 +22,7 @@ export class CollectedBody {
     if (expected > limit) this.#reject(new BodyTooLargeError(`the body has ${expected} bytes`));
   }
 
-  /** True once more than the limit has come. */
+  /** True if more bytes than the limit have arrived. */
   get isTooLarge(): boolean {
     return this.#isTooLarge;
   }
@@ -41,7 +41,7 @@ export class CollectedBody {
   }
 
   gone(): void {
-    // An error costs its stack trace, also where nobody would see it.
+    // Creating an error captures a stack trace, so it is created only if it is observed.
     if (!this.#ended) this.#reject(new ClientGoneError('the client closed the connection'));
   }
 }

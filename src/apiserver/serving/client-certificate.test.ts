@@ -12,7 +12,7 @@ const otherAuthority = await Authority.create('servers');
 let serving: KeyPair;
 let client: KeyPair;
 let server: tls.Server;
-/** What the server read of the clients so far, and whether their sessions were resumed. */
+/** Certificates that the server read, and whether sessions were resumed. */
 const seen: { readonly names: string[]; readonly isTrusted: boolean; readonly isResumed: boolean }[] = [];
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-/** A connection to the server; resolves with the sessions that it offers. */
+/** Connects to the server and resolves to the offered session. */
 async function connect(port: number, options: ConnectionOptions = {}): Promise<Buffer | undefined> {
   const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, cert: client.cert, key: client.key, ...options });
   let session: Buffer | undefined;
@@ -42,23 +42,23 @@ async function connect(port: number, options: ConnectionOptions = {}): Promise<B
 }
 const port = (): number => (server.address() as AddressInfo).port;
 
-it('reads all certificates that a client sends, its own first', async () => {
+it('reads all certificates of a client, its own first', async () => {
   await connect(port());
   expect(seen.at(-1)).toEqual({ names: ['jane', 'clients'], isTrusted: false, isResumed: false });
 });
 
-it('reads none of a client that sends none', async () => {
+it('reads no certificates of a client that sends none', async () => {
   await connect(port(), { cert: undefined, key: undefined });
   expect(seen.at(-1)?.names).toEqual([]);
 });
 
-it.each(['TLSv1.2', 'TLSv1.3'] as const)('does not resume sessions of %s, which have the first certificate alone', async (version) => {
+it.each(['TLSv1.2', 'TLSv1.3'] as const)('does not resume sessions of %s, which contain only the first certificate', async (version) => {
   const session = await connect(port(), { maxVersion: version });
   await connect(port(), { maxVersion: version, ...(session && { session }) });
   expect(seen.at(-1)).toMatchObject({ names: ['jane', 'clients'], isResumed: false });
 });
 
-it('names the authorities to clients', async () => {
+it('sends the names of the authorities to clients', async () => {
   const sent: Buffer[] = [];
   const proxy = net.createServer((socket) => {
     const upstream = net.connect(port(), '127.0.0.1');
@@ -67,7 +67,7 @@ it('names the authorities to clients', async () => {
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  // TLS 1.2 asks for the certificate before it encrypts.
+  // TLS 1.2 sends the certificate request unencrypted.
   await connect((proxy.address() as AddressInfo).port, { maxVersion: 'TLSv1.2' });
   proxy.close();
   const [certificate] = parseCertificateBundle(authority.pair.cert);

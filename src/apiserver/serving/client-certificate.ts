@@ -8,10 +8,10 @@ import { pemBlocks, pemOf } from '#apimachinery/x509/pem';
 import { extendedKeyUsages } from '#apimachinery/x509/verify-certificate';
 
 /**
- * The options of a handshake that asks clients for certificates of the authorities in a bundle (PEM). OpenSSL names the
- * authorities to clients and checks that a client has the key of its certificate. It must not judge the chain, since Node drops
- * the chain of a client that OpenSSL trusts: each authority is marked as one that is not trusted for clients. No session is
- * resumed, since a session holds the client's own certificate alone. docs/adr/0007 has the reasons.
+ * Returns the options of a handshake that requests client certificates of the authorities in a bundle (PEM). OpenSSL sends the
+ * authorities' names and verifies that the client has the key of its certificate. It must not verify the chain, because Node drops
+ * the chain of a client that OpenSSL trusts; therefore each authority is marked as rejected for clients. Sessions are not resumed,
+ * because a session contains only the client's own certificate. docs/adr/0007 has the reasons.
  */
 export function clientCertificateOptions(bundle: string): SecureContextOptions {
   const authorities = pemBlocks(bundle).filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders);
@@ -25,8 +25,8 @@ export function clientCertificateOptions(bundle: string): SecureContextOptions {
 const rejectedForClients = sequence(element(contextTag(0, 'constructed'), objectIdentifier(extendedKeyUsages.clientAuth)));
 
 /**
- * Reads the certificates that a client sent, its own first; empty if it sent none. Throws a DerError for certificates that
- * cannot be read. Node gives the chain once: the caller must keep it.
+ * Reads the certificates of a client, its own first; empty if it sent none. Throws a DerError for invalid certificates. Node
+ * returns the chain once, so the caller must keep it.
  */
 export function readClientCertificates(socket: TLSSocket): Certificate[] {
   const certificates: Certificate[] = [];

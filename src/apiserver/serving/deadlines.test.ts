@@ -39,7 +39,7 @@ async function secure(protocol: string): Promise<tls.TLSSocket> {
   return socket;
 }
 
-/** Sends `part` every 20 ms until the server ends the connection. */
+/** Sends `part` every 20 ms until the server closes the connection. */
 async function endsOnItsOwn(socket: net.Socket, part: string | undefined): Promise<void> {
   socket.on('error', () => undefined).resume();
   const timer = setInterval(() => {
@@ -49,35 +49,35 @@ async function endsOnItsOwn(socket: net.Socket, part: string | undefined): Promi
   clearInterval(timer);
 }
 
-it('has the deadlines of upstream', () => {
+it("has upstream's deadlines", () => {
   expect(connectionDeadlines).toEqual({ handshakeMs: 32_000, prefaceMs: 10_000, headerMs: 32_000, idleMs: 90_000 });
 });
 
 it.each([
   { name: 'a silent connection', connect: bare },
-  { name: 'a ClientHello octet by octet', connect: bare, first: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', part: 'x' },
-  { name: 'a connection of HTTP/1.1 without a request', connect: () => secure('http/1.1') },
-  { name: 'a head of HTTP/1.1 octet by octet', connect: () => secure('http/1.1'), first: 'GET / HTTP/1.1\r\nX-A: ', part: 'x' },
+  { name: 'a ClientHello byte by byte', connect: bare, first: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', part: 'x' },
+  { name: 'an HTTP/1.1 connection without a request', connect: () => secure('http/1.1') },
+  { name: 'an HTTP/1.1 head byte by byte', connect: () => secure('http/1.1'), first: 'GET / HTTP/1.1\r\nX-A: ', part: 'x' },
   { name: 'empty lines before a request', connect: () => secure('http/1.1'), part: '\r\n' },
   {
-    name: 'empty lines behind a request',
+    name: 'empty lines after a request',
     connect: () => secure('http/1.1'),
     first: 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n',
     part: '\r\n',
   },
-  { name: 'a connection of HTTP/2 without a preface', connect: () => secure('h2') },
-  { name: 'half a preface of HTTP/2', connect: () => secure('h2'), first: 'PRI * HTTP/2.0' },
-])('$name ends', async ({ connect, first, part }) => {
+  { name: 'an HTTP/2 connection without a preface', connect: () => secure('h2') },
+  { name: 'half an HTTP/2 preface', connect: () => secure('h2'), first: 'PRI * HTTP/2.0' },
+])('closes the connection: $name', async ({ connect, first, part }) => {
   const socket = await connect();
   if (first !== undefined) socket.write(Buffer.from(first, 'latin1'));
   await endsOnItsOwn(socket, part);
 });
 
-it('a handshake that takes too long is counted as one that failed', () => {
+it('counts a handshake timeout as a failed handshake', () => {
   expect(failedHandshakes).toBe(2);
 });
 
-it('a request under way keeps its connection', async () => {
+it('does not close a connection with a pending request', async () => {
   const socket = await secure('http/1.1');
   let received = '';
   socket.on('data', (chunk: Buffer) => {
@@ -91,7 +91,7 @@ it('a request under way keeps its connection', async () => {
   socket.destroy();
 });
 
-it('measures how long a state goes on', () => {
+it('measures the duration of a state', () => {
   const state = new Persistence();
   expect([
     state.age(1, 10),

@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 
-/** Upstream: net/http/server.go (rstAvoidanceDelay). */
+/** Grace period. Upstream: net/http/server.go (rstAvoidanceDelay). */
 const graceMs = 500;
 
 /**
- * Ends a connection whose client may still be sending: with what was written, `last` behind it, and a grace period in which the client can read
- * that. A socket that is destroyed with unread octets resets the connection, and what was written is lost.
+ * Closes a connection whose client may still be sending: flushes the written bytes and `last`, and waits a grace period in which
+ * the client can read them. Destroying a socket with unread bytes would reset the connection and lose the written ones.
  */
 export function endSoon(socket: Duplex, last?: string): void {
   if (socket.writableEnded) return;

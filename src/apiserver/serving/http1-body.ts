@@ -5,18 +5,21 @@ import { ArrivingBody } from './arriving-body.ts';
 import { CollectedBody } from './body.ts';
 import { MergedBytes } from './merged-bytes.ts';
 
-/** Octets of a body that are dropped behind its answer before the connection ends. Upstream: net/http/server.go (maxPostHandlerReadBytes). */
+/**
+ * Number of body bytes that are dropped after the response before the connection is closed. Upstream: net/http/server.go
+ * (maxPostHandlerReadBytes).
+ */
 export const unwantedBytes = 256 * 1024;
 
-/** Octets that are held for a reader that does not come, or not fast enough. */
+/** Number of bytes that are buffered for a missing or slow reader. */
 const windowBytes = 64 * 1024;
 
 /**
- * The body of a request of HTTP/1.1. It takes each part off node:http as it is parsed, where every chunk would be a buffer of its own, and says when
- * no more should be parsed.
+ * Body of an HTTP/1.1 request. It takes each chunk from node:http as it is parsed, because node:http would queue a buffer for each,
+ * and signals when parsing must pause.
  */
 export class Http1Body {
-  /** Called when there is room again. */
+  /** Called when parsing may continue. */
   onRoom: () => void = () => undefined;
   readonly #early = new MergedBytes();
   #reader: CollectedBody | ArrivingBody | undefined;
@@ -39,15 +42,15 @@ export class Http1Body {
     });
   }
 
-  /** True if nothing more of it should be parsed until `onRoom`. */
+  /** True if parsing must pause until `onRoom`. */
   get isFull(): boolean {
     const pending = this.#reader instanceof ArrivingBody ? this.#reader.pendingBytes : this.#early.length;
     return pending >= windowBytes;
   }
 
   /**
-   * True if so much of it has not come that the connection ends behind the answer. `length`: undefined if its head does not say it.
-   * Upstream: net/http/server.go (chunkWriter.writeHeader).
+   * True if so many bytes of the body are outstanding that the connection must close after the response. `length` is undefined if
+   * the head does not state it. Upstream: net/http/server.go (chunkWriter.writeHeader).
    */
   endsConnection(length: number | undefined): boolean {
     if (this.#isWhole) return false;
@@ -55,7 +58,7 @@ export class Http1Body {
     return length !== undefined && length - this.#received > unwantedBytes;
   }
 
-  /** See `Exchange.readBody`. `expected`: the length that the head has, 0 if none. */
+  /** Implements `Exchange.readBody`. `expected` is the Content-Length, 0 if there is none. */
   collect(expected: number, limit: number): Promise<Buffer> {
     const body = new CollectedBody(expected, limit);
     if (expected <= limit) this.#readBy(body);
@@ -68,12 +71,12 @@ export class Http1Body {
     return body;
   }
 
-  /** Until there is a reader, it is one. */
+  /** Buffers a chunk until there is a reader. */
   data(chunk: Buffer): void {
     this.#early.append(chunk);
   }
 
-  /** Nobody reads it any more. */
+  /** Drops the rest of the body. */
   discard(): void {
     this.#early.take();
     this.#reader = new CollectedBody(0, 0);

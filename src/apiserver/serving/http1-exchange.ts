@@ -23,12 +23,12 @@ export class Http1Exchange implements Exchange {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
-  /** undefined without one. */
+  /** Request body; undefined without one. */
   readonly body: Http1Body | undefined;
   readonly #stalledMs: number;
   readonly raw: { readonly request: IncomingMessage; readonly response: ServerResponse };
 
-  /** `stalledMs`: how long a client may take nothing of an answer. */
+  /** `stalledMs` is the time after which a response is aborted if its client reads nothing. */
   constructor(request: IncomingMessage, response: ServerResponse, peer: Peer, stalledMs = 60_000) {
     this.method = request.method ?? 'GET';
     this.url = originForm(request.url ?? '/');
@@ -56,7 +56,7 @@ export class Http1Exchange implements Exchange {
     return this.raw.response.closed || this.raw.response.destroyed;
   }
 
-  /** node:http has refused what is no length, and a length beside a transfer coding. */
+  /** Length of the body. node:http rejects malformed lengths and a length with a transfer coding. */
   get bodyLength(): number | undefined {
     const { headers } = this;
     return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
@@ -96,7 +96,7 @@ export class Http1Exchange implements Exchange {
     return new StreamedAnswer(response, this.#stalledMs, kind, () => response.destroy());
   }
 
-  /** A client that has much of the body left to send is told not to use the connection again. */
+  /** Writes the head. It announces the close of the connection if the client has much of the body left to send. */
   #writeHead(status: number, headers: FlatHeaders): void {
     if (this.body?.endsConnection(this.bodyLength)) this.closeConnectionAfter();
     this.raw.response.writeHead(status, headers);

@@ -67,7 +67,7 @@ const counted = (path: string, body: string): string =>
 const oneByOne = (length: number): string => '1\r\nx\r\n'.repeat(length);
 const statuses = ({ received }: Client): string[] => [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1] as string);
 
-it('parses a request once the one before is answered', async () => {
+it('parses a request after the response to the previous one', async () => {
   const client = await connect();
   client.socket.write(get('/wait') + get('/a') + get('/b'));
   await expect.poll(() => waiting.length).toBe(1);
@@ -79,7 +79,7 @@ it('parses a request once the one before is answered', async () => {
   client.socket.destroy();
 });
 
-it('answers what was done, and then the garbage behind it', async () => {
+it('responds to a valid request and then to the malformed one after it', async () => {
   const client = await connect();
   client.socket.write(`${counted('/write', 'new')}NO SUCH THING\r\n\r\n`);
   await once(client.socket, 'close');
@@ -87,7 +87,7 @@ it('answers what was done, and then the garbage behind it', async () => {
   expect(client.received).toContain('/write new.');
 });
 
-it('lets others have their turn while a connection brings thousands of requests', async () => {
+it('serves other connections while one sends thousands of requests', async () => {
   const [greedy, quiet] = [await connect(), await connect()];
   greedy.socket.write(get('/many').repeat(2_000));
   await expect.poll(() => seen.length).toBeGreaterThan(0);
@@ -99,14 +99,14 @@ it('lets others have their turn while a connection brings thousands of requests'
 });
 
 it.each([
-  { name: 'a length', request: counted('/body', 'abc'), body: '/body abc.' },
-  { name: 'a length and ends of heads in it', request: counted('/body', '\r\n\r\nGET /x\r\n\r\n'), body: '/body \r\n\r\nGET /x\r\n\r\n.' },
+  { name: 'a known length', request: counted('/body', 'abc'), body: '/body abc.' },
+  { name: 'a known length and CRLFCRLF in it', request: counted('/body', '\r\n\r\nGET /x\r\n\r\n'), body: '/body \r\n\r\nGET /x\r\n\r\n.' },
   { name: 'chunks', request: chunked('/body', '3\r\nabc\r\n'), body: '/body abc.' },
-  { name: 'chunks with ends of heads in them', request: chunked('/body', '8\r\n\r\n\r\n\r\n\r\n\r\n'), body: '/body \r\n\r\n\r\n\r\n.' },
-  { name: 'chunks of one octet', request: chunked('/body', oneByOne(20_000)), body: '/body 20000.' },
-  { name: 'chunks of one octet, read as a stream', request: chunked('/stream', oneByOne(20_000)), body: '/stream 20000.' },
+  { name: 'chunks that contain CRLFCRLF', request: chunked('/body', '8\r\n\r\n\r\n\r\n\r\n\r\n'), body: '/body \r\n\r\n\r\n\r\n.' },
+  { name: 'chunks of one byte', request: chunked('/body', oneByOne(20_000)), body: '/body 20000.' },
+  { name: 'chunks of one byte, read as a stream', request: chunked('/stream', oneByOne(20_000)), body: '/stream 20000.' },
   { name: 'a large length, read as a stream', request: counted('/stream', 'x'.repeat(900_000)), body: '/stream 900000.' },
-])('reads a body with $name, whatever it is cut into', async ({ request, body }) => {
+])('reads a body with $name, for any split into segments', async ({ request, body }) => {
   for (const size of [1, 3, 1_000, Number.POSITIVE_INFINITY]) {
     if (request.length / size > 1_000) continue;
     const client = await connect();
@@ -122,7 +122,7 @@ it.each([
   }
 });
 
-it('holds a body that nobody reads, and hands out all of it later', async () => {
+it('buffers an unread body with backpressure and delivers all of it later', async () => {
   const client = await connect();
   client.socket.write(chunked('/wait', oneByOne(200_000)));
   await expect.poll(() => waiting.length).toBe(1);
@@ -132,7 +132,7 @@ it('holds a body that nobody reads, and hands out all of it later', async () => 
   client.socket.destroy();
 });
 
-it('ends a connection whose body goes on behind its answer', async () => {
+it('closes a connection whose body continues after the response', async () => {
   const client = await connect();
   client.socket.write('POST /unread HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
   await expect.poll(() => client.received).toContain('unread');
@@ -145,7 +145,7 @@ it('ends a connection whose body goes on behind its answer', async () => {
 it.each([
   ['in chunks', (body: string): string => chunked('/large', `${body.length.toString(16)}\r\n${body}\r\n`)],
   ['of a known length', (body: string): string => counted('/large', body)],
-])('answers a body that is too large, %s, and says that the connection ends', async (_, request) => {
+])('responds to a body that is too large, %s, and announces the close of the connection', async (_, request) => {
   const client = await connect();
   client.socket.write(request('x'.repeat(2 << 20)));
   await once(client.socket, 'end');
@@ -154,7 +154,7 @@ it.each([
   expect(client.received).toMatch(/the body has (?:2097152|more than 1048576) bytes/);
 });
 
-it('drops the rest of a body that is small, and goes on', async () => {
+it('drops the unread rest of a small body and continues', async () => {
   const client = await connect();
   client.socket.write(counted('/unread', 'x'.repeat(100_000)) + get('/next'));
   await expect.poll(() => client.received).toContain('/next .');
@@ -162,7 +162,7 @@ it('drops the rest of a body that is small, and goes on', async () => {
 });
 
 it.each([
-  { name: 'a method that node:http does not know', head: 'FOO /wait HTTP/1.1', seen: 'FOO /wait' },
+  { name: 'a method unknown to node:http', head: 'FOO /wait HTTP/1.1', seen: 'FOO /wait' },
   { name: 'CONNECT', head: 'CONNECT /wait HTTP/1.1', seen: 'CONNECT /wait' },
   { name: 'a target in absolute form', head: 'GET https://other/wait?a HTTP/1.1', seen: 'GET /wait?a' },
 ])('serves $name', async ({ head, seen: line }) => {
@@ -172,7 +172,7 @@ it.each([
   client.socket.destroy();
 });
 
-it('answers OPTIONS of the server itself', async () => {
+it('responds to OPTIONS *', async () => {
   const client = await connect();
   client.socket.write('OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await expect.poll(() => statuses(client)).toEqual(['200']);
@@ -180,7 +180,7 @@ it('answers OPTIONS of the server itself', async () => {
   client.socket.destroy();
 });
 
-it('limits a head by its octets, not by its fields', async () => {
+it('limits a head by bytes, not by the number of fields', async () => {
   const [many, large] = [await connect(), await connect()];
   const fields = Array.from({ length: 5_000 }, (_, i) => `X-${i}: a\r\n`).join('');
   many.socket.write(`GET /many HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`);
@@ -190,21 +190,21 @@ it('limits a head by its octets, not by its fields', async () => {
   many.socket.destroy();
 });
 
-it('refuses what is no request, and ends the connection', async () => {
+it('rejects an invalid request and closes the connection', async () => {
   const client = await connect();
   client.socket.write(`GET /a HTTP/2.0\r\nHost: localhost\r\n\r\n${get('/b')}`);
   await new Promise((resolve) => client.socket.once('close', resolve));
   expect([statuses(client), seen]).toEqual([['505'], []]);
 });
 
-it('refuses lines that end with a bare line feed at once', async () => {
+it('rejects bare line feeds immediately', async () => {
   const client = await connect();
   client.socket.write('GET /a HTTP/1.1\nHost: localhost\n\n');
   await expect.poll(() => statuses(client)).toEqual(['400']);
   expect(seen).toEqual([]);
 });
 
-it('has no renegotiation', async () => {
+it('does not allow renegotiation', async () => {
   const socket = tls.connect({ host: '127.0.0.1', port, ca: certificateAuthority, ALPNProtocols: ['http/1.1'], maxVersion: 'TLSv1.2' });
   await once(socket, 'secureConnect');
   const error = await new Promise<Error | null>((resolve) => {

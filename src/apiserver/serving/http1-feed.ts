@@ -10,77 +10,77 @@ import { readShared } from './http2/shared-read-buffer.ts';
 import { MergedBytes } from './merged-bytes.ts';
 
 const limits = {
-  /** Pieces that a connection has parsed until the event loop has turned: the others have theirs first. */
+  /** Number of pieces parsed per connection before yielding to the event loop. */
   piecesOfTurn: 16,
-  /** A piece of a body of unknown length: node:http makes a buffer of each chunk in it. */
+  /** Size of a piece of a body of unknown length; node:http allocates a buffer for each chunk in it. */
   pieceBytes: 4 * 1024,
-  /** A head has so many at most. */
+  /** Maximum size of a head. */
   headBytes: 1 << 20,
 } as const;
 
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Feeds a connection of HTTP/1.1 to node:http, one request at a time: the next one is parsed once the one before is answered, as Go's server does
- * it. node:http would parse all requests of what it has read, hold them all, and answer an error behind them in their place.
+ * Feeds an HTTP/1.1 connection to node:http, one request at a time: like Go's server, it parses a request after the response to the
+ * previous one. node:http would parse and hold all requests that it has read, and respond to a later error in their place.
  *
- *     GET /a …\r\n\r\n | GET /b …\r\n\r\n | GE        pieces: the second waits for the answer to the first
+ *     GET /a …\r\n\r\n | GET /b …\r\n\r\n | GE        pieces: the second waits for the response to the first
  */
 export class Http1Feed {
   readonly #socket: TLSSocket;
   readonly #parse: (piece: Buffer) => void;
-  /** What was read and not parsed. */
+  /** Bytes that were read but not parsed. */
   readonly #unparsed = new MergedBytes();
-  /** What is being parsed, from `#at` on. */
+  /** Bytes being parsed, from `#at` on. */
   #bytes: Buffer | undefined;
   #at = 0;
-  /** The last request that was parsed. */
+  /** The last parsed request. */
   #request: IncomingMessage | undefined;
   #body: Http1Body | undefined;
-  /** Requests that were parsed, in all. */
+  /** Total number of parsed requests. */
   #begun = 0;
-  /** Requests that are not answered. */
+  /** Number of unanswered requests. */
   #open = 0;
-  /** Octets of the last request's body that have not come, where its head says how many. */
+  /** Outstanding bytes of the last request's body of known length. */
   #bodyLeft = 0;
-  /** The last octets of it that were parsed, where its head does not say how many. */
+  /** Last parsed bytes of a body of unknown length. */
   #tail = '';
-  /** Octets of its body that came behind the answer. */
+  /** Bytes of the body that arrived after the response. */
   #unwanted = 0;
-  /** What came last is the begin of a head. */
+  /** True if the unparsed bytes are an incomplete head. */
   #isPartialHead = false;
-  /** Method and target of the last head, where node:http got others. */
+  /** Method and target of the last head if node:http received others. */
   #sent: AcceptedHead['sent'];
-  /** Pieces of this turn of the event loop. */
+  /** Pieces parsed since the last yield. */
   #pieces = 0;
   #isEnded = false;
   readonly #idle = new Persistence();
   readonly #arriving = new Persistence();
 
-  /** Takes over the socket's reading from node:http, which has begun to listen. */
+  /** Takes over reading from the socket, to which node:http has attached already. */
   constructor(socket: TLSSocket) {
     this.#socket = socket;
-    // node:http calls it behind the last answer of a connection, of which the client may still be sending the request.
+    // node:http calls it after the last response of a connection, whose client may still be sending.
     socket.destroySoon = () => endSoon(socket);
     const listeners = socket.listeners('data') as ((piece: Buffer) => void)[];
     socket.removeAllListeners('data');
     this.#parse = (piece) => {
       for (const listener of listeners) listener.call(socket, piece);
     };
-    // A listener makes node:http give back the handle, which it reads natively.
+    // A `data` listener makes node:http release the handle, which it reads natively.
     const none = (): void => undefined;
     socket.on('data', none).off('data', none);
     readShared(socket, (chunk) => this.#read(chunk));
   }
 
-  /** Gives a request that node:http has parsed the method and target that were sent. */
+  /** Restores the method and target that the client sent. */
   identify(request: IncomingMessage): void {
     if (!this.#sent) return;
     request.method = this.#sent.method;
     request.url = this.#sent.target;
   }
 
-  /** To be called with each request that node:http has parsed. */
+  /** Registers a request that node:http has parsed. */
   begin({ raw: { request, response }, body, bodyLength }: Http1Exchange): void {
     this.#request = request;
     this.#body = body;
@@ -93,14 +93,14 @@ export class Http1Feed {
     response.once('close', this.#answered);
   }
 
-  /** Parses nothing more: the connection is another protocol's. Returns what was read of that. */
+  /** Stops parsing, because the connection switched protocols. Returns the bytes read after the request. */
   end(): Buffer {
     this.#isEnded = true;
     const parsing = this.#bytes?.subarray(this.#at) ?? Buffer.alloc(0);
     return Buffer.concat([parsing, this.#unparsed.take()]);
   }
 
-  /** Ends the connection if it has missed a deadline; see Http2Connection.checkDeadlines. */
+  /** Closes the connection if it has missed a deadline; see Http2Connection.checkDeadlines. */
   checkDeadlines(now: number, { headerMs, idleMs }: Pick<ConnectionDeadlines, 'headerMs' | 'idleMs'>): void {
     if (this.#arriving.age(this.#isPartialHead ? this.#begun : undefined, now) >= headerMs) return void this.#socket.destroy();
     const idle = this.#open > 0 || this.#isEnded ? undefined : this.#begun;
@@ -108,7 +108,7 @@ export class Http1Feed {
   }
 
   #read(chunk: Buffer): boolean {
-    // Of what is another protocol's, the socket is the queue.
+    // After a protocol switch, bytes go to the socket's queue.
     if (this.#isEnded) return this.#socket.push(Buffer.from(chunk));
     if (this.#socket.writableEnded) return true;
     if (this.#unparsed.length === 0) {
@@ -117,7 +117,7 @@ export class Http1Feed {
     }
     const before = this.#unparsed.length;
     this.#unparsed.append(chunk);
-    // A head that comes in many parts is not gone through again for each.
+    // Only new bytes of a partial head are searched for its end.
     if (this.#isPartialHead && this.#unparsed.view.indexOf(headEnd, Math.max(0, before - headEnd.length + 1)) < 0) this.#checkHead();
     else this.#go();
     return true;
@@ -137,7 +137,7 @@ export class Http1Feed {
     if (isHeldBack !== this.#socket.isPaused()) this.#socket[isHeldBack ? 'pause' : 'resume']();
   };
 
-  /** Parses as much as may be, and keeps the rest. */
+  /** Parses bytes as far as permitted and buffers the rest. */
   #feed(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#at = 0;
@@ -153,7 +153,7 @@ export class Http1Feed {
     else if (!this.#mayParse()) this.#socket.pause();
   }
 
-  /** A whole head, which is nothing but a head. */
+  /** Parses one complete head. */
   #feedHead(bytes: Buffer): void {
     const start = this.#at;
     const end = bytes.indexOf(headEnd, start);
@@ -169,7 +169,7 @@ export class Http1Feed {
     this.#parse(head.bytes);
   }
 
-  /** What is known to be of a body needs not be looked at; else a piece ends where a head could. */
+  /** Parses a piece of a body. A body of known length needs no search; otherwise a piece ends where a head could start. */
   #feedBody(bytes: Buffer): void {
     const start = this.#at;
     if (this.#bodyLeft > 0) {
@@ -186,7 +186,7 @@ export class Http1Feed {
     if (this.#unwanted > unwantedBytes) endSoon(this.#socket);
   }
 
-  /** Where a body in chunks may end: behind the next empty line, of which the begin may have been in the piece before. */
+  /** Returns the possible end of a chunked body: after the next empty line, which may have started in the previous piece. */
   #bodyEnd(bytes: Buffer, start: number): number {
     const joint = `${this.#tail}${bytes.toString('latin1', start, start + 3)}`;
     const inJoint = joint.indexOf('\r\n\r\n');
@@ -195,7 +195,7 @@ export class Http1Feed {
     return end < 0 ? bytes.length : end + headEnd.length;
   }
 
-  /** Refuses the begin of a head that can be no head any more. */
+  /** Rejects an incomplete head that is too large or malformed. */
   #checkHead(): void {
     const { view } = this.#unparsed;
     if (view.length > limits.headBytes) return endSoon(this.#socket, refusalAnswer(headerFieldsTooLarge));
@@ -205,7 +205,7 @@ export class Http1Feed {
 
   #mayParse(): boolean {
     const socket = this.#socket as TLSSocket & { readonly _paused?: boolean };
-    // node:http asserts that it is fed nothing while it has paused the socket itself.
+    // node:http asserts that it receives nothing while it has paused the socket.
     if (this.#isEnded || socket.destroyed || socket.writableEnded || socket._paused || this.#pieces >= limits.piecesOfTurn) return false;
     if (this.#request?.complete === false) return !this.#body?.isFull;
     return this.#open === 0;

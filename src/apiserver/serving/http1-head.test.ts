@@ -12,7 +12,7 @@ const missingHost = '400 Bad Request: missing required Host header';
 const unsupportedVersion = '505 HTTP Version Not Supported: unsupported protocol version';
 const unsupportedCoding = '501 Not Implemented';
 
-/** The real server's answers. */
+/** Responses of kube-apiserver. */
 it.each([
   { lines: ['GET / HTTP/2.0', host], status: unsupportedVersion },
   { lines: ['GET / HTTP/3.0', host], status: unsupportedVersion },
@@ -38,7 +38,7 @@ it.each([
   { lines: ['POST / HTTP/1.1', host, 'Transfer-Encoding: identity'], status: unsupportedCoding },
   { lines: ['POST / HTTP/1.1', host, 'Transfer-Encoding: gzip, chunked'], status: unsupportedCoding },
   { lines: ['POST / HTTP/1.1', host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], status: unsupportedCoding },
-])('$lines is answered with $status', ({ lines, status }) => {
+])('rejects $lines with $status', ({ lines, status }) => {
   expect(inspect(...lines)).toMatchObject({ status });
 });
 
@@ -50,7 +50,7 @@ it.each([
   { lines: ['M-SEARCH / HTTP/1.1', host] },
   { lines: ['POST / HTTP/1.1', host, 'Transfer-Encoding: Chunked '] },
   { lines: ['GET https://other/a HTTP/1.1', host] },
-])('$lines is left as it is', ({ lines }) => {
+])('does not change $lines', ({ lines }) => {
   expect(inspect(...lines)).toEqual({ bytes: Buffer.from(`${lines.join('\r\n')}\r\n\r\n`) });
 });
 
@@ -75,6 +75,6 @@ it.each([
   ['https://other', ''],
   ['https://other?b', '?b'],
   ['/a?next=https://other/b', '/a?next=https://other/b'],
-])('the target %s is the path %s', (target, path) => {
+])('target %s is served as path %s', (target, path) => {
   expect(originForm(target)).toBe(path);
 });

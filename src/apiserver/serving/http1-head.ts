@@ -2,20 +2,20 @@ import { Buffer } from 'node:buffer';
 import { METHODS } from 'node:http';
 import { isValidHost } from './request-target.ts';
 
-/** What is wrong with a head: the status line of its answer, and the body if that says something else. */
+/** An error response to a malformed head: status line, and the body if it differs. */
 export interface Refusal {
   readonly status: string;
   readonly body?: string;
 }
 
-/** A head that node:http takes. */
+/** A head that node:http accepts. */
 export interface AcceptedHead {
   readonly bytes: Buffer;
-  /** As they were sent, where node:http gets others. */
+  /** The sent method and target if node:http receives others. */
   readonly sent?: { readonly method: string; readonly target: string };
 }
 
-/** Methods that node:http takes without an interest of its own. Others it refuses, or ends the connection. */
+/** Methods that node:http parses without special treatment. */
 const parsedMethods: ReadonlySet<string> = new Set(METHODS.filter((method) => method !== 'CONNECT'));
 const token = /^[\w!#$%&'*+\-.^`|~]+$/;
 const requestLine = /^([^ \r]*) ([^ \r]+) HTTP\/(\d)\.(\d)(?=\r\n)/;
@@ -25,12 +25,12 @@ export const badRequest: Refusal = { status: '400 Bad Request' };
 export const headerFieldsTooLarge: Refusal = { status: '431 Request Header Fields Too Large' };
 
 /**
- * Looks at a whole head before node:http does. Refuses what Go's server refuses and node:http takes; what only node:http refuses (methods that it does
- * not know, minor versions) is written in a form that it takes. Upstream: net/http/request.go (readRequest), net/http/server.go.
+ * Inspects a complete head before node:http. Rejects heads that Go's server rejects and node:http accepts, and rewrites heads that only
+ * node:http rejects (unknown methods, minor versions). Upstream: net/http/request.go (readRequest), net/http/server.go.
  *
  *     GET /a HTTP/2.0            505
  *     FOO /a HTTP/1.1            GET /a HTTP/1.1, sent as FOO
- *     two fields Host            400
+ *     two Host fields            400
  */
 export function inspectHead(head: Buffer): AcceptedHead | Refusal {
   const text = head.toString('latin1');
@@ -62,7 +62,7 @@ function fieldRefusal(text: string, needsHost: boolean): Refusal | undefined {
   return needsHost && hosts === 0 ? { status: '400 Bad Request: missing required Host header' } : undefined;
 }
 
-/** The answer to what is no request, behind which the connection ends. Upstream: net/http/server.go (errorHeaders). */
+/** Returns the response to a malformed request, after which the connection closes. Upstream: net/http/server.go (errorHeaders). */
 export function refusalAnswer({ status, body = status }: Refusal): string {
   return `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -29,7 +29,7 @@ export class Http2Exchange implements Exchange {
   readonly #stalledMs: number;
   #closeAfter = false;
 
-  /** `stalledMs`: how long a client may take nothing of an answer. */
+  /** `stalledMs` is the time after which a response is aborted if its client reads nothing. */
   constructor(stream: ServerStream, peer: Peer, stalledMs: number) {
     const { headers } = stream;
     this.method = headers[':method'] as string;
@@ -120,7 +120,7 @@ export class Http2Exchange implements Exchange {
     this.#closeAfter = true;
   }
 
-  /** GOAWAY, as Go's server sends it for a `Connection: close`: open streams end first. */
+  /** Sends GOAWAY as Go's server does for `Connection: close`; open streams finish first. */
   #finish(): void {
     if (this.#closeAfter) this.raw.closeConnection();
   }

@@ -6,26 +6,26 @@ import type { ServerStream } from './server-stream.ts';
 export const http2Implementations = ['own', 'node'] as const;
 export type Http2Implementation = (typeof http2Implementations)[number];
 
-/** An implementation of HTTP/2: it serves connections whose TLS handshake is done. */
+/** An HTTP/2 implementation that serves connections after the TLS handshake. */
 export interface Http2Server {
   serve(socket: TLSSocket): void;
-  /** Sends GOAWAY on every connection, and on those that come later at once. */
+  /** Sends GOAWAY on every connection, and on later connections immediately. */
   goAway(): void;
-  /** Breaks every connection off. */
+  /** Destroys every connection. */
   destroy(): void;
-  /** Ends connections that have missed a deadline. To be called now and then, with the time of `performance.now`. */
+  /** Closes connections that have missed a deadline. Called periodically with the time of `performance.now`. */
   checkDeadlines(now: number): void;
 }
 
-/** Limits of a connection that both implementations keep. */
+/** Limits of a connection, which both implementations enforce. */
 export interface Http2ServerOptions {
   readonly maxConcurrentStreams: number;
-  /** What a client may send of one body before the server has taken it; a frame may have as much. */
+  /** Receive window of a stream in bytes; also the maximum frame size. */
   readonly streamWindow: number;
-  /** Of a request: the fields as SETTINGS_MAX_HEADER_LIST_SIZE counts them. */
+  /** Maximum size of a request's fields as defined by SETTINGS_MAX_HEADER_LIST_SIZE. */
   readonly maxHeaderBytes: number;
   readonly deadlines: ConnectionDeadlines;
 }
 
-/** Takes a request. Must not throw. */
+/** Serves a request. Must not throw. */
 export type OnStream = (stream: ServerStream, socket: TLSSocket) => void;

@@ -11,17 +11,17 @@ export interface InProcessRequest {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
-  /** Names in lower case. */
+  /** Headers, with names in lower case. */
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer | undefined;
-  /** Aborts when the caller leaves. */
+  /** Aborts when the caller cancels the request. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const peer: Peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
 const highWaterBytes = 1 << 20;
 
-/** One request inside the process: through the whole chain, without TLS and sockets. The response is a web `Response`. */
+/** One request within the process, which passes the whole chain without TLS and sockets. The response is a web `Response`. */
 export class InProcessExchange implements Exchange {
   readonly protocol = 'HTTP/1.1';
   readonly method: string;
@@ -120,7 +120,7 @@ export class InProcessExchange implements Exchange {
       },
       onDrain: (listener) => void events.on('drain', listener),
       abort: () => {
-        controller()?.error(new Error('the server broke the response off'));
+        controller()?.error(new Error('the server aborted the response'));
         this.#finish();
       },
     };
@@ -138,7 +138,7 @@ export class InProcessExchange implements Exchange {
   }
 
   closeConnectionAfter(): void {
-    // There is no connection.
+    // There is no connection to close.
   }
 
   #answer(status: number, headers: FlatHeaders, body: ConstructorParameters<typeof Response>[0] | null): void {
@@ -151,9 +151,9 @@ export class InProcessExchange implements Exchange {
 
   #leave(): void {
     if (this.#closed) return;
-    const reason: unknown = this.#request.signal?.reason ?? new Error('the caller left');
+    const reason: unknown = this.#request.signal?.reason ?? new Error('the caller cancelled the request');
     this.#reject(reason);
-    // Who still reads the body learns it there, as with any fetch.
+    // As for any fetch, a reader of the body receives the reason.
     if (this.#request.signal?.aborted) this.#controller?.error(reason);
     this.#finish();
   }
@@ -165,7 +165,10 @@ export class InProcessExchange implements Exchange {
   }
 }
 
-/** Copies of the pieces, one slice in a turn of the event loop: a large answer at once would keep it for longer than the server did to make it. */
+/**
+ * Streams copies of the buffers, one slice per event loop iteration: copying a large response at once would block longer than
+ * producing it.
+ */
 function streamOf(pieces: readonly Buffer[]): ReadableStream<Uint8Array> {
   const slices = slicesOf(pieces);
   return new ReadableStream<Uint8Array>({

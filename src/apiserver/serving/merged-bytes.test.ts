@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import { MergedBytes } from './merged-bytes.ts';
 
-it('returns what has come, once', () => {
+it('returns appended bytes once', () => {
   const merged = new MergedBytes();
   for (const part of ['a', '', 'bc', 'd'.repeat(1_000)]) merged.append(Buffer.from(part));
   expect(merged.length).toBe(1_003);
@@ -13,7 +13,7 @@ it('returns what has come, once', () => {
   expect([merged.take().toString(), taken.toString().slice(0, 4)]).toEqual(['other', 'abcd']);
 });
 
-it('copies what it is given', () => {
+it('copies appended bytes', () => {
   const merged = new MergedBytes();
   const part = Buffer.from('before');
   merged.append(part);
@@ -21,7 +21,7 @@ it('copies what it is given', () => {
   expect(merged.take().toString()).toBe('before');
 });
 
-it('holds no more than twice what has come in parts of one octet', () => {
+it('allocates at most twice the appended bytes for chunks of one byte', () => {
   const merged = new MergedBytes();
   const part = Buffer.from('x');
   for (let i = 0; i < 100_000; i += 1) merged.append(part);

@@ -4,8 +4,8 @@ const smallestBytes = 256;
 const empty = Buffer.alloc(0);
 
 /**
- * Octets that come in parts, copied into one buffer as they come. It grows by doubling: a part costs its octets, however small it is, where an
- * array of parts costs an object and a backing store for each.
+ * Appends chunks to one buffer, which grows by doubling. The cost of a chunk is proportional to its size, whereas an array of
+ * chunks costs an object and a backing store for each.
  */
 export class MergedBytes {
   #buffer = empty;
@@ -15,7 +15,7 @@ export class MergedBytes {
     return this.#length;
   }
 
-  /** What has come, until the next part does. */
+  /** Appended bytes; valid until the next `append`. */
   get view(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -27,7 +27,7 @@ export class MergedBytes {
     this.#length = length;
   }
 
-  /** Returns what has come, and begins anew. */
+  /** Returns the appended bytes and clears the buffer. */
   take(): Buffer {
     const bytes = this.view;
     this.#buffer = empty;
@@ -36,7 +36,7 @@ export class MergedBytes {
   }
 
   #grow(length: number): void {
-    // What comes whole needs no more than its own length.
+    // A single chunk is allocated at its exact length.
     const isFirst = this.#length === 0;
     const grown = isFirst ? Buffer.allocUnsafe(length) : Buffer.allocUnsafeSlow(Math.max(smallestBytes, length, this.#buffer.length * 2));
     grown.set(this.#buffer.subarray(0, this.#length));

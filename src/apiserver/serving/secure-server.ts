@@ -19,7 +19,7 @@ import { OwnHttp2Server } from './own-http2-server.ts';
 import { assertFree, sharesPorts } from './shares-ports.ts';
 import { UpgradeExchange } from './upgrade-exchange.ts';
 
-/** PEM texts of one certificate and its key. */
+/** PEM texts of a certificate and its key. */
 export interface ServingCertificate {
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
@@ -27,44 +27,44 @@ export interface ServingCertificate {
 
 export interface SecureServerOptions {
   readonly certificate: ServingCertificate;
-  /** By server name, `*.example.com` among them. */
+  /** Certificates by server name, including wildcards such as `*.example.com`. */
   readonly sniCertificates: readonly { readonly names: readonly string[]; readonly certificate: ServingCertificate }[];
-  /** PEM of the authorities whose client certificates are asked for; verification itself is the authenticators'. */
+  /** PEM of the authorities whose client certificates are requested; authenticators verify the certificates. */
   readonly clientCa: string | undefined;
   readonly minVersion: tls.SecureVersion;
   readonly cipherSuites: readonly string[];
-  /** Key exchanges in OpenSSL's names; empty or absent: those of the library. */
+  /** Key exchange groups in OpenSSL's names; empty or absent: OpenSSL's defaults. */
   readonly curves?: readonly string[] | undefined;
   readonly disableHttp2: boolean;
-  /** The implementation of HTTP/2. Default: `own`. */
+  /** HTTP/2 implementation. Default: `own`. */
   readonly http2Server?: Http2Implementation | undefined;
   readonly maxConcurrentStreams: number;
-  /** An answer of which the client takes nothing for so long is broken off. */
+  /** Time after which a response is aborted if its client reads nothing. */
   readonly stalledMs: number;
-  /** Default: upstream's. */
+  /** Timeouts of connections. Default: upstream's. */
   readonly deadlines?: ConnectionDeadlines;
-  /** Others may listen on the same port (SO_REUSEPORT). */
+  /** True if other listeners may share the port (SO_REUSEPORT). */
   readonly sharesPort?: boolean;
 }
 
-/** What may change while the server runs. */
+/** Options that can change at run time. */
 export type TlsOptions = Pick<
   SecureServerOptions,
   'certificate' | 'sniCertificates' | 'clientCa' | 'minVersion' | 'cipherSuites' | 'curves'
 >;
 
-/** What happens to connections. */
+/** Events of connections. */
 export interface ConnectionEvents {
-  /** Told of each that closes, if a request came on it. */
+  /** Called when a connection that had a request closes. */
   readonly onPeerGone?: ((peer: Peer) => void) | undefined;
-  /** Told of each that did not become one. */
+  /** Called for each failed handshake. */
   readonly onHandshakeError?: (() => void) | undefined;
 }
 
-/** What the server hands each request to. Must not throw. */
+/** Serves a request. Must not throw. */
 export type Serve = (exchange: Exchange) => void;
 
-/** Upstream: apiserver/pkg/server/secure_serving.go. */
+/** Limits of a connection. Upstream: apiserver/pkg/server/secure_serving.go. */
 const limits = {
   headerBytes: 1 << 20,
   requestMs: 60_000,
@@ -72,14 +72,15 @@ const limits = {
 } as const;
 
 /**
- * The event loop takes one connection from each listener in a turn, between the requests of all others: with a single one, a
- * thousand clients that come back at once keep whoever comes then waiting for seconds. A handshake takes a millisecond.
+ * Number of listeners of the port. The event loop accepts one connection per listener and iteration, between all other requests:
+ * with a single listener, a thousand clients that reconnect at once delay new connections by seconds. A handshake takes a
+ * millisecond.
  */
 const listeners = sharesPorts ? 8 : 1;
 
 /**
- * One TLS port that speaks HTTP/2 and HTTP/1.1 by ALPN. Of its servers only those of TCP listen: the one of TLS gets their
- * sockets, and the one of HTTP/1.1, or a connection of HTTP/2, those after the handshake.
+ * One TLS port that serves HTTP/2 and HTTP/1.1 by ALPN. Only TCP servers listen: they pass their sockets to the TLS server, which
+ * passes connections to the HTTP/1.1 server or to HTTP/2 after the handshake.
  */
 export class SecureServer {
   readonly #listeners: NetServer[] = [];
@@ -116,7 +117,7 @@ export class SecureServer {
         shouldUpgradeCallback: hasNoBody,
       },
       (request, response) => {
-        // The parser stops behind an upgrade that was ignored.
+        // The parser stops after an ignored upgrade.
         if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
         const feed = feeds.get(request.socket);
         feed?.identify(request);
@@ -125,7 +126,7 @@ export class SecureServer {
         serve(exchange);
       },
     );
-    // A head is limited by its octets.
+    // Heads are limited by bytes instead.
     this.#http1.maxHeadersCount = 0;
     this.#http1.on('clientError', answerClientError);
     this.#http1.on('upgrade', (request, socket, head) => {
@@ -173,7 +174,7 @@ export class SecureServer {
       },
     );
     this.#tls.on('tlsClientError', (_error, socket) => {
-      // Of a handshake that takes too long the socket is still open.
+      // After a handshake timeout the socket is still open.
       socket.destroy();
       onHandshakeError?.();
     });
@@ -188,13 +189,13 @@ export class SecureServer {
     this.#addServerNames(options);
   }
 
-  /** Rejects where the port is another's, and with whatever else the system says; it does not listen then. */
+  /** Listens. Rejects with the system's error, for example if the port is in use; it does not listen then. */
   async listen(port: number, host: string): Promise<AddressInfo> {
     if (port !== 0 && listeners > 1 && !this.#sharesPort) await assertFree(port, host);
     try {
       const address = await this.#addListener(port, host);
       await Promise.all(Array.from({ length: listeners - 1 }, () => this.#addListener(address.port, host)));
-      // http.Server enforces its header and request time-outs from 'listening' on, which it never sees by itself.
+      // http.Server enforces its header and request timeouts from 'listening' on, which it never receives by itself.
       this.#http1.emit('listening');
       return address;
     } catch (error) {
@@ -211,13 +212,13 @@ export class SecureServer {
     return listener.address() as AddressInfo;
   }
 
-  /** Serves with other certificates from the next handshake on. */
+  /** Replaces the certificates from the next handshake on. */
   reload(options: TlsOptions): void {
     this.#tls.setSecureContext(secureContextOptions(options));
     this.#addServerNames(options);
   }
 
-  /** The context that was added last for a name is the one that counts. */
+  /** Adds the certificates by server name; a later context for a name replaces an earlier one. */
   #addServerNames(options: TlsOptions): void {
     for (const { names, certificate } of options.sniCertificates) {
       const context = tls.createSecureContext(secureContextOptions({ ...options, certificate }));
@@ -225,7 +226,10 @@ export class SecureServer {
     }
   }
 
-  /** New connections are refused; HTTP/2 clients get a GOAWAY, idle HTTP/1.1 connections are closed, what is under way goes on. */
+  /**
+   * Stops accepting connections. HTTP/2 clients receive a GOAWAY, idle HTTP/1.1 connections are closed, and pending requests
+   * continue.
+   */
   stopListening(): void {
     this.#draining = true;
     for (const listener of this.#listeners) listener.close();
@@ -233,18 +237,18 @@ export class SecureServer {
     this.#http1.closeIdleConnections();
   }
 
-  /** Breaks all that is still open. */
+  /** Destroys all open connections. */
   async close(): Promise<void> {
     if (!this.#draining) this.stopListening();
     this.#http2.destroy();
     for (const socket of this.#sockets) socket.destroy();
     clearInterval(this.#deadlineTimer);
-    // Not listening itself, the HTTP/1.1 server only has its checking interval to end.
+    // The HTTP/1.1 server does not listen itself; closing it stops its timer.
     this.#http1.close();
   }
 }
 
-/** Throws for certificates, keys and suites that cannot be used. */
+/** Throws for unusable certificates, keys and cipher suites. */
 export function assertTlsOptions(options: TlsOptions): void {
   for (const { certificate } of [options, ...options.sniCertificates])
     tls.createSecureContext(secureContextOptions({ ...options, certificate }));
@@ -258,26 +262,27 @@ function secureContextOptions(options: Omit<TlsOptions, 'sniCertificates'>): tls
     minVersion: options.minVersion,
     ciphers: ciphersOf(options),
     ...(options.curves?.length && { ecdhCurve: options.curves.join(':') }),
-    // Go's server has no renegotiation: a client could have the server do handshakes over and over (CVE-2011-1473).
+    // As in Go's server, renegotiation is disabled, because a client could force repeated handshakes (CVE-2011-1473).
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };
 }
 
 /**
- * The suites of TLS 1.3, on whatever is listed for versions before. The server's order counts, and this is Go's: with AES-256 first, as Node has it,
- * both sides take a third longer to encrypt. Upstream: Go's crypto/tls/defaults.go (defaultCipherSuitesTLS13).
+ * TLS 1.3 cipher suites, independent of the list for earlier versions. The server's order takes precedence, and it is Go's: with
+ * AES-256 first, as in Node, encryption takes a third longer on both sides. Upstream: Go's crypto/tls/defaults.go
+ * (defaultCipherSuitesTLS13).
  */
 const tls13Suites = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 const defaultSuites = tls.DEFAULT_CIPHERS.split(':').filter((name) => !tls13Suites.includes(name));
 
-/** Versions before 1.2 sign with SHA-1, which OpenSSL does at its lowest level of security only. */
+/** Returns the cipher list. TLS versions before 1.2 sign with SHA-1, which OpenSSL permits only at its lowest security level. */
 function ciphersOf({ cipherSuites, minVersion }: Pick<TlsOptions, 'cipherSuites' | 'minVersion'>): string {
   const isOld = minVersion === 'TLSv1' || minVersion === 'TLSv1.1';
   const suites = cipherSuites.length === 0 ? defaultSuites : cipherSuites;
   return [...tls13Suites, ...suites, ...(isOld ? ['@SECLEVEL=0'] : [])].join(':');
 }
 
-/** undefined for a client whose certificates cannot be read: Go's handshake fails then. */
+/** Returns the peer of a connection; undefined if its certificates cannot be parsed, in which case Go's handshake fails. */
 function readPeer(socket: tls.TLSSocket): Peer | undefined {
   try {
     return { remoteAddress: socket.remoteAddress ?? '', certificates: readClientCertificates(socket), memo: new Map() };
@@ -287,12 +292,15 @@ function readPeer(socket: tls.TLSSocket): Peer | undefined {
   }
 }
 
-/** An upgrade behind a body is ignored (RFC 9110, 7.8): node:http would leave the body unparsed on the connection. */
+/**
+ * True for a request without a body. An upgrade with a body is ignored (RFC 9110, 7.8), because node:http would leave the body
+ * unparsed on the connection.
+ */
 function hasNoBody({ headers }: http.IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
-/** A request that is no HTTP: what Go's server answers, then the connection ends. */
+/** Responds to invalid HTTP like Go's server and closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const refusal =

@@ -2,48 +2,48 @@ import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ErrorCode } from './http2/protocol.ts';
 
-/** Who takes a request's body. */
+/** Receives a request's body. */
 export interface BodyReceiver {
-  /** A view, to be copied. To be answered by `Http2Stream.credit`, once there is room for as much again. */
+  /** Called with a view, which must be copied. The receiver calls `Http2Stream.credit` when it has room for as much again. */
   data(chunk: Buffer): void;
   end(): void;
-  /** The client left before the end, or sent something else than it announced. */
+  /** Called if the client disconnected before the end or violated the announced length. */
   gone(): void;
 }
 
 export type StreamEvent = 'close' | 'drain' | 'sent';
 
-/** A request over HTTP/2 and its answer, as both implementations of the protocol hand it to `Http2Exchange`. */
+/** A request over HTTP/2 and its response, as both implementations pass it to `Http2Exchange`. */
 export interface ServerStream {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   /** See `Exchange.bodyLength`. */
   readonly bodyLength: number | undefined;
   readonly headersSent: boolean;
-  /** True once `end` was called, or if the answer has no body. */
+  /** True if `end` was called or the response has no body. */
   readonly writableEnded: boolean;
-  /** True once the answer is complete or one side has reset the stream. */
+  /** True if the response is complete or one side has reset the stream. */
   readonly closed: boolean;
   readonly destroyed: boolean;
-  /** Octets that were written and have not left. */
+  /** Number of bytes that were written but not sent. */
   readonly writableLength: number;
 
-  /** Sends the head of the answer. `fields`: names and values in turn. `endStream`: there is no body. */
+  /** Sends the head of the response. `fields` alternates names and values. `endStream` is true if there is no body. */
   respond(status: number, fields: readonly string[], endStream?: boolean): void;
-  /** Returns false when the caller should wait for `drain`. `taken` is called when the bytes leave. They are not copied. */
+  /** Buffers bytes without a copy; `taken` is called when they are sent. Returns false if the caller should wait for `drain`. */
   write(bytes: Buffer, taken?: () => void): boolean;
   end(): void;
   /** Resets the stream. Default: CANCEL. */
   close(code?: ErrorCode): void;
   destroy(): void;
-  /** `sent`: some of what waits has left; `drain`: little enough waits; `close`: once. */
+  /** Adds a listener. `sent`: some bytes were sent; `drain`: the buffer has room; `close`: once at the end. */
   on(event: StreamEvent, listener: () => void): void;
 
-  /** Hands the body to `receiver`, what has arrived already at once. */
+  /** Passes the body to `receiver`, including the bytes that have arrived. */
   receive(receiver: BodyReceiver): void;
-  /** The receiver has room for so many more octets. */
+  /** Reports that the receiver has room for so many more bytes. */
   credit(bytes: number): void;
 
-  /** Sends GOAWAY: the connection ends once its requests are answered. */
+  /** Sends GOAWAY; the connection closes after its requests. */
   closeConnection(): void;
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Whether this platform spreads the connections of a port over all that listen on it. */
+/** True if this platform distributes the connections of a port among all its listeners. */
 export const sharesPorts = process.platform === 'linux' || process.platform === 'freebsd';
 
-/** Several of one user may listen on a port that is shared: somebody else's is not to be. Rejects with EADDRINUSE. */
+/** Rejects with EADDRINUSE if the port is in use, because listeners of one user on a shared port do not detect each other. */
 export async function assertFree(port: number, host: string): Promise<void> {
   const server = createServer();
   server.listen({ port, host });

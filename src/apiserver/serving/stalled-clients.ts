@@ -1,16 +1,16 @@
 import { ServerResponse } from 'node:http';
 import type { ServerStream } from './server-stream.ts';
 
-/** An answer under way. */
+/** A pending response. */
 export type Answer = ServerResponse | ServerStream;
 
-/** Bodies up to this size leave whether the client reads or not: connections and first windows of HTTP/2 take them. */
+/** Bodies up to this size are sent even if the client does not read: connections and initial windows of HTTP/2 accept them. */
 const leavesAtOnceBytes = 16 * 1024;
 
 /**
- * Breaks an answer off once its client has taken none of its pieces for so long (up to twice that): it would be held for as long as the
- * connection is. To be called for an answer of which all is there. Upstream breaks off what has not left by the request's deadline
- * (server/filters/timeout.go); here a client may be slow, as long as it reads.
+ * Aborts a complete response if its client has read none of it for the given time (at most twice that), because it would be held
+ * for the lifetime of the connection. Upstream aborts responses at the request's deadline (server/filters/timeout.go); here a
+ * client may be slow as long as it reads.
  */
 export function cutOffIfStalled(answer: Answer, milliseconds: number, bytes = Infinity): void {
   if (bytes <= leavesAtOnceBytes) return;

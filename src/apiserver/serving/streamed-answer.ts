@@ -3,8 +3,8 @@ import type { ResponseStream, StreamKind } from '#apiserver/request/exchange';
 import { type Answer, cutOffIfStalled } from './stalled-clients.ts';
 
 /**
- * An answer that goes on, on the response of HTTP/1.1 or the stream of HTTP/2. A class: with a getter in a literal, each watcher's
- * would have a shape of its own, which is looked up anew for each event.
+ * A streamed response on the response of HTTP/1.1 or the stream of HTTP/2. It is a class because object literals with a getter
+ * would each have a shape of their own, whose lookup costs time for each event.
  */
 export class StreamedAnswer implements ResponseStream {
   readonly abort: () => void;

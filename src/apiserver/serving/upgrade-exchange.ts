@@ -6,8 +6,8 @@ import type { Peer, UpgradableExchange } from '#apiserver/request/exchange';
 import { Http1Exchange } from './http1-exchange.ts';
 
 /**
- * A request without a body that asks for another protocol (`Connection: Upgrade`). It is answered like any other, after which the connection
- * ends, or its connection is taken over.
+ * A request without a body that asks for another protocol (`Connection: Upgrade`). Either it gets a normal response, after which
+ * the connection closes, or its connection is taken over.
  */
 export class UpgradeExchange extends Http1Exchange implements UpgradableExchange {
   readonly socket: Duplex;
@@ -15,7 +15,7 @@ export class UpgradeExchange extends Http1Exchange implements UpgradableExchange
   #taken = false;
   #end: (() => void) | undefined;
 
-  /** `head`: what the client has sent already behind the request. */
+  /** `head` contains the bytes that the client sent after the request. */
   constructor(request: IncomingMessage, socket: Duplex, head: Buffer, peer: Peer) {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
@@ -51,7 +51,7 @@ export class UpgradeExchange extends Http1Exchange implements UpgradableExchange
     this.#taken = true;
     this.#end = end;
     this.raw.response.detachSocket(this.socket as never);
-    // It may be silent for as long as its owners like.
+    // The connection may be idle for an unlimited time.
     (this.socket as Socket).setTimeout(0);
     if (this.#head.length > 0) this.socket.unshift(this.#head);
     return this.socket;

@@ -5,11 +5,11 @@ import type { ResponseStream } from '#apiserver/request/exchange';
 import { writeAsMade } from './write-as-made.ts';
 import { sliceBytes, slicesOfTurn } from './write-slices.ts';
 
-/** A client that takes what it is told to. */
+/** A client whose reads are controlled by the test. */
 class Client implements ResponseStream {
   readonly written: number[] = [];
   readonly pendingBytes = 0;
-  /** It takes all at once. */
+  /** True if it reads everything immediately. */
   isFast = false;
   closed = false;
   how = 'open';
@@ -43,7 +43,7 @@ class Client implements ResponseStream {
   }
 }
 
-/** Three pieces; notes in `made` which have been asked for. */
+/** Yields three pieces and records in `made` which were requested. */
 async function* pieces(made: string[]): AsyncGenerator<Buffer, void> {
   try {
     for (const [name, bytes] of [
@@ -60,7 +60,7 @@ async function* pieces(made: string[]): AsyncGenerator<Buffer, void> {
   }
 }
 
-it('has a piece made when those before have left', async () => {
+it('requests a piece when the previous ones are sent', async () => {
   const client = new Client();
   const made: string[] = [];
   const written = writeAsMade(client, client, pieces(made));
@@ -79,7 +79,7 @@ it('has a piece made when those before have left', async () => {
   expect([client.written, made, client.how]).toEqual([[10, sliceBytes, sliceBytes, 20], ['head', 'run', 'end', 'over'], 'ended']);
 });
 
-it('leaves others their turn, however fast its client is', async () => {
+it('yields to the event loop, even for a fast client', async () => {
   const client = new Client();
   client.isFast = true;
   const written = writeAsMade(
@@ -100,7 +100,7 @@ it('leaves others their turn, however fast its client is', async () => {
   expect([client.written.length, client.how]).toEqual([10, 'ended']);
 });
 
-it('stops where the client is gone', async () => {
+it('stops if the client disconnects', async () => {
   const client = new Client();
   const made: string[] = [];
   const written = writeAsMade(client, client, pieces(made));
@@ -110,7 +110,7 @@ it('stops where the client is gone', async () => {
   expect([client.written, made, client.how]).toEqual([[10, sliceBytes], ['head', 'run', 'over'], 'open']);
 });
 
-it('breaks off what cannot be made', async () => {
+it('aborts the response if a piece fails', async () => {
   const client = new Client();
   const failing = (async function* () {
     yield Buffer.alloc(10);

@@ -4,8 +4,9 @@ import type { Exchange, ResponseStream } from '#apiserver/request/exchange';
 import { sliceBytes, slicesOfTurn } from './write-slices.ts';
 
 /**
- * Writes an answer whose pieces are made as its client takes them: the next when nearly all before it has left, and in each turn of the event loop
- * only so many slices. Stops where the client is gone; breaks the answer off, and rejects, where a piece cannot be made.
+ * Writes a response whose pieces are produced as its client reads: the next one when nearly all bytes before are sent, and a
+ * limited number of slices per event loop iteration. Stops if the client disconnects; aborts the response and rejects if a piece
+ * fails.
  */
 export async function writeAsMade(
   exchange: Pick<Exchange, 'closed' | 'onClose'>,

@@ -9,23 +9,23 @@ const piece = (bytes: number, fill: string): Buffer => Buffer.alloc(bytes, fill)
 describe('slicesOf', () => {
   it.each<[string, number[], number[][]]>([
     ['nothing', [], []],
-    ['small pieces stay together', [10, 20, 30], [[10, 20, 30]]],
-    ['those that fill a slice', [sliceBytes - 1, 1], [[sliceBytes - 1, 1]]],
-    ['one that does not fit begins the next', [sliceBytes, 1], [[sliceBytes], [1]]],
-    ['a large one is cut', [2 * sliceBytes + 5], [[sliceBytes], [sliceBytes], [5]]],
-    ['what is left of it goes with small ones', [9, sliceBytes + 5, 1, sliceBytes], [[9], [sliceBytes], [5, 1], [sliceBytes]]],
+    ['groups small pieces', [10, 20, 30], [[10, 20, 30]]],
+    ['fills a slice exactly', [sliceBytes - 1, 1], [[sliceBytes - 1, 1]]],
+    ['starts a slice with a piece that does not fit', [sliceBytes, 1], [[sliceBytes], [1]]],
+    ['splits a large piece', [2 * sliceBytes + 5], [[sliceBytes], [sliceBytes], [5]]],
+    ['groups the rest of a large piece with small ones', [9, sliceBytes + 5, 1, sliceBytes], [[9], [sliceBytes], [5, 1], [sliceBytes]]],
   ])('%s', (_, pieces, want) => {
     expect([...slicesOf(pieces.map((bytes) => piece(bytes, 'x')))].map((slice) => slice.map(({ length }) => length))).toEqual(want);
   });
 
-  it('copies nothing', () => {
+  it('does not copy', () => {
     const large = piece(2.5 * sliceBytes, 'x');
     for (const slice of slicesOf([large, piece(1, ',')])) expect(slice[0]?.buffer === large.buffer).toBe(true);
   });
 });
 
 describe('writeSlices', () => {
-  /** Takes a slice when it is told to. */
+  /** A stream whose reads are controlled by the test. */
   class Slow extends Writable {
     readonly taken: Buffer[] = [];
     #accept: (() => void) | undefined;
@@ -45,7 +45,7 @@ describe('writeSlices', () => {
 
   const pieces = [piece(9, 'a'), piece(2 * sliceBytes, 'b'), piece(1, ','), piece(sliceBytes, 'c'), piece(2, 'd')];
 
-  it('writes each slice once the one before has left, and ends', async () => {
+  it('writes each slice after the previous one is sent, and ends', async () => {
     const target = new Slow();
     writeSlices(target, pieces);
     for (let written = 1; !target.writableFinished; written++) {
@@ -56,7 +56,7 @@ describe('writeSlices', () => {
     expect(Buffer.concat(target.taken).equals(Buffer.concat(pieces))).toBe(true);
   });
 
-  it('lets others have their turn, however fast the client takes it', async () => {
+  it('yields to the event loop, even for a fast client', async () => {
     let taken = 0;
     const fast = new Writable({
       write(_bytes, _encoding, accept) {
@@ -76,14 +76,14 @@ describe('writeSlices', () => {
     await finished;
   });
 
-  it('ends an answer without a body', async () => {
+  it('ends a response without a body', async () => {
     const target = new Slow();
     writeSlices(target, []);
     await turn();
     expect(target.writableFinished).toBe(true);
   });
 
-  it('stops where the client is gone', async () => {
+  it('stops if the client disconnects', async () => {
     const target = new Slow();
     writeSlices(target, pieces);
     target.destroy();

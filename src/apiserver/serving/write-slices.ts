@@ -1,14 +1,15 @@
 import type { Buffer } from 'node:buffer';
 
 /**
- * What is written at once. Less than what malloc takes from the system by itself and gives back right after (128 KiB, see bin/kubenest):
- * each page of that would be a fault. Smaller slices take more turns of the event loop.
+ * Number of bytes written at once. It is below malloc's threshold for direct mappings (128 KiB, see bin/kubenest), each page of
+ * which would be a page fault. Smaller slices need more event loop iterations.
  */
 export const sliceBytes = 120 * 1024;
 
 /**
- * So many slices leave of one connection, then others have their turn. What the system takes at once is told in the same turn of the event loop, and
- * with it the next slice leaves: clients that read as fast as they are written to would have the server for themselves until their answers end.
+ * Number of slices of one connection before it yields to the event loop. Bytes that the system accepts immediately complete in the
+ * same iteration, followed by the next slice; without the limit, clients that read as fast as the server writes would block all
+ * others until their responses end.
  */
 export const slicesOfTurn = 4;
 
@@ -21,8 +22,8 @@ interface SliceTarget {
 }
 
 /**
- * Writes pieces, each slice once the one before has left: node:tls copies what waits together into one buffer before it encrypts it,
- * which takes longer than the encryption does.
+ * Writes buffers slice by slice, each after the previous one is sent: node:tls would join all pending buffers before encryption,
+ * which takes longer than the encryption.
  */
 export function writeSlices(target: SliceTarget, pieces: Iterable<Buffer>): void {
   const slices = slicesOf(pieces);
@@ -46,7 +47,7 @@ export function writeSlices(target: SliceTarget, pieces: Iterable<Buffer>): void
   write();
 }
 
-/** The same bytes in slices: a view of a large piece, or small ones that stand side by side. */
+/** Yields the same bytes in slices: views of large buffers, or groups of small ones. */
 export function* slicesOf(pieces: Iterable<Buffer>): Generator<Buffer[], void> {
   let small: Buffer[] = [];
   let smallBytes = 0;

@@ -419,7 +419,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         expect((await take(watch('/pods/', gone.revision), 1)).map(describeEvent)).toEqual([`PUT /pods/a a3 after a2`]);
       });
 
-      it('of the newest revision keeps the current state', async () => {
+      it('keeps the current state when the newest revision is compacted', async () => {
         const a = await storage.create('/pods/a', text('1'));
         const b = await storage.create('/pods/b', text('1'));
         await storage.update('/pods/a', a.revision, text('2'));
@@ -440,7 +440,7 @@ export function storageConformance(name: string, open: () => Promise<Conformance
         await expect(storage.compact(revision + 1)).rejects.toThrow(FutureRevisionError);
       });
 
-      it('of many rows keeps every current record', async () => {
+      it('keeps every current record of many rows', async () => {
         const records = await Promise.all(Array.from({ length: 400 }, (_, i) => storage.create(`/pods/${i}`, text('1'))));
         const updated = await Promise.all(records.map(({ key, revision }) => storage.update(key, revision, text('2'))));
         await Promise.all(updated.slice(0, 200).map(({ key, revision }) => storage.delete(key, revision)));

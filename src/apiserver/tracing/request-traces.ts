@@ -26,7 +26,7 @@ export class RequestTraces {
     readonly onClose?: (trace: TraceDocument) => void,
   ) {}
 
-  /** Starts the trace of a request, if it is to be traced. */
+  /** Starts the trace of a request if it must be traced. */
   begin(context: RequestContext): void {
     const { exchange } = context;
     if (this.last > 0 && isWrite(exchange)) {

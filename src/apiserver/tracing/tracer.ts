@@ -210,7 +210,7 @@ function unixNano(at: number): bigint {
   return BigInt(Math.round((Date.now() - performance.now() + at) * 1_000)) * 1_000n;
 }
 
-/** Returns the name of a request's span. Upstream: endpoints/filters/traces.go (getSpanNameFromRequestInfo). */
+/** Returns the span name of a request. Upstream: endpoints/filters/traces.go (getSpanNameFromRequestInfo). */
 function spanName({ method, info }: RequestContext): string {
   if (!info.isResourceRequest) return method;
   const group = info.apiGroup === '' ? '' : `/${info.apiGroup}`;

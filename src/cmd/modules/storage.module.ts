@@ -38,7 +38,7 @@ export class StorageModule {
                 features,
                 log,
                 egress,
-                backends: builtIns.of('StorageBackend').values(),
+                backends: [...builtIns.of('StorageBackend').values()],
               }),
             );
             if (metrics.sizeIntervalMs > 0) registerStorageSize(registry, opened.objects, metrics.sizeIntervalMs);

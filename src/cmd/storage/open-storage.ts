@@ -10,10 +10,10 @@ import { storageBackends, storageOptionsOf } from './storage-backends.ts';
 export async function openStorage(
   config: StorageConfig,
   hooks: Pick<EtcdStorageOptions, 'dial' | 'onOperation'> = {},
-  backends: Iterable<object> = storageBackends,
+  backends: readonly object[] = storageBackends,
 ): Promise<Storage & Partial<CommitFeed>> {
   if (config.backend === 'contributed') return config.open();
-  const found = [...backends].map(storageOptionsOf).find(({ name }) => name === config.backend);
+  const found = backends.map(storageOptionsOf).find(({ name }) => name === config.backend);
   if (!found) throw new Error(`unknown storage backend ${JSON.stringify(config.backend)}`);
   return found.open({ ...config, ...hooks });
 }

@@ -21,7 +21,7 @@ export interface OpenedStorageParts {
   readonly log: Log;
   readonly egress: EgressSelector | undefined;
   /** Where backends are looked up. */
-  readonly backends: Iterable<object>;
+  readonly backends: readonly object[];
 }
 
 type Backend = Storage & Partial<CommitFeed>;

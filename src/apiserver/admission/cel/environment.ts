@@ -1,4 +1,4 @@
-/** What expressions of admission may use. Upstream: apiserver/pkg/admission/plugin/cel/compile.go. */
+/** CEL environments of admission expressions. Upstream: apiserver/pkg/admission/plugin/cel/compile.go. */
 import { newExpressionsEnvironment, storedExpressionsEnvironment } from '#apiserver/cel/base-environment';
 import { dynType } from '#apiserver/cel/check/types';
 import {
@@ -17,15 +17,15 @@ import { authorizerType, resourceCheckType } from '#apiserver/cel/library/authz'
 import { jsonPatchLibrary } from '#apiserver/cel/library/json-patch';
 import { patchTypes } from './patch-types.ts';
 
-/** Which variables there are besides object, oldObject, request and namespaceObject. */
+/** Variables in addition to object, oldObject, request and namespaceObject. */
 export interface VariableOptions {
   readonly params: boolean;
   readonly authorizer: boolean;
-  /** Whether `Object` and `JSONPatch` can be made. */
+  /** True if expressions can construct `Object` and `JSONPatch`. */
   readonly patchTypes?: boolean;
 }
 
-/** `new`: of a request. `stored`: of an object that is stored already, which may use what later versions brought. */
+/** Origin of an expression. `new`: a request. `stored`: a stored object, which may use functions of later versions. */
 export type ExpressionAge = 'new' | 'stored';
 
 const texts = listDecl(stringDecl);
@@ -43,7 +43,7 @@ const userInfoDecl = objectOf('kubernetes.UserInfo', {
 const kind = kindDecl('kubernetes.GroupVersionKind', 'kind');
 const resource = kindDecl('kubernetes.GroupVersionResource', 'resource');
 
-/** The type of the variable `request`. */
+/** Type of the variable `request`. */
 export const requestDecl = objectOf('kubernetes.AdmissionRequest', {
   kind,
   resource,
@@ -81,7 +81,7 @@ const namespaceMetadata = objectOf('kubernetes.NamespaceMetadata', {
   finalizers: texts,
 });
 
-/** The type of the variable `namespaceObject`. */
+/** Type of the variable `namespaceObject`. */
 export const namespaceDecl = objectOf('kubernetes.Namespace', {
   metadata: namespaceMetadata,
   spec: objectOf('kubernetes.NamespaceSpec', { finalizers: texts }),
@@ -90,7 +90,7 @@ export const namespaceDecl = objectOf('kubernetes.Namespace', {
 
 const environments = new Map<string, Environment>();
 
-/** The environment for some variables; made once for each choice. */
+/** Returns the environment for a choice of variables, cached. */
 export function admissionEnvironment(options: VariableOptions, age: ExpressionAge): Environment {
   const key = `${age} ${options.params} ${options.authorizer} ${options.patchTypes}`;
   let environment = environments.get(key);

@@ -4,7 +4,7 @@ import { EvaluationProgress } from './evaluation.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-it('an evaluation that is begun anew gets what it had made, and goes on from there', async () => {
+it('a restarted evaluation reuses its earlier results and continues after them', async () => {
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const progress = new EvaluationProgress();
@@ -28,7 +28,7 @@ it('an evaluation that is begun anew gets what it had made, and goes on from the
   expect(beginnings).toBe(7);
 });
 
-it('what is suspended while it is made is made again', () => {
+it('a suspended computation is repeated', () => {
   const progress = new EvaluationProgress();
   progress.begin();
   const asking = (): never => {
@@ -39,7 +39,7 @@ it('what is suspended while it is made is made again', () => {
   expect(progress.keep(() => 'answered')).toBe('answered');
 });
 
-it('a step that goes on is as long as what was kept took, so that it comes to an end', () => {
+it('a restarted evaluation runs at least as long as reading its kept results took, so that it makes progress', () => {
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const progress = new EvaluationProgress();

@@ -9,29 +9,29 @@ import { type Activation, Suspended } from '#apiserver/cel/runtime/frame';
 import { CelError, CelMap, type Value } from '#apiserver/cel/runtime/values';
 import type { CompiledExpression } from './expression.ts';
 
-/** What expressions see. */
+/** Values of the expressions' variables. */
 export interface EvaluationInput {
   readonly request: Attributes;
-  /** The objects in the version that the policy matched; undefined where there is none. */
+  /** Object in the version that the policy matched; undefined if the request has none. */
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
-  /** The kind and resource that the policy matched. */
+  /** Kind that the policy matched. */
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   readonly params: KubeObject | undefined;
   readonly namespaceObject: KubeObject | undefined;
-  /** undefined where expressions may not ask. */
+  /** Authorizer; undefined if expressions may not use it. */
   readonly authorizer: AuthorizerValue | undefined;
-  /** Of so many expressions that others should have their turn between them. */
+  /** Progress of a large evaluation, which yields to the event loop; undefined for small ones. */
   readonly progress?: EvaluationProgress | undefined;
 }
 
-/** How long expressions are evaluated before others have their turn. */
+/** Milliseconds of evaluation before it yields to the event loop. */
 const stepMs = 5;
 
 /**
- * What the expressions of a request have come to so far. Others have their turn between them: the evaluation is suspended, and what is then begun anew gets what it had
- * made, in the order in which it made it. So it must do the same each time.
+ * Results of a request's evaluation so far. The evaluation yields to the event loop by suspending; when it restarts, it receives
+ * its earlier results in their order. It must therefore be deterministic.
  */
 export class EvaluationProgress {
   readonly #kept: unknown[] = [];
@@ -39,14 +39,17 @@ export class EvaluationProgress {
   #began = 0;
   #pauseAt: number | undefined;
 
-  /** To be called before each beginning. */
+  /** Starts or restarts the evaluation. */
   begin(): void {
     this.#at = 0;
     this.#began = performance.now();
     this.#pauseAt = undefined;
   }
 
-  /** What `make` made when it came here for the first time. Throws Suspended instead where the step has had its time: as long at least as what was kept took. */
+  /**
+   * Returns the kept result or computes it by `make`. Throws Suspended if the evaluation has run long enough: 5 ms, and at least as
+   * long as the restart took.
+   */
   keep<T>(make: () => T): T {
     if (this.#at < this.#kept.length) return this.#kept[this.#at++] as T;
     const now = performance.now();
@@ -58,29 +61,29 @@ export class EvaluationProgress {
   }
 }
 
-/** Everything that was to be evaluated may have cost more than there was. */
+/** Thrown when the evaluation exceeds its cost budget. */
 export class OutOfBudget extends Error {
   constructor() {
     super('validation failed due to running out of cost budget, no further validation rules will be run');
   }
 }
 
-/** What an expression came to; `error` instead where it failed. */
+/** Result of an expression; either `value` or `error` is set. */
 export interface Evaluation {
   readonly value: Value | undefined;
   readonly error: string | undefined;
 }
 
-/** What the expressions of a policy see: with what is known of it already, where that is kept. */
+/** Returns the activation of a policy's expressions, kept in `progress` if there is one. */
 export function activationOf(input: EvaluationInput, variables: ReadonlyMap<string, CompiledExpression>): AdmissionActivation {
   const make = (): AdmissionActivation => new AdmissionActivation(input, variables);
   return input.progress ? input.progress.keep(make) : make();
 }
 
-/** The values of variables for one request; the variables of a policy are evaluated when they are first used. */
+/** Variable values for one request; variables of the policy are evaluated on first use. */
 export class AdmissionActivation implements Activation {
   readonly #values = new Map<string, Value>();
-  /** What variables have cost since it was last asked. */
+  /** Cost of variables since the last reset. */
   variableCost = 0;
 
   constructor(
@@ -125,7 +128,7 @@ export class AdmissionActivation implements Activation {
   }
 }
 
-/** `variables.x`: evaluated when it is first asked for. */
+/** The value of `variables`, whose members are evaluated on first use. */
 class PolicyVariables extends CelMap {
   readonly #values = new Map<string, Value>();
 
@@ -166,11 +169,14 @@ interface Evaluated {
   readonly cost: number;
 }
 
-/** Evaluates expressions one after the other within a budget. Throws OutOfBudget, and Suspended where an authorizer has to think. */
+/**
+ * Evaluates expressions in order within a cost budget. Throws OutOfBudget, and Suspended while an authorizer decides
+ * asynchronously.
+ */
 export class BudgetedEvaluation {
   constructor(
     readonly activation: AdmissionActivation,
-    /** What is left. */
+    /** Remaining cost budget. */
     public budget: number,
   ) {}
 
@@ -200,7 +206,7 @@ export class BudgetedEvaluation {
   }
 }
 
-/** The variable `request`: an AdmissionRequest without its objects. */
+/** Returns the value of `request`: an AdmissionRequest without its objects. */
 function requestObject({ request, kind, resource }: EvaluationInput): Record<string, unknown> {
   const { subresource, name, namespace, operation, user, dryRun, options } = request;
   return {
@@ -239,7 +245,7 @@ const namespaceMetadata = [
   'finalizers',
 ] as const;
 
-/** What expressions may know of a namespace. */
+/** Returns the fields of a namespace that expressions may read. */
 function visibleNamespace(namespace: KubeObject): Record<string, unknown> {
   const known = namespace.metadata as unknown as Record<string, unknown>;
   const metadata = Object.fromEntries(namespaceMetadata.map((name) => [name, known[name]]));

@@ -1,4 +1,4 @@
-/** Expressions of policies and webhooks, compiled. Upstream: apiserver/pkg/admission/plugin/cel/{compile,composition}.go. */
+/** Compilation of the expressions of policies and webhooks. Upstream: apiserver/pkg/admission/plugin/cel/{compile,composition}.go. */
 import {
   anyType,
   boolType,
@@ -20,22 +20,22 @@ import { CelError } from '#apiserver/cel/runtime/values';
 import { Issues } from '#apiserver/cel/syntax/source';
 import { admissionEnvironment, type ExpressionAge, type VariableOptions } from './environment.ts';
 
-/** What an expression became. */
+/** A compiled expression. */
 export interface CompiledExpression {
   readonly expression: string;
-  /** undefined if it could not be compiled. */
+  /** Program; undefined if compilation failed. */
   readonly program: Program | undefined;
-  /** Why not, in upstream's words. */
+  /** Compilation error in upstream's words. */
   readonly error: string | undefined;
-  /** True for an error that is not the expression's text alone. Upstream: cel/errors.go (ErrorTypeInternal). */
+  /** True for an error that is not caused by the expression's text alone. Upstream: cel/errors.go (ErrorTypeInternal). */
   readonly isInternal?: boolean;
-  /** undefined if it could not be checked. */
+  /** Output type; undefined if type checking failed. */
   readonly outputType: CelType | undefined;
-  /** The parts that made it what it is, for a request that is traced; none without a program. */
+  /** Returns the values of the subexpressions that determined the result, for a trace; empty without a program. */
   explain(activation: Activation): readonly PartValue[];
 }
 
-/** What expressions may come to. */
+/** Output types of conditions. */
 export const conditionTypes: readonly CelType[] = [boolType];
 export const messageTypes: readonly CelType[] = [stringType];
 export const auditAnnotationTypes: readonly CelType[] = [stringType, nullType];
@@ -44,8 +44,8 @@ export const variableTypes: readonly CelType[] = [anyType, dynType];
 const unexplained = (): readonly PartValue[] => [];
 
 /**
- * Compiles an expression that has to come to one of some types. `environmentOf` is called again where somebody wants to know
- * why it came to what it did: no expression keeps its environment for that.
+ * Compiles an expression with one of the given output types. `environmentOf` is called again to explain a result, so that
+ * expressions do not retain their environment.
  */
 export function compileExpression(
   environmentOf: () => Environment,
@@ -78,12 +78,12 @@ export function compileExpression(
 
 const variablesType = structType('kubernetes.variables');
 
-/** Compiles the expressions of one policy, which may use its variables; each variable may use those before it. */
+/** Compiles the expressions of one policy. They may use the policy's variables; a variable may use those before it. */
 export class PolicyCompiler {
   readonly variables = new Map<string, CompiledExpression>();
   readonly #declared = new DeclaredVariables();
 
-  /** `hasVariables`: false where the policy is validated and has none; then no expression knows of any. */
+  /** `hasVariables` is false when a policy without variables is validated; its expressions then have no `variables`. */
   constructor(
     readonly age: ExpressionAge,
     private readonly hasVariables = true,
@@ -96,7 +96,7 @@ export class PolicyCompiler {
     return compiled;
   }
 
-  /** `age`: of this expression, where it is another than that of the policy. */
+  /** Compiles an expression. `age` overrides that of the policy. */
   compile(expression: string, returnTypes: readonly CelType[], options: VariableOptions, age = this.age): CompiledExpression {
     const structs = this.#declared.soFar();
     const environmentOf = (): Environment => {
@@ -108,11 +108,11 @@ export class PolicyCompiler {
 }
 
 /**
- * The types of a policy's variables, of which each expression knows those before it: a policy may have 40,000, and each keeps what it was compiled in, to be
- * explained later.
+ * Types of a policy's variables. An expression sees the variables declared before it. All expressions share one table, because a
+ * policy may have 40,000 variables and each expression keeps its view to explain results.
  */
 class DeclaredVariables {
-  /** By name, the first declared first: a variable that is declared again is another from then on. */
+  /** Declarations by name, in order; a repeated declaration changes the type for later expressions. */
   readonly #types = new Map<string, { readonly at: number; readonly type: CelType }[]>();
   #count = 0;
 
@@ -123,7 +123,7 @@ class DeclaredVariables {
     else this.#types.set(name, [declared]);
   }
 
-  /** The struct whose fields are the variables that are declared by now. */
+  /** Returns a struct type whose fields are the variables declared so far. */
   soFar(): StructProvider {
     const count = this.#count;
     const find = (name: string): CelType | undefined => this.#types.get(name)?.findLast(({ at }) => at < count)?.type;
@@ -136,7 +136,7 @@ class DeclaredVariables {
   }
 }
 
-/** The type as which a variable is declared: structs are not declared anywhere, so anything may be in them. */
+/** Returns the declared type of a variable; dyn for structs, whose types are not declared. */
 function declaredType(type: CelType): CelType {
   switch (type.kind) {
     case 'list':

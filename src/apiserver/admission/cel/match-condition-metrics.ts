@@ -3,7 +3,7 @@ import type { ConditionOutcome } from './match-conditions.ts';
 
 const labels = ['name', 'kind', 'type', 'operation'];
 
-/** What the `matchConditions` of webhooks or policies came to. Upstream: apiserver/pkg/admission/metrics/metrics.go. */
+/** Metrics of the `matchConditions` of webhooks or policies. Upstream: apiserver/pkg/admission/metrics/metrics.go. */
 export class MatchConditionMetrics {
   readonly #errors: CounterMetric;
   readonly #exclusions: CounterMetric;
@@ -32,14 +32,20 @@ export class MatchConditionMetrics {
     });
   }
 
-  /** `name`: of the webhook or the policy. As upstream, conditions that all hold are not told. */
+  /**
+   * Records an evaluation; `name` is that of the webhook or policy. As upstream, durations of conditions that all hold are not
+   * recorded.
+   */
   observe(name: string, operation: string, { match, failures, seconds }: ConditionOutcome): void {
     const series = { name, kind: this.kind, type: this.type, operation };
     if (failures > 0) this.#errors.inc(series, failures);
     if (match !== true) this.#seconds.observe(series, seconds);
   }
 
-  /** A webhook was not called because of its conditions. Upstream has another word for validating ones here. */
+  /**
+   * Counts a webhook that its conditions excluded. As upstream, validating webhooks have the type `validate` here and another in
+   * other metrics.
+   */
   excluded(name: string, operation: string): void {
     this.#exclusions.inc({ name, kind: this.kind, type: this.type === 'admit' ? 'admit' : 'validate', operation });
   }

@@ -9,32 +9,32 @@ export interface MatchCondition {
   readonly expression: string;
 }
 
-/** Whether a request is to be looked at: no, yes, or an error that stands for a failure. */
+/** True if all conditions hold, false if one does not, an error if the evaluation failed. */
 export type ConditionMatch = boolean | Error;
 
-/** What conditions came to. */
+/** Result of evaluating conditions. */
 export interface ConditionOutcome {
   readonly match: ConditionMatch;
-  /** How many of them could not be evaluated. */
+  /** Number of conditions whose evaluation failed. */
   readonly failures: number;
   readonly seconds: number;
 }
 
 const noConditions: ConditionOutcome = { match: true, failures: 0, seconds: 0 };
 
-/** Conditions that all have to hold. */
+/** Conditions that must all hold. */
 export class MatchConditions {
   constructor(
     readonly conditions: readonly CompiledExpression[],
     readonly variables: ReadonlyMap<string, CompiledExpression> = new Map(),
   ) {}
 
-  /** Conditions of a webhook, which knows neither parameters nor variables. */
+  /** Compiles the conditions of a webhook, without parameters and variables. */
   static ofWebhook(conditions: readonly MatchCondition[]): MatchConditions {
     return MatchConditions.ofPolicy(conditions, new PolicyCompiler('stored'), { params: false, authorizer: true });
   }
 
-  /** Conditions of a policy, whose variables they may use. */
+  /** Compiles the conditions of a policy, which may use its variables. */
   static ofPolicy(conditions: readonly MatchCondition[], compiler: PolicyCompiler, options: VariableOptions): MatchConditions {
     return new MatchConditions(
       conditions.map(({ expression }) => compiler.compile(expression, conditionTypes, options)),
@@ -42,7 +42,7 @@ export class MatchConditions {
     );
   }
 
-  /** One that is false decides, whatever else fails. Throws Suspended. */
+  /** Evaluates the conditions. A false one decides, even if others fail. Throws Suspended. */
   match(input: EvaluationInput, ignoreFailures: boolean): ConditionOutcome {
     if (this.conditions.length === 0) return noConditions;
     const began = performance.now();

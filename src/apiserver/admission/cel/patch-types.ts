@@ -1,6 +1,4 @@
-/**
- * The types that mutations make: `Object{…}`, `Object.spec{…}` and `JSONPatch{…}`. Upstream: apiserver/pkg/cel/mutation.
- */
+/** Types that mutations construct: `Object{…}`, `Object.spec{…}` and `JSONPatch{…}`. Upstream: apiserver/pkg/cel/mutation. */
 import { type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { type CelType, dynType, listType, stringType, structType } from '#apiserver/cel/check/types';
 import type { StructProvider } from '#apiserver/cel/environment';
@@ -12,7 +10,7 @@ export const objectType = structType('Object');
 const jsonPatchType = structType('JSONPatch');
 export const jsonPatchListType = listType(jsonPatchType);
 
-/** An object with any fields, some of them set. */
+/** An object with arbitrary fields, some of which are set. */
 export class ObjectValue implements CelObject {
   readonly celType: CelType;
 
@@ -37,7 +35,7 @@ export class ObjectValue implements CelObject {
     return object;
   }
 
-  /** Where the names of types do not follow the fields that they stand in: `Object.spec` belongs into `spec`. */
+  /** Returns errors for types whose names do not match the path of their field: `Object.spec` belongs in `spec`. */
   misplacedTypes(path = this.celType.name): string[] {
     const wrong: string[] = [];
     const { name } = this.celType;
@@ -52,7 +50,7 @@ export class ObjectValue implements CelObject {
   }
 }
 
-/** The objects that a field has: itself, or the items of a list or map. */
+/** Returns the objects in a field's value: the value itself, or the items of a list or map. */
 function objectsIn(value: Value): ObjectValue[] {
   if (value instanceof ObjectValue) return [value];
   if (value instanceof CelList) return [...value].flatMap(objectsIn);
@@ -89,7 +87,7 @@ const patchFields: ReadonlyMap<string, CelType> = new Map([
   ['from', stringType],
   ['value', dynType],
 ]);
-/** Of fields that there are not: nothing can be assigned to it. */
+/** Type of unknown fields, to which no value is assignable. */
 const noType = structType('');
 
 function createPatch(fields: ReadonlyMap<string, Value>): Value {

@@ -1,4 +1,7 @@
-/** Objects of manifests: decoded strictly, with their defaults, and checked as the API checks them. Upstream: kubernetes/pkg/admission/plugin/{webhook,policy}/manifest/loader. */
+/**
+ * Decodes objects of manifests strictly, applies defaults and validates them like the API. Upstream:
+ * kubernetes/pkg/admission/plugin/{webhook,policy}/manifest/loader.
+ */
 import type { Buffer } from 'node:buffer';
 import { type GroupVersionKind, groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
@@ -16,14 +19,14 @@ import type { Scheme } from '#apiserver/registry/scheme';
 
 const group = 'admissionregistration.k8s.io';
 
-/** A document as it was parsed; `text` and `duplicates` are of the whole of it. */
+/** A parsed document; `text` and `duplicates` belong to the whole document. */
 interface Parsed {
   readonly value: unknown;
   readonly text: string;
   readonly duplicates: readonly string[];
 }
 
-/** What begins as JSON and is JSON is read as such. Upstream: serializer/recognizer. */
+/** Parses a document as JSON if it is JSON, otherwise as YAML. Upstream: serializer/recognizer. */
 function parse(bytes: Buffer): Parsed {
   const text = bytes.toString('utf8');
   try {
@@ -39,7 +42,10 @@ function parse(bytes: Buffer): Parsed {
 export class ManifestCodec {
   constructor(readonly scheme: Scheme) {}
 
-  /** The objects of a document, one or those of its list, each of one of the kinds of admissionregistration.k8s.io/v1 that are named. Throws Error in upstream's words. */
+  /**
+   * Yields the object of a document, or those of its list. Throws an Error in upstream's words unless each has one of the `kinds`
+   * of admissionregistration.k8s.io/v1.
+   */
   *read(bytes: Buffer, kinds: readonly string[]): Generator<KubeObject> {
     const open: Parsed[] = [parse(bytes)];
     for (let depth = 0; open.length > 0; depth += 1) {
@@ -77,7 +83,7 @@ export class ManifestCodec {
   }
 }
 
-/** What a document is not: told apart, because of an item of a list it is told with that. */
+/** A decoding error, to which list items add a prefix. */
 class NotDecoded extends Error {}
 
 function asNotDecoded<T>(work: () => T): T {
@@ -116,7 +122,7 @@ function itemsOf({ value }: Parsed): Parsed[] {
   return (Array.isArray(items) ? (items as unknown[]) : []).map((item) => ({ value: item, text: JSON.stringify(item), duplicates: [] }));
 }
 
-/** Fills in defaults, and throws the Error of an object that the API would refuse. */
+/** Applies defaults and validates an object. Throws the Error that the API would return. */
 function complete({ kind, defaults, strategy }: ResourceDefinition, object: KubeObject): void {
   defaults?.(object);
   const errors = [

@@ -1,4 +1,4 @@
-/** The files of a folder of manifests. Upstream: apiserver/pkg/admission/plugin/manifest/{loader,validation}.go. */
+/** Reads the files of a manifest folder. Upstream: apiserver/pkg/admission/plugin/manifest/{loader,validation}.go. */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { getSystemErrorMessage } from 'node:util';
 import { forbidden, invalid, fieldPath } from '#apimachinery/validation/field';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 
-/** One YAML or JSON document, and the file that it is of. */
+/** One YAML or JSON document with the name of its file. */
 export interface ManifestDocument {
   readonly file: string;
   readonly bytes: Buffer;
@@ -15,17 +15,17 @@ export interface ManifestDocument {
 
 export interface ManifestFiles {
   readonly folder: string;
-  /** In the order of the names of the files, and as they stand there; empty ones are left out. */
+  /** Documents in the order of file names and of their positions, without empty ones. */
   readonly documents: readonly ManifestDocument[];
-  /** Of all that the files have: `sha256:…`; empty where there is nothing. */
+  /** Hash of all documents: `sha256:…`; empty without documents. */
   readonly hash: string;
 }
 
 const extensions = new Set(['.yaml', '.yml', '.json']);
-/** A line that ends a document. */
+/** A line that separates documents. */
 const separator = /^---[^\S\n]*$/m;
 
-/** Throws the Error of a `staticManifestsDir` that cannot be followed. */
+/** Validates a `staticManifestsDir`. Rejects with an Error in upstream's words. */
 export async function checkManifestFolder(folder: string, features: FeatureGates): Promise<void> {
   const path = fieldPath('staticManifestsDir');
   const refuse = (why: string): Error => new Error(String(invalid(path, folder, why)));
@@ -40,7 +40,7 @@ export async function checkManifestFolder(folder: string, features: FeatureGates
   if (!found.isDirectory()) throw refuse('must be a directory');
 }
 
-/** Rejects with an Error in upstream's words. Folders in it are not looked into. */
+/** Reads the files of a folder, without subfolders. Rejects with an Error in upstream's words. */
 export async function readManifestFiles(folder: string): Promise<ManifestFiles> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`failed to read manifest directory ${JSON.stringify(folder)}: ${systemErrorText('open', folder, error)}`);
@@ -61,7 +61,7 @@ export async function readManifestFiles(folder: string): Promise<ManifestFiles> 
   return { folder, documents, hash: documents.length > 0 ? `sha256:${hash.digest('hex')}` : '' };
 }
 
-/** As Go tells a system call that failed. */
+/** Returns Go's text of a failed system call. */
 function systemErrorText(call: string, path: string, { errno, message }: NodeJS.ErrnoException): string {
   return `${call} ${path}: ${errno === undefined ? message : getSystemErrorMessage(errno)}`;
 }

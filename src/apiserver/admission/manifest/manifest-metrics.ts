@@ -4,11 +4,11 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 const prefix = 'apiserver_manifest_admission_config_controller_';
 const labelNames = ['status', 'plugin', 'apiserver_id_hash'];
 
-/** How the manifests of plugins were loaded. Upstream: apiserver/pkg/admission/plugin/manifest/metrics. */
+/** Metrics of loading manifests. Upstream: apiserver/pkg/admission/plugin/manifest/metrics. */
 export class ManifestMetrics {
   readonly #reloads: Counter;
   readonly #lastReload: Gauge;
-  /** The hash of what is in force, by the plugin. */
+  /** Hash of the active configuration by plugin. */
   readonly #hashes = new Map<string, string>();
   readonly #server: string;
 

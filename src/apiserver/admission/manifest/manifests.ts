@@ -1,4 +1,7 @@
-/** Objects of admissionregistration.k8s.io that stand in files instead of the API. Upstream: apiserver/pkg/admission/plugin/{webhook,policy}/manifest. */
+/**
+ * Objects of admissionregistration.k8s.io in files instead of the API. Upstream:
+ * apiserver/pkg/admission/plugin/{webhook,policy}/manifest.
+ */
 import { type FSWatcher, watch } from 'node:fs';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { Logger } from '#apiserver/base/logger';
@@ -6,34 +9,37 @@ import type { ManifestCodec } from './manifest-codec.ts';
 import { type ManifestFiles, readManifestFiles } from './manifest-files.ts';
 import type { ManifestMetrics } from './manifest-metrics.ts';
 
-/** Names of objects that stand in files end so, and no others. */
+/** Suffix of the names of objects in files, which other objects must not have. */
 export const staticSuffix = '.static.k8s.io';
 const pollMs = 60_000;
 
-/** What a plugin takes of its folder. */
+/** Rules of a plugin for its manifest folder. */
 export interface ManifestRules<T> {
-  /** The name of the plugin. */
+  /** Name of the plugin. */
   readonly plugin: string;
-  /** What the folder has, as messages tell it. */
+  /** Kind of the objects, for messages. */
   readonly what: 'webhook' | 'policy';
-  /** Of admissionregistration.k8s.io/v1. */
+  /** Accepted kinds of admissionregistration.k8s.io/v1. */
   readonly kinds: readonly string[];
-  /** Throws an Error for an object that may not stand in a file. */
+  /** Throws an Error for an object that is not allowed in a file. */
   check(object: KubeObject, file: string): void;
-  /** Throws an Error for objects that do not go together. They are in the order of their names. */
+  /** Builds the plugin's configuration from objects sorted by name. Throws an Error for inconsistent objects. */
   build(objects: readonly KubeObject[]): T;
 }
 
-/** What the files of a folder say now. */
+/** Current configuration from a folder. */
 export interface ManifestSource<T> {
   readonly current: T;
-  /** Calls after each change. */
+  /** Calls the listener after each change. */
   subscribe(listener: () => void): void;
 }
 
-/** Reads manifests and follows their folders until the server shuts down. */
+/** Reads manifests and watches their folders until the server shuts down. */
 export interface Manifests {
-  /** Throws an Error in upstream's words for files that cannot be taken. Later ones that cannot are logged and counted, and what was there before stays. */
+  /**
+   * Reads the manifests. Throws an Error in upstream's words for invalid files. Later errors are logged and counted; the last valid
+   * configuration stays active.
+   */
   follow<T>(files: ManifestFiles, rules: ManifestRules<T>): ManifestSource<T>;
 }
 
@@ -97,7 +103,7 @@ class FollowedFolder<T> implements ManifestSource<T> {
     this.#listeners.push(listener);
   }
 
-  /** Whether the files are other ones than before. */
+  /** Replaces the configuration. Returns false if the files are unchanged. */
   replace(files: ManifestFiles): boolean {
     if (files.hash === this.#hash) return false;
     this.#current = this.#read(files);
@@ -124,7 +130,7 @@ function read<T>(codec: ManifestCodec, { documents }: ManifestFiles, rules: Mani
   return rules.build(objects.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1)));
 }
 
-/** Names are unique within their kind. */
+/** Checks the suffix of a name and its uniqueness within the kind. */
 function checkName({ kind, metadata: { name = '' } }: KubeObject, file: string, seen: Map<string, string>): void {
   const [text, place] = [JSON.stringify(name), JSON.stringify(file)];
   if (!name.endsWith(staticSuffix))
@@ -135,7 +141,10 @@ function checkName({ kind, metadata: { name = '' } }: KubeObject, file: string, 
   seen.set(key, file);
 }
 
-/** Calls at each change of a folder, and once a minute: what is watched is then looked for anew, because another folder may have its name. Changes during a call bring one more. */
+/**
+ * Calls `onChange` at each change of a folder, and once a minute, when the folder is watched anew because another one may have
+ * replaced it. Changes during a call cause one more call.
+ */
 function watchFolder(folder: string, onChange: () => Promise<void>, shutdown: AbortSignal): void {
   let watcher: FSWatcher | undefined;
   let pending = 0;
@@ -151,7 +160,7 @@ function watchFolder(folder: string, onChange: () => Promise<void>, shutdown: Ab
       watcher = watch(folder, { persistent: false }, () => void call());
       watcher.on('error', () => watcher?.close());
     } catch {
-      // There is nothing to watch now: reading it tells why, at each poll.
+      // The folder cannot be watched now; each poll logs the error when it reads the folder.
     }
     void call();
   };

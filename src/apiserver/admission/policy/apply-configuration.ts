@@ -1,11 +1,11 @@
-/** Merges what a policy applies. Upstream: apiserver/pkg/admission/plugin/policy/mutating/patch/smd.go. */
+/** Merges apply configurations of policies. Upstream: apiserver/pkg/admission/plugin/policy/mutating/patch/smd.go. */
 import { merge } from '#apimachinery/managedfields/merge';
 import type { Shape } from '#apimachinery/managedfields/shape';
 import { validate } from '#apimachinery/managedfields/validate';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
 
-/** An object with a configuration on it; neither is changed, and the result shares their parts. Throws Error in upstream's words. */
+/** Returns the merged object, which shares parts with the unchanged arguments. Throws an Error in upstream's words. */
 export function applyConfiguration(shape: Shape | undefined, live: KubeObject, configuration: JsonObject): unknown {
   if (!shape) throw new Error('type converter must not be nil');
   within('failed to convert patch object to typed object', () => validate(shape, configuration));
@@ -23,7 +23,7 @@ function within<T>(context: string, work: () => T): T {
   }
 }
 
-/** The paths of all atomic lists, maps and structs that a configuration sets. */
+/** Returns the paths of all atomic lists, maps and structs that a configuration sets. */
 function atomicsIn(shape: Shape, value: unknown, path: string): string[] {
   if (shape.kind === 'map' && isJsonObject(value)) {
     const inner = Object.entries(value).flatMap(([name, member]) => {

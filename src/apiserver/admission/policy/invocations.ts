@@ -1,4 +1,4 @@
-/** What policies are to be evaluated for a request. Upstream: apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go. */
+/** Selects the policy evaluations of a request. Upstream: apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go. */
 import { newNotFound } from '#apimachinery/api/errors';
 import { withAlwaysFields } from '#apimachinery/managedfields/typed';
 import { type GroupVersionKind, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
@@ -16,12 +16,12 @@ export interface Invocation<S extends PolicySpec, C> {
   readonly policy: Policy<S>;
   readonly compiled: C;
   readonly binding: PolicyBinding;
-  /** The version that the policy matched. */
+  /** Resource and kind that the policy matched. */
   readonly matched: EquivalentResource;
   readonly params: KubeObject | undefined;
 }
 
-/** A policy or binding that cannot be evaluated as it is configured. */
+/** A configuration error of a policy or binding. */
 export class ConfigurationFailure {
   readonly message: string;
 
@@ -43,7 +43,7 @@ export interface MatchSources {
   readonly kinds: ServedKinds;
 }
 
-/** In the order of policies and bindings; failures that the policy says to ignore are left out. Throws Suspended. */
+/** Yields the evaluations in the order of policies and bindings, without failures that the policy ignores. Throws Suspended. */
 export function* invocationsOf<S extends PolicySpec, C>(
   candidates: readonly PolicyCandidate<S, C>[],
   request: Attributes,
@@ -83,7 +83,7 @@ function match(constraint: Constraint, request: Attributes, namespaces: Informer
   return constraint.resources.match(request, constraint.candidate, namespaces);
 }
 
-/** The namespace that a request is in, as expressions see it; undefined for cluster-scoped objects and for namespaces themselves. Throws NotFound. */
+/** Returns the namespace of a request for expressions; undefined for cluster-scoped objects and for namespaces. Throws NotFound. */
 export function namespaceObjectOf({ kind, namespace }: Attributes, namespaces: Informer): KubeObject | undefined {
   if (namespace === '' || (kind.kind === 'Namespace' && kind.version === 'v1' && kind.group === '')) return undefined;
   const found = namespaces.get('', namespace);
@@ -91,7 +91,7 @@ export function namespaceObjectOf({ kind, namespace }: Attributes, namespaces: I
   return found;
 }
 
-/** An object that admission was given, as expressions see it: in the version of a kind, with all fields that its JSON has. */
+/** Returns an object of the admission for expressions: converted to a kind, with all fields of its JSON form. */
 export function visibleObject({ forms }: Attributes, object: KubeObject | undefined, kind: GroupVersionKind): KubeObject | undefined {
   if (!object) return undefined;
   const shape = forms.shape(kind);
@@ -99,7 +99,7 @@ export function visibleObject({ forms }: Attributes, object: KubeObject | undefi
   return shape ? (withAlwaysFields(shape, converted) as KubeObject) : converted;
 }
 
-/** The objects of a request as expressions see them, made once for each version. */
+/** Objects of a request for expressions, converted once for each version. */
 export class VisibleObjects {
   readonly #byVersion = new Map<string, { readonly object: KubeObject | undefined; readonly oldObject: KubeObject | undefined }>();
 

@@ -1,4 +1,7 @@
-/** `matchConstraints` and `matchResources`: which requests a policy or binding looks at. Upstream: apiserver/pkg/admission/plugin/policy/matching/matching.go. */
+/**
+ * `matchConstraints` and `matchResources`: the requests that a policy or binding matches. Upstream:
+ * apiserver/pkg/admission/plugin/policy/matching/matching.go.
+ */
 import { newNotFound } from '#apimachinery/api/errors';
 import { type LabelSelector, type LabelSelectorSource, labelSelectorAsSelector } from '#apimachinery/labels/selector';
 import type { KubeObject } from '#apimachinery/meta/types';
@@ -13,7 +16,7 @@ import {
   type RuleRequest,
 } from '#apiserver/admission/resource-rules';
 
-/** Upstream: admissionregistration.k8s.io MatchResources, with its defaults. */
+/** Match constraints with their defaults. Upstream: admissionregistration.k8s.io MatchResources. */
 export interface MatchResourcesSource {
   readonly namespaceSelector?: LabelSelectorSource;
   readonly objectSelector?: LabelSelectorSource;
@@ -22,14 +25,14 @@ export interface MatchResourcesSource {
   readonly matchPolicy?: string;
 }
 
-/** What can be told of a kind of requests, before there is one. */
+/** Result of matching a kind of request, without its object. */
 export interface Candidate {
-  /** undefined: there are no rules, any request fits. */
+  /** Matching rules; undefined: there are no rules, so every request matches. */
   readonly rules: readonly RuleMatch[] | undefined;
   readonly excluded: readonly RuleMatch[];
 }
 
-/** Constraints, compiled. Throws where a selector is wrong. */
+/** Compiled constraints. The constructor throws for an invalid selector. */
 export class MatchResources {
   readonly #source: MatchResourcesSource;
   readonly #namespaceSelector: LabelSelector;
@@ -41,7 +44,7 @@ export class MatchResources {
     this.#objectSelector = labelSelectorAsSelector(source.objectSelector ?? {});
   }
 
-  /** The rules that fit requests of a kind (`request` stands for all of them); undefined if none can. */
+  /** Matches a kind of request (`request` is an example of it); undefined if no request of the kind can match. */
   candidate(request: RuleRequest): Candidate | undefined {
     const { resourceRules = [], excludeResourceRules = [], matchPolicy } = this.#source;
     const exact = matchPolicy !== 'Equivalent';
@@ -49,7 +52,10 @@ export class MatchResources {
     return rules?.length === 0 ? undefined : { rules, excluded: matchingRules(excludeResourceRules, exact, request) };
   }
 
-  /** The version of the resource that a request of the candidate's kind matched; undefined if it did not. Throws NotFound for a namespace that is not there. */
+  /**
+   * Matches a request of the candidate's kind. Returns the matched resource; undefined if it does not match. Throws NotFound for a
+   * missing namespace.
+   */
   match(request: Attributes, { rules, excluded }: Candidate, namespaces: Informer): EquivalentResource | undefined {
     if (!this.#matchesObjects(request)) return undefined;
     if (matchOfName(excluded, request.name)) return undefined;
@@ -69,7 +75,7 @@ export class MatchResources {
   }
 }
 
-/** The namespace of a request: what a write of the namespace itself makes of it, else what is stored. */
+/** Returns the namespace of a request: the written one for a write of the namespace itself, otherwise the stored one. */
 function namespaceOf(request: Attributes, namespaces: Informer): KubeObject {
   const { resource, subresource, operation } = request;
   const writesNamespace = resource.resource === 'namespaces' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE');

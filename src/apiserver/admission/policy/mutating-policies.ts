@@ -1,4 +1,4 @@
-/** Lets the MutatingAdmissionPolicies change an object. Upstream: apiserver/pkg/admission/plugin/policy/mutating/dispatcher.go. */
+/** Runs MutatingAdmissionPolicies. Upstream: apiserver/pkg/admission/plugin/policy/mutating/dispatcher.go. */
 import { StatusError } from '#apimachinery/api/errors';
 import type { StatusCause } from '#apimachinery/meta/types';
 import type { KubeObject } from '#apimachinery/meta/types';
@@ -31,7 +31,7 @@ export class MutatingPolicies {
   readonly metrics: PolicyMetrics;
   readonly #namespaces: Informer;
 
-  /** `files`: policies besides those of the API. Throws for files that cannot be taken. */
+  /** `files` contains policies in addition to those of the API. Throws for invalid files. */
   constructor(
     readonly services: PolicyServices,
     files: ManifestFiles | undefined,
@@ -41,7 +41,7 @@ export class MutatingPolicies {
     this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }
 
-  /** Rejects with the StatusError of a denial. */
+  /** Mutates the object. Rejects with the StatusError of a denial. */
   admit(request: Attributes): void | Promise<void> {
     const candidates = settled(() => this.#source.candidatesFor(request));
     if (candidates instanceof Promise) return candidates.then((found) => this.#dispatch(request, found));
@@ -70,14 +70,14 @@ export class MutatingPolicies {
   }
 }
 
-/** All policies that a request concerns, once. */
+/** One run of all policies that match a request. */
 class MutationRound {
   readonly #state: PluginReinvocation;
   readonly #authorizer: AuthorizerValue;
   readonly #namespaceObject: KubeObject | undefined;
   readonly #metrics: PolicyMetrics;
   readonly #failures: Failure[] = [];
-  /** Whether an object was made anew, be it the same. */
+  /** True if a mutation replaced the object, even by an equal one. */
   #isDirty = false;
 
   constructor(
@@ -120,7 +120,7 @@ class MutationRound {
     this.request.reinvocation.isRequired = true;
   }
 
-  /** Whether the object is another one now. */
+  /** Applies the mutations of a policy. Resolves to true if the object changed. */
   async #mutate(invocation: MutatingInvocation): Promise<boolean> {
     const { request } = this;
     const { policy, binding } = invocation;

@@ -1,4 +1,7 @@
-/** One MutatingAdmissionPolicy, compiled. Upstream: apiserver/pkg/admission/plugin/policy/mutating/{compilation,dispatcher}.go, mutating/patch. */
+/**
+ * A compiled MutatingAdmissionPolicy. Upstream: apiserver/pkg/admission/plugin/policy/mutating/{compilation,dispatcher}.go,
+ * mutating/patch.
+ */
 import { newInternalError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { applyJsonPatch, JsonPatchError, TestFailedError } from '#apimachinery/patch/json-patch';
@@ -16,12 +19,12 @@ import { type BytesForm, NotJsonError, toJson } from '#apiserver/cel/to-json';
 import { applyConfiguration } from './apply-configuration.ts';
 import type { MutatingPolicySpec, Mutation } from './policy-types.ts';
 
-/** What is wrong with a mutation: told to the client if the policy fails closed. */
+/** A failed mutation; the client receives its message if the policy fails closed. */
 export class MutationError extends Error {
   override readonly name = 'MutationError';
 }
 
-/** Makes the object anew in the version that the policy matched. Throws MutationError, StatusError, Suspended. */
+/** Returns the mutated object in the version that the policy matched. Throws MutationError, StatusError, Suspended. */
 type Mutator = (input: EvaluationInput) => KubeObject;
 
 export class MutatingPolicy {
@@ -36,7 +39,7 @@ export class MutatingPolicy {
     this.#ignoresFailures = spec.failurePolicy === 'Ignore';
   }
 
-  /** A step for each expression. What cannot be compiled is told by the requests that it is for. */
+  /** Compiles a policy; yields between expressions. Compilation errors fail the requests that match. */
   static *compile(spec: MutatingPolicySpec): Steps<MutatingPolicy> {
     const compiler = new PolicyCompiler('stored');
     const options = { params: spec.paramKind !== undefined, authorizer: true };
@@ -53,12 +56,12 @@ export class MutatingPolicy {
     return policy;
   }
 
-  /** In order. */
+  /** Mutations, in order. */
   get mutators(): readonly Mutator[] {
     return this.#mutators;
   }
 
-  /** Throws Suspended. */
+  /** Evaluates the match conditions. Throws Suspended. */
   match(input: EvaluationInput): ConditionOutcome {
     return this.#matchConditions.match(input, this.#ignoresFailures);
   }

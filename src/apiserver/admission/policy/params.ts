@@ -1,11 +1,14 @@
-/** The objects that a binding parameterizes its policy with. Upstream: plugin/policy/generic/policy_dispatcher.go (CollectParams). */
+/** Parameter objects of bindings. Upstream: plugin/policy/generic/policy_dispatcher.go (CollectParams). */
 import { labelSelectorAsSelector } from '#apimachinery/labels/selector';
 import { type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { Suspended } from '#apiserver/cel/runtime/frame';
 import type { KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 import type { ParamKind, ParamRef } from './policy-types.ts';
 
-/** The objects of a policy's kind of parameters; undefined for a policy without any. Throws Error for a kind that is not served. */
+/**
+ * Returns the objects of a policy's parameter kind; undefined for a policy without parameters. Throws an Error if the kind is not
+ * served.
+ */
 export function paramObjects(kinds: ServedKinds, paramKind: ParamKind | undefined): KindObjects | undefined {
   if (!paramKind) return undefined;
   const kind: GroupVersionKind = { ...parseGroupVersion(paramKind.apiVersion ?? ''), kind: paramKind.kind ?? '' };
@@ -15,8 +18,8 @@ export function paramObjects(kinds: ServedKinds, paramKind: ParamKind | undefine
 }
 
 /**
- * The parameters of a binding: the policy is evaluated once for each of them, without parameters once for undefined.
- * `namespace`: of the request. Throws Error where they cannot be told, and Suspended while the cache is not ready.
+ * Returns the parameters of a binding; the policy is evaluated once for each (undefined: once without parameters). `namespace` is
+ * that of the request. Throws an Error if they cannot be determined, and Suspended while the cache is not ready.
  */
 export function collectParams(
   objects: KindObjects | undefined,

@@ -4,7 +4,7 @@ import type { Policy, PolicyBinding } from './policy-types.ts';
 
 export type EnforcementAction = 'allow' | 'deny' | 'audit' | 'warn';
 
-/** One expression that was evaluated; `message` says why it is not met, or could not be evaluated. */
+/** An evaluated expression; `message` is the reason of its failure. */
 interface Check {
   readonly message?: string;
   readonly seconds: number;
@@ -26,7 +26,10 @@ const descriptions: Readonly<Record<Sort, { readonly check: string; readonly dur
   },
 };
 
-/** What policies of one sort did with requests. Upstream: apiserver/pkg/admission/plugin/policy/{validating,mutating}/metrics/metrics.go. */
+/**
+ * Metrics of validating or mutating policies. Upstream:
+ * apiserver/pkg/admission/plugin/policy/{validating,mutating}/metrics/metrics.go.
+ */
 export class PolicyMetrics {
   readonly conditions: MatchConditionMetrics;
   readonly #checks: CounterMetric;
@@ -37,15 +40,15 @@ export class PolicyMetrics {
     const prefix = `apiserver_${sort}_admission_policy_check_`;
     const { check, duration } = descriptions[sort];
     const labelNames = isValidating ? [...labels, 'enforcement_action'] : labels;
-    // Upstream has one word for policies of both sorts.
+    // Upstream uses the same type for both kinds of policies.
     this.conditions = new MatchConditionMetrics(metrics, 'policy', 'validate');
     this.#checks = metrics.counter({ name: `${prefix}total`, help: check, labels: labelNames });
     this.#durations = metrics.histogram({ name: `${prefix}duration_seconds`, help: duration, labels: labelNames, buckets });
   }
 
   /**
-   * Of a mutation; or of a validation that is not met, or of which nobody knows (`allow`: and nobody minds), with what is done
-   * about it.
+   * Records a mutation, or a validation that does not hold or failed, with its enforcement action (`allow` for a failure that the
+   * policy ignores).
    */
   observe(policy: Policy, binding: PolicyBinding, { message, seconds }: Check, action?: EnforcementAction): void {
     const values = {
@@ -59,7 +62,7 @@ export class PolicyMetrics {
   }
 }
 
-/** Upstream tells it by the message, and has no other word for a validation that is simply not met. */
+/** Derives the error type from the message, as upstream does; a validation that does not hold has the type of an invalid one. */
 function errorType(message: string): string {
   if (message.startsWith('compilation')) return 'compile_error';
   return message.startsWith('validation failed due to running out of cost budget') ? 'out_of_budget' : 'invalid_error';

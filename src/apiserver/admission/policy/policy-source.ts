@@ -1,4 +1,4 @@
-/** The policies that are configured now. Upstream: apiserver/pkg/admission/plugin/policy/generic/policy_source.go. */
+/** Current policies and bindings. Upstream: apiserver/pkg/admission/plugin/policy/generic/policy_source.go. */
 import type { Attributes } from '#apiserver/admission/attributes';
 import { type ManifestSource, staticSuffix } from '#apiserver/admission/manifest/manifests';
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
@@ -10,16 +10,16 @@ import type { Informer } from '#apiserver/registry/informers';
 import { type Candidate, MatchResources } from './match-resources.ts';
 import type { Policy, PolicyBinding, PolicySpec } from './policy-types.ts';
 
-/** Constraints that a sort of requests may match, or what is wrong with them. */
+/** Constraints that a kind of request may match, or the error of invalid ones. */
 export type Constraint = { readonly resources: MatchResources; readonly candidate: Candidate } | Error;
 
 export interface BindingCandidate {
   readonly binding: PolicyBinding;
-  /** undefined: it binds all that the policy matches. */
+  /** Constraint of the binding; undefined: it applies to every request that the policy matches. */
   readonly constraint: Constraint | undefined;
 }
 
-/** A policy that a sort of requests may match, with the bindings that may match them. */
+/** A policy that a kind of request may match, with the bindings that may match it. */
 export interface PolicyCandidate<S extends PolicySpec, C> {
   readonly policy: Policy<S>;
   readonly compiled: C;
@@ -40,13 +40,16 @@ const policyKinds = new Set([
   'MutatingAdmissionPolicy',
   'MutatingAdmissionPolicyBinding',
 ]);
-/** What is asked by these is not stored, and denying it may break the cluster. Upstream: kubernetes/pkg/kubeapiserver/admission/exclusion. */
+/**
+ * Resources that policies never match: they are not stored, and denying them may break the cluster. Upstream:
+ * kubernetes/pkg/kubeapiserver/admission/exclusion.
+ */
 const excludedResources: ReadonlyMap<string, readonly string[]> = new Map([
   ['authentication.k8s.io', ['selfsubjectreviews', 'tokenreviews']],
   ['authorization.k8s.io', ['localsubjectaccessreviews', 'selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'subjectaccessreviews']],
 ]);
 
-/** Policies and bindings that belong together, in the order of their names. */
+/** Policies and bindings, sorted by name. */
 interface PolicySet<S extends PolicySpec> {
   readonly policies: readonly Policy<S>[];
   readonly bindings: readonly PolicyBinding[];
@@ -54,16 +57,16 @@ interface PolicySet<S extends PolicySpec> {
 
 export interface PolicySourceOptions<S extends PolicySpec, C> {
   readonly kind: 'ValidatingAdmissionPolicy' | 'MutatingAdmissionPolicy';
-  /** In steps: a policy may have 40,000 expressions. Must not throw. */
+  /** Compiles a policy; yields between expressions, of which there may be 40,000. Must not throw. */
   compile(spec: S): Steps<C>;
   readonly services: Pick<PolicyServices, 'informers' | 'shutdownSignal' | 'manifests'>;
-  /** Policies that stand in files: they come first, and policies themselves are not beyond them. */
+  /** Policies in files. They precede those of the API and also apply to policies themselves. */
   readonly files?: ManifestFiles | undefined;
 }
 
 /**
- * Compiles policies when they change. Which of them a sort of requests concerns is found out once for each change, so that
- * policies that do not match cost nothing.
+ * Compiles policies when they change. The policies that may match a kind of request are determined once after each change, so that
+ * the others cost nothing.
  */
 export class PolicySource<S extends PolicySpec, C> {
   readonly #policies: Informer<Policy<S>>;
@@ -75,7 +78,7 @@ export class PolicySource<S extends PolicySpec, C> {
   #bound: { readonly fixed: readonly BoundPolicy<S>[]; readonly all: readonly BoundPolicy<S>[] } | undefined;
   #bySort = new WeakMap<ObjectForms, Map<string, readonly PolicyCandidate<S, C>[]>>();
 
-  /** Throws for files that cannot be taken. */
+  /** Throws for invalid files. */
   constructor({ kind, compile, services: { informers, shutdownSignal, manifests }, files }: PolicySourceOptions<S, C>) {
     const resource = kind.slice(0, -1).toLowerCase();
     this.#policies = informers.for({ group, resource: `${resource}ies` });
@@ -99,7 +102,10 @@ export class PolicySource<S extends PolicySpec, C> {
     shutdownSignal.addEventListener('abort', end, { once: true });
   }
 
-  /** In the order of their names, those of files first. Throws Suspended while one of them is being compiled. The policies themselves are beyond those of the API, so that nobody locks himself out. */
+  /**
+   * Returns the policies that a kind of request may match, sorted by name, those of files first. Policies of the API do not apply
+   * to policies, so that an administrator cannot lock themselves out. Throws Suspended while one of them is being compiled.
+   */
   candidatesFor(request: Attributes): readonly PolicyCandidate<S, C>[] {
     this.#bound ??= this.#bind();
     const { resource, kind, subresource, operation, namespace } = request;
@@ -135,7 +141,10 @@ export class PolicySource<S extends PolicySpec, C> {
     return compiled;
   }
 
-  /** Begins as soon as there is a policy, and ends at once unless it is large, so that few requests have to wait for it. */
+  /**
+   * Returns the compilation of a policy. It starts when the policy appears and is synchronous unless the policy is large, so that
+   * few requests wait for it.
+   */
   #compilation(policy: Policy<S>): Promise<void> {
     let compilation = this.#compilations.get(policy);
     if (!compilation) {
@@ -151,7 +160,7 @@ export class PolicySource<S extends PolicySpec, C> {
     return { fixed, all: [...fixed, ...own] };
   }
 
-  /** Policies without a binding do nothing. */
+  /** Returns the policies that have a binding; others have no effect. */
   #boundOf({ policies, bindings: all }: PolicySet<S>): BoundPolicy<S>[] {
     const byPolicy = Map.groupBy(all, ({ spec }) => spec?.policyName);
     return policies.flatMap((policy) => {
@@ -177,7 +186,7 @@ function isBinding(object: Policy | PolicyBinding): object is PolicyBinding {
   return object.kind.endsWith('Binding');
 }
 
-/** Throws an Error for a policy or a binding that needs what only the API has. Upstream: plugin/policy/manifest/loader. */
+/** Throws an Error for a policy or binding that uses features of the API only. Upstream: plugin/policy/manifest/loader. */
 function checkManifest(object: Policy | PolicyBinding): void {
   const name = JSON.stringify(object.metadata.name);
   if (!isBinding(object)) {
@@ -190,7 +199,7 @@ function checkManifest(object: Policy | PolicyBinding): void {
   if (paramRef) throw new Error(`binding ${name}: spec.paramRef is not supported for static manifests`);
 }
 
-/** Throws an Error for a binding without its policy. */
+/** Builds the policy set. Throws an Error for a binding without its policy. */
 function policySetOf<S extends PolicySpec>(
   objects: readonly (Policy<S> | PolicyBinding)[],
   compile: (policy: Policy<S>) => unknown,
@@ -219,7 +228,7 @@ function resourcesOf(source: ConstructorParameters<typeof MatchResources>[0]): M
   }
 }
 
-/** undefined: no request of the sort can match. */
+/** Returns the constraint for a kind of request; undefined if no such request can match. */
 function constraintOf(resources: MatchResources | Error, request: Attributes): Constraint | undefined {
   if (resources instanceof Error) return resources;
   const candidate = resources.candidate(request);

@@ -1,4 +1,4 @@
-/** Policies and bindings as they are stored. Upstream: api/admissionregistration/v1/types.go. */
+/** Stored form of policies and bindings. Upstream: api/admissionregistration/v1/types.go. */
 import type { LabelSelectorSource } from '#apimachinery/labels/selector';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { MatchCondition } from '#apiserver/admission/cel/match-conditions';

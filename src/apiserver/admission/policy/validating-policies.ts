@@ -1,4 +1,4 @@
-/** Asks the ValidatingAdmissionPolicies. Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go. */
+/** Runs ValidatingAdmissionPolicies. Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go. */
 import { StatusError } from '#apimachinery/api/errors';
 import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import type { Attributes } from '#apiserver/admission/attributes';
@@ -35,7 +35,7 @@ export class ValidatingPolicies {
   readonly #namespaces: Informer;
   readonly #metrics: PolicyMetrics;
 
-  /** `files`: policies besides those of the API. Throws for files that cannot be taken. */
+  /** `files` contains policies in addition to those of the API. Throws for invalid files. */
   constructor(
     readonly services: PolicyServices,
     files: ManifestFiles | undefined,
@@ -50,7 +50,7 @@ export class ValidatingPolicies {
     this.#namespaces = services.informers.for({ group: '', resource: 'namespaces' });
   }
 
-  /** Throws, or rejects with, the StatusError of a denial. */
+  /** Validates the object. Throws, or rejects with, the StatusError of a denial. */
   validate(request: Attributes): void | Promise<void> {
     const candidates = settled(() => this.#source.candidatesFor(request));
     return candidates instanceof Promise
@@ -71,7 +71,7 @@ export class ValidatingPolicies {
       : enforce(request, results, this.#metrics);
   }
 
-  /** Changes nothing. Throws Suspended. */
+  /** Evaluates the policies without side effects. Throws Suspended. */
   #evaluate(
     request: Attributes,
     candidates: readonly Candidate[],
@@ -96,7 +96,7 @@ export class ValidatingPolicies {
   }
 }
 
-/** Warns, publishes and denies as the bindings say. */
+/** Applies the validation actions of the bindings: Warn, Audit and Deny. */
 function enforce(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[], metrics: PolicyMetrics): void {
   const denials: Denial[] = [];
   for (const found of results) {
@@ -152,7 +152,7 @@ function act(request: Attributes, { policy, binding, result }: Evaluated, metric
   return denials;
 }
 
-/** The audit annotations of each policy, of all its bindings together. */
+/** Publishes the audit annotations of each policy, merged over its bindings. */
 function publish(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[]): void {
   const values = new Map<string, Set<string>>();
   for (const found of results) {

@@ -1,4 +1,4 @@
-/** One ValidatingAdmissionPolicy, compiled. Upstream: apiserver/pkg/admission/plugin/policy/validating/{plugin,validator}.go. */
+/** A compiled ValidatingAdmissionPolicy. Upstream: apiserver/pkg/admission/plugin/policy/validating/{plugin,validator}.go. */
 import { activationOf, BudgetedEvaluation, type EvaluationInput, OutOfBudget } from '#apiserver/admission/cel/evaluation';
 import {
   auditAnnotationTypes,
@@ -13,32 +13,32 @@ import { type ConditionOutcome, MatchConditions } from '#apiserver/admission/cel
 import { maxEvaluatedMessageExpressionSizeBytes, runtimeCELCostBudget } from '#apiserver/cel/cost/limits';
 import type { ValidatingPolicySpec } from './policy-types.ts';
 
-/** What became of one validation. */
+/** Result of one validation. */
 export interface PolicyDecision {
   readonly admitted: boolean;
-  /** Why not. */
+  /** Reason of the failure; empty if the validation holds. */
   readonly message: string;
-  /** Of the Status; empty: Invalid. */
+  /** Reason of the Status; empty: Invalid. */
   readonly reason: string;
-  /** It could not be evaluated: `message` says why, though failures may be ignored. */
+  /** True if the evaluation failed; `message` is set even if failures are ignored. */
   readonly failed?: boolean;
-  /** What the evaluation took. */
+  /** Duration of the evaluation. */
   readonly seconds: number;
-  /** Of a request that is traced: what made the expression false. */
+  /** Subexpressions that made the expression false; undefined if the request is not traced. */
   readonly parts?: readonly PartValue[];
 }
 
-/** What became of an audit annotation that has something to tell. */
+/** An audit annotation that is not empty, or the error of its evaluation. */
 export type PublishedAnnotation = { readonly key: string; readonly value: string } | { readonly error: string; readonly seconds: number };
 
 export interface ValidateResult {
-  /** One for each validation, in order; or a single one if it did not come to them. */
+  /** One decision for each validation, in order; a single one if the evaluation failed before. */
   readonly decisions: readonly PolicyDecision[];
   readonly annotations: readonly PublishedAnnotation[];
   readonly conditions: ConditionOutcome;
 }
 
-/** To evaluate so many takes a few milliseconds at most. */
+/** Number of expressions that are evaluated in a few milliseconds at most. */
 const manyExpressions = 200;
 
 interface CompiledValidation {
@@ -74,7 +74,7 @@ export class ValidatingPolicy {
     this.#ignoresFailures = spec.failurePolicy === 'Ignore';
   }
 
-  /** A step for each expression. What cannot be compiled is told by the requests that it is for. */
+  /** Compiles a policy; yields between expressions. Compilation errors fail the requests that match. */
   static *compile(spec: ValidatingPolicySpec): Steps<ValidatingPolicy> {
     const compiler = new PolicyCompiler('stored');
     const params = spec.paramKind !== undefined;
@@ -99,12 +99,12 @@ export class ValidatingPolicy {
     return new ValidatingPolicy(spec, compiler.variables, matchConditions, validations, annotations);
   }
 
-  /** Whether it has so many expressions that others should have their turn between them. */
+  /** True if the policy has so many expressions that the evaluation yields to the event loop. */
   get isLarge(): boolean {
     return this.#validations.length + this.#annotations.length > manyExpressions;
   }
 
-  /** Throws Suspended. */
+  /** Evaluates the policy. Throws Suspended. */
   validate(input: EvaluationInput): ValidateResult {
     const conditions = this.#matchConditions.match(input, this.#ignoresFailures);
     const failed = (error: Error): ValidateResult => ({ conditions, decisions: [this.#failed(error.message)], annotations: [] });
@@ -137,7 +137,7 @@ export class ValidatingPolicy {
     });
   }
 
-  /** The message of each validation; empty where its expression says nothing that can be used. */
+  /** Returns the message of each validation; empty if its messageExpression has no usable result. */
   #messages(input: EvaluationInput, budget: number): readonly string[] | OutOfBudget {
     const evaluation = new BudgetedEvaluation(activationOf(input, this.#variables), budget);
     try {

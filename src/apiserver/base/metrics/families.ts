@@ -2,28 +2,28 @@ import type { Metric, MetricObjectWithValues, MetricValue } from 'prom-client';
 
 export type FamilyType = 'counter' | 'gauge' | 'histogram' | 'summary';
 
-/** One combination of labels of a metric, with all that is told of it. */
+/** Values of one combination of labels of a metric. */
 export interface FamilySeries {
-  /** By their names, ascending. */
+  /** Labels, sorted by name. */
   readonly labels: readonly (readonly [name: string, value: string])[];
-  /** Of a histogram or a summary the sum of what was observed. */
+  /** Value; the sum of the observations for a histogram or summary. */
   readonly value: number;
-  /** Of a histogram or a summary: how much was observed. */
+  /** Number of observations of a histogram or summary. */
   readonly count: number;
-  /** Upper bounds of a histogram with what is up to each, or quantiles of a summary with their values; ascending. */
+  /** Cumulative counts by upper bound (histogram) or values by quantile (summary), in ascending order. */
   readonly parts: readonly (readonly [bound: number, value: number])[];
 }
 
-/** A metric as it was at one time. */
+/** Snapshot of a metric. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: FamilyType;
-  /** By the values of their labels, ascending. */
+  /** Series, sorted by label values. */
   readonly series: readonly FamilySeries[];
 }
 
-/** `metricName`: of the parts of a histogram or a summary, which prom-client's types do not know. */
+/** A collected value. `metricName` names the series of histograms and summaries; prom-client's types lack it. */
 export type CollectedValue = MetricValue<string> & { readonly metricName?: string };
 export type Collected = MetricObjectWithValues<CollectedValue>;
 
@@ -31,7 +31,7 @@ export function nameOf(metric: Metric): string {
   return (metric as unknown as { readonly name: string }).name;
 }
 
-/** The family that prom-client's values are of. */
+/** Converts the values of a prom-client metric. */
 export function familyOf({ name, help, type, values }: Collected): MetricFamily {
   const partLabel = String(type) === 'histogram' ? 'le' : String(type) === 'summary' ? 'quantile' : undefined;
   const series = new Map<string, { labels: FamilySeries['labels']; value: number; count: number; parts: [number, number][] }>();

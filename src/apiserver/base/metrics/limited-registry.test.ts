@@ -7,7 +7,7 @@ const lines = async (registry: LimitedRegistry, name: string): Promise<string[]>
 
 const verbs = new Map([['requests', new Map([['verb', new Set(['GET', 'LIST'])]])]]);
 
-test('values of a label that are not allowed are told as one', async () => {
+test('label values that are not allowed are merged into one', async () => {
   const registry = new LimitedRegistry({ disabled: new Set(), allowed: verbs });
   const counter = new Counter({ name: 'requests', help: 'x', labelNames: ['verb', 'code'], registers: [registry] });
   for (const verb of ['GET', 'BREW', 'WHEN']) counter.inc({ verb, code: '200' }, 2);
@@ -15,7 +15,7 @@ test('values of a label that are not allowed are told as one', async () => {
   expect(await lines(registry, 'cardinality_')).toEqual(['cardinality_enforcement_unexpected_categorizations_total 4']);
 });
 
-test('histograms are added up bucket by bucket', async () => {
+test('merged histograms are summed by bucket', async () => {
   const registry = new LimitedRegistry({ disabled: new Set(), allowed: verbs });
   const histogram = new Histogram({ name: 'requests', help: 'x', labelNames: ['verb'], buckets: [1], registers: [registry] });
   histogram.observe({ verb: 'BREW' }, 0.5);
@@ -28,14 +28,14 @@ test('histograms are added up bucket by bucket', async () => {
   ]);
 });
 
-test('a metric that is disabled is not shown, and may be counted all the same', async () => {
+test('a disabled metric is not exposed but can be counted', async () => {
   const registry = new LimitedRegistry({ disabled: new Set(['requests']), allowed: new Map() });
   new Counter({ name: 'requests', help: 'x', registers: [registry] }).inc();
   expect(await registry.metrics()).not.toContain('requests');
   expect(await lines(registry, 'disabled_metrics_total')).toEqual(['disabled_metrics_total 1']);
 });
 
-test('help begins with how stable a metric of upstream is; a metric without a series is not shown, and all come by their names', async () => {
+test('help starts with the stability of upstream metrics; metrics without series are omitted; metrics are sorted by name', async () => {
   const registry = new LimitedRegistry({ disabled: new Set(), allowed: new Map() });
   const help = 'x';
   const registers = [registry];
@@ -55,7 +55,7 @@ test('help begins with how stable a metric of upstream is; a metric without a se
   ]);
 });
 
-test('what has labels begins anew, and is not told before it counts again', async () => {
+test('metrics with labels restart at zero and are omitted until they count again', async () => {
   const registry = new LimitedRegistry({ disabled: new Set(), allowed: new Map() });
   const plain = new Counter({ name: 'plain', help: 'x', registers: [registry] });
   const counter = new Counter({ name: 'requests', help: 'x', labelNames: ['verb'], registers: [registry] });

@@ -5,9 +5,9 @@ import { stabilityOf } from './stability.ts';
 import { textOf } from './text-exposition.ts';
 
 export interface MetricLimits {
-  /** Whole names of metrics that nobody is to see. */
+  /** Full names of metrics that are not exposed. */
   readonly disabled: ReadonlySet<string>;
-  /** The values that a label may have, by metric and label: others are told as one, `unexpected`. */
+  /** Allowed label values by metric and label; other values are exposed as `unexpected`. */
   readonly allowed: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
@@ -17,16 +17,16 @@ const unexpected = 'unexpected';
 const stabilityForm = /\[([A-Z]+)\](?: \(Deprecated since ([\d.]+)\))?/;
 
 /**
- * A registry whose /metrics an administrator has limited. Metrics count as ever and are limited when somebody reads them, so
- * that requests pay nothing for it. Upstream: component-base/metrics/options.go.
+ * A metrics registry with administrator-defined limits. The limits apply when metrics are read, so counting has no additional cost.
+ * Upstream: component-base/metrics/options.go.
  */
 export class LimitedRegistry extends Registry {
   readonly #limits: MetricLimits;
-  /** How often a value that is not allowed was counted, by metric, as of the last time that it was read. */
+  /** Number of observations with disallowed label values by metric, as of the last read. */
   readonly #unexpected = new Map<string, number>();
   readonly #reset = new MetricReset();
 
-  /** `countsItself`: what is limited is a metric, too. */
+  /** `countsItself` is true if the registry exposes metrics about itself and its limits. */
   constructor(limits: MetricLimits, countsItself = true) {
     super();
     this.#limits = limits;
@@ -63,7 +63,7 @@ export class LimitedRegistry extends Registry {
     if (!this.#limits.disabled.has(nameOf(metric))) super.registerMetric(metric);
   }
 
-  /** What is shown, by name; a metric without a series is not. */
+  /** Returns the exposed metrics, sorted by name, without those that have no series. */
   async families(): Promise<MetricFamily[]> {
     const metrics = this.getMetricsAsArray() as unknown as Metric[];
     const all = await Promise.all(metrics.map(async (metric) => this.#reset.since(familyOf(await this.#limited(metric)))));
@@ -77,13 +77,13 @@ export class LimitedRegistry extends Registry {
     return textOf(await this.families());
   }
 
-  /** What is counted by labels begins at nothing anew. */
+  /** Resets metrics with labels to zero. */
   async startAnew(): Promise<void> {
     const metrics = this.getMetricsAsArray() as unknown as Metric[];
     this.#reset.from(await Promise.all(metrics.map(async (metric) => familyOf(await this.#limited(metric)))));
   }
 
-  /** What is shown of a metric. */
+  /** Returns a metric with its limits applied. */
   async #limited(metric: Metric): Promise<Collected> {
     const collected = (await metric.get()) as Collected;
     const allowed = this.#limits.allowed.get(collected.name);
@@ -94,7 +94,10 @@ export class LimitedRegistry extends Registry {
   }
 }
 
-/** Values that become one are added up. `changed`: how often one was counted that is not told by its label any more. */
+/**
+ * Replaces disallowed label values and sums the values that then have equal labels. `changed` is the number of observations whose
+ * label was replaced.
+ */
 function limitLabels({ values, name }: Collected, allowed: Allowed): { readonly values: CollectedValue[]; readonly changed: number } {
   const merged = new Map<string, CollectedValue>();
   let changed = 0;

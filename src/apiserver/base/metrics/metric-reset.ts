@@ -1,10 +1,10 @@
 import type { FamilySeries, MetricFamily } from './families.ts';
 
 /**
- * What `DELETE /metrics` leaves: counters and histograms with labels are told as of then. They go on counting; what they were is kept
- * here and taken off. Gauges are what they are, and metrics without labels stay. Upstream: component-base/metrics/registry.go (Reset).
+ * Resets metrics for `DELETE /metrics`. Counters and histograms with labels continue to count; their values at the reset are stored here
+ * and subtracted. Gauges and metrics without labels are not reset. Upstream: component-base/metrics/registry.go (Reset).
  *
- * counted 7, reset, counted 2 more: 9 - 7 = 2 is told; before it counts again, the series is not told at all.
+ * Example: count 7, reset, count 2 more: the exposed value is 9 - 7 = 2. A series is omitted until it counts again.
  */
 export class MetricReset {
   #before = new Map<string, FamilySeries>();

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 export type MetricLabels = Readonly<Record<string, string>>;
 
 export interface MetricOptions {
-  /** The whole name, as upstream's where upstream has it. */
+  /** Full name; upstream's if upstream has the metric. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
@@ -18,17 +18,17 @@ export interface HistogramMetric {
   observe(labels: MetricLabels, value: number): void;
 }
 
-/** Makes metrics that /metrics shows. One that is asked for again by its name is the one that is there. */
+/** Creates metrics that /metrics exposes. A repeated name returns the existing metric. */
 export interface Metrics {
   counter(options: MetricOptions): CounterMetric;
   gauge(options: MetricOptions): GaugeMetric;
-  /** `buckets`: upper bounds, ascending. */
+  /** Creates a histogram; `buckets` are upper bounds in ascending order. */
   histogram(options: MetricOptions & { readonly buckets: readonly number[] }): HistogramMetric;
 }
 
 export const Metrics = Symbol.for('kubenest.Metrics');
 
-/** Metrics in a registry of prom-client. */
+/** Metrics in a prom-client registry. */
 export class RegistryMetrics implements Metrics {
   constructor(readonly registry: Registry) {}
 

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { expect, it, vi } from 'vitest';
 import { registerProcessMetrics } from './process-metrics.ts';
 
-it('tells what the process holds when it is asked', async () => {
+it('reads process metrics on demand', async () => {
   const registry = new Registry();
   registerProcessMetrics(registry);
   const value = async (name: string): Promise<number> => {

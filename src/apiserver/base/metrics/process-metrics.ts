@@ -4,8 +4,8 @@ import { getHeapStatistics, type HeapInfo } from 'node:v8';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /**
- * What of the process upstream shows under these names (prometheus/client_golang's process collector), and, as upstream shows Go's heap and
- * goroutines, the engine's heap and what keeps its event loop alive, by the names that prom-client gives them. Read when somebody asks.
+ * Registers process metrics under upstream's names (prometheus/client_golang's process collector) and, corresponding to Go's heap
+ * and goroutines, V8's heap and active resources under prom-client's names. They are read on demand.
  */
 export function registerProcessMetrics(registry: Registry): void {
   const startSeconds = Math.round(Date.now() / 1000 - process.uptime());
@@ -68,8 +68,8 @@ export function registerProcessMetrics(registry: Registry): void {
 }
 
 /**
- * What dashboards show of Go's runtime, by what of this engine comes nearest: active resources for goroutines, the heap of V8 for Go's.
- * Upstream: prometheus/client_golang (collectors/go_collector.go).
+ * Registers the metrics that dashboards read of Go's runtime with the closest values of Node: active resources for goroutines, V8's
+ * heap for Go's. Upstream: prometheus/client_golang (collectors/go_collector.go).
  */
 function registerGoNames(registry: Registry, gauge: (name: string, help: string, read: () => number) => void): void {
   registry.registerMetric(
@@ -108,19 +108,19 @@ function threads(): number {
   return Number(/^Threads:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0);
 }
 
-/** Of Linux's own table of the process; -1: without a limit. */
+/** Returns the limit of open files from Linux's process table; -1: unlimited. */
 function maxOpenFiles(): number {
   const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return soft === undefined || soft === 'unlimited' ? -1 : Number(soft);
 }
 
-/** Without a limit: the largest number of 64 bits. */
+/** Returns the limit of the address space in bytes; 2^64 if unlimited. */
 function maxAddressSpace(): number {
   const [, soft] = /^Max address space\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return soft === undefined || soft === 'unlimited' ? 2 ** 64 : Number(soft);
 }
 
-/** Of all that the process sees of the network, of IP. Upstream: prometheus/procfs (proc_netstat.go). */
+/** Returns the IP traffic of the process's network namespace in bytes. Upstream: prometheus/procfs (proc_netstat.go). */
 function networkBytes(column: 'InOctets' | 'OutOctets'): number {
   const [names = '', values = ''] = readFileSync('/proc/self/net/netstat', 'utf8').match(/^IpExt: .*$/gm) ?? [];
   return Number(values.split(' ')[names.split(' ').indexOf(column)] ?? 0);

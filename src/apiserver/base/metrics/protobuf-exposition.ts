@@ -3,12 +3,12 @@ import { double, integer, nested, text, withLength } from '#apimachinery/runtime
 import type { FamilySeries, FamilyType, MetricFamily } from './families.ts';
 
 const types: Readonly<Record<FamilyType, number>> = { counter: 0, gauge: 1, summary: 2, histogram: 4 };
-/** Where a metric's message has what is told of each type. */
+/** Field number of the value by metric type. */
 const valueFields: Readonly<Record<FamilyType, number>> = { gauge: 2, counter: 3, summary: 4, histogram: 7 };
 
 /**
- * Messages io.prometheus.client.MetricFamily, each with its length before it, as scrapers ask for them that take native forms.
- * Upstream: prometheus/client_model/metrics.proto, prometheus/common/expfmt/encode.go.
+ * Encodes io.prometheus.client.MetricFamily messages, each with a length prefix, for scrapers that request protobuf. Upstream:
+ * prometheus/client_model/metrics.proto, prometheus/common/expfmt/encode.go.
  */
 export function protobufOf(families: readonly MetricFamily[]): Buffer {
   return Buffer.concat(families.flatMap((family) => withLength(familyMessage(family))));
@@ -23,7 +23,7 @@ function metricMessage({ labels, value, count, parts }: FamilySeries, type: Fami
   if (type === 'counter' || type === 'gauge') return [...pairs, nested(valueFields[type], [double(1, value)])];
   const inner = [integer(1, count), double(2, value)];
   for (const [bound, part] of parts) {
-    // The last bucket is the count, which Go's library leaves at that.
+    // The +Inf bucket is omitted, as in Go's library: it equals the count.
     if (type === 'summary') inner.push(nested(3, [double(1, bound), double(2, part)]));
     else if (Number.isFinite(bound)) inner.push(nested(3, [integer(1, part), double(2, bound)]));
   }

@@ -7,7 +7,7 @@ describe('QuantileWindow', () => {
     { name: 'the slowest tenth', quantile: 0.9, want: 0.9 },
     { name: 'the slowest hundredth', quantile: 0.99, want: 0.99 },
     { name: 'the fastest', quantile: 0, want: 0.001 },
-  ])('tells $name within its 5 %', ({ quantile, want }) => {
+  ])('returns $name within 5 %', ({ quantile, want }) => {
     const window = new QuantileWindow(60_000, 5, 0);
     for (let at = 1; at <= 1_000; at += 1) window.observe(at / 1_000, 0);
     expect(window.quantile(quantile, 0)).toBeGreaterThan(want * 0.95);
@@ -16,7 +16,7 @@ describe('QuantileWindow', () => {
     expect(window.sum).toBeCloseTo(500.5);
   });
 
-  it('forgets what is older than its window, age by age', () => {
+  it('drops observations older than the window, one sub-window at a time', () => {
     const window = new QuantileWindow(5_000, 5, 0);
     window.observe(10, 0);
     window.observe(1, 2_500);
@@ -26,7 +26,7 @@ describe('QuantileWindow', () => {
     expect(window.count).toBe(2);
   });
 
-  it.each([0, -1, Number.MIN_VALUE, 1e300])('takes %s as the nearest that it has', (value) => {
+  it.each([0, -1, Number.MIN_VALUE, 1e300])('counts %s in the nearest bucket', (value) => {
     const window = new QuantileWindow(1_000, 2, 0);
     window.observe(value, 0);
     expect(window.quantile(0.5, 0)).toBeGreaterThan(0);

@@ -1,24 +1,26 @@
-/** Each bucket is so much wider than the one before: quantiles are right to half of it. */
+/** Ratio of the widths of adjacent buckets; quantiles are accurate to half of it. */
 const growth = 1.05;
 const smallest = 1e-7;
 const perUnit = 1 / Math.log(growth);
 const bucketCount = 512;
 
 /**
- * Quantiles of what was observed lately, in fixed memory and without a search: counts by orders of magnitude, of several
- * ages of which the oldest is forgotten in turn. An observation costs a logarithm and an addition.
- *
- * Values from 0.1 µs to about two hours, when they are seconds; what is beyond counts as the nearest of these.
+ * Quantiles of recent observations in constant memory: exponential buckets in several sub-windows ("ages"), of which the oldest is
+ * cleared in rotation. An observation costs one logarithm and one addition. The buckets span 0.1 µs to about two hours for values
+ * in seconds; values outside count in the nearest bucket.
  */
 export class QuantileWindow {
   readonly #ages: Uint32Array[];
   readonly #ageMs: number;
-  /** When the current age began. */
+  /** Start time of the current sub-window. */
   #began: number;
   count = 0;
   sum = 0;
 
-  /** What is older than `windowMs` is forgotten in steps of a `ages`th of it. `now`: milliseconds of a monotonic clock. */
+  /**
+   * Observations older than `windowMs` are dropped, a sub-window of `windowMs / ages` at a time. `now` is in milliseconds of a
+   * monotonic clock.
+   */
   constructor(windowMs: number, ages: number, now: number) {
     this.#ages = Array.from({ length: ages }, () => new Uint32Array(bucketCount));
     this.#ageMs = windowMs / ages;
@@ -34,7 +36,7 @@ export class QuantileWindow {
     counts[at] = (counts[at] as number) + 1;
   }
 
-  /** The value below which the fraction `quantile` of the window's observations is; NaN without any. */
+  /** Returns the value below which the fraction `quantile` of the window's observations lies; NaN without observations. */
   quantile(quantile: number, now: number): number {
     if (now - this.#began >= this.#ageMs) this.#turn(now);
     const counts = new Float64Array(bucketCount);

@@ -1,10 +1,10 @@
 import { Histogram } from 'prom-client';
 
-/** The observations of one combination of labels: plain numbers, so that the hot path adds to them at next to no cost. */
+/** Observations of one combination of labels, as plain numbers so that the hot path can add to them cheaply. */
 export interface Series {
   count: number;
   sum: number;
-  /** How many fell into each bucket; the last is beyond all. */
+  /** Number of observations in each bucket (not cumulative); the last one is above all bounds. */
   readonly buckets: number[];
   readonly labels: Record<string, string>;
 }
@@ -21,7 +21,7 @@ export function observe(series: Series, bounds: readonly number[], value: number
   series.buckets[at] = (series.buckets[at] as number) + 1;
 }
 
-/** prom-client has no histogram that takes finished buckets: this one renders those of the series. */
+/** A histogram rendered from existing series. prom-client's Histogram cannot be filled from buckets. */
 export class SeriesHistogram extends Histogram {
   constructor(
     readonly metricName: string,
@@ -33,7 +33,7 @@ export class SeriesHistogram extends Histogram {
     super({ name: metricName, help, labelNames: [...labelNames], buckets: [...bounds], registers: [] });
   }
 
-  /** What the registry writes as text; prom-client's types do not know it. */
+  /** Returns the values that the registry renders as text; prom-client's types lack the method. */
   getForPromString(): ReturnType<Histogram['get']> {
     return this.get();
   }

@@ -1,13 +1,13 @@
 import { Summary } from 'prom-client';
 import type { QuantileWindow } from './quantile-window.ts';
 
-/** The observations of one combination of labels. */
+/** Observations of one combination of labels. */
 export interface SummarySeries {
   readonly window: QuantileWindow;
   readonly labels: Record<string, string>;
 }
 
-/** A summary whose quantiles are those of windows: prom-client's own sorts what it observes, on the way of every request. */
+/** A summary with quantiles of time windows. prom-client's Summary sorts observations on the request path. */
 export class SeriesSummary extends Summary {
   constructor(
     readonly metricName: string,

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 let prefixes: ReadonlyMap<string, string> | undefined;
 
 /**
- * What stands before the help of a metric of upstream's: `[STABLE] `, `[ALPHA] (Deprecated since 1.30.0) `. Nothing for others, which
- * promise nothing, and for those of the process. Read when somebody asks for metrics first.
+ * Returns the stability prefix of an upstream metric's help: `[STABLE] `, `[ALPHA] (Deprecated since 1.30.0) `. Empty for own
+ * metrics and for process metrics. The table is read on first use.
  */
 export function stabilityOf(name: string): string {
   prefixes ??= new Map(

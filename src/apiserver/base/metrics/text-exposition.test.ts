@@ -19,7 +19,7 @@ test.each([
   { value: 1e100, want: '1e+100' },
   { value: Number.POSITIVE_INFINITY, want: '+Inf' },
   { value: Number.NaN, want: 'NaN' },
-])('$value is written as Go has it', ({ value, want }) => {
+])('$value is formatted like Go', ({ value, want }) => {
   expect(goNumber(value)).toBe(want);
 });
 
@@ -30,7 +30,7 @@ const histogram = {
   series: [{ labels: [['a', 'b"\\\n']], value: 2.5, count: 300, parts: [[1, 2]] }],
 } as const;
 
-test('labels are escaped, and a histogram has its last bucket', () => {
+test('labels are escaped, and a histogram has a +Inf bucket', () => {
   expect(textOf([histogram])).toBe(
     [
       '# HELP h of \\\\ two\\nlines',
@@ -44,7 +44,7 @@ test('labels are escaped, and a histogram has its last bucket', () => {
   );
 });
 
-test('messages have their length before them', () => {
+test('messages have a length prefix', () => {
   const double = (value: number): string => {
     const bytes = Buffer.alloc(8);
     bytes.writeDoubleLE(value);

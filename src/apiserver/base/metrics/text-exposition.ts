@@ -1,8 +1,8 @@
 import type { FamilySeries, MetricFamily } from './families.ts';
 
 /**
- * The text format 0.0.4, as Prometheus' library for Go writes it: labels by their names, numbers as Go has them.
- * Upstream: prometheus/common/expfmt/text_create.go.
+ * Encodes the text format 0.0.4 as Prometheus' Go library does: labels sorted by name, numbers in Go's format. Upstream:
+ * prometheus/common/expfmt/text_create.go.
  */
 export function textOf(families: readonly MetricFamily[]): string {
   const lines: string[] = [];
@@ -26,7 +26,7 @@ export function textOf(families: readonly MetricFamily[]): string {
   return lines.length > 0 ? `${lines.join('\n')}\n` : '';
 }
 
-/** A histogram always tells its last bucket. */
+/** Returns the parts, for a histogram with its +Inf bucket. */
 function partsOf({ parts, count }: FamilySeries, isHistogram: boolean): FamilySeries['parts'] {
   return isHistogram && parts.at(-1)?.[0] !== Number.POSITIVE_INFINITY ? [...parts, [Number.POSITIVE_INFINITY, count]] : parts;
 }
@@ -35,10 +35,10 @@ function escapeValue(value: string): string {
   return value.replace(/[\\\n"]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
 }
 
-/** From this power of ten on, Go's shortest form has an exponent. */
+/** Power of ten from which Go's shortest form has an exponent. */
 const shortestPrecision = 6;
 
-/** strconv.FormatFloat(value, 'g', -1, 64): `2.592e+06`, `5e-07`, `+Inf`. */
+/** Formats a number like strconv.FormatFloat(value, 'g', -1, 64): `2.592e+06`, `5e-07`, `+Inf`. */
 export function goNumber(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';

@@ -244,7 +244,7 @@ const functions: readonly FunctionDeclaration[] = [
   ),
 ];
 
-/** Functions that add selectors to an authorization check. Upstream: AuthzSelectors. */
+/** Functions that add selectors to a resource check. Upstream: AuthzSelectors. */
 export const authzSelectorsLibrary: Library = { functions: [refining('fieldSelector'), refining('labelSelector')] };
 
 export const authzLibrary: Library = { functions, types: [authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType] };

@@ -22,7 +22,7 @@ const names = (registry: DiscoveryRegistry) =>
   );
 
 describe('DiscoveryRegistry', () => {
-  it('orders groups by priority and name, versions by priority and kube-aware', () => {
+  it('orders groups by priority and name, versions by priority and kube-aware order', () => {
     const registry = new DiscoveryRegistry();
     registry.set('a', [
       group('b.io', 100, { v1: 1, v2: 1, v1beta1: 9 }),
@@ -33,7 +33,7 @@ describe('DiscoveryRegistry', () => {
     expect(names(registry)).toEqual(['z.io: v1', 'a.io: v1', 'b.io: v1beta1 v2 v1']);
   });
 
-  it('merges the versions that several sources bring, the first source first', () => {
+  it('merges the versions of several sources in the order of the sources', () => {
     const registry = new DiscoveryRegistry();
     registry.set('built-in', [group('a.io', 10, { v1: 5 })]);
     registry.set('custom', [group('a.io', 900, { v1: 1, v2: 1 }, { custom: true }), group('b.io', 500, { v1: 1 })]);
@@ -43,7 +43,7 @@ describe('DiscoveryRegistry', () => {
     expect(registry.group('b.io')).toBeUndefined();
   });
 
-  it('gives custom resources their group and version in the aggregated form, and changes the ETag', () => {
+  it('includes group and version of custom resources in the aggregated form, and changes the ETag', () => {
     const registry = new DiscoveryRegistry();
     registry.set('built-in', [group('a.io', 10, { v1: 5 })]);
     const before = registry.aggregated('apis');
@@ -60,7 +60,7 @@ describe('DiscoveryRegistry', () => {
     ]);
   });
 
-  it('shows what another server answers for, without a resource list of its own', () => {
+  it('lists versions of another server without serving their resource lists', () => {
     const registry = new DiscoveryRegistry();
     const remote = { version: 'v1', freshness: 'Stale' as const };
     registry.set('aggregated', [group('r.io', 10, { v1: 1 }, { resources: [], remote: new Map([['v1', remote]]) })]);
@@ -68,7 +68,7 @@ describe('DiscoveryRegistry', () => {
     expect(registry.resources('r.io', 'v1')).toBeUndefined();
   });
 
-  it('answers /api with the address', () => {
+  it('responds to /api with the server address', () => {
     const registry = new DiscoveryRegistry();
     expect(registry.legacyVersions('10.0.0.1:6443')).toBeUndefined();
     registry.set('built-in', [group('', 10, { v1: 5 })]);
@@ -78,7 +78,7 @@ describe('DiscoveryRegistry', () => {
   });
 });
 
-it('compareKubeAwareVersions orders as upstream', () => {
+it('compareKubeAwareVersions orders versions like upstream', () => {
   const want = ['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'foo1', 'foo10'];
   expect([...want].sort().sort(compareKubeAwareVersions)).toEqual(want);
 });

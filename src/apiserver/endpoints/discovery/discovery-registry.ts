@@ -9,7 +9,7 @@ interface GroupVersionKindJson {
   kind: string;
 }
 
-/** One resource in a group version's list. Upstream: metav1.APIResource. */
+/** A resource of a group version's list. Upstream: metav1.APIResource. */
 export interface ApiResource {
   name: string;
   singularName: string;
@@ -46,23 +46,23 @@ export interface ApiVersionDiscovery {
   freshness: 'Current' | 'Stale';
 }
 
-/** A group as discovery shows it. `ApiGroup` is one; aggregated servers bring theirs as they fetched it. */
+/** A group in discovery. `ApiGroup` is one; aggregated servers add theirs as fetched. */
 export interface DiscoverableGroup extends Pick<ApiGroup, 'group' | 'versions' | 'groupPriorityMinimum'> {
   readonly resources?: readonly ResourceDefinition[];
-  /** Custom resources name their group and version in the aggregated form, built-in ones leave both empty. */
+  /** True for custom resources, which include group and version in the aggregated form; built-in ones leave both empty. */
   readonly custom?: boolean;
-  /** Versions that another server answers for: their aggregated form, by version. */
+  /** Aggregated form of versions that another server serves, by version. */
   readonly remote?: ReadonlyMap<string, ApiVersionDiscovery>;
 }
 
-/** An answer that is ready to be sent. */
+/** A discovery document ready to be sent. */
 export interface DiscoveryDocument {
   /** The object, for encodings other than JSON. */
   readonly value: object;
-  /** Its type in the schema tables. */
+  /** Type of the object in the schema tables. */
   readonly schema: string;
   readonly json: Buffer;
-  /** Of the aggregated form, the ETag without its quotes. */
+  /** ETag of the aggregated form, without quotes. */
   readonly etag?: string;
 }
 
@@ -78,9 +78,9 @@ interface MergedGroup {
 }
 
 /**
- * What the server has, in all forms that clients ask for. Each source (the built-in APIs, custom resources, aggregated
- * servers) sets its groups as a whole; where two bring the same version, the one that was set first wins. Documents are made
- * when they are first asked for and kept until a source changes.
+ * Discovery documents of the server in all requested forms. Each source (built-in APIs, custom resources, aggregated servers) sets
+ * all of its groups at once; if several have the same version, the source that was set first takes precedence. Documents are built
+ * on first use and cached until a source changes.
  */
 export class DiscoveryRegistry {
   readonly #sources = new Map<string, readonly DiscoverableGroup[]>();
@@ -94,7 +94,10 @@ export class DiscoveryRegistry {
     this.#documents.clear();
   }
 
-  /** `/api`. `serverAddress` is host:port as clients of any network reach the server. Made anew each time: anyone can name any host. */
+  /**
+   * Returns `/api`. `serverAddress` is the host:port at which clients of any network reach the server. Not cached, because clients
+   * choose the host.
+   */
   legacyVersions(serverAddress: string): DiscoveryDocument | undefined {
     const core = this.#groups().get('');
     return (
@@ -107,7 +110,7 @@ export class DiscoveryRegistry {
     );
   }
 
-  /** `/apis` */
+  /** Returns `/apis`. */
   groupList(): DiscoveryDocument {
     return this.#document('/apis', 'meta_v1.APIGroupList', () => ({
       kind: 'APIGroupList',
@@ -116,7 +119,7 @@ export class DiscoveryRegistry {
     }))!;
   }
 
-  /** `/apis/<group>`; undefined if there is no such group. */
+  /** Returns `/apis/<group>`; undefined for an unknown group. */
   group(group: string): DiscoveryDocument | undefined {
     return this.#document(`/apis/${group}`, 'meta_v1.APIGroup', () => {
       const merged = group === '' ? undefined : this.#groups().get(group);
@@ -124,14 +127,14 @@ export class DiscoveryRegistry {
     });
   }
 
-  /** `/api/v1`, `/apis/<group>/<version>`; undefined if there is none, or if another server answers for it. */
+  /** Returns `/api/v1` or `/apis/<group>/<version>`; undefined if it is unknown or served by another server. */
   resources(group: string, version: string): DiscoveryDocument | undefined {
     return this.#document(`/apis/${group}/${version}/`, 'meta_v1.APIResourceList', () => {
       const found = this.#version(group, version);
       if (!found || found.source.remote?.has(version)) return undefined;
       return {
         kind: 'APIResourceList',
-        // The core group's list comes without it.
+        // Upstream's list of the core group has no apiVersion.
         ...(group === '' ? {} : { apiVersion: 'v1' }),
         groupVersion: group === '' ? version : `${group}/${version}`,
         resources: resourcesOf(found).flatMap(apiResources),
@@ -139,12 +142,12 @@ export class DiscoveryRegistry {
     });
   }
 
-  /** Whether clients defined the version. */
+  /** True if the version consists of custom resources. */
   isCustom(group: string, version: string): boolean {
     return this.#version(group, version)?.source.custom === true;
   }
 
-  /** Whether the server has versions of the group that are neither clients' nor other servers'. */
+  /** True if the server has versions of the group that are neither custom nor served by other servers. */
   isOwn(group: string): boolean {
     return (
       this.#groups()
@@ -153,7 +156,7 @@ export class DiscoveryRegistry {
     );
   }
 
-  /** Where all of this is to be had. */
+  /** Returns the paths of all documents. */
   paths(): string[] {
     return [...this.#groups().values()].flatMap(({ group, versions }) => {
       const root = group === '' ? '/api' : `/apis/${group}`;
@@ -167,7 +170,7 @@ export class DiscoveryRegistry {
       ?.versions.find((candidate) => candidate.version === version);
   }
 
-  /** `/api` and `/apis` as one APIGroupDiscoveryList of apidiscovery.k8s.io/v2. */
+  /** Returns `/api` or `/apis` as an APIGroupDiscoveryList of apidiscovery.k8s.io/v2. */
   aggregated(root: 'api' | 'apis'): DiscoveryDocument {
     return this.#document(
       `/${root} aggregated`,
@@ -190,14 +193,14 @@ export class DiscoveryRegistry {
   #document(key: string, schema: string, build: () => object | undefined, withETag = false): DiscoveryDocument | undefined {
     if (!this.#documents.has(key)) {
       const value = build();
-      // What is not there is not kept: anyone can ask for any name.
+      // Missing documents are not cached, because clients can request any name.
       if (!value) return undefined;
       this.#documents.set(key, { ...documentOf(schema, value), ...(withETag ? { etag: etagOf(value) } : {}) });
     }
     return this.#documents.get(key);
   }
 
-  /** All groups in the order of discovery: priority, then name; versions by priority, then as kube-aware versions. */
+  /** Returns all groups in the order of discovery: by priority, then name; versions by priority, then in kube-aware order. */
   #groups(): ReadonlyMap<string, MergedGroup> {
     if (this.#merged) return this.#merged;
     const versions = new Map<string, Map<string, MergedVersion>>();
@@ -231,7 +234,7 @@ function documentOf(schema: string, value: object): DiscoveryDocument {
   return { value, schema, json: Buffer.from(`${JSON.stringify(value)}\n`) };
 }
 
-/** The hash of the list without its kind, as upstream makes it. */
+/** Returns the ETag: the hash of the list without its kind, as upstream computes it. */
 function etagOf(list: object): string {
   const { kind: _, apiVersion: __, ...content } = list as Record<string, unknown>;
   return createHash('sha512').update(JSON.stringify(content)).digest('hex').toUpperCase();
@@ -252,12 +255,15 @@ function kindOf(resource: ResourceDefinition, name: string): GroupVersionKindJso
   return { group: subresource.groupVersion?.group ?? '', version: subresource.groupVersion?.version ?? '', kind: subresource.kind };
 }
 
-/** By name; of custom resources as their definition has them: upstream's lists begin with the status there. */
+/**
+ * Returns the names of subresources, sorted; those of custom resources in the order of their definition: upstream lists the status
+ * first.
+ */
 function subresourceNames({ subresources, custom }: ResourceDefinition): string[] {
   return custom ? Object.keys(subresources) : Object.keys(subresources).sort();
 }
 
-/** The resource, and each of its subresources as `pods/status`. */
+/** Returns the resource and its subresources, such as `pods/status`. */
 function apiResources(resource: ResourceDefinition): ApiResource[] {
   const { namespaced } = resource;
   return [

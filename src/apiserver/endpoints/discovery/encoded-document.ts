@@ -5,10 +5,10 @@ import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
 import type { MediaType } from '#apiserver/request/media-type';
 import type { DiscoveryDocument } from './discovery-registry.ts';
 
-/** As long as a document is the present one, its other forms are made once. */
+/** Encodings of each document, cached for its lifetime. */
 const forms = new WeakMap<DiscoveryDocument, Map<MediaType, Buffer>>();
 
-/** A document in a media type other than CBOR. */
+/** Returns a document in a media type other than CBOR. */
 export function encodedDocument(document: DiscoveryDocument, mediaType: MediaType): Buffer {
   if (mediaType === 'application/json') return document.json;
   let made = forms.get(document);

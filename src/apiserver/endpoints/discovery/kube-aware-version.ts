@@ -1,14 +1,14 @@
 const levels = ['alpha', 'beta', ''];
 
-/** `v2beta3` is [2, 1, 3]: the major version, how stable it is, and the number after that; undefined for other texts. */
+/** Parses `v2beta3` to [2, 1, 3]: major version, stability, and the number after it; undefined for other texts. */
 function parse(version: string): readonly [number, number, number] | undefined {
   const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version);
   return match ? [Number(match[1]), levels.indexOf(match[2] ?? ''), Number(match[3] ?? 0)] : undefined;
 }
 
 /**
- * Orders versions of a group from the most to the least wanted: `v10, v2, v1, v11beta2, v10beta3, v3beta1, v12alpha1`, then
- * others by name. Negative if `a` comes first. Upstream: apimachinery/pkg/version/helpers.go, CompareKubeAwareVersionStrings.
+ * Compares versions of a group in descending preference: `v10, v2, v1, v11beta2, v10beta3, v3beta1, v12alpha1`, then others by
+ * name. Negative if `a` is preferred. Upstream: apimachinery/pkg/version/helpers.go, CompareKubeAwareVersionStrings.
  */
 export function compareKubeAwareVersions(a: string, b: string): number {
   if (a === b) return 0;

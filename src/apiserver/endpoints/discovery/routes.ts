@@ -14,12 +14,12 @@ const restrictions: EndpointRestrictions = {
     group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType !== 'application/cbor',
 };
 
-/** Only aggregated documents are counted. Upstream: endpoints/discovery/aggregated/handler.go. */
+/** Metric labels of aggregated documents; others are not counted. Upstream: endpoints/discovery/aggregated/handler.go. */
 const measured = { api: measuredPath('api', 'apiserver'), apis: measuredPath('apis', 'apiserver') };
 
 /**
- * /api, /apis, and below them the groups and their versions. Aggregated where the client asks for it. `hasCbor`: the lists of built-in resources come in
- * CBOR, too.
+ * Installs /api, /apis, and the paths of groups and versions below, aggregated if the client requests it. `hasCbor` is true if
+ * lists of built-in resources are also served as CBOR.
  */
 export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, notFound: Handler, hasCbor: boolean): void {
   const ofBuiltIn = hasCbor ? withCbor(restrictions) : restrictions;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Filter } from '#apiserver/request/request-context';
 
-/** Gives the request its Audit-Id: the client's own if it sent one (64 bytes at most), else a new one. Upstream: endpoints/filters/audit_init.go. */
+/** Sets the Audit-Id of a request: the client's, of at most 64 bytes, or a new one. Upstream: endpoints/filters/audit_init.go. */
 export const withAuditId: Filter = (next) => (context) => {
   const sent = context.header('audit-id');
   context.auditId = sent ? sent.slice(0, 64) : randomUUID();

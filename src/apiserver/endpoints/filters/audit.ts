@@ -6,12 +6,12 @@ import { respondError } from '#apiserver/endpoints/handlers/responses';
 import { ClientGoneError } from '#apiserver/request/exchange';
 import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
 
-/** What audits requests: without it nothing is noted of any. */
+/** Audits requests. */
 export interface Auditing extends AuditOutlet {
   readonly policy: PolicyEvaluator;
 }
 
-/** From here on filters can note annotations. Upstream: endpoints/filters/audit_init.go. */
+/** Enables audit annotations for subsequent filters. Upstream: endpoints/filters/audit_init.go. */
 export function withAuditAnnotations(auditing: Auditing | undefined): Filter {
   if (!auditing) return (next) => next;
   return (next) => (context) => {
@@ -20,7 +20,10 @@ export function withAuditAnnotations(auditing: Auditing | undefined): Filter {
   };
 }
 
-/** Makes the events of a request as the policy asks for them. A request whose first event cannot be stored is refused. Upstream: endpoints/filters/audit.go. */
+/**
+ * Creates the audit events of a request according to the policy. Rejects a request whose first event cannot be stored. Upstream:
+ * endpoints/filters/audit.go.
+ */
 export function withAudit(auditing: Auditing | undefined): Filter {
   if (!auditing) return (next) => next;
   const { policy, metrics } = auditing;
@@ -42,7 +45,10 @@ export function withAudit(auditing: Auditing | undefined): Filter {
   };
 }
 
-/** The rest of the chain; what it throws is a panic. An answer in pieces is complete when it has left, a request without any when it is over. */
+/**
+ * Runs the rest of the chain; an error counts as a panic. The audit completes when a streamed response is closed, or when a request
+ * without a response is over.
+ */
 function observed(next: Handler, context: RequestContext, audit: RequestAudit): void | Promise<void> {
   const completeOnceClosed = (): void => {
     if (!audit.isDone) context.exchange.onClose(() => audit.completed());
@@ -62,7 +68,7 @@ function observed(next: Handler, context: RequestContext, audit: RequestAudit): 
   }
 }
 
-/** One event for a request of somebody whom nobody knows. Upstream: endpoints/filters/authn_audit.go. */
+/** Audits a request that failed authentication with one event. Upstream: endpoints/filters/authn_audit.go. */
 export function auditFailedAuthentication(auditing: Auditing | undefined, context: RequestContext): void {
   if (!auditing) return;
   const attributes = { ...context.info, user: undefined };

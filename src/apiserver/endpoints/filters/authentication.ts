@@ -6,7 +6,10 @@ import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, Handler, RequestContext } from '#apiserver/request/request-context';
 import type { AccessMetrics } from '#apiserver/endpoints/metrics/access-metrics';
 
-/** Puts the AuthenticationGuard into the chain; whoever it does not know gets 401 and no reason. Upstream: endpoints/filters/authentication.go. */
+/**
+ * Runs the AuthenticationGuard in the chain. An unauthenticated client receives 401 without a reason. Upstream:
+ * endpoints/filters/authentication.go.
+ */
 export function withAuthentication(
   guard: Pick<AuthenticationGuard, 'authenticate'>,
   onFailure: (context: RequestContext, error: unknown) => void,
@@ -45,7 +48,7 @@ export function withAuthentication(
   };
 }
 
-/** Strangers may not keep a multiplexed connection: each of their requests ends it (CVE-2023-44487). */
+/** Closes an HTTP/2 connection after a request of an unauthenticated client, which must not use multiplexing (CVE-2023-44487). */
 function closeOverHttp2({ exchange }: RequestContext): void {
   if (exchange.protocol === 'HTTP/2.0') exchange.closeConnectionAfter();
 }

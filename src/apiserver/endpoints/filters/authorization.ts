@@ -7,7 +7,10 @@ import type { RequestTraces } from '#apiserver/tracing/request-traces';
 
 const results = { Deny: 'denied', NoOpinion: 'no-opinion' } as const;
 
-/** Puts the AuthorizationGuard into the chain; of a request that is traced, it finds out before who may see that. Upstream: endpoints/filters/authorization.go. */
+/**
+ * Runs the AuthorizationGuard in the chain. For a traced request, it first determines whether the user may read traces. Upstream:
+ * endpoints/filters/authorization.go.
+ */
 export function withAuthorization(
   guard: Pick<AuthorizationGuard, 'authorize' | 'authorizer'>,
   traces: RequestTraces,

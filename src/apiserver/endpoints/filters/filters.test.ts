@@ -39,7 +39,7 @@ function request(url = '/api/v1/pods', headers: Record<string, string> = {}, met
   return { context, exchange, answer: () => exchange.response };
 }
 
-/** A request that is audited, and what the backend was handed of it, piece by piece. */
+/** Returns an audited request and the batches of events that the backend received. */
 function auditedRequest(
   handler: Handler,
   {
@@ -62,7 +62,7 @@ function auditedRequest(
 const ok: Handler = (context) => respondBytes(context, 200, 'text/plain', Buffer.from('ok'));
 
 describe('filters', () => {
-  it("AuditID takes the client's id, or makes one", async () => {
+  it("AuditID uses the client's ID or creates one", async () => {
     const named = request('/api', { 'audit-id': 'mine' });
     void withAuditId(ok)(named.context);
     expect((await named.answer()).headers.get('audit-id')).toBe('mine');
@@ -79,7 +79,7 @@ describe('filters', () => {
       },
     ],
     ['rejected', () => Promise.reject(new TypeError('bug'))],
-  ])('Audit notes what was %s as a panic, and lets it go on', async (_, handler) => {
+  ])('Audit records a %s error as a panic and propagates it', async (_, handler) => {
     const { context, events, audited } = auditedRequest(handler);
     await expect((async () => audited(context))()).rejects.toThrow('bug');
     expect(events.flat().map(({ stage, responseStatus }) => [stage, responseStatus?.['message']])).toEqual([
@@ -95,23 +95,23 @@ describe('filters', () => {
     await ok(context);
   };
   it.each<{ name: string; handler: Handler; method?: string; url?: string; awaitsFirst?: boolean; atOnce: string[][]; atEnd: string[][] }>([
-    { name: 'a read that is answered at once: one piece of work', handler: ok, atOnce: [both], atEnd: [both] },
-    { name: 'a read that takes its time', handler: later, atOnce: [received], atEnd: [received, ['ResponseComplete']] },
+    { name: 'both events of a synchronous read in one batch', handler: ok, atOnce: [both], atEnd: [both] },
+    { name: 'the events of an asynchronous read separately', handler: later, atOnce: [received], atEnd: [received, ['ResponseComplete']] },
     {
-      name: 'a write, before anything is done',
+      name: 'the first event of a write before its execution',
       handler: ok,
       method: 'POST',
       atOnce: [received, ['ResponseComplete']],
       atEnd: [received, ['ResponseComplete']],
     },
     {
-      name: 'a read that may be refused for its event',
+      name: 'the first event of a read that depends on its storage',
       handler: ok,
       awaitsFirst: true,
       atOnce: [received, ['ResponseComplete']],
       atEnd: [received, ['ResponseComplete']],
     },
-    { name: 'a read without an answer', handler: () => {}, atOnce: [received], atEnd: [received] },
+    { name: 'the first event of a read without a response', handler: () => {}, atOnce: [received], atEnd: [received] },
   ])('Audit hands over $name', async ({ handler, method, awaitsFirst, atOnce, atEnd }) => {
     const { context, events, audited } = auditedRequest(withPanicRecovery(() => {})(handler), { method, awaitsFirst });
     const stages = (): string[][] => events.map((some) => some.map(({ stage }) => stage));
@@ -121,7 +121,7 @@ describe('filters', () => {
     expect(stages()).toEqual(atEnd);
   });
 
-  it('Audit hands both events over before the answer is sent', () => {
+  it('Audit hands over both events before the response is sent', () => {
     const { context, events, audited } = auditedRequest(ok);
     const { send } = context.exchange;
     let before = -1;
@@ -136,7 +136,7 @@ describe('filters', () => {
   it.each<[string, () => Promise<void>]>([
     ['fails', () => Promise.reject(new TypeError('bug'))],
     ['is refused', () => Promise.reject(newForbidden({ group: '', resource: 'pods' }, 'a', 'late'))],
-  ])('an answer that waits for its events is the one that is sent and noted, when what comes after it %s', async (_, after) => {
+  ])('a response that waits for its events is sent and recorded if later work %s', async (_, after) => {
     const { context, events, audited, answer } = auditedRequest(
       async (asked) => {
         await ok(asked);
@@ -154,14 +154,14 @@ describe('filters', () => {
 
   it.each([
     { name: 'a write of a pending resource', method: 'POST', url: '/apis/apps/v1/namespaces/a/deployments', want: 503 },
-    { name: 'a read of it', method: 'GET', url: '/apis/apps/v1/deployments', want: 200 },
-    { name: 'a write of another one', method: 'POST', url: '/api/v1/namespaces/a/pods', want: 200 },
-    { name: 'a post of no resource', method: 'POST', url: '/version', want: 200 },
+    { name: 'a read of a pending resource', method: 'GET', url: '/apis/apps/v1/deployments', want: 200 },
+    { name: 'a write of another resource', method: 'POST', url: '/api/v1/namespaces/a/pods', want: 200 },
+    { name: 'a POST of a non-resource path', method: 'POST', url: '/version', want: 200 },
     { name: 'a StorageVersion', method: 'POST', url: '/apis/internal.apiserver.k8s.io/v1alpha1/storageversions', want: 200 },
-    { name: 'a lease of the system', method: 'PUT', url: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/a', want: 200 },
-    { name: 'a lease of somebody', method: 'PUT', url: '/apis/coordination.k8s.io/v1/namespaces/a/leases/a', want: 503 },
-    { name: 'any write once all is written', method: 'POST', url: '/apis/apps/v1/namespaces/a/deployments', completed: true, want: 200 },
-  ])('StorageVersionPrecondition answers $name with $want', async ({ method, url, completed = false, want }) => {
+    { name: 'a lease in kube-system', method: 'PUT', url: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/a', want: 200 },
+    { name: 'a lease in another namespace', method: 'PUT', url: '/apis/coordination.k8s.io/v1/namespaces/a/leases/a', want: 503 },
+    { name: 'any write after completion', method: 'POST', url: '/apis/apps/v1/namespaces/a/deployments', completed: true, want: 200 },
+  ])('StorageVersionPrecondition responds to $name with $want', async ({ method, url, completed = false, want }) => {
     const barrier = { completed, isPending: ({ resource }: { resource: string }) => resource !== 'pods', lastError: () => undefined };
     const { context, answer } = request(url, {}, method);
     void withStorageVersionPrecondition(barrier)(ok)(context);
@@ -194,7 +194,7 @@ describe('filters', () => {
       },
     ],
     ['rejected', () => Promise.reject(new TypeError('bug'))],
-  ])('PanicRecovery answers what was %s with 500 and goes on', async (_, handler) => {
+  ])('PanicRecovery responds to a %s error with 500 and continues', async (_, handler) => {
     const seen: unknown[] = [];
     const { context, answer } = request();
     await withPanicRecovery((error) => seen.push(error))(handler)(context);
@@ -206,7 +206,7 @@ describe('filters', () => {
     expect(seen).toEqual([new TypeError('bug')]);
   });
 
-  it('CORS answers a preflight of a known origin, and tells others nothing', async () => {
+  it('CORS responds to preflights of allowed origins only', async () => {
     const filter = withCORS([compileOrigin('^https://example\\.com$')]);
     const known = request('/api', { origin: 'https://example.com' }, 'OPTIONS');
     void filter(ok)(known.context);
@@ -217,7 +217,7 @@ describe('filters', () => {
     expect((await other.answer()).headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('MaxInFlight refuses what is beyond, but never system:masters', async () => {
+  it('MaxInFlight rejects requests above the limit, except of system:masters', async () => {
     let finish = (): void => {};
     const slow: Handler = () =>
       new Promise<void>((resolve) => {
@@ -240,7 +240,7 @@ describe('filters', () => {
     expect(pending).toBeInstanceOf(Promise);
   });
 
-  it('RequestDeadline reads ?timeout=, capped, and refuses what is none', async () => {
+  it('RequestDeadline applies ?timeout= with a maximum and rejects malformed values', async () => {
     const filter = withRequestDeadline(60_000);
     const { context } = request('/api/v1/pods?timeout=2s');
     void filter(() => {})(context);
@@ -253,13 +253,13 @@ describe('filters', () => {
     });
   });
 
-  it('TimeoutForNonLongRunning answers 504 when the deadline passes', async () => {
+  it('TimeoutForNonLongRunning responds with 504 at the deadline', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
     try {
       const { context, answer } = request();
       context.deadline = performance.now() + 10;
       void withTimeoutForNonLongRunning()(() => sleep(5_000, undefined, { ref: false }))(context);
-      // Not when all are looked at, four times a second.
+      // The shared timer runs only four times a second.
       await vi.advanceTimersByTimeAsync(20);
       expect(await (await answer()).json()).toMatchObject({ code: 504, reason: 'Timeout' });
     } finally {
@@ -267,7 +267,7 @@ describe('filters', () => {
     }
   });
 
-  it('RetryAfter sends requests elsewhere during a shutdown, but not health checks', async () => {
+  it('RetryAfter rejects requests during a shutdown, except health checks', async () => {
     const filter = withRetryAfter({ fired: true });
     const { context, answer } = request();
     void filter(ok)(context);
@@ -277,7 +277,7 @@ describe('filters', () => {
     expect((await health.answer()).status).toBe(200);
   });
 
-  it('ProbabilisticGoaway leaves HTTP/1.1 alone', () => {
+  it('ProbabilisticGoaway does not affect HTTP/1.1', () => {
     const { context } = request();
     let closed = false;
     context.exchange.closeConnectionAfter = () => {
@@ -287,7 +287,7 @@ describe('filters', () => {
     expect(closed).toBe(false);
   });
 
-  it('WaitGroup counts what is under way, and what throws no longer', async () => {
+  it('WaitGroup does not count requests that threw', async () => {
     const group = new WaitGroup();
     const { context } = request();
     expect(() =>
@@ -299,9 +299,9 @@ describe('filters', () => {
   });
 
   it.each([
-    { name: 'done', end: () => Promise.resolve() },
-    { name: 'given up', end: () => Promise.reject(new TypeError('bug')) },
-  ])('WaitGroup waits until a request is $name', async ({ end }) => {
+    { name: 'successful', end: () => Promise.resolve() },
+    { name: 'rejected', end: () => Promise.reject(new TypeError('bug')) },
+  ])('WaitGroup waits for a request that is $name', async ({ end }) => {
     const group = new WaitGroup();
     const { context } = request();
     const waiting = withPanicRecovery(() => {})(withWaitGroup(group)(() => sleep(1).then(end)));

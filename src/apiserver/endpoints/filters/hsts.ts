@@ -1,6 +1,6 @@
 import type { Filter } from '#apiserver/request/request-context';
 
-/** `--strict-transport-security-directives`. Upstream: server/filters/hsts.go. */
+/** Sets Strict-Transport-Security from `--strict-transport-security-directives`. Upstream: server/filters/hsts.go. */
 export function withHSTS(directives: readonly string[]): Filter {
   if (directives.length === 0) return (next) => next;
   const value = directives.join('; ');

@@ -10,8 +10,8 @@ const prefix = 'impersonate-';
 const extraPrefix = `${prefix}extra-`;
 
 /**
- * Lets those who may act as others (`Impersonate-User`, `-Group`, `-Uid`, `-Extra-…`). The headers are taken off.
- * Upstream: endpoints/filters/impersonation.
+ * Replaces the user by the impersonated one (`Impersonate-User`, `-Group`, `-Uid`, `-Extra-…`) if authorized, and removes the
+ * headers. Upstream: endpoints/filters/impersonation.
  */
 export function withImpersonation(authorizer: Authorizer): Filter {
   const modes = new ImpersonationModes(authorizer);
@@ -35,7 +35,7 @@ export function withImpersonation(authorizer: Authorizer): Filter {
   };
 }
 
-/** Whom the headers name; undefined without such headers. Takes them off. Throws BadRequest. */
+/** Returns the user of the impersonation headers, which it removes; undefined without such headers. Throws BadRequest. */
 function wantedUser({ exchange }: RequestContext): UserInfo | undefined {
   const names = impersonationHeaders(exchange.rawHeaders);
   if (!names) return undefined;
@@ -57,7 +57,7 @@ function wantedUser({ exchange }: RequestContext): UserInfo | undefined {
   return { name, groups, ...(uid && { uid }), ...(extra.size > 0 && { extra: Object.fromEntries(extra) }) };
 }
 
-/** Their names in lower case, each once; undefined if there are none. */
+/** Returns the distinct impersonation header names in lower case; undefined if there are none. */
 function impersonationHeaders(rawHeaders: readonly string[]): ReadonlySet<string> | undefined {
   let names: Set<string> | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -69,7 +69,7 @@ function impersonationHeaders(rawHeaders: readonly string[]): ReadonlySet<string
   return names;
 }
 
-/** As Go prints them with `%#v`. */
+/** Formats texts like Go's `%#v`. */
 function goStrings(texts: readonly string[]): string {
   return texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map((text) => JSON.stringify(text)).join(', ')}}`;
 }
@@ -80,7 +80,10 @@ function goExtra(extra: ReadonlyMap<string, readonly string[]>): string {
   return `map[string][]string{${sorted.map(([key, values]) => `${JSON.stringify(key)}:${goStrings(values)}`).join(', ')}}`;
 }
 
-/** Header names are case-insensitive and limited: keys come percent-encoded. What is no encoding stays as it is. */
+/**
+ * Decodes a percent-encoded extra key, because header names are case-insensitive and limited. A malformed encoding is returned
+ * unchanged.
+ */
 function unescapeKey(key: string): string {
   try {
     return decodeURIComponent(key);

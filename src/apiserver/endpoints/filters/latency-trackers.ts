@@ -1,7 +1,10 @@
 import type { Filter } from '#apiserver/request/request-context';
 import type { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
 
-/** Counts and times every request, by verb, resource and answer. Upstream: endpoints/filters/webhook_duration.go, endpoints/metrics. */
+/**
+ * Counts and measures every request by verb, resource and status. Upstream: endpoints/filters/webhook_duration.go,
+ * endpoints/metrics.
+ */
 export function withLatencyTrackers(metrics: RequestMetrics): Filter {
   return (next) => (context) => {
     if (context.longRunning) {

@@ -12,9 +12,9 @@ export interface InFlight {
 }
 
 /**
- * Holds the requests under way to `--max-requests-inflight` (reads) and `--max-mutating-requests-inflight` (writes);
- * 0 means no limit. Beyond: 429, except for system:masters. Long-running requests do not count.
- * Upstream: server/filters/maxinflight.go.
+ * Limits concurrent requests to `--max-requests-inflight` (reads) and `--max-mutating-requests-inflight` (writes); 0 means no
+ * limit. Responds with 429 above the limit, except to system:masters. Long-running requests do not count. Upstream:
+ * server/filters/maxinflight.go.
  */
 export function withMaxInFlight(limits: InFlight, observe: (inFlight: InFlight) => void = () => {}): Filter {
   let reads = 0;

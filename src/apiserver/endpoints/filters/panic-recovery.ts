@@ -6,8 +6,9 @@ import type { Filter, RequestContext } from '#apiserver/request/request-context'
 const text = Buffer.from('This request caused apiserver to panic. Look in the logs for details.\n');
 
 /**
- * What no other filter could answer: an error of the server itself. The client gets upstream's 500 (or a broken connection,
- * if an answer had begun), the log the cause; the process goes on. It is here that a request is over. Upstream: server/filters/wrap.go.
+ * Handles errors that no other filter handled, which are faults of the server. The client receives upstream's 500 (or a closed
+ * connection if the response has started), the cause is logged, and the process continues. Requests end in this filter. Upstream:
+ * server/filters/wrap.go.
  */
 export function withPanicRecovery(onPanic: (error: unknown, context: RequestContext) => void): Filter {
   const recover = (error: unknown, context: RequestContext): void => {

@@ -9,13 +9,13 @@ import type { SeatedRequest } from '#apiserver/flowcontrol/queue-set';
 import type { WatchTracker } from '#apiserver/flowcontrol/watch-tracker';
 import type { WorkEstimator } from '#apiserver/flowcontrol/work-estimator';
 
-/** What shares the server out among its clients. */
+/** Flow control of requests. */
 export interface FlowControl {
   readonly controller: FlowController;
   readonly estimator: WorkEstimator;
   readonly watches: WatchTracker;
   readonly metrics: FlowMetrics;
-  /** What waits, or executes and takes its time. */
+  /** Requests that wait or execute asynchronously. */
   readonly live: Roster<LiveRequest>;
 }
 
@@ -28,9 +28,9 @@ function kindOf({ info }: RequestContext): 'readOnly' | 'mutating' {
 }
 
 /**
- * Gives a request the seats that it takes, lets it wait for them in a queue of its flow, or answers 429. A watch holds its
- * seats until it has begun; other long-running requests need none. With seats to spare a request stays synchronous.
- * Upstream: server/filters/priority-and-fairness.go.
+ * Acquires the seats of a request, waits for them in a queue of its flow, or responds with 429. A watch holds its seats until it
+ * has started; other long-running requests need none. If seats are free, a request stays synchronous. Upstream:
+ * server/filters/priority-and-fairness.go.
  */
 export function withPriorityAndFairness(
   { controller, estimator, watches, metrics, live }: FlowControl,

@@ -1,6 +1,9 @@
 import type { Filter } from '#apiserver/request/request-context';
 
-/** Now and then an HTTP/2 client is asked to connect anew, so that load balancers get to spread it. Upstream: server/filters/goaway.go. */
+/**
+ * Closes HTTP/2 connections with the given probability, so that load balancers can redistribute clients. Upstream:
+ * server/filters/goaway.go.
+ */
 export function withProbabilisticGoaway(chance: number, random: () => number = Math.random): Filter {
   if (chance === 0) return (next) => next;
   return (next) => (context) => {

@@ -3,7 +3,7 @@ import { parseDuration } from '#apimachinery/runtime/duration';
 import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter } from '#apiserver/request/request-context';
 
-/** The request's own `?timeout=`, capped by `--request-timeout`, becomes its deadline. Upstream: endpoints/filters/request_deadline.go. */
+/** Sets the deadline from `?timeout=`, limited by `--request-timeout`. Upstream: endpoints/filters/request_deadline.go. */
 export function withRequestDeadline(requestTimeoutMs: number): Filter {
   return (next) => (context) => {
     if (context.longRunning) return next(context);

@@ -6,7 +6,7 @@ import { isLongRunning } from '#apiserver/request/long-running';
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Upstream: endpoints/filters/requestinfo.go. */
+/** Sets the request info. Upstream: endpoints/filters/requestinfo.go. */
 export const withRequestInfo: Filter = (next) => (context) => {
   try {
     context.info = parseRequestInfo(context.method, context.path, () => context.searchParams);

@@ -1,6 +1,6 @@
 import type { Filter } from '#apiserver/request/request-context';
 
-/** Upstream: endpoints/filters/request_received_time.go. */
+/** Sets the time of receipt. Upstream: endpoints/filters/request_received_time.go. */
 export const withRequestReceivedTimestamp: Filter = (next) => (context) => {
   context.receivedAt = performance.now();
   return next(context);

@@ -6,8 +6,8 @@ const exempt = new Set(['/readyz', '/livez', '/healthz']);
 const text = Buffer.from('The apiserver is shutting down, please try again later.\n');
 
 /**
- * During a shutdown that goes on listening (`--shutdown-send-retry-after`), new requests are sent elsewhere, and their
- * connections closed. Upstream: server/filters/with_retry_after.go.
+ * Rejects new requests with 429 and closes their connections during a shutdown that keeps the port open
+ * (`--shutdown-send-retry-after`), so that clients retry at another server. Upstream: server/filters/with_retry_after.go.
  */
 export function withRetryAfter(notAcceptingNewRequest: { readonly fired: boolean }): Filter {
   return (next) => (context) => {

@@ -4,20 +4,20 @@ import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter } from '#apiserver/request/request-context';
 import type { RequestInfo } from '#apiserver/request/request-info';
 
-/** Which resources' StorageVersions this server has yet to write. */
+/** Resources whose StorageVersions this server has not written yet. */
 export interface StorageVersionBarrier {
-  /** Nothing is pending, and never will be again. */
+  /** True if nothing is pending, which is final. */
   readonly completed: boolean;
   isPending(resource: GroupResource): boolean;
-  /** Why the last attempt failed; undefined if none did. */
+  /** Error of the last attempt for a resource; undefined if none failed. */
   lastError(resource: GroupResource): string | undefined;
 }
 
 const reading = new Set(['get', 'list', 'watch']);
 
 /**
- * Refuses writes of a resource until it is on record in which version this server stores it. What the server itself writes does not
- * come by the chain. Upstream: endpoints/filters/storageversion.go.
+ * Rejects writes of a resource until its StorageVersion is written for this server. The server's own writes do not pass the chain.
+ * Upstream: endpoints/filters/storageversion.go.
  */
 export function withStorageVersionPrecondition(barrier: StorageVersionBarrier): Filter {
   return (next) => (context) => {
@@ -31,7 +31,7 @@ export function withStorageVersionPrecondition(barrier: StorageVersionBarrier): 
   };
 }
 
-/** StorageVersions themselves, and the leases by which servers know each other. */
+/** True for StorageVersions and for the identity leases of servers. */
 function isExempt({ apiGroup, resource, namespace }: RequestInfo): boolean {
   return (
     (apiGroup === 'internal.apiserver.k8s.io' && resource === 'storageversions') ||

@@ -3,14 +3,13 @@ import { respondError } from '#apiserver/endpoints/handlers/responses';
 import type { Filter, RequestContext } from '#apiserver/request/request-context';
 import { Roster } from '#apiserver/request/roster';
 
-/** How often deadlines are looked at. */
+/** Interval at which deadlines are checked. */
 const lookEveryMs = 250;
 
 /**
- * Answers 504 where a request is not done by its deadline; what it does is not interrupted, only no longer waited for.
- * One timer looks at all that wait: a timer for each request would cost more than most requests. Those that ask for less
- * than its interval have one of their own.
- * Upstream: server/filters/timeout.go.
+ * Responds with 504 if a request is not done by its deadline; its work continues, but its result is discarded. One timer checks all
+ * pending requests, because a timer for each request would cost more than most requests. Deadlines within the interval have a timer
+ * of their own. Upstream: server/filters/timeout.go.
  */
 export function withTimeoutForNonLongRunning(terminated: (context: RequestContext, code: number) => void = () => {}): Filter {
   const waiting = new Roster<RequestContext>();
@@ -33,7 +32,7 @@ export function withTimeoutForNonLongRunning(terminated: (context: RequestContex
     const place = waiting.add(context);
     timer ??= setInterval(look, lookEveryMs).unref();
     const left = context.deadline - performance.now();
-    // Timers may come a fraction of a millisecond early.
+    // Timers may fire a fraction of a millisecond early.
     const own = left < lookEveryMs ? setTimeout(look, left + 1).unref() : undefined;
     context.whenSettled(() => {
       waiting.remove(place);

@@ -1,12 +1,12 @@
 import type { Filter, RequestContext } from '#apiserver/request/request-context';
 import type { Tracer } from '#apiserver/tracing/tracer';
 
-/** Upstream logs a trace of what takes longer (k8s.io/utils/trace). */
+/** Threshold of slow requests, at which upstream logs a trace (k8s.io/utils/trace). */
 const slowMs = 500;
 
 /**
- * Reports requests that took long, which long-running ones are meant to, and makes spans of those that are sampled. It comes after
- * authentication, since not everybody's word counts on what is sampled. Upstream: endpoints/filters/traces.go.
+ * Reports slow requests, except long-running ones, and creates spans of sampled requests. It follows authentication, because only
+ * some users may decide about sampling. Upstream: endpoints/filters/traces.go.
  */
 export function withTracing(slow: (context: RequestContext, milliseconds: number) => void, tracer?: Tracer): Filter {
   const withSlow: Filter = (next) => (context) => {
@@ -26,7 +26,7 @@ function withSpans(tracer: Tracer): Filter {
     const span = tracer.begin(context);
     if (span) {
       context.span = span;
-      // Once all that is done on it in this turn is done: what comes behind the answer is a part of it, too.
+      // Ends the span after the current synchronous work, so that work after the response is part of it.
       context.exchange.onClose(() => queueMicrotask(() => span.end()));
     }
     return next(context);

@@ -1,7 +1,7 @@
 import type { Filter } from '#apiserver/request/request-context';
 import type { WaitGroup } from '#apiserver/base/wait-group';
 
-/** Counts what a graceful shutdown waits for: all but long-running requests. Upstream: server/filters/waitgroup.go. */
+/** Counts the requests that a graceful shutdown waits for: all but long-running ones. Upstream: server/filters/waitgroup.go. */
 export function withWaitGroup(requests: WaitGroup): Filter {
   return (next) => (context) => {
     if (context.longRunning) return next(context);

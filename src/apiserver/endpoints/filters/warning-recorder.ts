@@ -1,6 +1,9 @@
 import type { Filter } from '#apiserver/request/request-context';
 
-/** From here on `warn` is heard: what is said becomes Warning headers of the answer. Upstream: endpoints/filters/warning.go. */
+/**
+ * Enables `warn` for subsequent filters and handlers, which adds Warning headers to the response. Upstream:
+ * endpoints/filters/warning.go.
+ */
 export const withWarningRecorder: Filter = (next) => (context) => {
   context.warnings = [];
   return next(context);

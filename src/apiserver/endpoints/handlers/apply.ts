@@ -19,7 +19,7 @@ import { warnOf } from './request-body.ts';
 import { ensureNameMatches, newWriteRequest } from './write-request.ts';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
-/** How a configuration is written. YAML may be JSON. */
+/** Encoding of an applied configuration. YAML includes JSON. */
 export type AppliedForm = 'application/yaml' | 'application/cbor';
 
 export interface AppliedBody {
@@ -27,7 +27,7 @@ export interface AppliedBody {
   readonly bytes: Buffer;
 }
 
-/** Server-side apply of a configuration; creates what is missing. Upstream: endpoints/handlers/patch.go (applyPatcher). */
+/** Applies a configuration (server-side apply); creates a missing object. Upstream: endpoints/handlers/patch.go (applyPatcher). */
 export async function applyObject(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -80,19 +80,19 @@ function copyAt(pace: Pace, object: KubeObject): KubeObject | Promise<KubeObject
 }
 
 export interface Applied {
-  /** As parsed, not decoded, to be copied for each attempt. */
+  /** Parsed, not decoded configuration; copied for each attempt. */
   readonly configuration: KubeObject;
-  /** For `checkApplied`. */
+  /** Errors for `checkApplied`. */
   readonly strictErrors: readonly string[];
 }
 
-/** Reads an applied configuration. Rejects with BadRequest. */
+/** Parses an applied configuration. Rejects with BadRequest. */
 export async function readApplied(body: AppliedBody): Promise<Applied> {
   const { object, errors } = await parseApplied(body);
   return { configuration: object as unknown as KubeObject, strictErrors: errors };
 }
 
-/** Applies `fieldValidation` to a configuration, once it has been merged. Throws BadRequest. */
+/** Applies `fieldValidation` to a configuration after its merge. Throws BadRequest. */
 export function checkApplied(context: RequestContext, strictErrors: readonly string[], { fieldValidation }: WriteQuery): void {
   if (fieldValidation === 'Warn') warnOf(context, strictErrors);
   if (fieldValidation === 'Strict' && strictErrors.length > 0)
@@ -134,7 +134,7 @@ async function convertYaml(bytes: Buffer): Promise<ParsedYaml> {
   }
 }
 
-/** Upstream: endpoints/handlers/patch.go (applyPatcher.createNewObject). */
+/** Returns the object that a configuration creates. Upstream: endpoints/handlers/patch.go (applyPatcher.createNewObject). */
 function newEmptyObject({ kind }: ResourceEndpoint): KubeObject {
   return { kind: kind.kind, apiVersion: groupVersionString(kind), metadata: {} };
 }

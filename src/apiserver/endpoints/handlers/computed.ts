@@ -6,14 +6,14 @@ import type { RequestContext } from '#apiserver/request/request-context';
 import { readCreate, respondValue } from './create-request.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 
-/** POST of what is answered and not stored (`ResourceDefinition.computed`). */
+/** POST of a resource that is computed and not stored (`ResourceDefinition.computed`). */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class ComputedCreateHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { definition, subresource, kind } = endpoint;
     const computed = definition.computed?.[subresource];
-    if (!computed) throw new Error(`nothing answers ${definition.resource}/${subresource}`);
+    if (!computed) throw new Error(`no computation for ${definition.resource}/${subresource}`);
     const { namespace, name } = context.info;
     const own = { ...endpoint, decode: computed.decode };
     const { object, request, negotiated } = await readCreate(context, own, { defaults: (sent) => computed.defaults(sent) });

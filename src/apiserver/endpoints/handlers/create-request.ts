@@ -13,7 +13,7 @@ import { newWriteRequest } from './write-request.ts';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 import { wipeSystemFields } from '#apiserver/registry/system-fields';
 
-/** A POST whose object is not simply stored: what it asks for, decoded. */
+/** A decoded POST whose object is not simply stored. */
 export interface CreateRequest<T extends KubeObject> {
   readonly object: T;
   readonly negotiated: Negotiated;
@@ -22,16 +22,16 @@ export interface CreateRequest<T extends KubeObject> {
 }
 
 export interface CreateRequestOptions<T extends KubeObject> {
-  /** Other group versions in which the kind may be sent. */
+  /** True for other accepted group versions of the kind. */
   readonly alsoAccepts?: (kind: GroupVersionKind) => boolean;
-  /** uid and the like are preconditions: they stay. */
+  /** True if system fields such as the uid are kept, because they are preconditions. */
   readonly keepsSystemFields?: boolean;
   readonly defaults?: (object: T) => void;
 }
 
 /**
- * Reads a POST up to the point where upstream calls the storage: negotiated, decoded, defaulted, with managedFields, and
- * through mutating admission. Validating admission is the caller's (`request.validate`).
+ * Reads a POST up to the point at which upstream calls the storage: negotiation, decoding, defaults, managedFields and mutating
+ * admission. The caller runs validating admission (`request.validate`).
  */
 export async function readCreate<T extends KubeObject>(
   context: RequestContext,
@@ -59,7 +59,7 @@ export async function readCreate<T extends KubeObject>(
   return { object, negotiated, options, request };
 }
 
-/** Answers an object that is not stored. */
+/** Responds with an object that is not stored. */
 export function respondValue(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -70,7 +70,7 @@ export function respondValue(
   return respondObject(context, endpoint, status, encodeLine(endpoint.type, object), negotiated);
 }
 
-/** Answers that a creation was done where there is no object to show. */
+/** Responds with success to a creation that returns no object. */
 export function respondCreated(context: RequestContext, negotiated: Negotiated): void {
   const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
   context.audit?.responseStatus(status);

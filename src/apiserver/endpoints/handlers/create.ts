@@ -11,7 +11,7 @@ import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { newWriteRequest } from './write-request.ts';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
-/** POST. Upstream: endpoints/handlers/create.go. */
+/** POST of an object. Upstream: endpoints/handlers/create.go. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class CreateHandler {

@@ -13,7 +13,10 @@ import { selectionOf } from './selection.ts';
 import { refuseUnsafeDeletion } from './unsafe-deletion.ts';
 import { newDeleteRequest } from './write-request.ts';
 
-/** DELETE of a collection: of each object that is listed, as if it were deleted alone; what is gone meanwhile does not matter. Upstream: Store.DeleteCollection. */
+/**
+ * DELETE of a collection. Deletes each listed object like a single deletion; objects deleted meanwhile are no error. Upstream:
+ * Store.DeleteCollection.
+ */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class DeleteCollectionHandler {
@@ -48,10 +51,13 @@ export class DeleteCollectionHandler {
   }
 }
 
-/** So many begin before others run: each parses, copies and validates an object. */
+/** Number of deletions that start before yielding to the event loop; each parses, copies and validates an object. */
 const beginsPerTurn = 32;
 
-/** Begins all without waiting for their ends, which the store has together. Rejects with the first that does, and begins no others then. */
+/**
+ * Starts all operations concurrently, so that the store can batch their writes. Rejects with the first error and starts no others
+ * after it.
+ */
 async function eachInTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const begun: Promise<void>[] = [];
   let hasFailed = false;

@@ -12,7 +12,10 @@ const metaKind: GroupVersionKind = { group: 'meta.k8s.io', version: 'v1', kind: 
 
 const internalVersion = 'meta.k8s.io/__internal';
 
-/** DeleteOptions of the body, or without one of the query. Throws BadRequest and Invalid. Upstream: endpoints/handlers/delete.go. */
+/**
+ * Reads DeleteOptions from the body, or without a body from the query. Throws BadRequest and Invalid. Upstream:
+ * endpoints/handlers/delete.go.
+ */
 export async function readDeleteOptions(context: RequestContext, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
   const body = await readRequestBody(context);
   const options = body.length > 0 ? await optionsOfBody(context, body, endpoint) : optionsOfQuery(context);
@@ -22,7 +25,7 @@ export async function readDeleteOptions(context: RequestContext, endpoint: Resou
   return options;
 }
 
-/** DeleteOptions come in meta.k8s.io/v1, v1 and every group version. */
+/** Decodes DeleteOptions of meta.k8s.io/v1, v1 or any served group version. */
 async function optionsOfBody(context: RequestContext, body: Buffer, endpoint: ResourceEndpoint): Promise<DeleteOptions> {
   const mediaType = inputMediaType(context, endpoint);
   const type = metaSchema.struct('meta_v1.DeleteOptions');
@@ -34,7 +37,7 @@ async function optionsOfBody(context: RequestContext, body: Buffer, endpoint: Re
     tellsPlainErrors: true,
     alsoAccepts: (kind) => kind.kind === 'DeleteOptions',
   });
-  // As upstream notes them.
+  // The audit records them as upstream does.
   context.audit?.requestObject({ ...object, apiVersion: internalVersion }, type);
   const { metadata: _, kind: __, apiVersion: ___, ...options } = object;
   return options as DeleteOptions;

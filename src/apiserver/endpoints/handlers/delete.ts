@@ -30,11 +30,11 @@ export class DeleteHandler {
     context.span?.event('About to delete object from database');
     const { stored, gone } = await endpoint.store.delete(request, context.info.name, options);
     context.span?.event('Object deleted from database');
-    // The object itself where it was given a grace period only, or where its kind is answered with what was deleted.
+    // The response is the object if only its graceful deletion started, or if its kind returns deleted objects.
     if (!gone && stored.object.metadata.deletionTimestamp === undefined) {
       return respondDeletedStatus(context, endpoint, stored.object, negotiated);
     }
-    // What waits for its dependents, as the client asked, is accepted only.
+    // A foreground deletion, which waits for dependents, is only accepted.
     const code = !gone && options.orphanDependents === false ? 202 : 200;
     if (!gone || endpoint.definition.strategy.returnsDeletedObject) return respondObject(context, endpoint, code, stored.bytes, negotiated);
     respondDeletedStatus(context, endpoint, stored.object, negotiated);

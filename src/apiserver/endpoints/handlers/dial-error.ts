@@ -7,7 +7,7 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 const unknownAuthority = 'x509: certificate signed by unknown authority';
-/** Why a certificate is not taken, by Node's code. */
+/** Go's errors of certificate verification by Node's code. */
 const certificateTexts: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
@@ -21,15 +21,15 @@ const certificateTexts: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'x509: certificate has expired or is not yet valid',
   CERT_NOT_YET_VALID: 'x509: certificate has expired or is not yet valid',
 };
-/** The same by OpenSSL's text, where Node has no code. */
+/** The same by OpenSSL's text, for errors without a code in Node. */
 const certificateTextsByMessage: Readonly<Record<string, string>> = {
   'unhandled critical extension': 'x509: unhandled critical extension',
 };
 const wrongName = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
-/** What the other side of a handshake said, by OpenSSL's code. Upstream: Go's crypto/tls/alert.go. */
+/** Go's errors of the TLS handshake by OpenSSL's code. Upstream: Go's crypto/tls/alert.go. */
 const handshakeTexts: Readonly<Record<string, string>> = {
-  // It speaks no TLS: as a rule it answers that it has got a bad HTTP request.
+  // The peer does not speak TLS; usually it responds with an HTTP error.
   ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'http: server gave HTTP response to HTTPS client',
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'remote error: tls: bad certificate',
@@ -43,13 +43,13 @@ const handshakeTexts: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'remote error: tls: certificate required',
 };
 
-/** Whether a connection failed because of the certificate that the other side showed. */
+/** True if a connection failed because of the peer's certificate. */
 export function isCertificateError(error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;
   return code === wrongName || Object.hasOwn(certificateTexts, code);
 }
 
-/** What Go's net package says of a connection that could not be made. */
+/** Returns the text of Go's net package for a failed connection. */
 export function dialErrorText(error: unknown): string {
   const {
     code = '',
@@ -63,14 +63,14 @@ export function dialErrorText(error: unknown): string {
   if (text && address !== undefined) return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: ${text}`;
   const certificateText = textOf(certificateTexts, code) ?? textOf(certificateTextsByMessage, message);
   if (certificateText) return untrusted(certificateText);
-  // In Go's words already: server/trust.ts.
+  // network/trust.ts has used Go's text already.
   if (code === wrongName) return untrusted(message);
   if (code === 'ECONNRESET' && message === 'socket hang up') return 'EOF';
   if (error instanceof AggregateError) return dialErrorText(error.errors[0]);
   return textOf(handshakeTexts, code) ?? message;
 }
 
-/** What Go's net/http says of a certificate that it does not take; `problem` in the words of its crypto/x509. */
+/** Returns the text of Go's net/http for an untrusted certificate; `problem` is in the words of crypto/x509. */
 export function untrusted(problem: string): string {
   return `tls: failed to verify certificate: ${problem}`;
 }

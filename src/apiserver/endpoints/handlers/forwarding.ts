@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
 import type { Exchange, FlatHeaders } from '#apiserver/request/exchange';
 
-/** Fields of one connection, or of who is trusted on it: RFC 9110, 7.6.1. */
+/** Header fields of a single connection or of its authentication. RFC 9110, 7.6.1. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -18,8 +18,8 @@ const hopByHop: ReadonlySet<string> = new Set([
 export type OutgoingHeaders = Record<string, string | string[]>;
 
 /**
- * The fields of a request that a proxy may send on. Its length is not among them: a proxy frames what it sends by itself (`framingOf`), since the
- * next request of a shared connection begins where the other side sees the end of this one.
+ * Returns the header fields of a request that a proxy forwards, without its framing: a proxy frames its own requests (`framingOf`),
+ * because a wrong length would shift the start of the next request on a shared connection.
  */
 export function endToEndHeaders({ headers }: Pick<Exchange, 'headers'>): OutgoingHeaders {
   const named = namedByConnection(headers);
@@ -32,15 +32,18 @@ export function endToEndHeaders({ headers }: Pick<Exchange, 'headers'>): Outgoin
 }
 
 /**
- * The framing of a request whose body has this length (`Exchange.bodyLength`). It is given for every method: without it node:http sends the body of a
- * GET or DELETE bare. A request without a body needs none.
+ * Returns the framing of a request whose body has this length (`Exchange.bodyLength`), for any method: without it node:http sends
+ * the body of a GET or DELETE unframed. A request without a body needs none.
  */
 export function framingOf(bodyLength: number | undefined): OutgoingHeaders {
   if (bodyLength === undefined) return { 'transfer-encoding': 'chunked' };
   return bodyLength > 0 ? { 'content-length': String(bodyLength) } : {};
 }
 
-/** Sends a request's body on. Where it breaks off, so does what was sent: the other side must not take it for whole. */
+/**
+ * Forwards a request's body. If it is interrupted, the forwarded request is aborted, so that the receiver does not take it for
+ * complete.
+ */
 export function sendBodyOn(exchange: Pick<Exchange, 'bodyLength' | 'openBody'>, request: ClientRequest): void {
   if (exchange.bodyLength === 0) return void request.end();
   const body = exchange.openBody();
@@ -51,8 +54,8 @@ export function sendBodyOn(exchange: Pick<Exchange, 'bodyLength' | 'openBody'>, 
 }
 
 /**
- * The fields of an answer that a proxy may send on, names and values in turn. A length is among them where node:http has held the body to it, or the
- * answer to a HEAD has none; RFC 9110, 8.6.
+ * Returns the header fields of a response that a proxy forwards, as alternating names and values. The length is kept if node:http
+ * has verified it, or for a HEAD, which has no body. RFC 9110, 8.6.
  */
 export function endToEndAnswerHeaders(statusCode: number, headers: IncomingHttpHeaders, rawHeaders: readonly string[]): FlatHeaders {
   const named = namedByConnection(headers);
@@ -67,7 +70,7 @@ export function endToEndAnswerHeaders(statusCode: number, headers: IncomingHttpH
   return forwarded;
 }
 
-/** The names that `Connection` lists: they are of this connection, too. */
+/** Returns the names listed in `Connection`, which are also hop-by-hop. */
 function namedByConnection({ connection }: IncomingHttpHeaders): ReadonlySet<string> {
   return new Set(connection?.split(',').map((name) => name.trim().toLowerCase()));
 }

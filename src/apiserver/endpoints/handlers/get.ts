@@ -12,7 +12,7 @@ import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondBytes } from './responses.ts';
 import { isPretty } from './negotiation.ts';
 
-/** GET of one object, or of a subresource that shows its parent. Upstream: endpoints/handlers/get.go. */
+/** GET of one object, or of a subresource that returns its parent. Upstream: endpoints/handlers/get.go. */
 @Injectable()
 export class GetHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
@@ -40,13 +40,16 @@ export class GetHandler {
   }
 }
 
-/** The resourceVersion of a GET. Throws BadRequest if the removed parameter `export` is set. Upstream: endpoints/handlers/get.go (GetResource). */
+/**
+ * Returns the resourceVersion of a GET. Throws BadRequest if the removed parameter `export` is set. Upstream:
+ * endpoints/handlers/get.go (GetResource).
+ */
 function readGetOptions(parameters: URLSearchParams): string {
   if (parseBoolean(parameters.get('export'))) throw newBadRequest('the export parameter, deprecated since v1.14, is no longer supported');
   return parameters.get('resourceVersion') ?? '';
 }
 
-/** Upstream: apiserver/pkg/storage/cacher/delegator.go. */
+/** Reads an object within a span. Upstream: apiserver/pkg/storage/cacher/delegator.go. */
 function getWithin(
   span: RequestSpan,
   store: Store,
@@ -60,7 +63,7 @@ function getWithin(
   span.event('About to Get from storage');
   return span.around('cacher.Get', attributes, (tell) => {
     const found = store.get(namespace, name, resourceVersion);
-    // What is not there at once is asked of the storage, unless it is the cache that is waited for.
+    // An asynchronous result comes from the storage, unless the request waits for the cache.
     tell(found instanceof Promise && resourceVersion === '' ? 'About to Get from underlying storage' : 'About to fetch object from cache');
     return found;
   });

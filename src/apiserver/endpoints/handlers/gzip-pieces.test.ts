@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { combineCrc32, gzipPieces } from './gzip-pieces.ts';
 
-it('is what was compressed, however it is cut', async () => {
+it('decompresses to the original text for any split into pieces', async () => {
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 50 }),
     fc.integer({ min: 1, max: 20_000 }).map((length) => Buffer.from('{"a":"b"},'.repeat(length).slice(0, length))),
@@ -19,7 +19,7 @@ it('is what was compressed, however it is cut', async () => {
   );
 });
 
-it('compresses a piece once', async () => {
+it('compresses each piece once', async () => {
   const piece = Buffer.alloc(100_000, 'abc');
   const [, blocks] = await gzipPieces([piece]);
   const [, , again] = await gzipPieces([Buffer.from('['), piece]);
@@ -27,7 +27,7 @@ it('compresses a piece once', async () => {
   expect(blocks?.length).toBeLessThan(2_000);
 });
 
-it('combines checksums as if the texts were one', () => {
+it('combines checksums to that of the concatenation', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (first, second) => {
       expect(combineCrc32(crc32(first), crc32(second), second.length)).toBe(crc32(Buffer.concat([first, second])));

@@ -3,44 +3,44 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRaw } from 'node:zlib';
 import { kept } from '#apimachinery/runtime/kept-bytes';
 
-/** Upstream: handlers/responsewriters/writers.go (defaultGzipContentEncodingLevel). */
+/** Compression level. Upstream: handlers/responsewriters/writers.go (defaultGzipContentEncodingLevel). */
 export const gzipLevel = 1;
-/** Smaller pieces are not worth a call: they go as they are. */
+/** Pieces up to this size are stored uncompressed. */
 const deflatedAboveBytes = 4_096;
-/** ID, deflate, no flags, no time, fastest, unknown system. RFC 1952, 2.3. */
+/** Gzip header: ID, deflate, no flags, no time, fastest, unknown system. RFC 1952, 2.3. */
 const head = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
-/** An empty stored block, the last. RFC 1951, 3.2.4. */
+/** Empty final stored block. RFC 1951, 3.2.4. */
 const lastBlock = Buffer.from([1, 0, 0, 0xff, 0xff]);
 
-/** Deflate blocks that end at a byte and refer to nothing before them: they may stand anywhere in a stream. */
+/** Byte-aligned deflate blocks without back-references beyond their start, so that they are valid at any position of a stream. */
 export interface Deflated {
   readonly blocks: Buffer;
-  /** Of what was deflated, as the next. */
+  /** CRC-32 of the uncompressed bytes; `bytes` is their number. */
   readonly crc: number;
   readonly bytes: number;
 }
 
-/** What was deflated once, for as long as somebody has the piece: runs of list items are kept by the watch cache. */
+/** Compressed pieces by the original, for its lifetime: the watch cache retains runs of list items. */
 const deflatedPieces = new WeakMap<Buffer, Deflated | Promise<Deflated>>();
-/** By the blocks, for those who keep these alone. */
+/** Compressed pieces by their blocks, for callers that retain only these. */
 const deflatedBlocks = new WeakMap<Buffer, Deflated>();
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** A member of gzip that is made of what each piece is by itself: the blocks one after the other, and the checksum of the whole from those of the pieces. */
+/** A gzip member composed of separately compressed pieces. Its checksum is combined from theirs. */
 export class GzipMember {
   readonly head = head;
   #crc = 0;
   #size = 0;
 
-  /** The next piece, as it stands in the member. */
+  /** Adds a piece and returns its bytes in the member. */
   add({ blocks, crc, bytes }: Deflated): Buffer {
     this.#crc = combineCrc32(this.#crc, crc, bytes);
     this.#size += bytes;
     return blocks;
   }
 
-  /** What stands behind the last. */
+  /** Returns the end of the member. */
   end(): Buffer {
     const trailer = Buffer.alloc(8);
     trailer.writeUInt32LE(this.#crc, 0);
@@ -49,14 +49,14 @@ export class GzipMember {
   }
 }
 
-/** One gzip member with all pieces: those that have been sent before cost nothing but their copying. */
+/** Compresses pieces to one gzip member. Compression of a piece is cached. */
 export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer[]> {
   const deflated = await Promise.all(pieces.map(async (piece) => deflatedPiece(piece)));
   const member = new GzipMember();
   return [member.head, ...deflated.map((piece) => member.add(piece)), member.end()];
 }
 
-/** What `deflatePiece` has told of these blocks. */
+/** Returns the result of `deflatePiece` for its blocks. */
 export function deflatedOf(blocks: Buffer): Deflated {
   return deflatedBlocks.get(blocks)!;
 }
@@ -74,7 +74,7 @@ export function deflatedPiece(piece: Buffer): Deflated | Promise<Deflated> {
   return deflated;
 }
 
-/** The same of a piece that nobody has for long: it may be changed afterwards. */
+/** Compresses a piece without caching by it, so that its buffer may be reused afterwards. */
 export async function deflatePiece(piece: Buffer): Promise<Deflated> {
   const blocks = kept(await deflate(piece, { level: gzipLevel, finishFlush: constants.Z_FULL_FLUSH }));
   const deflated = { blocks, crc: crc32(piece), bytes: piece.length };
@@ -82,9 +82,9 @@ export async function deflatePiece(piece: Buffer): Promise<Deflated> {
   return deflated;
 }
 
-/** What was deflated. */
+/** Decompresses a piece. */
 export async function inflatePiece({ blocks, bytes }: Deflated): Promise<Buffer> {
-  // With a byte more than it needs it does not ask for more.
+  // One byte more than the result avoids a second output chunk.
   return kept(await inflate(blocks, { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: Math.max(bytes + 1, constants.Z_MIN_CHUNK) }));
 }
 
@@ -97,10 +97,13 @@ function storedBlock(piece: Buffer): Buffer {
   return block;
 }
 
-/** The polynomial of CRC-32, bits reversed. */
+/** Polynomial of CRC-32, bits reversed. */
 const polynomial = 0xedb88320;
 
-/** The product of two polynomials modulo that of the CRC; the highest bit is the coefficient of x^0. Upstream: zlib's crc32.c. */
+/**
+ * Returns the product of two polynomials modulo that of the CRC; the highest bit is the coefficient of x^0. Upstream: zlib's
+ * crc32.c.
+ */
 function multiply(a: number, b: number): number {
   let product = 0;
   for (let bit = 1 << 31, factor = b; bit !== 0; bit >>>= 1) {
@@ -114,9 +117,9 @@ function multiply(a: number, b: number): number {
 const squares = [1 << 30];
 for (let n = 1; n < 32; n++) squares.push(multiply(squares[n - 1] as number, squares[n - 1] as number));
 
-/** The CRC-32 of two texts, one after the other, from theirs and the length of the second in bytes. */
+/** Returns the CRC-32 of a concatenation from those of both parts and the length of the second part in bytes. */
 export function combineCrc32(first: number, second: number, length: number): number {
-  // Each byte of the second shifts the first by 8 bits: x^(8 * length).
+  // Each byte of the second part shifts the first CRC by 8 bits: x^(8 * length).
   let shift = 1 << 31;
   for (let n = 3, left = length; left > 0; left = Math.floor(left / 2), n++) {
     if (left % 2 === 1) shift = multiply(squares[n % 32] as number, shift);

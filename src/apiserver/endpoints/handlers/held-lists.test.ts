@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { HeldLists } from './held-lists.ts';
 
-it('holds lists up to its limit, and any one list', () => {
+it('holds lists up to its limit, and a single list of any size', () => {
   const lists = new HeldLists(100);
   const first = lists.tryHold(500);
   expect(first).toBeDefined();
@@ -10,7 +10,7 @@ it('holds lists up to its limit, and any one list', () => {
   expect([lists.tryHold(60), lists.tryHold(50), lists.tryHold(40)].map((release) => release !== undefined)).toEqual([true, false, true]);
 });
 
-it('lets those that wait begin in their order, once there is room', () => {
+it('starts waiting lists in order when there is room', () => {
   const lists = new HeldLists(100);
   const begun: string[] = [];
   const wait = (name: string, bytes: number): (() => void) =>

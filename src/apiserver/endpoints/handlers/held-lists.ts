@@ -4,8 +4,8 @@ interface Waiting {
 }
 
 /**
- * The bytes of lists that are held whole until their clients have taken them, of items that no other list shares: a client that asks for many
- * with different selectors, and reads none, must not fill the process with them.
+ * Budget of lists that are buffered whole until their clients have read them and share no items with other lists. It prevents a
+ * client that requests many selections and reads none from exhausting the memory.
  */
 export class HeldLists {
   readonly #limit: number;
@@ -16,7 +16,10 @@ export class HeldLists {
     this.#limit = limitBytes;
   }
 
-  /** Counts a list of so many bytes if there is room for it, or no other. Returns what lets go of it, to be called once. */
+  /**
+   * Takes bytes from the budget if they fit or nothing else is held. Returns their release, to be called once; undefined if there
+   * is no room.
+   */
   tryHold(bytes: number): (() => void) | undefined {
     if (this.#held > 0 && this.#held + bytes > this.#limit) return undefined;
     this.#held += bytes;
@@ -26,7 +29,7 @@ export class HeldLists {
     };
   }
 
-  /** Waits until there is room, in the order of the calls. Returns what gives up the wait. */
+  /** Calls `begin` when there is room, in the order of the calls. Returns the cancellation. */
   whenRoom(bytes: number, begin: () => void): () => void {
     const waiting: Waiting = { bytes, begin };
     this.#waiting.add(waiting);

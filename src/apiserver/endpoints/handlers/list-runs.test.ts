@@ -13,7 +13,7 @@ const reader = {
   fieldPaths: new Set<string>(),
 };
 
-/** Chunks of ten objects, each of which becomes ten bytes. */
+/** Chunks of ten objects, each of which is encoded to ten bytes. */
 function chunksOf(count: number): ListChunk[] {
   const object = (name: string): CachedObject => new CachedObject(`/a/${name}`, 1, 1, Buffer.from(name), reader);
   return Array.from(
@@ -26,7 +26,7 @@ function chunksOf(count: number): ListChunk[] {
   );
 }
 
-/** Counts in `made` what is made, of parsed objects. */
+/** Returns a run that counts encoded objects in `made`. */
 function runOf(made: { count: number }, stamp?: number): Run {
   const makeItem = ({ object }: CachedObject): Buffer => {
     made.count += 1;
@@ -43,7 +43,7 @@ function runOf(made: { count: number }, stamp?: number): Run {
 
 const always = (): boolean => true;
 
-it('makes a run once for all who ask at the same time', async () => {
+it('encodes a run once for concurrent callers', async () => {
   const lists = new LargeLists(10_000);
   const made = { count: 0 };
   const [chunk] = chunksOf(1) as [ListChunk];
@@ -54,7 +54,7 @@ it('makes a run once for all who ask at the same time', async () => {
   expect(chunk.items.some(({ isParsed }) => isParsed)).toBe(false);
 });
 
-it('goes on after a run that cannot be made', async () => {
+it('continues after a run whose encoding failed', async () => {
   const lists = new LargeLists(10_000);
   const [broken, whole] = chunksOf(2) as [ListChunk, ListChunk];
   const failing: Run = {
@@ -67,7 +67,7 @@ it('goes on after a run that cannot be made', async () => {
   expect([failed.status, made.status]).toEqual(['rejected', 'fulfilled']);
 });
 
-it('measures each run once, and keeps none of a large list but those used last', async () => {
+it('measures each run once and keeps only the last used ones of a large list', async () => {
   const lists = new LargeLists(400);
   const made = { count: 0 };
   const chunks = chunksOf(8);
@@ -81,7 +81,7 @@ it('measures each run once, and keeps none of a large list but those used last',
   expect(kept()).toBe(1);
 });
 
-it('keeps what it measured of a list that is not large', async () => {
+it('keeps the measured runs of a list that is not large', async () => {
   const lists = new LargeLists(400);
   const made = { count: 0 };
   const chunks = chunksOf(4);
@@ -90,13 +90,13 @@ it('keeps what it measured of a list that is not large', async () => {
   expect(made.count).toBe(40);
 });
 
-it('stops measuring when nobody wants it any more', async () => {
+it('stops measuring when the result is no longer wanted', async () => {
   const made = { count: 0 };
   await new LargeLists(400).measure(chunksOf(8), runOf(made), () => made.count < 30);
   expect(made.count).toBe(30);
 });
 
-it('compresses a run once, and has it back as it was', async () => {
+it('compresses a run once and decompresses it to the original', async () => {
   const lists = new LargeLists(400);
   const made = { count: 0 };
   const chunks = chunksOf(3);

@@ -7,17 +7,17 @@ import { RecentRuns } from '#apiserver/storage/cacher/recent-runs';
 import { type Deflated, deflatedOf, deflatePiece, inflatePiece } from './gzip-pieces.ts';
 import type { Prepare } from './large-objects.ts';
 
-/** What the runs of a list are made of: see `ListChunk.encoded`. */
+/** Parameters of encoding the chunks of a list; see `ListChunk.encoded`. */
 export interface Run {
   readonly variant: string;
   readonly makeItem: (object: CachedObject) => Buffer;
   readonly separator: Buffer;
   readonly stamp?: number;
-  /** Of a large object; default: nothing, its bytes do. */
+  /** Preparation of large objects; default: none, because the stored bytes suffice. */
   readonly prepare?: Prepare | undefined;
 }
 
-/** The runs of items, each as the cache keeps it. */
+/** Returns the encoded chunks, which the cache keeps. */
 export function* runsOf(chunks: readonly ListChunk[], { variant, makeItem, separator, stamp, prepare }: Run): Steps<Buffer[]> {
   const runs: Buffer[] = [];
   for (const chunk of chunks) {
@@ -29,14 +29,14 @@ export function* runsOf(chunks: readonly ListChunk[], { variant, makeItem, separ
 }
 
 /**
- * The runs of lists that are too large to be kept whole. Those that objects are parsed for are made one after the other, in steps: clients that
- * list at the same time wait for the same run, and no two make it.
+ * Encoded chunks of lists that are too large to be kept whole. Chunks whose objects must be parsed are encoded one at a time and
+ * yield to the event loop; clients that list concurrently share the result.
  */
 export class LargeLists {
-  /** Lists of up to so many bytes are none of these. */
+  /** Maximum size in bytes of a list that is kept whole. */
   mostKept: number;
   readonly #recent: RecentRuns;
-  /** By chunk and variant: chunks do not change. */
+  /** Encoded lengths by chunk and variant; chunks are immutable. */
   readonly #lengths = new WeakMap<ListChunk, Map<string, number>>();
   #last: Promise<unknown> = Promise.resolve();
   #scratch: Buffer = Buffer.alloc(0);
@@ -46,7 +46,7 @@ export class LargeLists {
     this.#recent = new RecentRuns(mostKept / 4);
   }
 
-  /** See `RecentRuns.begin`. */
+  /** Marks the start of a large list; returns the function to call at its end. */
   begin(): () => void {
     return this.#recent.begin();
   }
@@ -58,8 +58,8 @@ export class LargeLists {
   }
 
   /**
-   * The bytes of all runs, without what separates them. Each is made once for that; those of what is found to be no large list are
-   * kept if `keeps` is true. `isWanted`: asked before each.
+   * Returns the number of bytes of all runs, without separators. Each run is encoded to measure it; if the list turns out not to be
+   * large and `keeps` is true, the runs are kept. `isWanted` is called before each run; measuring stops when it returns false.
    */
   async measure(chunks: readonly ListChunk[], run: Run, isWanted: () => boolean, keeps = true): Promise<number> {
     const { variant } = run;
@@ -78,7 +78,7 @@ export class LargeLists {
     return total;
   }
 
-  /** A run for a member of gzip. That is kept for the next list, instead of what it is made of. */
+  /** Returns a compressed run. It is kept for the next list instead of its uncompressed form. */
   async deflated(chunk: ListChunk, run: Run): Promise<Deflated> {
     const variant = `gzip:${run.variant}`;
     const kept = (): Buffer | undefined => chunk.kept(variant, run.stamp);
@@ -95,7 +95,7 @@ export class LargeLists {
     });
   }
 
-  /** What `deflated` was made of, which lasts as a run does. */
+  /** Returns the uncompressed form of `deflated`, which is kept like a run. */
   async inflated(chunk: ListChunk, { variant, stamp }: Run, deflated: Deflated): Promise<Buffer> {
     const kept = (): Buffer | undefined => chunk.kept(variant, stamp);
     const bytes = kept() ?? (await this.#inTurn(async () => kept() ?? chunk.keep(variant, await inflatePiece(deflated), stamp)));
@@ -130,14 +130,14 @@ export class LargeLists {
   }
 
   #note(chunk: ListChunk, { variant, stamp }: Run, { length }: Buffer): void {
-    // What depends on the time may be longer the next time.
+    // Runs that depend on the time may have another length the next time.
     if (stamp !== undefined) return;
     let lengths = this.#lengths.get(chunk);
     if (!lengths) this.#lengths.set(chunk, (lengths = new Map<string, number>()));
     lengths.set(variant, length);
   }
 
-  /** In memory that is used again for the next: buffers are collected late, since they are little of the heap. */
+  /** Concatenates into a reused buffer: V8 collects buffers late, because they use little of its heap. */
   readonly #concatAgain = (parts: readonly Buffer[]): Buffer => {
     let length = 0;
     for (const part of parts) length += part.length;
@@ -149,13 +149,13 @@ export class LargeLists {
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
-    // Whose work it was is told.
+    // The caller of the failed work receives its error.
     this.#last = done.catch(() => undefined);
     return done;
   }
 }
 
-/** Those that others ask for stay parsed; all others would only take their place. */
+/** Encodes a chunk. Objects that were parsed before stay parsed; others are released, because keeping them would only use memory. */
 function bytesOf({ items }: ListChunk, { makeItem, separator, prepare }: Run, concat = concatKept): Steps<Buffer> {
   const makeOnce = (object: CachedObject): Buffer => {
     const { isParsed } = object;

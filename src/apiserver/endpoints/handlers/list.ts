@@ -70,7 +70,7 @@ export class ListHandler {
   }
 }
 
-/** Upstream: apiserver/pkg/storage/cacher/cacher.go. */
+/** Reads a list within a span. Upstream: apiserver/pkg/storage/cacher/cacher.go. */
 function listWithin(span: RequestSpan, store: Store, options: CacheListOptions): CacheList | Promise<CacheList> {
   return span.around('cacher.GetList', [['type', groupResourceString(store.groupResource)]], (tell) => {
     if (store.cacher.ready) tell('Ready');
@@ -84,17 +84,17 @@ function listWithin(span: RequestSpan, store: Store, options: CacheListOptions):
   });
 }
 
-/** A list as it is shown: of what kind it says it is, and how its items are called in the caches of the chunks. */
+/** Type and metadata of the list in the response, and the cache variant of its items. */
 interface ListForm {
   readonly kind: string;
   readonly apiVersion: string;
-  /** Of PartialObjectMetadata; undefined where the items are shown whole. */
+  /** Version of PartialObjectMetadata; undefined for whole items. */
   readonly partial: string | undefined;
   readonly variant: string;
   readonly metadata: ListMeta;
 }
 
-/** Sends a list in the form that was negotiated, of encodings that the cache keeps where nothing of them depends on the time. */
+/** Sends a list in the negotiated form. Encodings that do not depend on the time come from the cache. */
 export function respondList(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -123,7 +123,7 @@ function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list
     : { kind: endpoint.definition.listKind, apiVersion: groupVersion, partial, variant: groupVersion, metadata };
   const isProtobuf = mediaType === 'application/vnd.kubernetes.protobuf';
   const body = isProtobuf ? protobufBody(endpoint, form) : jsonBody(endpoint, list, form);
-  // What is shown as it is stored need not be measured.
+  // The size of items in their stored form is known without encoding them.
   const itemBytes = isProtobuf || partial || endpoint.conversion ? undefined : storedItemBytes(endpoint, list);
   return respondInTurn(context, list, canBeMadeAsTaken(context, negotiated), {
     whole: () => startSteps(respondWhole(context, endpoint, list, negotiated, form, body)),
@@ -131,7 +131,7 @@ function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list
   });
 }
 
-/** What is encoded already takes no time, and most lists are. */
+/** Sends the whole list. It is synchronous if the runs are encoded already, as for most lists. */
 function* respondWhole(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -151,11 +151,11 @@ function* respondWhole(
   respondPieces(context, mediaType, isCbor ? yield* cborPieces(endpoint, list, form) : yield* piecesOf(list, body));
 }
 
-/** A list as bytes: runs of items, and what stands around them. */
+/** A list as bytes: encoded runs, and the text around them. */
 interface ListBody {
-  /** Of what depends on the time: as it is now. */
+  /** Run parameters; a getter if they depend on the time. */
   readonly run: Run;
-  /** `itemBytes`: of all items, with what separates them. */
+  /** Returns the bytes before and after the items. `itemBytes` is the size of all items with separators. */
   around(itemBytes: number): { readonly head: Buffer; readonly end: Buffer };
 }
 
@@ -172,7 +172,7 @@ function protobufBody(endpoint: ResourceEndpoint, form: ListForm): ListBody {
   };
 }
 
-/** The items are made of their JSON, in which nothing is missing that upstream writes. */
+/** Encodes the items from their JSON, which contains every field that upstream writes. */
 function* cborPieces(endpoint: ResourceEndpoint, { chunks, count }: CacheList, form: ListForm): Steps<readonly Buffer[]> {
   const { variant, partial } = form;
   const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
@@ -187,7 +187,7 @@ function* cborPieces(endpoint: ResourceEndpoint, { chunks, count }: CacheList, f
   return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
 }
 
-/** Whether a list is a map to upstream, as those of custom resources are: its keys are sorted, and `continue` is always there. */
+/** True if upstream builds the list as a map, as for custom resources: keys are sorted, and `continue` is always present. */
 function isMap({ definition }: ResourceEndpoint, { partial }: ListForm): boolean {
   return definition.custom !== undefined && !partial;
 }
@@ -198,7 +198,7 @@ function jsonItemOf(endpoint: ResourceEndpoint, { partial }: ListForm): (object:
 
 function jsonBody(endpoint: ResourceEndpoint, { count }: CacheList, form: ListForm): ListBody {
   const { head, end } = aroundItems(endpoint, form);
-  // Of a list that upstream makes of another, none are null.
+  // Upstream encodes an empty converted list as null.
   const [open, close] = form.partial && count === 0 ? ['null', ''] : ['[', ']'];
   const around = { head: Buffer.from(`${head}${open}`), end: Buffer.from(`${close}${end}`) };
   return {
@@ -207,14 +207,14 @@ function jsonBody(endpoint: ResourceEndpoint, { count }: CacheList, form: ListFo
   };
 }
 
-/** The whole list, in pieces that the cache keeps. */
+/** Returns the whole list as buffers that the cache keeps. */
 function* piecesOf({ chunks }: CacheList, { run, around }: ListBody): Steps<Buffer[]> {
   const runs = separated(yield* runsOf(chunks, run), run.separator);
   const { head, end } = around(sum(runs, ({ length }) => length));
   return [head, ...runs, end];
 }
 
-/** What of the JSON of a list stands before its items, and behind them. */
+/** Returns the JSON before and after the items of a list. */
 function aroundItems(endpoint: ResourceEndpoint, form: ListForm): { readonly head: string; readonly end: string } {
   const { kind, apiVersion, metadata } = form;
   if (isMap(endpoint, form)) {
@@ -225,15 +225,15 @@ function aroundItems(endpoint: ResourceEndpoint, form: ListForm): { readonly hea
   return { head: `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${meta},"items":`, end: '}\n' };
 }
 
-/** The runs of a list of more are made as the client takes them: else each such list is a second copy of all that is stored, as long as it lasts. */
+/** Runs of larger lists are encoded as the client reads them; otherwise each response would be a second copy of the stored data. */
 export const largeLists = new LargeLists(32 * 1024 * 1024);
 
-/** Lists of objects that were selected are copies of their own. While these are as many as this, more are made as their clients take them, too. */
+/** Lists of selected objects are copies of their own. Above this total, further ones are encoded as their clients read them. */
 const heldLists = new HeldLists(64 * 1024 * 1024);
-/** What leaves at once, or nearly so, is not counted. */
+/** Smaller lists are not counted, because they are sent almost immediately. */
 const smallListBytes = 64 * 1024;
 
-/** True if what is asked of a list can be made of its runs one by one. */
+/** True if the response can be encoded run by run. */
 function canBeMadeAsTaken(context: RequestContext, negotiated: Negotiated): boolean {
   const { mediaType } = negotiated;
   if (mediaType !== 'application/json' && mediaType !== 'application/vnd.kubernetes.protobuf') return false;
@@ -242,18 +242,21 @@ function canBeMadeAsTaken(context: RequestContext, negotiated: Negotiated): bool
 
 interface ListAnswers {
   whole(): void | Promise<void>;
-  /** `isLarge`: by its size, and not for want of room. */
+  /** `isLarge` is true if the list is large, false if it only exceeds the remaining budget. */
   asTaken(isLarge: boolean): Promise<void>;
 }
 
-/** Sends a list whole where it is small enough and there is room for it, else as its client takes it, else once there is room. */
+/**
+ * Sends a list whole if it is small enough and within the budget; otherwise encodes it as the client reads it, or waits for the
+ * budget.
+ */
 function respondInTurn(context: RequestContext, list: CacheList, mayBeMade: boolean, answers: ListAnswers): void | Promise<void> {
   const isLarge = mayBeMade && sum(list.chunks, ({ bytes }) => bytes) > largeLists.mostKept;
   if (!isLarge && hold(context, list)) return answers.whole();
   return mayBeMade ? answers.asTaken(isLarge) : respondOnceThereIsRoom(context, list, () => answers.whole());
 }
 
-/** Counts a list as held until its client has it. False if there is no room. */
+/** Takes a list from the budget until the response is closed. Returns false if there is no room. */
 function hold({ exchange }: RequestContext, { chunks }: CacheList): boolean {
   const own = ownBytes(chunks);
   if (own <= smallListBytes) return true;
@@ -280,12 +283,15 @@ function respondOnceThereIsRoom(context: RequestContext, list: CacheList, respon
   });
 }
 
-/** Of the JSON of a list that is shown as it is stored: commas instead of the lines' ends, or of what stands before an item but for a brace. */
+/** Returns the JSON size of a list in stored form: commas replace newlines or, of the item prefix, all but the brace. */
 function storedItemBytes({ itemPrefix }: ResourceEndpoint, { chunks, count }: CacheList): number {
   return sum(chunks, ({ bytes }) => bytes) - count * Math.max(itemPrefix, 1) + Math.max(0, count - 1);
 }
 
-/** `itemBytes`: undefined where they are to be measured. `isLarge`: it is by its size, and may turn out to be small in the form that is asked for. */
+/**
+ * Sends a large list. `itemBytes` is undefined if the runs must be measured. `isLarge` is true if the list is large in stored form;
+ * it may be small in the requested form.
+ */
 async function respondLarge(
   context: RequestContext,
   mediaType: MediaType,
@@ -312,13 +318,13 @@ async function respondLarge(
   }
   const total =
     itemBytes ?? separatedBytes(await largeLists.measure(chunks, body.run, () => isWanted(context), isLarge), chunks, separator);
-  // What was not measured to its end is no small list.
+  // The measurement was aborted, so `total` is incomplete.
   if (!isWanted(context)) return;
   if (isLarge && total <= largeLists.mostKept) return respondPieces(context, mediaType, await startSteps(piecesOf(list, body)));
   sendRuns(context, mediaType, body, total, chunks, (chunk) => largeLists.run(chunk, body.run));
 }
 
-/** Whether anybody waits for the answer yet. */
+/** True if the client still waits for the response. */
 function isWanted(context: RequestContext): boolean {
   return !context.answered && !context.exchange.closed;
 }
@@ -327,7 +333,7 @@ function separatedBytes(bytes: number, chunks: readonly ListChunk[], separator: 
   return bytes + Math.max(0, chunks.length - 1) * separator.length;
 }
 
-/** Each run is made when the client has taken those before it. */
+/** Sends runs, each of which is encoded when the client has read those before it. */
 function sendRuns<T>(
   context: RequestContext,
   mediaType: MediaType,
@@ -355,7 +361,7 @@ interface DeflatedRun {
   readonly deflated: Deflated;
 }
 
-/** The runs, so small that they are kept until the list is sent; fewer where nobody wants them any more. */
+/** Returns the compressed runs, which are small enough to be kept until the list is sent; incomplete if the client disconnects. */
 async function deflatedRuns(context: RequestContext, chunks: readonly ListChunk[], body: ListBody): Promise<DeflatedRun[]> {
   const runs: DeflatedRun[] = [];
   for (const chunk of chunks) {
@@ -366,7 +372,7 @@ async function deflatedRuns(context: RequestContext, chunks: readonly ListChunk[
   return runs;
 }
 
-/** A member of gzip with all of a list. */
+/** Returns one gzip member with the whole list. */
 async function gzipOf(runs: readonly DeflatedRun[], body: ListBody, itemBytes: number): Promise<Buffer[]> {
   const { head, end } = body.around(itemBytes);
   const between = await deflatedPiece(body.run.separator);
@@ -382,7 +388,10 @@ function sum<T>(list: readonly T[], numberOf: (item: T) => number): number {
   return total;
 }
 
-/** Built-in items do not repeat kind and apiVersion: what follows them in the stored bytes is the item. */
+/**
+ * Returns the function that encodes an item. Items of built-in lists omit kind and apiVersion, which are a prefix of the stored
+ * bytes.
+ */
 function itemOf(endpoint: ResourceEndpoint): (object: CachedObject) => Buffer {
   const { itemPrefix, conversion, type } = endpoint;
   if (conversion) {
@@ -402,7 +411,7 @@ function metadataOf(list: CacheList): ListMeta {
   return metadata;
 }
 
-/** Ages are told in whole seconds: rows are the same to all who ask within one. */
+/** Sends a table. Ages are in whole seconds, so rows are shared by requests within one second. */
 function respondTable(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -466,7 +475,7 @@ function* sortedRows(
   return rows;
 }
 
-/** Sends JSON, or what the client wants instead of it. */
+/** Sends JSON or the negotiated encoding. */
 function respondJson(context: RequestContext, negotiated: Negotiated, type: StructType, pieces: readonly Buffer[]): void {
   const { mediaType } = negotiated;
   if (context.audit?.recordsResponse) context.audit.responseObject(Buffer.concat(pieces));

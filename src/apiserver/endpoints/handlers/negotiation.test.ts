@@ -20,7 +20,7 @@ const rows: readonly { readonly accept: string | undefined; readonly want: objec
     accept: 'text/html',
     want: /^406: Not Acceptable\n\nAvailable representations: application\/json, application\/yaml, [a-z./]*protobuf$/,
   },
-  // The router knows no ranges of subtypes.
+  // The router supports no ranges of subtypes.
   { accept: 'application/*', want: /406: Not Acceptable/ },
   { accept: 'application/*, application/yaml;q=0.5', want: { mediaType: 'application/json' } },
 ];
@@ -43,23 +43,23 @@ const cborRows: typeof rows = [
 ];
 
 describe('negotiate', () => {
-  it.each(rows)('answers $accept', ({ accept, want }) => {
+  it.each(rows)('negotiates $accept', ({ accept, want }) => {
     if (want instanceof RegExp) expect(() => negotiate(accept, resourceRestrictions)).toThrow(want);
     else expect(negotiate(accept, resourceRestrictions)).toMatchObject(want);
   });
 
-  it.each(cborRows)('answers $accept where streams and CBOR are served', ({ accept, want }) => {
+  it.each(cborRows)('negotiates $accept with streams and CBOR', ({ accept, want }) => {
     const restrictions = withCbor(resourceRestrictions);
     if (want instanceof RegExp) expect(() => negotiate(accept, restrictions, true)).toThrow(want);
     else expect(negotiate(accept, restrictions, true)).toMatchObject(want);
   });
 
-  it('asks no router for custom resources', () => {
+  it("does not apply the router's check to custom resources", () => {
     expect(() => negotiate('text/html', customResourceRestrictions)).toThrow(/only the following media types are accepted/);
     expect(negotiate('application/*', customResourceRestrictions)).toMatchObject({ mediaType: 'application/json' });
   });
 
-  it('converts nothing where the endpoint does not', () => {
+  it('rejects conversions that the endpoint does not support', () => {
     expect(() => negotiate('application/json;as=Table;v=v1;g=meta.k8s.io', plainRestrictions)).toThrow(/media types/);
   });
 });
@@ -74,7 +74,7 @@ describe('isPretty', () => {
     ['pretty=', 'curl/8.0', true],
     ['pretty=x', 'curl/8.0', false],
     ['pretty=1', undefined, true],
-  ] as const)('of query %j by %j is %j', (query, userAgent, want) => {
+  ] as const)('for query %j and user agent %j is %j', (query, userAgent, want) => {
     expect(isPretty(query, userAgent)).toBe(want);
   });
 });

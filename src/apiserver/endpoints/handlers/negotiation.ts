@@ -2,30 +2,30 @@ import type { MediaType } from '#apiserver/request/media-type';
 import { newGenericServerResponse, newNotAcceptable, StatusError } from '#apimachinery/api/errors';
 import type { GroupVersionKind } from '#apimachinery/meta/types';
 
-/** How the client wants its answer. */
+/** Negotiated form of a response. */
 export interface Negotiated {
   readonly mediaType: MediaType;
-  /** Asked for by `;pretty=1`, `?pretty=` or by being a browser, curl or wget. JSON only. */
+  /** True for `;pretty=1`, `?pretty=`, and for browsers, curl and wget. JSON only. */
   readonly pretty: boolean;
-  /** `;as=Table;v=v1;g=meta.k8s.io` and the like. */
+  /** Requested conversion, such as `;as=Table;v=v1;g=meta.k8s.io`. */
   readonly convert: GroupVersionKind | undefined;
   readonly stream: string | undefined;
 }
 
-/** What every endpoint answers, the preferred one first. */
+/** Media types that every endpoint supports, in order of preference. */
 export const standardMediaTypes: readonly MediaType[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
 export interface EndpointRestrictions {
-  /** Of bodies and answers, the preferred one first. */
+  /** Media types of request and response bodies, in order of preference. */
   readonly mediaTypes: readonly MediaType[];
-  /** Whether upstream's router looks at the Accept header before the endpoint does. */
+  /** True if upstream's router checks the Accept header before the endpoint. */
   readonly isRouted: boolean;
-  /** Whether the object itself, not converted to Table and the like, comes as protobuf. */
+  /** True if the unconverted object has a protobuf form. */
   readonly plainProtobuf: boolean;
   allowsConversion(kind: GroupVersionKind, mediaType: MediaType): boolean;
 }
 
-/** Endpoints that answer a Status or a plain object only. */
+/** Restrictions of endpoints that return only a Status or a plain object. */
 export const plainRestrictions: EndpointRestrictions = {
   mediaTypes: standardMediaTypes,
   isRouted: false,
@@ -33,10 +33,10 @@ export const plainRestrictions: EndpointRestrictions = {
   allowsConversion: () => false,
 };
 
-/** The feature gate of CBOR. Upstream: apiserver/pkg/features. */
+/** Feature gate of CBOR. Upstream: apiserver/pkg/features. */
 export const cborGate = 'CBORServingAndStorage';
 
-/** The same endpoint where CBOR is served. */
+/** Returns the restrictions with CBOR. */
 export function withCbor(restrictions: EndpointRestrictions): EndpointRestrictions {
   return { ...restrictions, mediaTypes: [...restrictions.mediaTypes, 'application/cbor'] };
 }
@@ -55,7 +55,7 @@ export interface Clause {
 const plainJson: Negotiated = { mediaType: 'application/json', pretty: false, convert: undefined, stream: undefined };
 
 /**
- * Chooses the media type of the answer; `streams` tells whether it may be one of a stream. Throws NotAcceptable (406) if there is none.
+ * Negotiates the media type of the response; `streams` is true if it may be a stream. Throws NotAcceptable (406) if none fits.
  * Upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go.
  */
 export function negotiate(accept: string | undefined, restrictions: EndpointRestrictions, streams = false): Negotiated {
@@ -80,12 +80,12 @@ function checkRouteOf(accept: string, { isRouted, mediaTypes }: EndpointRestrict
   if (isRouted) checkRoute(accept, streams ? [...mediaTypes, ...streamMediaTypes(mediaTypes)] : mediaTypes);
 }
 
-/** What upstream's router refuses: the request did not come to the endpoint. */
+/** An error of upstream's router: the request did not reach the endpoint. */
 export class RouteError extends StatusError {}
 
 /**
- * Upstream's router knows media types and the range of all, and no other ranges: what it finds none for does not come to the endpoint.
- * Upstream: emicklei/go-restful route.go (matchesAccept), jsr311.go.
+ * Applies the Accept check of upstream's router, which knows media types and the range of all types, but no other ranges. Throws RouteError if none
+ * matches. Upstream: emicklei/go-restful route.go (matchesAccept), jsr311.go.
  */
 export function checkRoute(accept: string | undefined, produced: readonly string[]): void {
   if (!accept) return;
@@ -95,7 +95,7 @@ export function checkRoute(accept: string | undefined, produced: readonly string
   throw new RouteError(newGenericServerResponse(406, '', { group: '', resource: '' }, '', message, 0, false).status);
 }
 
-/** In which media types a watch comes. There is none in YAML. */
+/** Returns the media types of watches, which exclude YAML. */
 export function streamMediaTypes(mediaTypes: readonly string[]): string[] {
   return mediaTypes.filter((type) => type !== 'application/yaml').map(streamMediaType);
 }
@@ -121,7 +121,7 @@ function applyParameters(
   return { mediaType, pretty: parameters.get('pretty') === '1', convert, stream };
 }
 
-/** The clauses of an Accept header, the wanted ones first: by quality, then the more specific, then as they stand. */
+/** Parses an Accept header. Clauses are sorted by quality, then specificity, then position. */
 export function parseAccept(header: string): Clause[] {
   const clauses: Clause[] = [];
   for (const text of header.split(',')) {
@@ -144,15 +144,15 @@ export function parseAccept(header: string): Clause[] {
   return clauses.sort((a, b) => b.quality - a.quality || vagueness(a) - vagueness(b));
 }
 
-/** The media type that a watch says it has: JSON does not say that it is a stream. */
+/** Returns the Content-Type of a watch; for JSON it has no stream parameter. */
 export function watchMediaType(mediaType: MediaType): string {
   return mediaType === 'application/json' ? mediaType : streamMediaType(mediaType);
 }
 
-/** What strconv.ParseBool takes for true. */
+/** Texts that strconv.ParseBool converts to true. */
 const trueWords: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 
-/** Whether `?pretty=` or the client's kind asks for indented JSON. */
+/** True if `?pretty=` or the user agent requests indented JSON. */
 export function isPretty(query: string, userAgent: string | undefined): boolean {
   if (query.includes('pretty')) {
     const value = new URLSearchParams(query).get('pretty');

@@ -12,7 +12,7 @@ import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 const newline = Buffer.from('\n');
 const tableEnd = Buffer.from(']}\n');
 
-/** Answers one object, given by its stored JSON, in the endpoint's version and in the form that was negotiated. */
+/** Sends one object, given as stored JSON, in the endpoint's version and the negotiated form. */
 export function respondObject(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -47,7 +47,7 @@ function respondObjectIn(
   });
 }
 
-/** Answers a stored object in another form than it is stored in. */
+/** Sends a stored object in another form than the stored one. */
 function respondParsed(
   context: RequestContext,
   endpoint: ResourceEndpoint,

@@ -3,7 +3,7 @@ import type { RequestContext } from '#apiserver/request/request-context';
 
 const advice = 'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24';
 
-/** Drops owner references that stand there twice, with a warning. Upstream: endpoints/handlers/create.go (dedupOwnerReferencesAndAddWarning). */
+/** Removes duplicate owner references with a warning. Upstream: endpoints/handlers/create.go (dedupOwnerReferencesAndAddWarning). */
 export function dedupOwnerReferences(context: RequestContext, { metadata }: KubeObject, afterMutatingAdmission = false): void {
   const references = metadata.ownerReferences;
   if (!references || references.length < 2) return;
@@ -32,10 +32,10 @@ export function dedupOwnerReferences(context: RequestContext, { metadata }: Kube
 
 const parts = ['uid', 'name', 'kind', 'apiVersion', 'controller', 'blockOwnerDeletion'] as const;
 
-/** Of a million empty ones, each is told from the one before without a text of its own. */
+/** Compares with the previous reference first, so that a million empty ones need no identity texts. */
 const isSame = (a: OwnerReference, b: OwnerReference): boolean => parts.every((part) => a[part] === b[part]);
 
-/** A text that is the same for equal references alone, as the lengths of its parts stand before them. There may be 300,000. */
+/** Returns a text that is unique for a reference, because it contains the lengths of the parts. There may be 300,000 references. */
 function identityOf({ uid, name, kind, apiVersion, controller, blockOwnerDeletion }: Partial<OwnerReference>): string {
   return `${controller} ${blockOwnerDeletion} ${uid?.length} ${name?.length} ${kind?.length} ${apiVersion?.length} ${uid}${name}${kind}${apiVersion}`;
 }

@@ -7,7 +7,10 @@ import { fromStorage, type ResourceEndpoint, type StoredObject } from './resourc
 
 const metadataKey = Buffer.from('"metadata":');
 
-/** A client asked for the metadata of an object and gets a list, or the other way round. Upstream: asPartialObjectMetadata in endpoints/handlers/response.go. */
+/**
+ * Returns the error of a request for object metadata of a list or list metadata of an object. Upstream: asPartialObjectMetadata in
+ * endpoints/handlers/response.go.
+ */
 export function newWrongPartial({ definition, kinds, kind, store }: ResourceEndpoint, wanted: string, isList: boolean): Error {
   // Upstream takes an unstructured object for a list, and then finds no items in it.
   if (definition.custom && !isList) return new Error('content is not a list');
@@ -19,7 +22,7 @@ export function newWrongPartial({ definition, kinds, kind, store }: ResourceEndp
   );
 }
 
-/** The object with its metadata alone. */
+/** Encodes the metadata of an object as PartialObjectMetadata. */
 export function encodePartial(object: KubeObject, version: string): string {
   return encode(metaSchema.struct('meta_v1.PartialObjectMetadata'), {
     kind: 'PartialObjectMetadata',
@@ -28,7 +31,7 @@ export function encodePartial(object: KubeObject, version: string): string {
   });
 }
 
-/** The same of an object with its stored bytes: of one that is shown as it is stored, the metadata is cut from its bytes. */
+/** Like `encodePartial`, but cuts the metadata from the stored bytes if the stored form is the served one. */
 export function partialBytes(endpoint: ResourceEndpoint, object: StoredObject, version: string): Buffer {
   const metadata = endpoint.conversion ? undefined : metadataOf(object.bytes, endpoint.itemPrefix);
   if (!metadata) return Buffer.from(encodePartial(fromStorage(endpoint, object.object), version));
@@ -36,7 +39,7 @@ export function partialBytes(endpoint: ResourceEndpoint, object: StoredObject, v
   return Buffer.concat([head, metadata, Buffer.from('}')]);
 }
 
-/** The value of `metadata` if it is what stands at `start`, as in all objects that are encoded by their schema. */
+/** Returns the value of `metadata` if it is at `start`, as in all objects encoded by their schema. */
 function metadataOf(bytes: Buffer, start: number): Buffer | undefined {
   const begin = start + metadataKey.length;
   if (start === 0 || bytes.compare(metadataKey, 0, metadataKey.length, start, begin) !== 0) return undefined;
@@ -51,7 +54,10 @@ function metadataOf(bytes: Buffer, start: number): Buffer | undefined {
   return undefined;
 }
 
-/** The metadata of a row: of a built-in kind, what upstream's internal object has, which some annotations become fields of. */
+/**
+ * Encodes the metadata of a table row. For built-in kinds it is that of upstream's internal object, in which some annotations are
+ * fields.
+ */
 export function rowPartial({ definition }: ResourceEndpoint, object: KubeObject, shown: KubeObject, version: string): string {
   if (definition.custom) return encodePartial(shown, version);
   return encodePartial(withoutAnnotations(object, definition.internalAnnotations ?? []), version);
@@ -64,7 +70,7 @@ function withoutAnnotations(object: KubeObject, names: readonly string[]): KubeO
   return { ...object, metadata: { ...object.metadata, annotations: rest } };
 }
 
-/** `rowPartial` of an object with its stored bytes. */
+/** Like `rowPartial`, for an object with its stored bytes. */
 export function rowPartialBytes(endpoint: ResourceEndpoint, object: StoredObject, version: string): Buffer {
   const { custom, internalAnnotations } = endpoint.definition;
   if (custom || (!endpoint.conversion && !internalAnnotations)) return partialBytes(endpoint, object, version);

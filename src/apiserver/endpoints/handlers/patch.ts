@@ -53,31 +53,34 @@ export type PatchType =
   | 'application/strategic-merge-patch+json'
   | 'application/apply-patch+yaml'
   | 'application/apply-patch+cbor';
-/** What built-in resources take. */
+/** Patch types of built-in resources. */
 const patchTypes: readonly PatchType[] = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ];
-/** Custom resources have no merge keys: no strategic merge patch. */
+/** Patch types of custom resources, which have no merge keys and therefore no strategic merge patch. */
 const customPatchTypes = patchTypes.filter((type) => type !== 'application/strategic-merge-patch+json');
 const patchTypesWithCbor: readonly PatchType[] = [...patchTypes, 'application/apply-patch+cbor'];
 const customPatchTypesWithCbor: readonly PatchType[] = [...customPatchTypes, 'application/apply-patch+cbor'];
 
-/** What an endpoint takes. */
+/** Returns the patch types that an endpoint accepts. */
 export function patchTypesOf({ definition, restrictions }: ResourceEndpoint): readonly PatchType[] {
   if (servesCbor(restrictions)) return definition.custom ? customPatchTypesWithCbor : patchTypesWithCbor;
   return definition.custom ? customPatchTypes : patchTypes;
 }
 
-/** The form in which a patch holds a configuration to be applied; undefined of the other patches. */
+/** Returns the encoding of an apply patch; undefined for other patches. */
 export function appliedForm(type: PatchType): AppliedForm | undefined {
   if (type === 'application/apply-patch+yaml') return 'application/yaml';
   return type === 'application/apply-patch+cbor' ? 'application/cbor' : undefined;
 }
 
-/** Of built-in resources upstream's router answers, which knows no more than the number, and of media types none that are new. */
+/**
+ * Returns the error of an unsupported patch type. For built-in resources upstream's router responds, with the status code only and
+ * in the standard media types.
+ */
 export function unsupportedPatchType(context: RequestContext, endpoint: ResourceEndpoint): StatusError {
   if (endpoint.definition.custom) return newUnsupportedMediaType(patchTypesOf(endpoint));
   context.mediaTypes = undefined;
@@ -85,7 +88,7 @@ export function unsupportedPatchType(context: RequestContext, endpoint: Resource
   return new StatusError(newStatus(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {}));
 }
 
-/** PATCH. Upstream: endpoints/handlers/patch.go. */
+/** PATCH of an object. Upstream: endpoints/handlers/patch.go. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class PatchHandler {
@@ -114,7 +117,7 @@ export class PatchHandler {
       async (existing, pace) => {
         if (!existing) throw newNotFound(endpoint.store.groupResource, name);
         context.span?.event('About to apply patch');
-        // A copy, since the patch shares what it does not touch, and what is shared with the old object must not be changed.
+        // Patches a copy, because the result shares unchanged parts, and the stored object must not be modified.
         const patching = patch.applyTo(function* () {
           return fromStorage(endpoint, pace.isImmediate ? copyObject(existing) : yield* copyObjectSteps(existing));
         });
@@ -138,7 +141,7 @@ async function notePatch(audit: AuditContext, body: Buffer): Promise<void> {
   try {
     patch = (await readYaml(body)).value;
   } catch {
-    // It is neither JSON nor the YAML of an apply: there is nothing to note, and it is refused later.
+    // The body is neither JSON nor YAML; nothing is recorded, and the request is rejected later.
     return;
   }
   audit.requestPatch(patch);
@@ -146,7 +149,7 @@ async function notePatch(audit: AuditContext, body: Buffer): Promise<void> {
 
 const nameless = { apiVersion: '', kind: '', metadata: {} } as KubeObject;
 
-/** Notes the objects of a patched document that a merge patch led through, or brought: upstream has them as maps. */
+/** Records the objects that a merge patch visited or added, which upstream holds as maps. */
 function noteMerged(patched: unknown, patch: unknown, sorted: WeakSet<object>): void {
   const pending: unknown[] = [patched, patch];
   while (pending.length > 0) {
@@ -159,11 +162,11 @@ function noteMerged(patched: unknown, patch: unknown, sorted: WeakSet<object>): 
   }
 }
 
-/** A JSON, merge or strategic merge patch, parsed once, applied as often as the compare-and-swap needs it. */
+/** A JSON, merge or strategic merge patch. It is parsed once and applied for each attempt of the compare-and-swap. */
 export class Patch {
   readonly #parsed: unknown;
   readonly #strictErrors: readonly string[];
-  /** What a patch led through: Go has it as maps, which it writes sorted. */
+  /** Objects that the patch visited. Go holds them as maps, which it encodes with sorted keys. */
   readonly #sorted = new WeakSet<object>();
 
   private constructor(
@@ -189,7 +192,7 @@ export class Patch {
     this.#strictErrors = strictErrors([], duplicateFields);
   }
 
-  /** Throws BadRequest for what is no patch of its type. */
+  /** Parses a patch. Throws BadRequest for an invalid patch of its type. */
   static *read(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Steps<Patch> {
     try {
       return new Patch(context, endpoint, type, needsSteps(body.length) ? yield* parseJsonSteps(body) : parseJson(body), options, body);
@@ -200,7 +203,10 @@ export class Patch {
     }
   }
 
-  /** The patched object, decoded and defaulted. `current` makes objects of the endpoint's version that are the patch's to use up. */
+  /**
+   * Returns the patched object, decoded and defaulted. `current` returns a copy of the object in the endpoint's version, which the
+   * patch may modify.
+   */
   *applyTo(current: () => Steps<KubeObject>): Steps<KubeObject> {
     const { endpoint, options } = this;
     const copy = yield* current();
@@ -209,7 +215,7 @@ export class Patch {
     yield;
     let decoded: Decoded<KubeObject>;
     try {
-      // Errors show the whole document; what is decoded by a schema loses what the schema does not know.
+      // Errors contain the whole document, so it is copied: decoding by a schema drops unknown fields.
       decoded = yield* decodeDocument(
         endpoint,
         endpoint.decode ? yield* deepCopySteps(patched) : patched,
@@ -237,7 +243,10 @@ export class Patch {
     return object;
   }
 
-  /** The error of a document that cannot be decoded, with the document. Decoding has used up both the document and the patch as far as it came. */
+  /**
+   * Returns the error of a patched document that cannot be decoded, with the document. Decoding may have modified the document and
+   * the patch, so both are rebuilt.
+   */
   *#undecodable(current: () => Steps<KubeObject>, { message }: DecodeError): Steps<Error> {
     const { context, endpoint, type, body, options } = this;
     const again = yield* Patch.read(context, endpoint, type, body, options);
@@ -245,7 +254,7 @@ export class Patch {
     return again.#invalid(patched, this.type === 'application/merge-patch+json' ? yield* again.#firstProblem(patched, message) : message);
   }
 
-  /** Upstream decodes a merged document in the order of its sorted keys: that decides which of several errors is told. */
+  /** Returns the first error in the order of sorted keys, in which upstream decodes a merged document. */
   *#firstProblem(patched: unknown, message: string): Steps<string> {
     try {
       const sorted = yield* parseJsonSteps(Buffer.from(encodePartlyRawJson(patched, sortedKeys)), undefined, 'keep');
@@ -257,7 +266,7 @@ export class Patch {
     }
   }
 
-  /** Upstream decodes what such a patch makes with its converter of parsed objects. */
+  /** True if upstream decodes the result with its converter of unstructured objects. */
   get #isStrategic(): boolean {
     return this.type === 'application/strategic-merge-patch+json';
   }
@@ -277,7 +286,7 @@ export class Patch {
     }
   }
 
-  /** What some patches ask for takes hours: at the deadline it ends. */
+  /** Ends patches at the deadline of the request; some would take hours. */
   #inTime<T>(steps: Steps<T>): Steps<T> {
     return untilTime(steps, this.context.deadline, endAtDeadline);
   }
@@ -286,10 +295,10 @@ export class Patch {
   #wrongKind(object: KubeObject): string | undefined {
     const { kind } = this.endpoint;
     const apiVersion = groupVersionString(kind);
-    // A kind that is gone is the one that is expected; without a version upstream decodes an object of no version, which is empty.
+    // A removed kind defaults to the expected one. Without a version upstream decodes an object of no version, which is empty.
     if (!object.kind && !this.endpoint.decode) object.kind = kind.kind;
     if (!object.apiVersion && !this.endpoint.decode && !this.#isStrategic) ensureNameMatches(this.context.info.name, nameless);
-    // Of a custom resource, its own validation says what is wrong with its kind.
+    // A custom resource's own validation checks its kind.
     if ((object.kind === kind.kind && object.apiVersion === apiVersion) || this.endpoint.decode) return undefined;
     if (this.#isStrategic) {
       object.kind = kind.kind;

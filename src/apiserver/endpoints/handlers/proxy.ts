@@ -15,33 +15,33 @@ import { endToEndAnswerHeaders, endToEndHeaders, framingOf, type OutgoingHeaders
 import { respondBytes, sendOn, startHeaders } from './responses.ts';
 import { Throttle } from './throttle.ts';
 
-/** Where a request goes on to. */
+/** Destination of a proxied request. */
 export interface ProxyLocation {
   readonly secure: boolean;
-  /** A name or an address without brackets. */
+  /** Host name, or address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Escaped; may be empty. */
+  /** Escaped path; may be empty. */
   readonly path: string;
-  /** Without the question mark. Requests that are not upgraded keep their own where it is empty. */
+  /** Query without the question mark. If empty, requests without upgrade keep their own. */
   readonly query: string;
-  /** What is dialled, where the name was resolved and checked already. */
+  /** Address to connect to, if the name was resolved and checked before. */
   readonly address?: string | undefined;
-  /** Certificates of this connection; without `servername` the certificate must be that of `host`. */
+  /** TLS options of this connection; without `servername` the certificate must match `host`. */
   readonly tls?: (TrustOptions & Pick<ConnectionOptions, 'cert' | 'key' | 'servername'>) | undefined;
-  /** Whose connections are used; false: one of its own; undefined: those of the process. */
+  /** HTTP agent; false: a separate connection; undefined: the agent of the process. */
   readonly agent?: http.Agent | false | undefined;
-  /** How a connection of its own is made; undefined: straight. */
+  /** Dialer of a separate connection; undefined: connect directly. */
   readonly dial?: Dial | undefined;
-  /** Sent instead of what the client says under these names (in lower case). */
+  /** Headers that replace those of the client (names in lower case). */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
-  /** What goes each way of an upgraded connection, in bytes a second; undefined: whatever it takes. */
+  /** Limit of each direction of an upgraded connection in bytes per second; undefined: none. */
   readonly maxBytesPerSecond?: number | undefined;
-  /** Whether a redirect is answered with 502. */
+  /** True if a redirect results in 502. */
   readonly rejectsRedirects?: boolean | undefined;
 }
 
-/** Of requests that may be sent again. */
+/** Methods of requests that may be retried. */
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS']);
 const redirectText = Buffer.from('the backend attempted to redirect this request, which is not permitted');
 const framing = /^(content-length|transfer-encoding)$/i;
@@ -59,7 +59,7 @@ function forwardedHeaders({ exchange, span }: RequestContext): OutgoingHeaders {
   return forwarded;
 }
 
-/** True if the request asks for another protocol, and its connection may be taken over. */
+/** True if the request asks to switch protocols and its connection can be taken over. */
 export function isUpgrade({ exchange }: RequestContext): boolean {
   return (
     isUpgradable(exchange) &&
@@ -79,8 +79,8 @@ function outgoing(location: ProxyLocation, method: string, target: string, heade
 }
 
 /**
- * Sends a request on and its answer back, an upgraded connection byte by byte. With `upgradeOnly`, others are refused. Rejects
- * with a StatusError as long as nothing was answered. Upstream: apimachinery/pkg/util/proxy (UpgradeAwareHandler).
+ * Forwards a request and its response, or relays an upgraded connection. With `upgradeOnly`, other requests are rejected. Rejects
+ * with a StatusError before the response starts. Upstream: apimachinery/pkg/util/proxy (UpgradeAwareHandler).
  */
 export async function proxyRequest(context: RequestContext, location: ProxyLocation, upgradeOnly: boolean): Promise<void> {
   const { exchange } = context;
@@ -90,7 +90,7 @@ export async function proxyRequest(context: RequestContext, location: ProxyLocat
   if (!path.endsWith('/') && context.path.endsWith('/')) path += '/';
   const own = location.query || context.query;
   const query = own && `?${own}`;
-  // Relative links of a page need its slash.
+  // Relative links of the page require the trailing slash.
   if (path === '' && (context.method === 'GET' || context.method === 'HEAD')) {
     context.headers.push('Location', `${exchange.url.split('?', 1)[0]}/${query}`);
     return respondBytes(context, 301, undefined, undefined);
@@ -124,7 +124,10 @@ function isRedirect({ statusCode = 0, headers }: http.IncomingMessage): boolean 
   return statusCode >= 300 && statusCode <= 399 && Boolean(headers.location);
 }
 
-/** A request without a body that came upon a connection which the other side had just closed is sent once more, on a new one. */
+/**
+ * Resolves to the response. A request without a body on a reused connection that the other side just closed is retried once on a
+ * new one.
+ */
 async function responseTo(
   context: RequestContext,
   location: ProxyLocation,
@@ -149,7 +152,7 @@ async function responseTo(
   return attempt(location);
 }
 
-/** The answer's headers behind the server's own; a redirect to the same host stays behind the proxy. */
+/** Returns the response headers after the server's own; a redirect to the same host is rewritten to stay behind the proxy. */
 function answerHeaders(
   context: RequestContext,
   response: http.IncomingMessage,
@@ -185,7 +188,7 @@ function behindProxy(target: string, prefix: string, hosts: readonly string[]): 
   return `${prefix}${path}`;
 }
 
-/** Sends an answer on as fast as the client takes it. */
+/** Relays a response with backpressure. */
 function relay({ exchange, method }: RequestContext, response: http.IncomingMessage, headers: FlatHeaders): void {
   const stream = exchange.open(response.statusCode ?? 500, headers);
   if (method === 'HEAD') {
@@ -195,7 +198,10 @@ function relay({ exchange, method }: RequestContext, response: http.IncomingMess
   sendOn(response, stream);
 }
 
-/** Answers that are not 101 are sent on as they are, and the connection ends: nothing may follow on it (CVE-2018-1002105). */
+/**
+ * Relays an upgrade. Responses other than 101 are forwarded and the connection is closed, so that nothing can follow on it
+ * (CVE-2018-1002105).
+ */
 async function proxyUpgrade(context: RequestContext, exchange: UpgradableExchange, location: ProxyLocation): Promise<void> {
   const headers: OutgoingHeaders = {
     ...forwardedHeaders(context),
@@ -238,7 +244,7 @@ function splice(
   const client = exchange.takeOver();
   const lines = [`HTTP/1.1 101 ${response.statusMessage || 'Switching Protocols'}`];
   for (let i = 0; i < response.rawHeaders.length; i += 2) {
-    // What follows is no message of HTTP, and has no length of it.
+    // The following bytes are not HTTP and have no length.
     if (framing.test(response.rawHeaders[i] as string)) continue;
     lines.push(`${response.rawHeaders[i]}: ${response.rawHeaders[i + 1]}`);
   }

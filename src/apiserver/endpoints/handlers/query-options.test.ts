@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseQuery } from '#apiserver/request/query';
 import { parseWriteOptions } from './query-options.ts';
 
-describe('what admission is shown of the options', () => {
+describe('options object for admission', () => {
   it.each([
     { query: '', kind: 'UpdateOptions', isApply: false, given: {} },
     { query: 'pretty=true', kind: 'CreateOptions', isApply: false, given: {} },

@@ -4,18 +4,18 @@ import { validateDryRun, validateFieldManager, validateFieldValidation } from '#
 import { atOnce } from '#apimachinery/runtime/steps';
 import { decodeListOptions, emptyListQuery, type ListQuery, parseBoolean, readSelectors } from '#apiserver/request/list-options';
 
-/** Throws BadRequest for values of the wrong form and Invalid for combinations that make no sense. */
+/** Parses list options. Throws BadRequest for malformed values and Invalid for invalid combinations. */
 export function parseListOptions(parameters: URLSearchParams): ListQuery {
   if (parameters.size === 0) return emptyListQuery;
   const options = decodeListOptions(parameters);
   const errors = validateListOptions(options);
-  // Upstream has read the selectors by then.
+  // Upstream parses the selectors before it validates the options.
   if (errors.length > 0) atOnce(readSelectors(options));
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
   return options;
 }
 
-/** Upstream: apimachinery/pkg/apis/meta/internalversion/validation/validation.go. */
+/** Validates combinations of list options. Upstream: apimachinery/pkg/apis/meta/internalversion/validation/validation.go. */
 function validateListOptions(options: ListQuery): FieldError[] {
   return options.watch ? validateWatchOptions(options) : validateMatch(options);
 }
@@ -53,20 +53,21 @@ function validateWatchOptions(options: ListQuery): FieldError[] {
       errors.push(notSupported(matchPath, options.resourceVersionMatch, ['NotOlderThan']));
     if (options.continue) errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
   } else if (options.continue && options.sendInitialEvents === undefined && (!options.resourceVersion || options.resourceVersion === '0')) {
-    // For such watches upstream sets the match itself. SetListOptionsDefaults in apimachinery/pkg/apis/meta/internalversion/defaults.go.
+    // For such watches upstream sets the match itself: SetListOptionsDefaults in
+    // apimachinery/pkg/apis/meta/internalversion/defaults.go.
     errors.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
   }
   return errors;
 }
 
-/** Of CreateOptions, UpdateOptions and PatchOptions. */
+/** Query parameters of CreateOptions, UpdateOptions and PatchOptions. */
 export interface WriteQuery {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   readonly force: boolean | undefined;
   readonly isApply: boolean;
-  /** The options object that admission is shown: its kind, and what the query says. */
+  /** Options object for admission: its kind and the parameters of the query. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 
@@ -81,14 +82,14 @@ const plainWrite = (kind: WriteOptionsKind): WriteQuery => ({
   isApply: false,
   given: { kind, apiVersion },
 });
-/** Of requests without a query, which are most. */
+/** Options of requests without a query, which are the most frequent. */
 const plainWrites: Readonly<Record<WriteOptionsKind, WriteQuery>> = {
   CreateOptions: plainWrite('CreateOptions'),
   UpdateOptions: plainWrite('UpdateOptions'),
   PatchOptions: plainWrite('PatchOptions'),
 };
 
-/** `isApply` changes what a patch may and must say. Throws Invalid or BadRequest. */
+/** Parses write options. `isApply` is true for an apply patch, which has other rules. Throws Invalid or BadRequest. */
 export function parseWriteOptions(parameters: URLSearchParams, kind: WriteOptionsKind, isApply = false): WriteQuery {
   if (parameters.size === 0 && !isApply) return plainWrites[kind];
   const dryRun = parameters.getAll('dryRun');

@@ -23,7 +23,7 @@ import type { MediaType } from '#apiserver/request/media-type';
 import { completeKind, isGroupVersion, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
-/** The media type of a request's body; JSON if it says none. Throws UnsupportedMediaType (415). */
+/** Returns the media type of a request's body; JSON if it has none. Throws UnsupportedMediaType (415). */
 export function inputMediaType(
   context: RequestContext,
   { restrictions: { mediaTypes } }: Pick<ResourceEndpoint, 'restrictions'>,
@@ -35,23 +35,24 @@ export function inputMediaType(
   return mediaType;
 }
 
-/** What a body may have. Upstream: server/config.go. */
+/** Maximum size of a request body. Upstream: server/config.go. */
 export const maxRequestBodyBytes = 3 * 1024 * 1024;
 
 /**
- * Large bodies that arrive at once have so many octets. Others wait before they are read, their clients held back by the windows of the transport.
+ * Budget in bytes of large bodies that are being received. Further ones wait before they are read; the transport's flow control
+ * stops their clients.
  */
 const arriving = new SharedBudget(256 * 1024 * 1024);
 
 /**
- * Large bodies that are worked on at once have so many octets: of three megabytes of `{}` a hundred are made, and one thread gains nothing by doing
- * much at the same time. They are counted when they are there, so that no client holds others up by sending slowly.
+ * Budget in bytes of large bodies that are being processed: three megabytes of `{}` become a hundred in memory, and concurrency
+ * does not speed up a single thread. Bodies count once they are received, so that a slow sender does not delay others.
  */
 const working = new SharedBudget(8 * 1024 * 1024);
 
 /**
- * The whole body of a request, whose size is noted. A large one waits until there is room for it, until the request is over, among those of other
- * users. Rejects as `Exchange.readBody` does.
+ * Reads the whole body of a request and records its size. A large body waits for room in the budgets, shared fairly among users,
+ * and holds it until the request is over. Rejects like `Exchange.readBody`.
  */
 export function readRequestBody(context: RequestContext): Promise<Buffer> {
   const { bodyLength, isInProcess } = context.exchange;
@@ -79,35 +80,39 @@ async function readLargeBody(context: RequestContext): Promise<Buffer> {
   return body;
 }
 
-/** Until the request is over. Rejects with ClientGoneError. */
+/** Takes bytes from a budget until the request is over. Rejects with ClientGoneError. */
 async function hold(budget: SharedBudget, context: RequestContext, bytes: number): Promise<void> {
   const taken = budget.take(context.user?.name ?? '', bytes, (gone) => context.exchange.onClose(gone));
   context.whenSettled(taken instanceof Promise ? await taken : taken);
 }
 
-/** What a body must be. */
+/** Expected object of a body. */
 export interface ExpectedBody {
   readonly kind: GroupVersionKind;
   readonly type: StructType;
-  /** Of custom resources: they keep the kind that they came with, and their own validation looks at it. */
+  /** Decoder of custom resources. They keep the kind that was sent, which their own validation checks. */
   readonly decode?: ((document: Record<string, unknown>) => Steps<Decoded<KubeObject>>) | undefined;
   readonly kinds: KindLookup;
   readonly restrictions: EndpointRestrictions;
-  /** Whether errors are told as they come, without a word on what was expected: so those of DeleteOptions are. */
+  /** True if errors are returned without a note on the expected type, as for DeleteOptions. */
   readonly tellsPlainErrors?: boolean | undefined;
-  /** Other group versions in which the kind may be sent (DeleteOptions and Eviction come in several). */
+  /** Returns true for other accepted group versions of the kind (DeleteOptions and Eviction have several). */
   readonly alsoAccepts?: ((kind: GroupVersionKind) => boolean) | undefined;
 }
 
 export interface DecodedBody {
   readonly object: KubeObject;
-  /** `unknown field "spec.x"` and `duplicate field "data.a"`, to be gone through once: they are worded one by one, since there may be 200,000. */
+  /**
+   * Errors such as `unknown field "spec.x"` and `duplicate field "data.a"`; can be iterated once. They are formatted lazily,
+   * because there may be 200,000.
+   */
   readonly strictErrors: Iterable<string>;
 }
 
 /**
- * Decodes a body into an object of the expected kind. Throws BadRequest with upstream's message for what cannot be parsed,
- * is of another kind, or has values of the wrong type. In steps, between which others may run if the body is large, until `deadline` (0: without an end). Upstream: handlers/create.go and rest.go (transformDecodeError).
+ * Decodes a body into an object of the expected kind. Throws BadRequest with upstream's message if it cannot be parsed, has another
+ * kind, or values of the wrong type. Yields to the event loop if the body is large, until `deadline` (0: none). Upstream:
+ * handlers/create.go and rest.go (transformDecodeError).
  */
 export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: ExpectedBody, deadline = 0): Promise<DecodedBody> {
   if (mediaType === 'application/vnd.kubernetes.protobuf') {
@@ -169,7 +174,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
   }
 }
 
-/** `workOn`, which ends when the time of the request is over (0: never). */
+/** Runs steps like `workOn`, until the deadline of the request (0: none). */
 function workUntil<T>(deadline: number, bytes: number, steps: Steps<T>): T | Promise<T> {
   return workOn(bytes, needsSteps(bytes) ? untilTime(steps, deadline, endAtDeadline) : steps);
 }
@@ -186,7 +191,7 @@ function parse(
     : parseJson(bytes, overflow);
 }
 
-/** Whether all numbers of a value are finite. Depth costs no stack. */
+/** True if all numbers of a value are finite. Iterative, so that deep values do not overflow the stack. */
 function hasFiniteNumbers(root: unknown): boolean {
   const pending = [root];
   while (pending.length > 0) {
@@ -203,7 +208,10 @@ function* inTurn<T>(...lists: readonly Iterable<T>[]): Generator<T> {
 
 const yamlPrefix = /^(?:error converting YAML to JSON: )?yaml: unmarshal errors:\n/;
 
-/** An error of YAML has a line for each key that is there twice, which are told one by one. Upstream: handlers/rest.go (parseYAMLWarnings). */
+/**
+ * Yields the warnings of an error; a YAML error has one line for each duplicate key. Upstream: handlers/rest.go
+ * (parseYAMLWarnings).
+ */
 function* warningsOf(error: string): Generator<string> {
   const prefix = yamlPrefix.exec(error)?.[0];
   if (prefix === undefined) return yield error;
@@ -215,7 +223,7 @@ function* warningsOf(error: string): Generator<string> {
   }
 }
 
-/** Warns of strict errors as long as there is room. Upstream: handlers/rest.go (addStrictDecodingWarnings). */
+/** Adds warnings for strict errors until the limit. Upstream: handlers/rest.go (addStrictDecodingWarnings). */
 export function warnOf(context: RequestContext, errors: Iterable<string>): void {
   for (const error of errors) {
     for (const warning of warningsOf(error)) {
@@ -225,7 +233,7 @@ export function warnOf(context: RequestContext, errors: Iterable<string>): void 
   }
 }
 
-/** Applies `fieldValidation`: Strict refuses, Warn tells, Ignore keeps silent. */
+/** Applies `fieldValidation`: Strict throws BadRequest, Warn adds warnings, Ignore does nothing. */
 export function applyFieldValidation(
   context: RequestContext,
   errors: Iterable<string>,
@@ -290,7 +298,7 @@ async function cborKindOf(bytes: Buffer, expected: ExpectedBody, deadline: numbe
   }
 }
 
-/** Of custom resources upstream tells no unknown fields in CBOR: they are dropped. */
+/** Decodes a custom resource in CBOR. Upstream drops unknown fields silently in this case. */
 async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
   try {
     const document = await workUntil(deadline, bytes.length, parseCborMap(bytes));
@@ -305,7 +313,7 @@ async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody, deadline:
   }
 }
 
-/** What is no string is missing to upstream. */
+/** Checks kind and apiVersion; upstream treats values that are not strings as missing. */
 function checkCustomCborKind({ kind, apiVersion }: Readonly<Record<string, unknown>>, bytes: Buffer, expected: ExpectedBody): void {
   const missing = (what: string): string => `Object '${what}' is missing in '${diagnoseCbor(bytes)}'`;
   if (typeof kind !== 'string' || kind === '') throw unrecognized(bytes, expected, missing('Kind'));
@@ -339,7 +347,7 @@ function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
   );
 }
 
-/** Any object with a kind is a custom resource, but it must be of the endpoint's version. */
+/** Checks the type of a custom resource: any kind is accepted, but the version must be the endpoint's. */
 function checkCustomKind(object: Partial<KubeObject> | null, bytes: Buffer, expected: ExpectedBody): void {
   if (!object?.kind) throw unrecognized(bytes, expected, `Object 'Kind' is missing in '${bytes.toString('utf8')}'`);
   const apiVersion = object.apiVersion ?? '';

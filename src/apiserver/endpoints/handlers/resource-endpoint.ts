@@ -13,47 +13,53 @@ import type { Series } from '#apiserver/base/metrics/series-histogram';
 import { type EndpointRestrictions, plainRestrictions } from './negotiation.ts';
 import type { MediaType } from '#apiserver/request/media-type';
 
-/** One resource or subresource in one version, bound to its store: what the verbs work on. Made at start and when kinds change. */
+/** One resource or subresource in one version with its store, on which verbs operate. Created at start and when kinds change. */
 export interface ResourceEndpoint {
   readonly definition: ResourceDefinition;
   readonly store: Store;
-  /** Empty for the resource itself. */
+  /** Subresource; empty for the resource itself. */
   readonly subresource: string;
-  /** The type of this version. */
+  /** Type of this version. */
   readonly type: StructType;
   readonly kind: GroupVersionKind;
   readonly kinds: KindLookup;
-  /** undefined where this version is the stored one. */
+  /** Conversion to the storage version; undefined if this is the storage version. */
   readonly conversion: VersionConversion | undefined;
-  /** Of a subresource of the parent's object. */
+  /** Strategy of a subresource that writes the parent's object. */
   readonly strategy: Strategy | undefined;
-  /** Of the Table form; empty: name and age of creation. */
+  /** Columns of the Table form; empty: name and creation time. */
   readonly columns: readonly Column[];
   readonly fieldManager: FieldManager;
   readonly admission: AdmissionTarget;
   readonly restrictions: EndpointRestrictions;
-  /** Makes an object of a parsed document; without it, the type does. */
+  /** Decodes a parsed document; undefined: it is decoded by the type. */
   readonly decode?: ((document: Record<string, unknown>) => Steps<Decoded<KubeObject>>) | undefined;
-  /** Bytes of `{"kind":"Pod","apiVersion":"v1",` that items of a list do not repeat; 0 for custom resources, which do. */
+  /**
+   * Number of bytes of the prefix `{"kind":"Pod","apiVersion":"v1",`, which items of a list omit; 0 for custom resources, whose
+   * items include it.
+   */
   readonly itemPrefix: number;
-  /** Whether a feature gate is on. */
+  /** Returns true if a feature gate is enabled. */
   readonly isEnabled: (feature: string) => boolean;
-  /** Sizes of the events that its watchers were sent, in `watchEventBuckets`. */
+  /** Sizes of sent watch events, in `watchEventBuckets`. */
   readonly watchEvents: Series;
-  /** How long it took until its watchers had what there was, in `watchListBuckets`, by the scope of the request. */
+  /** Durations until watchers received the initial events, in `watchListBuckets`, by the scope of the request. */
   readonly watchLists: Map<string, Series>;
 }
 
-/** From one KiB to 128. Upstream: endpoints/metrics/metrics.go. */
+/** Buckets from 1 KiB to 128 KiB. Upstream: endpoints/metrics/metrics.go. */
 export const watchEventBuckets = Array.from({ length: 8 }, (_, i) => 1024 * 2 ** i);
 
-/** Upstream: endpoints/metrics/metrics.go. */
+/** Buckets in seconds. Upstream: endpoints/metrics/metrics.go. */
 export const watchListBuckets = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
 
-/** A verb of an endpoint. */
+/** Serves a verb of an endpoint. */
 export type EndpointHandler = (context: RequestContext, endpoint: ResourceEndpoint) => void | Promise<void>;
 
-/** Tables are JSON or YAML only; PartialObjectMetadata comes in every media type. Upstream: endpoints/handlers/rest.go. */
+/**
+ * Restrictions of resources. Tables are JSON or YAML only; PartialObjectMetadata supports every media type. Upstream:
+ * endpoints/handlers/rest.go.
+ */
 export const resourceRestrictions: EndpointRestrictions = {
   ...plainRestrictions,
   isRouted: true,
@@ -64,16 +70,16 @@ export const resourceRestrictions: EndpointRestrictions = {
   },
 };
 
-/** Those of endpoints whose objects have no table, such as reviews. */
+/** Restrictions of endpoints whose objects have no table, such as reviews. */
 export const restrictionsWithoutTable: EndpointRestrictions = {
   ...resourceRestrictions,
   allowsConversion: (kind, mediaType) => kind.kind !== 'Table' && resourceRestrictions.allowsConversion(kind, mediaType),
 };
 
-/** Custom resources have no protobuf form; their metadata alone has. */
+/** Restrictions of custom resources, which have no protobuf form except for their metadata. */
 export const customResourceRestrictions: EndpointRestrictions = { ...resourceRestrictions, isRouted: false, plainProtobuf: false };
 
-/** Makes an object of a parsed document, which it uses up. Throws DecodeError. */
+/** Decodes a parsed document, which must not be used afterwards. Throws DecodeError. */
 export function* decodeDocument(
   { type, decode: own }: Pick<ResourceEndpoint, 'type' | 'decode'>,
   document: unknown,
@@ -83,13 +89,13 @@ export function* decodeDocument(
   return hasWideObjects() ? yield* decodeSteps<KubeObject>(type, document, options) : decode<KubeObject>(type, document, options);
 }
 
-/** An object of the storage version, and its JSON as it is stored. */
+/** An object of the storage version with its stored JSON. */
 export interface StoredObject {
   readonly bytes: Buffer;
   readonly object: KubeObject;
 }
 
-/** An object of the storage version as this endpoint shows it. */
+/** Converts an object of the storage version to that of the endpoint. */
 export function fromStorage(endpoint: ResourceEndpoint, object: KubeObject): KubeObject {
   return endpoint.conversion ? endpoint.conversion.fromStorage(object) : object;
 }

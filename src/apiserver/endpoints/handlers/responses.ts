@@ -29,12 +29,12 @@ import { gzipPieces } from './gzip-pieces.ts';
 import { maxRequestBodyBytes } from './request-body.ts';
 import { isPretty, type Negotiated, negotiate, plainRestrictions, RouteError } from './negotiation.ts';
 
-/** Bodies above this are compressed for those who accept it. Upstream: handlers/responsewriters/writers.go. */
+/** Minimum size of compressed bodies. Upstream: handlers/responsewriters/writers.go. */
 export const gzipThreshold = 128 * 1024;
-/** Smaller bodies are sent as one buffer: fewer records and system calls. Of larger ones a copy costs more than these. */
+/** Smaller bodies are sent as one buffer to save records and system calls; for larger ones a copy costs more. */
 const joinBelowBytes = 16 * 1024;
 
-/** Sends whole bytes as they are. */
+/** Sends a body unchanged. */
 export function respondBytes(context: RequestContext, status: number, contentType: string | undefined, body: Buffer | undefined): void {
   const headers = startHeaders(context, status, contentType);
   context.responseBytes = body?.length ?? 0;
@@ -43,31 +43,31 @@ export function respondBytes(context: RequestContext, status: number, contentTyp
   completedBy(audit, exchange, () => exchange.send(status, headers, body));
 }
 
-/** Sends the whole answer when its audit events are written, if the client is there then. */
+/** Sends the whole response after its audit events are written, if the client is still connected. */
 function completedBy(audit: AuditContext, exchange: Exchange, send: () => void): void {
   audit.completedBy(() => {
     if (!exchange.responded && !exchange.closed) send();
   });
 }
 
-/** Replaces a header that a filter has set. The list holds names and values in turn. */
+/** Replaces a header set by a filter. The list alternates names and values. */
 export function setHeader(headers: string[], name: string, value: string): void {
   for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]?.toLowerCase() === name.toLowerCase()) headers.splice(i, 2);
   headers.push(name, value);
 }
 
-/** Sends a plain text and a newline, as Go's http.Error does. */
+/** Sends a text and a newline, like Go's http.Error. */
 export function respondText(context: RequestContext, status: number, text: string): void {
   context.headers.push('X-Content-Type-Options', 'nosniff');
   respondBytes(context, status, 'text/plain; charset=utf-8', Buffer.from(`${text}\n`));
 }
 
-/** Answers what no route has: its path (404), or its method (405). */
+/** Responds to a request without a route, by path (404) or by method (405). */
 export function respondNoRoute(context: RequestContext, code: 404 | 405): void {
   respondError(context, newGenericServerResponse(code, context.method, { group: '', resource: '' }, '', '', 0, false));
 }
 
-/** The headers of an answer, those that filters left and the warnings among them. Notes the status. */
+/** Returns the headers of the response, including those of filters and warnings. Records the status. */
 export function startHeaders(context: RequestContext, status: number, contentType: string | undefined): string[] {
   context.status = status;
   context.audit?.started(status);
@@ -77,13 +77,13 @@ export function startHeaders(context: RequestContext, status: number, contentTyp
   return headers;
 }
 
-/** Sends an object's JSON (with its ending newline) in the form that was negotiated; `type` describes it for protobuf and CBOR. */
+/** Sends an object's JSON (with its final newline) in the negotiated form; `type` describes it for protobuf and CBOR. */
 export function respondJson(context: RequestContext, status: number, json: Buffer, negotiated: Negotiated, type: StructType): void {
   if (context.span) void respondWithin(context.span, context, negotiated, () => respondJsonIn(context, status, json, negotiated, type));
   else respondJsonIn(context, status, json, negotiated, type);
 }
 
-/** Sends an answer of a request that is sampled. Upstream: endpoints/handlers/responsewriters/writers.go. */
+/** Sends the response of a sampled request in a span. Upstream: endpoints/handlers/responsewriters/writers.go. */
 export function respondWithin(
   span: RequestSpan,
   context: RequestContext,
@@ -113,7 +113,7 @@ function respondJsonIn(context: RequestContext, status: number, json: Buffer, ne
   respondInMediaType(context, status, [json], negotiated, type);
 }
 
-/** Sends JSON, which may be in pieces, in the negotiated media type: what is large, in steps. */
+/** Sends JSON, given as one or more buffers, in the negotiated media type; yields to the event loop if it is large. */
 export function respondInMediaType(
   context: RequestContext,
   status: number,
@@ -149,7 +149,10 @@ function* inMediaType(
   }
 }
 
-/** The type by which objects become CBOR: custom resources are maps upstream, in which nothing is bytes. */
+/**
+ * Returns the type by which objects are encoded to CBOR; undefined for custom resources, which upstream encodes as maps without
+ * byte strings.
+ */
 export function cborType(type: StructType): StructType | undefined {
   return type.registry && type;
 }
@@ -159,8 +162,8 @@ export function wantsPretty(context: RequestContext, negotiated: Negotiated): bo
 }
 
 /**
- * Sends a body in pieces, compressed if it is large and the client takes gzip: what the pieces are compressed to is kept while they are.
- * Where the request was answered meanwhile, it does nothing.
+ * Sends a body of several buffers, compressed if it is large and the client accepts gzip; compressed buffers are cached with the
+ * originals. Does nothing if the request was answered meanwhile.
  */
 export function respondPieces(context: RequestContext, contentType: string, pieces: readonly Buffer[], status = 200): void {
   if (context.answered || context.exchange.closed) return;
@@ -173,7 +176,7 @@ export function respondPieces(context: RequestContext, contentType: string, piec
   );
 }
 
-/** Sends a body that is compressed, unless the request was answered meanwhile. */
+/** Sends a compressed body unless the request was answered meanwhile. */
 export function sendGzip(context: RequestContext, status: number, contentType: string, compressed: readonly Buffer[]): void {
   if (context.answered || context.exchange.closed) return;
   context.headers.push('Content-Encoding', 'gzip');
@@ -181,7 +184,7 @@ export function sendGzip(context: RequestContext, status: number, contentType: s
   sendPieces(context, status, contentType, compressed, lengthOf(compressed));
 }
 
-/** Sends a body of `total` bytes that is made as the client takes it. */
+/** Sends a body of `total` bytes that is produced as the client reads it. */
 export function sendAsMade(context: RequestContext, contentType: string, pieces: AsyncIterable<Buffer>, total: number): void {
   const { audit, exchange } = context;
   const headers = startHeaders(context, 200, contentType);
@@ -192,7 +195,7 @@ export function sendAsMade(context: RequestContext, contentType: string, pieces:
   else send();
 }
 
-/** Sends a body of `total` bytes in pieces as they are. */
+/** Sends the buffers of a body of `total` bytes unchanged. */
 function sendPieces(context: RequestContext, status: number, contentType: string, pieces: readonly Buffer[], total: number): void {
   const headers = startHeaders(context, status, contentType);
   context.responseBytes = total;
@@ -211,7 +214,7 @@ export function acceptsGzip(context: RequestContext): boolean {
   return (context.header('accept-encoding') ?? '').split(',').some((encoding) => encoding.trim() === 'gzip');
 }
 
-/** Sends the body of another server's answer on as fast as the client takes it. */
+/** Relays the body of another server's response with backpressure. */
 export function sendOn(answer: IncomingMessage, stream: ResponseStream): void {
   stream.onDrain(() => answer.resume());
   answer.on('data', (bytes: Buffer) => {
@@ -222,7 +225,7 @@ export function sendOn(answer: IncomingMessage, stream: ResponseStream): void {
   answer.once('error', () => stream.abort());
 }
 
-/** Sends a Status with its own code, in the media type that the client asked for. One that tells of many errors is encoded in steps. */
+/** Sends a Status with its own code in the negotiated media type. A Status with many errors is encoded in chunks. */
 export function respondStatus(context: RequestContext, status: Status): void {
   context.audit?.responseStatus(status);
   context.trace?.failed(status.message ?? '');
@@ -237,7 +240,7 @@ export function respondStatus(context: RequestContext, status: Status): void {
 const statusType = (): StructType => metaSchema.struct('meta_v1.Status');
 
 function* largeStatus(status: Status): Steps<Buffer> {
-  // What found the errors had its step.
+  // The work that found the errors was a step of its own.
   yield;
   const line = yield* encodeLineSteps(statusType(), status);
   yield;
@@ -245,7 +248,7 @@ function* largeStatus(status: Status): Steps<Buffer> {
 }
 
 function sendStatus(context: RequestContext, status: Status, line: Buffer): void {
-  // A status without a kind is JSON in any case, of no media type, which Go guesses.
+  // Upstream sends a Status without a kind as JSON without a media type, for which Go guesses one.
   if (status.kind === '') return respondBytes(context, status.code, 'text/plain; charset=utf-8', line);
   let negotiated: Negotiated;
   try {
@@ -257,7 +260,7 @@ function sendStatus(context: RequestContext, status: Status, line: Buffer): void
   respondJson(context, status.code, line, negotiated, statusType());
 }
 
-/** Answers an error; what is none of the API's is passed on to the panic recovery. */
+/** Sends an error. Errors that are no API errors are rethrown to the panic recovery. */
 export function respondError(context: RequestContext, error: unknown): void {
   const translated = toStatusError(error);
   if (!translated) throw error;
@@ -269,8 +272,8 @@ export function respondError(context: RequestContext, error: unknown): void {
 const programmingErrors = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];
 
 /**
- * The Status of what is thrown. Any other error is the server's answer of 500 with its message, as upstream answers errors that
- * are none of the API's; undefined for programming errors (TypeError and the like), which no client should see.
+ * Returns the Status of an error. Like upstream, it converts other errors to a 500 with their message; undefined for programming
+ * errors (TypeError and the like), whose text no client should see.
  */
 export function toStatusError(error: unknown): StatusError | undefined {
   if (error instanceof StatusError) return error;

@@ -21,12 +21,12 @@ import type { RequestContext } from '#apiserver/request/request-context';
 import type { Scale, ScaleBinding } from '#apiserver/registry/resource-definition';
 import type { WriteRequest } from '#apiserver/registry/store';
 
-/** What a binding does to objects that say nothing of their replicas, where they must. Upstream: customresource/etcd.go (ScaleREST). */
+/** Placeholder for missing replicas of objects that require them. Upstream: customresource/etcd.go (ScaleREST). */
 const unsetReplicas = -2_147_483_648;
 
 function bindingOf({ definition, subresource }: ResourceEndpoint): ScaleBinding {
   const binding = definition.subresources[subresource]?.scale;
-  if (!binding) throw new Error(`scale: ${definition.resource} have none`);
+  if (!binding) throw new Error(`no scale subresource of ${definition.resource}`);
   return binding;
 }
 
@@ -59,10 +59,10 @@ function respondScale(
   return respondObject(context, endpoint, 200, encodeLine(endpoint.type, scaleOf(endpoint, object)), negotiated);
 }
 
-/** Makes the new Scale of the present one. */
+/** Returns the new Scale from the current one. */
 type Rescale = (scale: Scale) => Scale;
 
-/** Writes an object through its Scale. Upstream: scaleUpdatedObjectInfo of each storage that has one. */
+/** Updates an object through its Scale. Upstream: scaleUpdatedObjectInfo of each storage that has one. */
 async function writeScale(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -97,7 +97,7 @@ async function writeScale(
     if (scale.metadata.uid && scale.metadata.uid !== next.metadata.uid)
       throw newUidConflict(endpoint, store.key(request.namespace, name), scale, next, isPatch);
     binding.setReplicas(next, scale.spec?.replicas ?? 0);
-    // Without a version, custom resources keep theirs: no update of theirs may be unconditional.
+    // Without a resourceVersion, custom resources keep the current one, because their updates must be conditional.
     if (scale.metadata.resourceVersion || !definition.custom) next.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
     assignManagedFields(next, fields.toParent(scale.metadata.managedFields));
     return next;
@@ -105,7 +105,10 @@ async function writeScale(
   return stored.object;
 }
 
-/** A patch is held to the uid by its handler, a PUT by the storage. Upstream: handlers/patch.go, storage/interfaces.go (Preconditions). */
+/**
+ * Returns the conflict of uids. The handler checks it for a patch, the storage for a PUT, with different messages. Upstream:
+ * handlers/patch.go, storage/interfaces.go (Preconditions).
+ */
 function newUidConflict(
   { store, subresource }: ResourceEndpoint,
   key: string,
@@ -158,7 +161,7 @@ export class ScaleUpdateHandler {
   }
 }
 
-/** PATCH of an object's scale, by any kind of patch. */
+/** PATCH of an object's scale, with any patch type. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class ScalePatchHandler {
@@ -179,7 +182,7 @@ export class ScalePatchHandler {
 }
 
 function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Rescale {
-  // The object's defaults are not those of its Scale.
+  // The defaults of the object do not apply to its Scale.
   const { defaults: _, ...definition } = endpoint.definition;
   const patch = atOnce(Patch.read(context, { ...endpoint, definition }, type, body, options));
   return (scale) => atOnce(patch.applyTo(() => deepCopySteps<KubeObject>(scale))) as Scale;

@@ -7,13 +7,13 @@ import type { ResourceDefinition } from '#apiserver/registry/resource-definition
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { everything, type Predicate } from '#apiserver/storage/cacher/predicate';
 
-/** Selectors of more characters are read in steps. */
+/** Number of characters above which parsing selectors yields to the event loop. */
 const longSelector = 8_192;
 
 /**
- * The predicate of a list or watch; a promise of it if the selectors are long. `name` is the name that the request was
- * authorized for: the path's, or that of the field selector; empty: none. Throws, or rejects with, BadRequest for selectors that
- * cannot be read, that name an unsupported field, or that do not select `name`. Upstream: endpoints/handlers/get.go (listOpts).
+ * Returns the predicate of a list or watch; a promise if the selectors are long. `name` is the authorized name, from the path or
+ * the field selector; empty: none. Throws, or rejects with, BadRequest for selectors that are invalid, name an unsupported field,
+ * or do not select `name`. Upstream: endpoints/handlers/get.go (listOpts).
  */
 export function selectionOf(
   definition: ResourceDefinition,
@@ -52,7 +52,7 @@ function* selectionSteps(
   };
 }
 
-/** The first indexed field that the selector requires to have one value. */
+/** Returns the first indexed field for which the selector requires one value. */
 function indexedFieldOf({ indexedFields = [] }: ResourceDefinition, fields: FieldSelector): Predicate['exactField'] {
   for (const field of indexedFields) {
     const value = fields.requiresExactMatch(field);
@@ -61,7 +61,7 @@ function indexedFieldOf({ indexedFields = [] }: ResourceDefinition, fields: Fiel
   return undefined;
 }
 
-/** True for a label that field selectors of this version may name. */
+/** True if field selectors of this version support the label. */
 export function isSelectable({ namespaced, selectableFields, fieldLabels, unsupportedField }: ResourceDefinition, label: string): boolean {
   if (label === 'metadata.name' || Object.hasOwn(fieldLabels ?? selectableFields, label)) return true;
   return label === 'metadata.namespace' && (namespaced || !unsupportedField);

@@ -1,6 +1,6 @@
 import type { RequestSpan } from '#apiserver/request/request-span';
 
-/** Tells the span of a write when it goes to the store, and what comes of it. Upstream: endpoints/handlers/create.go, update.go. */
+/** Adds events to the span when a write reaches the store and when it completes. Upstream: endpoints/handlers/create.go, update.go. */
 export function tellsStorage<T>(span: RequestSpan | undefined, length: number, write: () => Promise<T>): Promise<T> {
   return span ? told(span, length, write) : write();
 }

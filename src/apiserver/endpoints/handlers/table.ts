@@ -16,7 +16,7 @@ export interface TableOptions {
   readonly includeObject: IncludeObject;
 }
 
-/** `?includeObject=`: what each row carries of its object. */
+/** Parses `?includeObject=`: the form of the object in each row. */
 export function tableOptions(context: RequestContext): TableOptions {
   const value = context.query === '' ? '' : (context.searchParams.get('includeObject') ?? '');
   if (value !== '' && value !== 'None' && value !== 'Metadata' && value !== 'Object') {
@@ -31,7 +31,7 @@ export function columnsOf({ columns }: ResourceEndpoint): readonly Column[] {
   return columns.length > 0 ? columns : defaultColumns;
 }
 
-/** A table of objects in the storage version. Upstream: endpoints/handlers/response.go (asTable). */
+/** Encodes a table of objects in the storage version. Upstream: endpoints/handlers/response.go (asTable). */
 export function encodeTable(
   endpoint: ResourceEndpoint,
   objects: readonly KubeObject[],
@@ -53,7 +53,10 @@ export function encodeTable(
 
 const rowEnd = Buffer.from('}');
 
-/** The row of an object with its stored bytes: `{"cells":[…],"conditions":[…],"object":{…}}`. `now`: milliseconds since the epoch. */
+/**
+ * Encodes the row of an object with its stored bytes: `{"cells":[…],"conditions":[…],"object":{…}}`. `now` is in milliseconds since
+ * the epoch.
+ */
 export function encodeRow(
   endpoint: ResourceEndpoint,
   object: StoredObject,
@@ -67,7 +70,7 @@ export function encodeRow(
   return Buffer.concat([Buffer.from(cells), rowPartialBytes(endpoint, object, version), rowEnd]);
 }
 
-/** All of a row before its object. */
+/** Encodes the part of a row before its object. */
 function encodeCells(endpoint: ResourceEndpoint, columns: readonly Column[], object: KubeObject, now: number): string {
   const context = { now };
   const cells = columns.map((column) => encodeJson(column.value(object, context))).join(',');
@@ -80,7 +83,7 @@ function encodeConditions(conditions: readonly object[]): string {
   return `[${conditions.map((condition) => encode(type, condition)).join(',')}]`;
 }
 
-/** All before the first row. */
+/** Encodes the part of a table before its first row. */
 export function tableHead(version: string, metadata: ListMeta, columns: readonly Column[], withHeaders = true): string {
   const meta = encode(metaSchema.struct('meta_v1.ListMeta'), metadata);
   const definitions = withHeaders

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { expect, test } from 'vitest';
 import { Throttle } from './throttle.ts';
 
-test('so many bytes a second come through, all of them and in order', async () => {
+test('throttles to the given bytes per second and keeps all bytes in order', async () => {
   const sent = Buffer.from(Array.from({ length: 600 }, (_, i) => i % 251));
   const throttle = new Throttle(2_000);
   const began = performance.now();
@@ -11,11 +11,11 @@ test('so many bytes a second come through, all of them and in order', async () =
   const came: Buffer[] = [];
   for await (const bytes of throttle) came.push(bytes as Buffer);
   expect(Buffer.concat(came).equals(sent)).toBe(true);
-  // The first slice of 200 waits for nothing, the two others for a tenth of a second each.
+  // The first slice of 200 bytes passes immediately; the others wait a tenth of a second each.
   expect(performance.now() - began).toBeGreaterThan(190);
 });
 
-test('a stream that ends in between leaves no timer behind', async () => {
+test('a destroyed stream leaves no timer behind', async () => {
   const throttle = new Throttle(10);
   throttle.write(Buffer.alloc(100));
   throttle.destroy();

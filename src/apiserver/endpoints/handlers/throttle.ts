@@ -1,14 +1,17 @@
 import type { Buffer } from 'node:buffer';
 import { Transform, type TransformCallback } from 'node:stream';
 
-/** What is sent in one go, as a part of what may go in a second: the stream is slow then, and does not stutter. */
+/** Number of slices per second; a slice is sent at once, so that the stream is slow but even. */
 const slicesPerSecond = 10;
 
-/** Lets so many bytes a second through, and holds up whoever sends more. Upstream: mxk/go-flowrate, as apimachinery/pkg/util/proxy uses it. */
+/**
+ * Limits a stream to a number of bytes per second, with backpressure. Upstream: mxk/go-flowrate, as apimachinery/pkg/util/proxy
+ * uses it.
+ */
 export class Throttle extends Transform {
   readonly #slice: number;
   readonly #bytesPerSecond: number;
-  /** When all that was let through has had its time, by performance.now(). */
+  /** Time of performance.now() at which the sent bytes are within the rate. */
   #paidUntil = 0;
   #timer: NodeJS.Timeout | undefined;
 

@@ -12,18 +12,21 @@ import type { Negotiated } from './negotiation.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondJson } from './responses.ts';
 
-/** The gate of the option by which objects that cannot be read are deleted. */
+/** Feature gate of deleting objects that cannot be decoded. */
 export const unsafeDeletionGate = 'AllowUnsafeMalformedObjectDeletion';
 
 const option = 'ignoreStoreReadErrorWithClusterBreakingPotential';
 const verb = 'unsafe-delete-ignore-read-errors';
 
-/** True if the request is to delete an object that cannot be read. The option is dropped while its gate is off. */
+/** True if the request deletes an undecodable object. The option is ignored if its gate is off. */
 export function isUnsafeDeletion(options: DeleteOptions): boolean {
   return options[option] === true;
 }
 
-/** Throws Invalid: each such object is deleted by itself. Upstream: endpoints/handlers/delete.go (DeleteCollection). */
+/**
+ * Rejects the option for collections: throws Invalid, because such objects must be deleted individually. Upstream:
+ * endpoints/handlers/delete.go (DeleteCollection).
+ */
 export function refuseUnsafeDeletion(options: DeleteOptions): void {
   if (!isUnsafeDeletion(options)) return;
   throw newInvalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
@@ -32,9 +35,9 @@ export function refuseUnsafeDeletion(options: DeleteOptions): void {
 }
 
 /**
- * Deletes an object that cannot be read, for a user who has the verb `unsafe-delete-ignore-read-errors`; preconditions, finalizers, admission and
- * hooks have nothing to look at. Throws Forbidden, and Invalid for an object that can be read or is missing. Upstream: endpoints/handlers/delete.go,
- * registry/generic/registry/corrupt_obj_deleter.go.
+ * Deletes an undecodable object for a user with the verb `unsafe-delete-ignore-read-errors`; preconditions, finalizers, admission
+ * and hooks are skipped, because they need the object. Throws Forbidden, and Invalid if the object is decodable or missing.
+ * Upstream: endpoints/handlers/delete.go, registry/generic/registry/corrupt_obj_deleter.go.
  */
 export async function deleteUnreadable(
   context: RequestContext,

@@ -13,7 +13,7 @@ import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { ensureNameMatches, newWriteRequest } from './write-request.ts';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
-/** PUT. Upstream: endpoints/handlers/update.go. */
+/** PUT of an object. Upstream: endpoints/handlers/update.go. */
 @Injectable()
 @UseInterceptors(AdmissionInterceptor)
 export class UpdateHandler {
@@ -25,7 +25,7 @@ export class UpdateHandler {
     const { namespace, name } = context.info;
     let first = true;
     let uid: string | undefined;
-    /** Each attempt starts from the body anew: what an attempt made of it belongs to that attempt. */
+    /** Decodes the body for each attempt, which may modify the result. */
     const read = async () => {
       const { object, strictErrors } = await decodeBody(body, mediaType, endpoint, context.deadline);
       if (first) applyFieldValidation(context, strictErrors, options.fieldValidation, endpoint);

@@ -25,11 +25,11 @@ import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, encodeTable, tableHead, tableOptions } from './table.ts';
 import { acceptWebSocket, agreeToWatch, isWebSocketRequest } from './websocket.ts';
 
-/** `--min-request-timeout` in seconds: without timeoutSeconds a watch lasts one to two times as long. */
+/** Injection token of `--min-request-timeout` in seconds: a watch without timeoutSeconds lasts one to two times as long. */
 export const MinRequestTimeout = Symbol.for('kubenest.MinRequestTimeout');
 const defaultMinRequestTimeout = 1800;
 
-/** A watch: GET with `?watch=`, or of the deprecated paths. Upstream: endpoints/handlers/get.go and watch.go. */
+/** A watch: GET with `?watch=` or of a deprecated path. Upstream: endpoints/handlers/get.go and watch.go. */
 @Injectable()
 export class WatchHandler {
   constructor(@Optional() @Inject(MinRequestTimeout) private readonly minRequestTimeout: number = defaultMinRequestTimeout) {}
@@ -65,33 +65,36 @@ export class WatchHandler {
   }
 }
 
-/** Watches from nowhere say what is there, and when that was all. Upstream: SetListOptionsDefaults in apimachinery/pkg/apis/meta/internalversion/defaults.go. */
+/**
+ * Returns true for a watch without a start revision, which sends initial events and a bookmark after them. Upstream:
+ * SetListOptionsDefaults in apimachinery/pkg/apis/meta/internalversion/defaults.go.
+ */
 function sendsInitialEvents({ resourceVersion, resourceVersionMatch }: ListQuery, { isEnabled }: ResourceEndpoint): true | undefined {
   const isLegacy = (resourceVersion === '' || resourceVersion === '0') && resourceVersionMatch === '';
   return isLegacy && isEnabled('WatchList') ? true : undefined;
 }
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
-/** Of the length before a frame of protobuf. */
+/** Number of bytes of the length prefix of a protobuf frame. */
 const lengthBytes = 4;
 
-/** How an event becomes bytes; events keep the bytes of each variant, so that all its watchers share them. */
+/** Encodes events. Events cache the bytes of each variant, so that all watchers share them. */
 interface Frames {
   readonly variant: string;
   make(event: WatchEvent): Buffer;
-  /** Of a large object; default: nothing, its bytes do. */
+  /** Preparation of large objects; default: none, because the stored bytes suffice. */
   readonly prepare?: Prepare | undefined;
-  /** Of the first event, where it differs (a Table's first event has the column definitions). */
+  /** Encoding of the first event if it differs (a Table's first event has the column definitions). */
   readonly first?: { readonly variant: string; make(event: WatchEvent): Buffer };
 }
 
-/** The client's end of a watch. */
+/** Client side of a watch. */
 class WatchStream implements WatchSink {
   #stream: ResponseStream | undefined;
   #isFirst = true;
   #ended = false;
   readonly #early: Buffer[] = [];
-  /** Its messages need no lengths between them, and are not measured: upstream's HandleWS. */
+  /** True for a WebSocket, whose messages need no length prefix and are not measured: upstream's HandleWS. */
   readonly #isWebSocket: boolean;
 
   constructor(
@@ -122,7 +125,7 @@ class WatchStream implements WatchSink {
     if (this.#ended) stream.end();
   }
 
-  /** undefined where the client asked for a WebSocket in a wrong way, which it was told. */
+  /** Opens the response; undefined if an invalid WebSocket request was rejected. */
   #open(): ResponseStream | undefined {
     const { context, negotiated } = this;
     if (!this.#isWebSocket || !isWebSocketRequest(context))
@@ -146,7 +149,7 @@ class WatchStream implements WatchSink {
     else this.#early.push(message);
   }
 
-  /** What there was is sent. Upstream: handlers/watch.go (shouldRecordWatchListLatency). */
+  /** Records that the initial events are sent. Upstream: handlers/watch.go (shouldRecordWatchListLatency). */
   #listed(): void {
     const { info, receivedAt, span } = this.context;
     span?.event('Writing initial events done');
@@ -161,7 +164,7 @@ class WatchStream implements WatchSink {
     return this.#stream?.pendingBytes ?? 0;
   }
 
-  /** Of a client that reads nothing, the end would wait behind the rest. */
+  /** Ends the response. A slow client is disconnected, because a regular end would wait behind the unread events. */
   end(reason?: WatchEnd): void {
     this.#ended = true;
     if (reason === 'slow') this.#stream?.abort();
@@ -176,7 +179,7 @@ const heads = Object.fromEntries(
   ['ADDED', 'MODIFIED', 'DELETED'].map((type) => [type, Buffer.from(`{"type":"${type}","object":`)]),
 ) as Record<'ADDED' | 'MODIFIED' | 'DELETED', Buffer>;
 
-/** Frames that are made of those in JSON. */
+/** Returns CBOR frames, which are converted from JSON frames. */
 function cborFrames(endpoint: ResourceEndpoint, { convert }: Negotiated, json: Frames): Frames {
   const type = convert ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
   return {
@@ -244,7 +247,7 @@ function framesOf(context: RequestContext, endpoint: ResourceEndpoint, negotiate
   };
 }
 
-/** The stored bytes in a frame: nothing is parsed. */
+/** Encodes a frame from the stored bytes, without parsing. */
 function plainFrame(type: 'ADDED' | 'MODIFIED' | 'DELETED', { bytes }: CachedObject): Buffer {
   return Buffer.concat([heads[type], bytes.subarray(0, bytes.length - 1), newline]);
 }
@@ -259,7 +262,7 @@ function errorFrame(event: WatchEvent & { readonly type: 'ERROR' }): Buffer {
 
 const versionOf = ({ metadata }: KubeObject): ListMeta => ({ resourceVersion: metadata.resourceVersion ?? '' });
 
-/** The object of an event in the endpoint's version; of a bookmark an empty one with its version. */
+/** Returns the object of an event in the endpoint's version; for a bookmark an empty object with its resourceVersion. */
 function objectOf(
   endpoint: ResourceEndpoint,
   event: (WatchEvent & { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' }) | WatchEvent,

@@ -1,26 +1,26 @@
 import { Buffer } from 'node:buffer';
 
-/** What a server that expects no messages does with a client's frames. */
+/** Receives the frames of a client from which the server expects no messages. */
 export interface FrameListener {
   ping(payload: Buffer): void;
   close(): void;
-  /** A client must mask all it sends: RFC 6455, 5.1. */
+  /** Called for an unmasked frame, which clients must not send: RFC 6455, 5.1. */
   unmasked(): void;
 }
 
 const opcodes = { close: 0x8, ping: 0x9 };
-/** Of a ping so much is answered. RFC 6455, 5.5. */
+/** Maximum payload of a ping that is answered. RFC 6455, 5.5. */
 const maxControlBytes = 125;
-/** A longer frame ends the connection. Upstream: golang.org/x/net/websocket (DefaultMaxPayloadBytes). */
+/** Maximum frame size; a larger frame closes the connection. Upstream: golang.org/x/net/websocket (DefaultMaxPayloadBytes). */
 const maxFrameBytes = 32 * 1024 * 1024;
 
-/** Reads the frames of a client as they come in, whatever the pieces, and keeps nothing of messages. RFC 6455, 5.2. */
+/** Parses the frames of a client incrementally and discards message payloads. RFC 6455, 5.2. */
 export class ClientFrames {
-  /** Of a frame's head. */
+  /** Received bytes of the frame's header. */
   #head: number[] = [];
   #opcode = 0;
   #mask: readonly number[] = [];
-  /** Of the payload, what has not come; undefined while the head has not. */
+  /** Remaining bytes of the payload; undefined until the header is complete. */
   #left: number | undefined;
   #at = 0;
   #payload: number[] = [];

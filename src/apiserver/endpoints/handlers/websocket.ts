@@ -6,23 +6,26 @@ import { isUpgradable, type ResponseStream, type UpgradableExchange } from '#api
 import type { RequestContext } from '#apiserver/request/request-context';
 import { ClientFrames } from './websocket-frames.ts';
 
-/** A request for a WebSocket (RFC 6455, 4.1) whose connection may be taken over. HTTP/2 has none here, as in kube-apiserver. */
+/** A request for a WebSocket (RFC 6455, 4.1) whose connection can be taken over. As in kube-apiserver, HTTP/2 has none. */
 export type WebSocketRequest = RequestContext & { readonly exchange: UpgradableExchange };
 
-/** Upstream: httpstream/wsstream/conn.go (IsWebSocketRequest). */
+/** True for a WebSocket handshake. Upstream: httpstream/wsstream/conn.go (IsWebSocketRequest). */
 export function isWebSocketRequest(context: RequestContext): context is WebSocketRequest {
   const { exchange } = context;
   const { upgrade, connection = '' } = exchange.headers;
   return upgrade?.toLowerCase() === 'websocket' && connection.toLowerCase().includes('upgrade') && isUpgradable(exchange);
 }
 
-/** How messages are sent: as text, as they are, or as text in base64. */
+/** Encoding of messages: text, binary, or base64 text. */
 export type MessageForm = 'text' | 'binary' | 'base64';
 
-/** What an endpoint agrees to: the subprotocol of the answer, none for undefined; or the status of a refusal. */
+/** Result of the handshake: the subprotocol of the response (undefined: none), or the status of a rejection. */
 export type Agreement = { readonly protocol: string | undefined; readonly form: MessageForm } | { readonly refusal: 400 | 403 };
 
-/** Watches want an origin, and answer with the one subprotocol that was asked for, which changes nothing. Upstream: golang.org/x/net/websocket (Handler). */
+/**
+ * Returns the handshake of watches, which require an Origin and accept a single requested subprotocol, without effect. Upstream:
+ * golang.org/x/net/websocket (Handler).
+ */
 export function agreeToWatch(form: MessageForm): (protocols: readonly string[], origin: string) => Agreement {
   return (protocols, origin) => {
     if (!isRequestUri(origin)) return { refusal: 403 };
@@ -36,7 +39,7 @@ const readerForms: ReadonlyMap<string, MessageForm> = new Map([
   ['base64.binary.k8s.io', 'base64'],
 ]);
 
-/** Texts that are read piece by piece (logs): the first subprotocol that is known. Upstream: httpstream/wsstream/stream.go. */
+/** Negotiates the subprotocol of streamed texts (logs): the first supported one. Upstream: httpstream/wsstream/stream.go. */
 export function agreeToRead(protocols: readonly string[]): Agreement {
   for (const protocol of protocols.length === 0 ? [''] : protocols) {
     const form = readerForms.get(protocol);
@@ -45,13 +48,13 @@ export function agreeToRead(protocols: readonly string[]): Agreement {
   return { refusal: 403 };
 }
 
-/** Go's url.ParseRequestURI takes a path or an absolute URI. */
+/** True for a path or an absolute URI, like Go's url.ParseRequestURI. */
 function isRequestUri(text: string): boolean {
   return text.startsWith('/') || (URL.canParse(text) && /^[a-z][a-z0-9+.-]*:/i.test(text) && !/\s/.test(text));
 }
 
 /**
- * Takes the connection over and answers the handshake; undefined where it is refused, which the client is told as kube-apiserver does.
+ * Takes the connection over and completes the handshake; undefined if it was rejected, with the responses of kube-apiserver.
  * Upstream: golang.org/x/net/websocket (serveWebSocket, hybi.go).
  */
 export function acceptWebSocket(
@@ -101,7 +104,7 @@ const pong = 0xa;
 const normal = Buffer.from([0x03, 0xe8]);
 const protocolError = Buffer.from([0x03, 0xea]);
 
-/** Writes messages to a client, and of what it sends answers pings and its end: nothing else is expected of it. */
+/** Sends messages to a client. It handles only ping and close frames of the client. */
 class WebSocketStream implements ResponseStream {
   readonly #socket: Duplex;
   readonly #form: MessageForm;
@@ -160,7 +163,7 @@ class WebSocketStream implements ResponseStream {
   }
 }
 
-/** The head of a whole, unmasked frame: RFC 6455, 5.2. */
+/** Returns the header of a whole, unmasked frame: RFC 6455, 5.2. */
 function frameHead(opcode: number, length: number): Buffer {
   const first = 0x80 | opcode;
   if (length < 126) return Buffer.from([first, length]);

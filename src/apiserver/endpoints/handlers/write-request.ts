@@ -12,7 +12,7 @@ import type { WriteQuery } from './query-options.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 
-/** What the store gets to know of a create, an update or a patch. An apply keeps its own account of the fields. */
+/** Returns the store's view of a create, update or patch. An apply tracks managed fields itself. */
 export function newWriteRequest(context: RequestContext, endpoint: ResourceEndpoint, options: WriteQuery, bodyBytes: number): WriteRequest {
   const manager = options.isApply ? undefined : managerOrUserAgent(options.fieldManager, context.header('user-agent') ?? '');
   return newRequest(context, endpoint, { ...options, manager, bodyBytes });
@@ -25,12 +25,12 @@ export function newDeleteRequest(context: RequestContext, endpoint: ResourceEndp
 }
 
 interface RequestedWrite extends Pick<WriteQuery, 'dryRun' | 'given' | 'isApply'> {
-  /** Whose fields are those that are set; undefined where they are not tracked here. */
+  /** Field manager of the written fields; undefined if they are not tracked here. */
   readonly manager: string | undefined;
   readonly bodyBytes: number;
 }
 
-/** Calls admission at upstream's two points. */
+/** Returns a write request that calls admission at upstream's two points. */
 function newRequest(
   context: RequestContext,
   endpoint: ResourceEndpoint,
@@ -79,14 +79,17 @@ function newRequest(
     validate(operation, object, old) {
       const asked = call(operation, object, old);
       if (operation !== 'DELETE') return admission?.validate(asked);
-      // A deletion has one point for both: the mutating plugins see what is to be deleted, and cannot change it.
+      // A deletion runs both phases at one point: mutating plugins see the object but cannot change it.
       const admitted = admission?.admit(asked);
       return admitted ? admitted.then(() => admission?.validate(asked)) : admission?.validate(asked);
     },
   };
 }
 
-/** A patch is a create or an update to admission, also by its options. Upstream: handlers/patch.go (patchToUpdateOptions, patchToCreateOptions), update.go. */
+/**
+ * Returns the options for admission. A patch has the options of a create or an update. Upstream: handlers/patch.go
+ * (patchToUpdateOptions, patchToCreateOptions), update.go.
+ */
 function optionsOf(given: WriteQuery['given'], operation: AdmissionCall['operation']): WriteQuery['given'] {
   const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions';
   if (operation === 'DELETE' || given['kind'] === kind) return given;
@@ -94,7 +97,7 @@ function optionsOf(given: WriteQuery['given'], operation: AdmissionCall['operati
   return { ...options, kind };
 }
 
-/** What mutating admission may have left in the metadata that is not right is put right, with a warning. Upstream: handlers/fieldmanager/admission.go, create.go. */
+/** Corrects invalid metadata after mutating admission, with a warning. Upstream: handlers/fieldmanager/admission.go, create.go. */
 function checkMutated(context: RequestContext, object: KubeObject, managedFields: ObjectMeta['managedFields']): void {
   const { metadata } = object;
   if (metadata.managedFields !== managedFields) {
@@ -117,13 +120,13 @@ function* trackFieldsSteps(endpoint: ResourceEndpoint, object: KubeObject, old: 
   yield;
 }
 
-/** Notes who set which fields, in the version that was written. Changes `object`, which is in the storage version. */
+/** Updates managedFields in the written version. Changes `object`, which is in the storage version. */
 function trackFields(object: KubeObject, { metadata: { managedFields } }: KubeObject): void {
   if (managedFields) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;
 }
 
-/** Upstream: endpoints/handlers/rest.go (checkName). */
+/** Throws BadRequest if the object's name differs from that of the URL. Upstream: endpoints/handlers/rest.go (checkName). */
 export function ensureNameMatches(name: string, { metadata }: KubeObject): void {
   if (!metadata.name) throw newBadRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (metadata.name !== name) throw newBadRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);

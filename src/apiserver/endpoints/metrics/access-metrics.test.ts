@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { AccessMetrics } from './access-metrics.ts';
 
-test('who was let in, and who may', async () => {
+test('counts authentication and authorization results', async () => {
   const registry = new Registry();
   const metrics = new AccessMetrics(registry);
   for (const user of ['admin', 'jo@example.com', 'system:node:n1', 'other']) metrics.authenticated('success', 3, user);

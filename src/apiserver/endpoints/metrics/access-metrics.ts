@@ -1,17 +1,17 @@
 import { Counter, type Registry } from 'prom-client';
 import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
-/** From a millisecond to 16 seconds, doubling. */
+/** Buckets from a millisecond to 16 seconds, doubling. */
 const buckets = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
-/** Names that are told; whoever else asks is one of the others. */
+/** User names that are labels; others are counted as `email_id` or `other`. */
 const toldUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
 
 export type AuthenticationResult = 'success' | 'failure' | 'error';
 export type AuthorizationResult = 'allowed' | 'denied' | 'no-opinion' | 'error';
 
 /**
- * Who was let in and who may, under upstream's names. The way of a request adds to plain numbers; they become prom-client's when
- * somebody asks for /metrics. Upstream: apiserver/pkg/endpoints/filters/metrics.go.
+ * Metrics of authentication and authorization under upstream's names. Requests add to plain numbers, which are converted when
+ * /metrics is read. Upstream: apiserver/pkg/endpoints/filters/metrics.go.
  */
 export class AccessMetrics {
   readonly #authentications = seriesOf<AuthenticationResult>(['success', 'failure', 'error']);
@@ -64,12 +64,12 @@ export class AccessMetrics {
     histogram('authorization_duration_seconds', 'Authorization duration in seconds broken out by result.', this.#authorizations);
   }
 
-  /** A client and the server did not come to terms. Upstream: apiserver/pkg/server/secure_serving.go. */
+  /** Counts a failed TLS handshake. Upstream: apiserver/pkg/server/secure_serving.go. */
   handshakeFailed(): void {
     this.#handshakeErrors += 1;
   }
 
-  /** `user`: who is known now. */
+  /** Records an authentication; `user` is the authenticated name. */
   authenticated(result: AuthenticationResult, milliseconds: number, user?: string): void {
     observe(this.#authentications[result], buckets, milliseconds / 1_000);
     if (user === undefined) return;

@@ -5,7 +5,7 @@ import { noParameters, parseQuery } from '#apiserver/request/query';
 import { parseRequestInfo } from '#apiserver/request/request-info';
 import { RequestMetrics } from './request-metrics.ts';
 
-/** A GET of a pod that took so long and waited for so long, in milliseconds. */
+/** Returns a GET of a pod with the given duration and waiting time in milliseconds. */
 function request(tookMs: number, waitedMs: number): RequestContext {
   const info = {
     verb: 'get',
@@ -30,7 +30,7 @@ function request(tookMs: number, waitedMs: number): RequestContext {
   } as unknown as RequestContext;
 }
 
-test('what a request waited for others is none of the indicator of service', async () => {
+test('the service level indicator excludes waiting time', async () => {
   const registry = new Registry();
   const metrics = new RequestMetrics(registry);
   for (const [took, waited] of [
@@ -68,7 +68,7 @@ test.each([
   { ask: `PATCH ${configMaps}/b`, want: 'scope=resource,verb=PATCH' },
   { ask: `PATCH ${configMaps}/b`, type: 'application/apply-patch+yaml', want: 'scope=resource,verb=APPLY' },
   { ask: `DELETE ${configMaps}`, want: 'scope=namespace,verb=DELETE' },
-])('$ask is counted as upstream counts it: $want', async ({ ask, want, type, isCustom = false }) => {
+])("$ask has upstream's labels: $want", async ({ ask, want, type, isCustom = false }) => {
   const [method = '', url = ''] = ask.split(' ');
   const [path = '', query = ''] = url.split('?');
   const registry = new Registry();
@@ -87,7 +87,7 @@ test.each([
   expect(told).toEqual([...common, ...want.split(',')].sort());
 });
 
-test('what comes to no endpoint is not counted, and what comes too often is as terminated', async () => {
+test('requests without an endpoint are not counted; rejected ones count as terminated', async () => {
   const registry = new Registry();
   const metrics = new RequestMetrics(registry);
   metrics.done({ ...request(1, 0), measured: undefined, status: 403 } as unknown as RequestContext);

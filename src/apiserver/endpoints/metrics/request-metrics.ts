@@ -3,40 +3,40 @@ import type { MeasuredEndpoint, RequestContext } from '#apiserver/request/reques
 import type { RequestInfo } from '#apiserver/request/request-info';
 import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
-/** Upstream: apiserver/pkg/endpoints/metrics/metrics.go. */
+/** Duration buckets in seconds. Upstream: apiserver/pkg/endpoints/metrics/metrics.go. */
 const durationBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 
-/** The same without the two shortest: upstream's service level indicator. */
+/** Buckets of upstream's service level indicator: without the two shortest. */
 const indicatorBuckets = durationBuckets.slice(2);
 
-/** Of read requests: from a kilobyte to a gigabyte. */
+/** Response size buckets of reads: from a kilobyte to a gigabyte. */
 const responseSizeBuckets = Array.from({ length: 7 }, (_, i) => 1_000 * 10 ** i);
 
-/** Up to the server's limit. Upstream: apiserver/pkg/endpoints/handlers/metrics/metrics.go. */
+/** Body size buckets up to the server's limit. Upstream: apiserver/pkg/endpoints/handlers/metrics/metrics.go. */
 const bodySizeBuckets = Array.from({ length: 31 }, (_, i) => 50_000 + 100_000 * i);
 
-/** Upstream: apiserver/pkg/endpoints/metrics/metrics.go (requestFilterDuration). */
+/** Filter duration buckets in seconds. Upstream: apiserver/pkg/endpoints/metrics/metrics.go (requestFilterDuration). */
 const filterBuckets = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30];
-/** In the order of the chain, which is that of a request's marks. */
+/** Filters in the order of the chain, which is that of a request's marks. */
 const filterNames = ['authentication', 'audit', 'constrainedimpersonation', 'priorityandfairness', 'authorization'];
 
 const maxSeries = 20_000;
 
-/** What is known of one kind of request; undefined as long as no such request had it. */
+/** Series of one kind of request; undefined until the first observation. */
 interface Observed {
   readonly whole: Series;
-  /** Without what it waited for others. */
+  /** Duration without waiting time. */
   own: Series | undefined;
-  /** Sizes of answers to who reads. */
+  /** Response sizes of reads. */
   answers: Series | undefined;
-  /** Sizes of the bodies that were sent. */
+  /** Sizes of request bodies. */
   bodies: Series | undefined;
 }
 
 /**
- * Requests by verb, resource and status. The hot path adds to plain numbers, found by one key for each kind of request;
- * they become prom-client's metrics when somebody asks for /metrics. What clients can make up at will (paths, verbs) is no
- * label, so that the series are bounded (CVE-2020-8552).
+ * Metrics of requests by verb, resource and status. The hot path adds to plain numbers, found by one key for each kind of request;
+ * they are converted when /metrics is read. Values that clients choose freely (paths, verbs) are no labels, so that the number of
+ * series is bounded (CVE-2020-8552).
  */
 export class RequestMetrics {
   readonly #series = new Map<string, Observed>();
@@ -165,7 +165,8 @@ export class RequestMetrics {
     const { info, measured, status } = context;
     this.#filtered(context);
     if (!measured) {
-      // Those who come too many at a time are sent away before any endpoint. Upstream: endpoints/metrics/metrics.go (RecordDroppedRequest).
+      // Requests above the in-flight limits are rejected before any endpoint. Upstream: endpoints/metrics/metrics.go
+      // (RecordDroppedRequest).
       if (status === 429 && context.marks.at(-1) === 0) this.#dropped(context);
       return;
     }
@@ -191,7 +192,10 @@ export class RequestMetrics {
       observe((observed.bodies ??= newSeries(bodySizeBuckets, whole.labels)), bodySizeBuckets, context.requestBytes);
   }
 
-  /** Each filter ends where the next stage begins; a request that it ends itself has no such moment, and is not timed. */
+  /**
+   * Records filter durations. A filter ends at the next stage; a request that ended in a filter has no such time and is not
+   * recorded.
+   */
   #filtered({ marks }: RequestContext): void {
     for (let at = 0; at < this.#filters.length; at += 1) {
       const from = marks[at] ?? 0;
@@ -200,7 +204,10 @@ export class RequestMetrics {
     }
   }
 
-  /** The server has ended it of itself, before or instead of the endpoint. Upstream: endpoints/metrics/metrics.go (RecordRequestTermination). */
+  /**
+   * Counts a request that the server ended before or instead of its endpoint. Upstream: endpoints/metrics/metrics.go
+   * (RecordRequestTermination).
+   */
   readonly terminated = (context: RequestContext, code: number): void => {
     const key = JSON.stringify({ ...termsOf(context), code: String(code) });
     const count = this.#terminations.get(key) ?? 0;
@@ -226,7 +233,7 @@ export class RequestMetrics {
     observed.whole.count += 1;
   }
 
-  /** Group, version, resource and subresource of whatever was asked for and is there. */
+  /** Yields group, version, resource and subresource of all requested existing resources. */
   *requested(): Generator<Readonly<Record<string, string>>, void> {
     const kinds = merged(present(this.#series, 'whole'), ['code', 'dry_run', 'verb', 'scope', 'component']);
     for (const { labels } of kinds) if (labels['resource'] !== '') yield labels;
@@ -250,8 +257,8 @@ function keyOf({ apiGroup, apiVersion, resource, subresource }: RequestInfo): st
 }
 
 /**
- * Upstream's installer knows the scope of each of its routes, where a field selector names nothing; of custom resources it is that of the
- * request. Upstream: endpoints/installer.go (requestScope), endpoints/metrics/metrics.go (CleanScope).
+ * Returns the scope label. Upstream derives it from the route, for which a field selector does not matter; for custom resources
+ * from the request info. Upstream: endpoints/installer.go (requestScope), endpoints/metrics/metrics.go (CleanScope).
  */
 function scopeOf({ info }: RequestContext, measured: MeasuredEndpoint | undefined): string {
   if (!info.isResourceRequest) return '';
@@ -260,7 +267,7 @@ function scopeOf({ info }: RequestContext, measured: MeasuredEndpoint | undefine
   return info.namespace === '' ? 'cluster' : 'namespace';
 }
 
-/** Upstream: endpoints/metrics/metrics.go (cleanVerb). */
+/** Returns the verb label. Upstream: endpoints/metrics/metrics.go (cleanVerb). */
 function verbOf(context: RequestContext, measured: MeasuredEndpoint | undefined): string {
   const { info, method } = context;
   if (info.isResourceRequest) {
@@ -275,7 +282,7 @@ function verbOf(context: RequestContext, measured: MeasuredEndpoint | undefined)
   return methods.has(method) ? method : 'other';
 }
 
-/** Upstream: endpoints/metrics/metrics.go (cleanDryRun). */
+/** Returns the dry_run label. Upstream: endpoints/metrics/metrics.go (cleanDryRun). */
 function dryRunOf({ searchParams }: RequestContext): string {
   const values = searchParams.getAll('dryRun');
   if (values.some((value) => value !== 'All')) return 'invalid';
@@ -302,7 +309,10 @@ function labelsOf(
   };
 }
 
-/** What upstream tells of a request wherever it is, of paths by the path. Those who may ask for any path make few of them: see `maxSeries`. */
+/**
+ * Returns upstream's labels of a request without an endpoint, for non-resource paths with the path. Their number is limited by
+ * `maxSeries`.
+ */
 function termsOf(context: RequestContext): Record<string, string> {
   const { info } = context;
   return {
@@ -320,7 +330,7 @@ function present(all: ReadonlyMap<string, Observed>, which: keyof Observed): Ser
   return [...all.values()].flatMap((observed) => observed[which] ?? []);
 }
 
-/** Bodies go by verbs of their own. Upstream: endpoints/handlers/metrics/metrics.go. */
+/** Verb labels of body sizes. Upstream: endpoints/handlers/metrics/metrics.go. */
 const bodyVerbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', APPLY: 'patch' };
 
 function withBodyVerb(series: Series): Series {
@@ -329,7 +339,7 @@ function withBodyVerb(series: Series): Series {
   return { ...series, labels: { ...series.labels, verb } };
 }
 
-/** The series without labels that the histogram does not tell apart. */
+/** Merges the series that differ only in labels that the histogram does not have. */
 function merged(series: Iterable<Series>, without: readonly string[]): Series[] {
   const byLabels = new Map<string, Series>();
   for (const one of series) {

@@ -5,8 +5,8 @@ import { type ByteRange, byteRanges, bytesOf, contentRange, multipartRanges } fr
 const range = (start: number, length: number): ByteRange => ({ start, length });
 const pieces = ['012', '', '3456', '789'].map((text) => Buffer.from(text));
 
-// As kube-apiserver answers them for documents of OpenAPI.
-describe('of ten bytes', () => {
+// As kube-apiserver responds for OpenAPI documents.
+describe('byteRanges of ten bytes', () => {
   it.each([
     { header: undefined, want: [] },
     { header: '', want: [] },
@@ -29,12 +29,12 @@ describe('of ten bytes', () => {
   });
 });
 
-it('ranges go across pieces', () => {
+it('ranges can span several buffers', () => {
   expect([range(0, 10), range(2, 3), range(9, 1)].map((one) => bytesOf(pieces, one).toString())).toEqual(['0123456789', '234', '9']);
   expect(contentRange(range(2, 3), 10)).toBe('bytes 2-4/10');
 });
 
-it('several are parts of one answer', () => {
+it('several ranges are parts of one response', () => {
   const { contentType, body } = multipartRanges(pieces, 10, 'text/plain', [range(0, 2), range(7, 3)]);
   const boundary = contentType.slice('multipart/byteranges; boundary='.length);
   expect(boundary).toMatch(/^[0-9a-f]{60}$/);

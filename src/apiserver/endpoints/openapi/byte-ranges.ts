@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 
-/** A part of a content: bytes from `start` on. */
+/** A range of a content. */
 export interface ByteRange {
   readonly start: number;
   readonly length: number;
 }
 
-/** What is wrong with a Range header, in Go's words. */
+/** Error of a Range header in Go's words. */
 export interface InvalidRange {
   readonly message: string;
-  /** It is well-formed, and nothing of it is there. */
+  /** True if the header is well-formed but no range is within the content. */
   readonly isOutside: boolean;
 }
 
@@ -19,10 +19,10 @@ const outside: InvalidRange = { message: 'invalid range: failed to overlap', isO
 const unit = 'bytes=';
 
 /**
- * The ranges of a Range header (RFC 9110, 14.2), as Go reads them (net/http/fs.go, parseRange and what serveContent makes of it); none where
- * all is to be sent: without the header, and for ranges that together are more than the content.
+ * Parses a Range header (RFC 9110, 14.2) like Go (net/http/fs.go, parseRange and serveContent). Returns no ranges if the whole content
+ * must be sent: without the header, and for ranges that together exceed the content.
  *
- *     of ten bytes: `bytes=0-3,-2` -> [0, 4), [8, 10)
+ *     size 10: `bytes=0-3,-2` -> [0, 4), [8, 10)
  */
 export function byteRanges(header: string | undefined, size: number): readonly ByteRange[] | InvalidRange {
   if (!header) return [];
@@ -51,14 +51,14 @@ export function byteRanges(header: string | undefined, size: number): readonly B
   return ranges.reduce((sum, { length }) => sum + length, 0) > size ? [] : ranges;
 }
 
-/** NaN where it is none, undefined where nothing is. */
+/** Parses a number; undefined for an empty text, NaN for another one. */
 function numberOf(text: string): number | undefined {
   const digits = text.trim();
   if (digits === '') return undefined;
   return /^\d+$/.test(digits) ? Number(digits) : Number.NaN;
 }
 
-/** The bytes of a range of what is in pieces. */
+/** Returns the bytes of a range of a content in several buffers. */
 export function bytesOf(pieces: readonly Buffer[], { start, length }: ByteRange): Buffer {
   const found: Buffer[] = [];
   let before = 0;
@@ -71,12 +71,12 @@ export function bytesOf(pieces: readonly Buffer[], { start, length }: ByteRange)
   return Buffer.concat(found, length);
 }
 
-/** Content-Range: RFC 9110, 14.4. */
+/** Returns the Content-Range: RFC 9110, 14.4. */
 export function contentRange({ start, length }: ByteRange, size: number): string {
   return `bytes ${start}-${start + length - 1}/${size}`;
 }
 
-/** Several ranges in one answer: RFC 9110, 14.6. */
+/** Returns a multipart response with several ranges: RFC 9110, 14.6. */
 export function multipartRanges(
   pieces: readonly Buffer[],
   size: number,

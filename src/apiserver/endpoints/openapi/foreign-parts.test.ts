@@ -25,38 +25,38 @@ const joinedOf = (definitions: Definitions, parameters = {}): JoinedParts => ({
 
 describe('addForeignPart', () => {
   it.each<{ name: string; present: Definitions; own: Definitions; want: Definitions; refers: string }>([
-    { name: 'adds what is new', present: {}, own: { X: text }, want: { X: text }, refers: 'X' },
+    { name: 'adds new definitions', present: {}, own: { X: text }, want: { X: text }, refers: 'X' },
     {
-      name: 'leaves what is the same but for the order of its members',
+      name: 'reuses a definition that differs only in the order of its members',
       present: { X: { type: 'string', format: 'byte' } },
       own: { X: { format: 'byte', type: 'string' } },
       want: {},
       refers: 'X',
     },
     {
-      name: 'adds the kinds of what is the same, sorted',
+      name: 'adds the kinds of an equal definition, sorted',
       present: { X: { ...text, ...ofKinds('b.io', 'c.io') } },
       own: { X: { ...text, ...ofKinds('a.io', 'c.io') } },
       want: { X: { ...text, ...ofKinds('a.io', 'b.io', 'c.io') } },
       refers: 'X',
     },
     {
-      name: 'gives kinds to what had none',
+      name: 'adds kinds to an equal definition without kinds',
       present: { X: text },
       own: { X: { ...text, ...ofKinds('a.io') } },
       want: { X: { ...text, ...ofKinds('a.io') } },
       refers: 'X',
     },
-    { name: 'renames what is something else', present: { X: text }, own: { X: {} }, want: { X_v2: {} }, refers: 'X_v2' },
+    { name: 'renames a different definition', present: { X: text }, own: { X: {} }, want: { X_v2: {} }, refers: 'X_v2' },
     {
-      name: 'finds what was renamed before, and what refers to it',
+      name: 'reuses renamed definitions and those that refer to them',
       present: { X: text, X_v2: { type: 'object' }, X_v3: { properties: { x: ref('X') } } },
       own: { X: { properties: { x: ref('X') } }, Y: { items: ref('X') } },
       want: { Y: { items: ref('X_v3') } },
       refers: 'X_v3',
     },
     {
-      name: 'takes no name that the part has itself',
+      name: 'does not rename to a name that the part uses',
       present: { X: text },
       own: { X: {}, X_v2: { type: 'object' } },
       want: { X_v3: {}, X_v2: { type: 'object' } },
@@ -80,7 +80,7 @@ describe('addForeignPart', () => {
   });
 });
 
-it('documents of two other servers keep their own definitions of one name in the joined document', async () => {
+it("two servers' different definitions of one name are both in the joined document", async () => {
   const document = (path: string, X: JsonSchema): V3Document => ({
     info: {},
     paths: {

@@ -1,6 +1,6 @@
 /**
- * What other servers put into a joined document of OpenAPI 2.0. Their definitions may have names that others have for
- * something else: these become `<name>_v2`, `_v3`. Upstream: kube-openapi/pkg/aggregator/aggregator.go (mergeSpecs).
+ * Adds documents of other servers to a joined OpenAPI 2.0 document. Definitions whose name has another meaning are renamed to
+ * `<name>_v2`, `_v3`. Upstream: kube-openapi/pkg/aggregator/aggregator.go (mergeSpecs).
  */
 import type { JsonSchema } from '#apimachinery/openapi/schemas';
 import type { SwaggerParameter, SwaggerPart } from '#apimachinery/openapi/swagger';
@@ -9,20 +9,20 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 
 const kindsKey = 'x-kubernetes-group-version-kind';
 
-/** What is joined already, by name: what a part is compared with, and added to. */
+/** Joined definitions and parameters by name, with which a part is compared. */
 export interface JoinedParts {
   readonly definitions: Map<string, JsonSchema>;
   readonly parameters: Map<string, SwaggerParameter>;
 }
 
-/** What of a part is to be written. */
+/** The added part of a document. */
 export interface AddedPart {
   readonly paths: Readonly<Record<string, JsonSchema>>;
-  /** With those that were there, and are the definitions of more kinds now. */
+  /** Added definitions, including existing ones that now have more kinds. */
   readonly definitions: ReadonlyMap<string, JsonSchema>;
 }
 
-/** Adds a part under names that are its own. The part itself stays as it is. */
+/** Adds a part with renamed conflicts. The part itself is not modified. */
 export function addForeignPart(part: SwaggerPart, joined: JoinedParts): AddedPart {
   const ofDefinitions = renames(part.definitions, joined.definitions, isSameModuloKinds);
   const ofParameters = renames(part.parameters, joined.parameters, deepEqual);
@@ -46,7 +46,7 @@ export function addForeignPart(part: SwaggerPart, joined: JoinedParts): AddedPar
   return { paths, definitions: written };
 }
 
-/** New names for those that others have for something else; what was renamed once has the same name again. */
+/** Returns new names for conflicting definitions; an equal definition that was renamed before keeps that name. */
 function renames<T>(
   own: Readonly<Record<string, T>>,
   joined: ReadonlyMap<string, T>,
@@ -73,7 +73,7 @@ function isSameModuloKinds(a: JsonSchema, b: JsonSchema): boolean {
   return deepEqual({ ...a, [kindsKey]: undefined }, { ...b, [kindsKey]: undefined });
 }
 
-/** The definition as one of the other's kinds, too; the same object where it is that already. */
+/** Adds the kinds of another definition; returns the same object if it has them already. */
 function withKindsOf(present: JsonSchema, other: JsonSchema): JsonSchema {
   const [kinds, others] = [present[kindsKey], other[kindsKey]];
   if (!Array.isArray(others)) return present;
@@ -93,7 +93,7 @@ function prefixed(place: string, names: ReadonlyMap<string, string>): [string, s
   return [...names].map(([name, newName]) => [`#/${place}/${name}`, `#/${place}/${newName}`]);
 }
 
-/** The part with other references; itself if there are none to be changed. */
+/** Replaces references of a part; returns the same object if nothing changes. */
 function withReferences(part: SwaggerPart, changes: ReadonlyMap<string, string>): SwaggerPart {
   if (changes.size === 0) return part;
   const copy = deepCopy(part);

@@ -5,7 +5,7 @@ import { standardMediaTypes } from '#apiserver/endpoints/handlers/negotiation';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import { builtInPatchTypes, groupPaths, groupVersionPaths, type PathItem, type PathTypes, type QueryOption, rootPath } from './paths.ts';
 
-/** A document of OpenAPI 3.0. */
+/** An OpenAPI 3.0 document. */
 export interface OpenApiV3Document {
   openapi: '3.0.0';
   info: { title: string; version: string };
@@ -18,7 +18,7 @@ export const securitySchemes = {
   BearerToken: { type: 'apiKey', description: 'Bearer Token authentication', name: 'authorization', in: 'header' },
 } as const;
 
-/** The types of a document: those that paths refer to, and what these refer to in turn. */
+/** Types of a document: those that paths reference, and transitively those that these reference. */
 export class DocumentTypes implements PathTypes {
   readonly mediaTypes: readonly string[];
   readonly patchTypes: readonly string[];
@@ -27,7 +27,7 @@ export class DocumentTypes implements PathTypes {
   readonly #schemas: OpenApiSchemas;
   readonly #wanted = new Set<string>();
 
-  /** `hasCbor`: whether what is described comes in CBOR, too. */
+  /** `hasCbor` is true if the described resources are also served as CBOR. */
   constructor(tables: TableFolder, groupVersion?: GroupVersion, hasCbor = false) {
     this.mediaTypes = hasCbor ? [...standardMediaTypes, 'application/cbor'] : standardMediaTypes;
     this.patchTypes = hasCbor ? [...builtInPatchTypes, 'application/apply-patch+cbor'] : builtInPatchTypes;
@@ -44,10 +44,10 @@ export class DocumentTypes implements PathTypes {
     return this.#tables.table<Readonly<Record<string, readonly QueryOption[]>>>('options')[type] ?? [];
   }
 
-  /** The components of all types that were referred to, in the order of their names. */
+  /** Returns the components of all referenced types, sorted by name. */
   components(): Record<string, JsonSchema> {
     const components = new Map<string, JsonSchema>();
-    // The set grows while it is walked.
+    // The set grows during the iteration.
     for (const type of this.#wanted) components.set(this.#schemas.name(type), this.#schemas.component(type, this.#wanted));
     return Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -62,7 +62,7 @@ function documentOf(paths: Record<string, PathItem>, schemas: Record<string, Jso
   };
 }
 
-/** The document of `/openapi/v3/apis/<group>/<version>` for built-in resources. */
+/** Returns the document of `/openapi/v3/apis/<group>/<version>` for built-in resources. */
 export function groupVersionDocument(
   groupVersion: GroupVersion,
   resources: readonly ResourceDefinition[],
@@ -78,7 +78,7 @@ export function groupVersionDocument(
   return documentOf(paths, types.components());
 }
 
-/** The document of `/openapi/v3/apis/<group>`. */
+/** Returns the document of `/openapi/v3/apis/<group>`. */
 export function groupDocument(group: string, tables: TableFolder): OpenApiV3Document {
   const types = new DocumentTypes(tables);
   return documentOf(groupPaths(group, types), types.components());
@@ -114,13 +114,13 @@ const roots: Readonly<Record<string, Root>> = {
   ],
 };
 
-/** What `rootDocument` knows, by the last part of `/openapi/v3/…`. */
+/** Names of `rootDocument`: the last segment of `/openapi/v3/…`. */
 export const rootDocumentNames: readonly string[] = Object.keys(roots);
 
-/** The document of a path that belongs to no group, such as `version`. */
+/** Returns the document of a path that belongs to no group, such as `version`. */
 export function rootDocument(name: string, tables: TableFolder): OpenApiV3Document {
   const root = Object.hasOwn(roots, name) ? roots[name] : undefined;
-  if (!root) throw new Error(`openapi: no document ${name}`);
+  if (!root) throw new Error(`openapi: unknown document ${name}`);
   const [path, tag, operationId, description, type, mediaTypes] = root;
   const types = new DocumentTypes(tables);
   return documentOf(

@@ -8,17 +8,17 @@ import { type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
 import type { DocumentBuilder } from './document-builder.ts';
 import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 
-/** How the joined document is written: its paths and definitions one by one, then all of it. */
+/** Encoding of the joined document: paths and definitions one by one, then the whole. */
 export interface SwaggerForm {
   path(path: string, item: JsonSchema): Buffer;
   definition(name: string, schema: JsonSchema): Buffer;
   document(head: SwaggerHead, paths: readonly Buffer[], definitions: readonly Buffer[]): Iterable<Buffer>;
 }
 
-/** As `openapi.v2.Document` of gnostic. */
+/** Encoding as gnostic's `openapi.v2.Document`. */
 export const gnosticForm: SwaggerForm = { path: gnosticPath, definition: gnosticDefinition, document: gnosticDocument };
 
-/** As JSON: each member begins with the comma that is between it and the one before. */
+/** Encoding as JSON; each member starts with the comma that separates it from the previous one. */
 export const jsonForm: SwaggerForm = {
   path: jsonMember,
   definition: jsonMember,
@@ -29,7 +29,7 @@ function jsonMember(name: string, value: JsonSchema): Buffer {
   return Buffer.from(`,${JSON.stringify(name)}:${encodeRawJson(value)}`);
 }
 
-/** Members in the order in which upstream writes them. */
+/** Returns the members in upstream's order. */
 function jsonDocument(head: SwaggerHead, paths: readonly Buffer[], definitions: readonly Buffer[]): Buffer[] {
   const { info, parameters, securityDefinitions } = head;
   const security = Object.keys(securityDefinitions).map((name) => ({ [name]: [] }));
@@ -46,7 +46,7 @@ function withoutFirstComma([first, ...members]: readonly Buffer[]): Buffer[] {
   return first ? [first.subarray(1), ...members] : [];
 }
 
-/** `bytes` are of its own until they have been joined, then of the piece of the answer that they are in. */
+/** A named member. `bytes` is a buffer of its own until the document is joined, then a slice of the response. */
 interface Entry {
   readonly name: string;
   bytes: Buffer;
@@ -59,8 +59,9 @@ interface Entries {
 }
 
 /**
- * Joins documents to one of OpenAPI 2.0. What a document puts into it is kept, so that after a change only what changed is
- * made anew, and it is kept once: with 1,000 custom resources the joined document has tens of megabytes.
+ * Joins documents into one of OpenAPI 2.0. The encoded contribution of each document is cached, so that a change re-encodes only
+ * the changed document. The cache shares memory with the response: with 1,000 custom resources the joined document has tens of
+ * megabytes.
  */
 export class JoinedSwagger {
   readonly #known = new WeakMap<DocumentBuilder, Entries>();
@@ -70,8 +71,8 @@ export class JoinedSwagger {
   constructor(readonly form: SwaggerForm) {}
 
   /**
-   * Of paths and definitions that several have, the first counts; `foreign` documents come after the others, and what they name
-   * as others do is renamed where it is something else. One after the other, since each makes the next one cheap.
+   * Joins documents. If several have a path or definition, the first takes precedence; `foreign` documents come last, and their
+   * conflicting definitions are renamed. Calls run one after the other, because each fills the cache for the next.
    */
   join(builders: readonly DocumentBuilder[], foreign: readonly DocumentBuilder[] = []): Promise<OpenApiAnswer> {
     const joined = this.#last.then(() => inSteps(this.#join(builders, foreign)));
@@ -109,7 +110,7 @@ export class JoinedSwagger {
     return answer;
   }
 
-  /** Adds what other servers have; returns their heads. */
+  /** Adds the documents of other servers and returns their heads. */
   *#addForeign(
     builders: readonly DocumentBuilder[],
     foreign: readonly DocumentBuilder[],
@@ -135,7 +136,7 @@ export class JoinedSwagger {
     return added;
   }
 
-  /** Definitions as they are in the documents that they come from: these are made once more, for what is kept is encoded. */
+  /** Returns definitions in unencoded form. They are built again, because the cache contains encoded ones only. */
   *#definitionsOf(builders: readonly DocumentBuilder[], names: Set<string>): Steps<Map<string, JsonSchema>> {
     const found = new Map<string, JsonSchema>();
     for (const builder of builders) {
@@ -166,7 +167,7 @@ function* encoded(named: Iterable<[string, JsonSchema]>, encode: (name: string, 
   return entries;
 }
 
-/** The first entry of each name, and the others, which keep nothing of their own where they are equal to it. */
+/** Entries by name. Duplicates are kept, but share the memory of an equal first entry. */
 class EntryTable {
   readonly #first = new Map<string, Entry>();
   readonly #others: Entry[] = [];
@@ -178,7 +179,7 @@ class EntryTable {
     }
   }
 
-  /** In the place of what is there. */
+  /** Replaces existing entries. */
   put(entries: readonly Entry[]): void {
     for (const entry of entries) this.#first.set(entry.name, entry);
   }
@@ -199,7 +200,7 @@ function bytesOf({ bytes }: Entry): Buffer {
   return bytes;
 }
 
-/** What the first one has that has it. */
+/** Returns the head of the joined document; the first document takes precedence. */
 function joinedHead(heads: readonly SwaggerHead[]): SwaggerHead {
   const parameters = parametersOf(heads);
   const secured = heads.find(({ securityDefinitions }) => Object.keys(securityDefinitions).length > 0);

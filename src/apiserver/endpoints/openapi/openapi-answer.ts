@@ -5,21 +5,21 @@ import { isJsonObject } from '#apimachinery/patch/own-property';
 import { encodeRawJson } from '#apimachinery/runtime/json/json';
 import type { Steps } from '#apimachinery/runtime/steps';
 
-/** An answer that is ready to be sent. */
+/** A response body ready to be sent. */
 export interface OpenApiAnswer {
   readonly pieces: readonly Buffer[];
-  /** Of all pieces, in bytes. */
+  /** Total size in bytes. */
   readonly size: number;
-  /** Without its quotes; it is also the `hash` of the index. */
+  /** ETag without quotes; also the `hash` in the index. */
   readonly etag: string;
-  /** When it was made, as Last-Modified has it. */
+  /** Creation time for Last-Modified. */
   readonly modified: string;
 }
 
-/** What is smaller is sent together with what follows it. */
+/** Minimum size of a piece; smaller buffers are joined. */
 const pieceBytes = 128 * 1024;
 
-/** Puts small buffers together to pieces, one step for each. `onPiece`: told what a piece was made of. */
+/** Joins small buffers to pieces and yields after each buffer. `onPiece` is called with each piece and its buffers. */
 export function* toAnswer(
   parts: Iterable<Buffer>,
   onPiece: (piece: Buffer, parts: readonly Buffer[]) => void = () => undefined,
@@ -48,12 +48,12 @@ export function* toAnswer(
   return { pieces, size, etag: hash.digest('hex').toUpperCase(), modified: new Date().toUTCString() };
 }
 
-/** A document of OpenAPI 3.0 as it is sent: path by path and schema by schema. */
+/** Encodes an OpenAPI 3.0 document, in separate buffers for paths and schemas. */
 export function documentAnswer({ swagger: _, swaggerSchema: __, ...shown }: V3Document): Steps<OpenApiAnswer> {
   return toAnswer(jsonParts(shown, 3));
 }
 
-/** The JSON of an object, the members of its first levels one by one. */
+/** Yields the JSON of an object, with separate buffers for the members of its first levels. */
 export function* jsonParts(value: unknown, levels: number): Generator<Buffer, void, void> {
   if (levels === 0 || !isJsonObject(value)) {
     yield Buffer.from(escapeHtml(encodeRawJson(value)));
@@ -69,7 +69,7 @@ export function* jsonParts(value: unknown, levels: number): Generator<Buffer, vo
   yield Buffer.from(separator === '{' ? '{}' : '}');
 }
 
-/** As Go's encoding/json writes texts. */
+/** Escapes texts like Go's encoding/json. */
 function escapeHtml(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -9,10 +9,13 @@ import { gnosticForm, JoinedSwagger, jsonForm } from './joined-swagger.ts';
 import { documentAnswer, jsonParts, type OpenApiAnswer, toAnswer } from './openapi-answer.ts';
 import { inSteps, oneStep, type Steps } from '#apimachinery/runtime/steps';
 
-/** By what follows `/openapi/v3/`: `apis/apps/v1`. */
+/** Documents by the path below `/openapi/v3/`, such as `apis/apps/v1`. */
 export type OpenApiDocuments = ReadonlyMap<string, DocumentBuilder>;
 
-/** All documents of built-in groups, whose types are in `tables`; `hasCbor` tells whether their resources come in CBOR, too. */
+/**
+ * Returns the documents of built-in groups, whose types are in `tables`; `hasCbor` is true if their resources are also served as
+ * CBOR.
+ */
 export function groupDocuments(groups: readonly ApiGroup[], tables: TableFolder, hasCbor = false): OpenApiDocuments {
   const documents = new Map<string, DocumentBuilder>();
   for (const { group, versions, resources } of groups) {
@@ -26,15 +29,15 @@ export function groupDocuments(groups: readonly ApiGroup[], tables: TableFolder,
   return documents;
 }
 
-/** The documents of what belongs to no group: `api`, `apis`, `version`, and those of OpenID. */
+/** Returns the documents that belong to no group: `api`, `apis`, `version`, and those of OpenID. */
 export function rootDocuments(tables: TableFolder): OpenApiDocuments {
   return new Map(rootDocumentNames.map((name) => [name, () => oneStep(() => rootDocument(name, tables))]));
 }
 
 /**
- * `/openapi/v3`, `/openapi/v3/…` and `/openapi/v2`. Each source (built-in groups, custom resources, aggregated servers) sets
- * its documents as a whole. Nothing is made before it is asked for; then it is made in steps, between which others run, and
- * kept until a source changes.
+ * Documents of `/openapi/v3`, `/openapi/v3/…` and `/openapi/v2`. Each source (built-in groups, custom resources, aggregated
+ * servers) sets all of its documents at once. Documents are built on first use, in chunks that yield to the event loop, and cached
+ * until a source changes.
  */
 export class OpenApiRegistry {
   readonly #sources = new Map<string, OpenApiDocuments>();
@@ -47,13 +50,13 @@ export class OpenApiRegistry {
   #swaggerJson: Promise<OpenApiAnswer> | undefined;
   #swaggerProtobuf: Promise<OpenApiAnswer> | undefined;
 
-  /** Replaces the documents of a source; those whose builder is the same as before are not made again. */
+  /** Replaces the documents of a source; a document with the same builder stays cached. */
   set(source: string, documents: OpenApiDocuments): void {
     this.#sources.set(source, documents);
     this.#forget();
   }
 
-  /** The same of documents of other servers. They win, but in the joined document they come last, in their order. */
+  /** Replaces the documents of other servers. They take precedence, except in the joined document, where they come last, in order. */
   setForeign(documents: OpenApiDocuments): void {
     this.#foreign = documents;
     this.#forget();
@@ -66,28 +69,28 @@ export class OpenApiRegistry {
     this.#swaggerProtobuf = undefined;
   }
 
-  /** `/openapi/v3`: the documents with the addresses under which they may be cached for ever. */
+  /** Returns `/openapi/v3`: the paths of the documents with URLs whose content never changes. */
   index(): Promise<OpenApiAnswer> {
     return (this.#index ??= this.#makeIndex());
   }
 
-  /** `/openapi/v3/<path>`; undefined if there is no such document. */
+  /** Returns `/openapi/v3/<path>`; undefined for an unknown document. */
   async document(path: string): Promise<OpenApiAnswer | undefined> {
     const builder = this.#documents().get(path);
     return builder && this.#answer(builder);
   }
 
-  /** `/openapi/v2` as JSON. */
+  /** Returns `/openapi/v2` as JSON. */
   swaggerJson(): Promise<OpenApiAnswer> {
     return (this.#swaggerJson ??= this.#json.join(...this.#joined()));
   }
 
-  /** `/openapi/v2` as `application/com.github.proto-openapi.spec.v2@v1.0+protobuf`. It has the etag of the JSON. */
+  /** Returns `/openapi/v2` as `application/com.github.proto-openapi.spec.v2@v1.0+protobuf`, with the ETag of the JSON. */
   swaggerProtobuf(): Promise<OpenApiAnswer> {
     return (this.#swaggerProtobuf ??= this.#makeProtobuf());
   }
 
-  /** Sources that were set first come first, and win where two have a document of one name. */
+  /** Returns all documents; for equal paths the source that was set first takes precedence. */
   #documents(): OpenApiDocuments {
     if (this.#present) return this.#present;
     const documents = new Map<string, DocumentBuilder>();
@@ -115,7 +118,7 @@ export class OpenApiRegistry {
     return inSteps(toAnswer(jsonParts({ paths: Object.fromEntries(paths) }, 0)));
   }
 
-  /** The server's own documents, and those of others. */
+  /** Returns the builders of the server's own documents and of others. */
   #joined(): [own: DocumentBuilder[], foreign: DocumentBuilder[]] {
     const own = [...this.#documents()].filter(([path]) => !this.#foreign.has(path)).map(([, builder]) => builder);
     return [[kindsOfAllGroups, ...own], [...this.#foreign.values()]];
@@ -132,7 +135,10 @@ function* answerSteps(builder: DocumentBuilder): Steps<OpenApiAnswer> {
   return yield* documentAnswer(yield* builder());
 }
 
-/** DeleteOptions and WatchEvent are kinds of every group: the joined document shows them all. */
+/**
+ * Builds a document with DeleteOptions and WatchEvent, which are kinds of every group and have all their kinds in the joined
+ * document.
+ */
 function* kindsOfAllGroups(): Steps<V3Document> {
   yield;
   const types = new OpenApiSchemas(metaTables);

@@ -4,7 +4,7 @@ import type { GroupVersion } from '#apimachinery/meta/types';
 import { streamMediaTypes } from '#apiserver/endpoints/handlers/negotiation';
 import type { ResourceDefinition, Subresource } from '#apiserver/registry/resource-definition';
 
-/** `[name, type, description]` of a query parameter. */
+/** Query parameter: `[name, type, description]`. */
 export type QueryOption = readonly [name: string, type: string, description: string];
 export interface Parameter {
   name: string;
@@ -26,16 +26,16 @@ export interface Operation {
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch';
 export type PathItem = { [method in Method]?: Operation } & { parameters?: readonly Parameter[] };
 
-/** What paths need of the types that go over them. References are schemas; a type is named as in the schema tables. */
+/** Types that paths reference. References are schemas; types are named as in the schema tables. */
 export interface PathTypes {
-  /** `{ $ref: … }` of a type; it is remembered as one that the document must have. */
+  /** Returns `{ $ref: … }` of a type, which becomes a component of the document. */
   reference(type: string): JsonSchema;
-  /** The parameters of an options type such as `PodExecOptions`. */
+  /** Returns the parameters of an options type such as `PodExecOptions`. */
   options(type: string): readonly QueryOption[];
-  /** Of an object's kind, its own type and that of its list. */
+  /** Media types of objects and their lists. */
   readonly mediaTypes: readonly string[];
   readonly patchTypes: readonly string[];
-  /** Custom resources are described by a builder of their own upstream: without watches, and in other words here and there. */
+  /** True for custom resources, for which upstream uses another builder: without watches, and with partly different texts. */
   readonly isCustom: boolean;
 }
 
@@ -53,7 +53,7 @@ const pretty: QueryOption = [
   "If 'true', then the output is pretty printed. Defaults to 'false' unless the user-agent indicates a browser or command-line HTTP tool (curl and wget).",
 ];
 
-/** Of GetOptions. */
+/** Parameters of GetOptions. */
 const getOptions = (metaOptions['ListOptions'] ?? []).filter(([name]) => name === 'resourceVersion').map(query);
 
 function query([name, type, description]: QueryOption): Parameter {
@@ -64,7 +64,7 @@ function pathParameter(name: string, description: string): Parameter {
   return { name, in: 'path', description, required: true, schema: { type: 'string', uniqueItems: true } };
 }
 
-/** Letters and digits of a name, what follows anything else in upper case: `rbac.authorization` is `rbacAuthorization`. */
+/** Converts a name to camel case: `rbac.authorization` becomes `rbacAuthorization`. */
 function identifier(text: string, capital: boolean): string {
   let upper = capital;
   let result = '';
@@ -79,7 +79,7 @@ function identifier(text: string, capital: boolean): string {
   return result;
 }
 
-/** The tag of a group version (`rbacAuthorization_v1`), and its part of operation ids (`RbacAuthorizationV1`). */
+/** Returns the tag of a group version (`rbacAuthorization_v1`), and its part of operation IDs (`RbacAuthorizationV1`). */
 export function groupVersionNames({ group, version }: GroupVersion): { tag: string; id: string } {
   const name = (group || 'core').replace(/\.k8s\.io$/, '');
   return { tag: `${identifier(name, false)}_${identifier(version, false)}`, id: identifier(name, true) + identifier(version, true) };
@@ -89,18 +89,18 @@ function title(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** `a Pod`, `an Ingress`, `Endpoints`. */
+/** Returns a kind with its article: `a Pod`, `an Ingress`, `Endpoints`. */
 function withArticle(kind: string): string {
   if (/[^s]s$/.test(kind)) return kind;
   return `${/^[aeiou]/i.test(kind) ? 'an' : 'a'} ${kind}`;
 }
 
-/** Answers for the media types of a serializer, in the order of their names. */
+/** Returns the content of a response for media types, sorted. */
 function content(mediaTypes: readonly string[], schema: JsonSchema): Record<string, { schema: JsonSchema }> {
   return Object.fromEntries([...mediaTypes].sort().map((mediaType) => [mediaType, { schema }]));
 }
 
-/** What differs between the paths of one resource. */
+/** Properties in which the paths of a resource differ. */
 interface Place {
   readonly path: string;
   readonly namespaced: boolean;
@@ -109,7 +109,7 @@ interface Place {
   readonly withPath: boolean;
 }
 
-/** Makes the paths of the resources of one group version. Upstream: apiserver/pkg/endpoints/installer.go. */
+/** Builds the paths of the resources of one group version. Upstream: apiserver/pkg/endpoints/installer.go. */
 class PathBuilder {
   readonly paths: Record<string, PathItem> = {};
   readonly #types: PathTypes;
@@ -165,7 +165,7 @@ class PathBuilder {
     for (const [name, subresource] of Object.entries(resource.subresources)) this.#subresource(resource, name, subresource, item);
   }
 
-  /** Brings what all methods of a path have in common up to the path, and sorts parameters and paths. */
+  /** Moves parameters that all methods share to their path, and sorts parameters and paths. */
   finish(): Record<string, PathItem> {
     for (const item of Object.values(this.paths)) {
       const operations = Object.entries(item).map(([, value]) => value as Operation);
@@ -457,7 +457,7 @@ function key({ in: place, name }: Parameter): string {
   return `${place} ${name}`;
 }
 
-/** Whether a parameter is the same in all methods of a path. */
+/** Returns a predicate that is true for parameters that are equal in all methods of a path. */
 function commonOf(operations: readonly Operation[]): (parameter: Parameter) => boolean {
   const seen = new Map<string, { readonly description: string; count: number }>();
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
@@ -481,7 +481,7 @@ function orderMethods(item: PathItem): PathItem {
   return ordered;
 }
 
-/** The paths of a group version, as the document of that version shows them. */
+/** Returns the paths of a group version for its document. */
 export function groupVersionPaths(
   groupVersion: GroupVersion,
   resources: readonly ResourceDefinition[],
@@ -493,7 +493,7 @@ export function groupVersionPaths(
   return builder.finish();
 }
 
-/** The path of `/apis/<group>`. */
+/** Returns the path of `/apis/<group>`. */
 export function groupPaths(group: string, types: PathTypes): Record<string, PathItem> {
   const name = group.replace(/\.k8s\.io$/, '');
   return rootPath(
@@ -506,7 +506,7 @@ export function groupPaths(group: string, types: PathTypes): Record<string, Path
   );
 }
 
-/** A path that is no resource and only read. Without a schema, the answer is a text. */
+/** Returns a non-resource path that supports GET. Without a schema, the response is text. */
 export function rootPath(
   path: string,
   tag: string,

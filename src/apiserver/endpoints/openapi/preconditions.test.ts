@@ -34,6 +34,9 @@ it.each([{ text: 'Sun, 06 Nov 1994 08:49:37 GMT' }, { text: 'Sunday, 06-Nov-94 0
   },
 );
 
-it.each([{ text: '1994-11-06' }, { text: 'Sun, 06 Nov 1994 08:49:37 +0100' }, { text: '' }])('parseHttpDate($text) is none', ({ text }) => {
-  expect(parseHttpDate(text)).toBeUndefined();
-});
+it.each([{ text: '1994-11-06' }, { text: 'Sun, 06 Nov 1994 08:49:37 +0100' }, { text: '' }])(
+  'parseHttpDate($text) is undefined',
+  ({ text }) => {
+    expect(parseHttpDate(text)).toBeUndefined();
+  },
+);

@@ -1,15 +1,18 @@
-/** What a client has of a document, by its tag and when it was made. */
+/** Validators of a document. */
 export interface Validators {
-  /** Without its quotes. */
+  /** ETag without quotes. */
   readonly etag: string;
-  /** An HTTP date. */
+  /** Modification time as an HTTP date. */
   readonly modified: string;
 }
 
-/** What the conditions of a GET say: it is answered with the document, with 304, or with 412. */
+/** Result of the preconditions of a GET: send the document, respond with 304, or with 412. */
 export type Precondition = 'send' | 'not modified' | 'failed';
 
-/** Evaluates If-Match and the like: RFC 9110, 13.2.2, as Go's net/http/fs.go (checkPreconditions) does. `header`: a header's value by its name in lower case. */
+/**
+ * Evaluates preconditions such as If-Match: RFC 9110, 13.2.2, like Go's net/http/fs.go (checkPreconditions). `header` returns a
+ * header's value by its name in lower case.
+ */
 export function precondition(header: (name: string) => string | undefined, { etag, modified }: Validators): Precondition {
   const made = Date.parse(modified);
   const match = header('if-match');
@@ -28,7 +31,7 @@ export function precondition(header: (name: string) => string | undefined, { eta
 
 const nextTag = /[\s,]*(\*|(?:W\/)?"[\x21\x23-\x7e\x80-\uffff]*")/gy;
 
-/** The entity tags of a list, with their quotes, up to the first that is none: RFC 9110, 8.8.3. What stands behind `*` counts for nothing. */
+/** Returns the entity tags of a list, with quotes, up to the first malformed one: RFC 9110, 8.8.3. Text after `*` is ignored. */
 function entityTags(list: string): string[] {
   return [...list.matchAll(nextTag)].map(([, tag = '']) => tag);
 }
@@ -37,7 +40,7 @@ const fixedDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 const obsoleteDate = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
-/** Milliseconds since 1970 of an HTTP date in one of its three forms (RFC 9110, 5.6.7); undefined for what is none. */
+/** Parses an HTTP date in one of its three forms (RFC 9110, 5.6.7) to milliseconds since 1970; undefined if it is malformed. */
 export function parseHttpDate(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const isDate = fixedDate.test(text) || obsoleteDate.test(text);

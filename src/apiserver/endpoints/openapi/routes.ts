@@ -8,10 +8,10 @@ import type { OpenApiRegistry } from './openapi-registry.ts';
 import { precondition } from './preconditions.ts';
 
 const json = 'application/json';
-/** How the type is sent. Clients ask for it with `@v1.0` or with `.v1.0`. */
+/** Content-Type of the protobuf form. Clients request it with `@v1.0` or `.v1.0`. */
 const swaggerProtobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** The first of `offered` that the client takes, by its preference; undefined if it takes none. */
+/** Returns the type of `offered` that the client prefers; undefined if it accepts none. */
 export function acceptedType(accept: string | undefined, offered: readonly string[]): string | undefined {
   if (!accept) return offered[0];
   const ranges = accept.split(',').map((range) => {
@@ -28,7 +28,7 @@ export function acceptedType(accept: string | undefined, offered: readonly strin
   return undefined;
 }
 
-/** Answers a client that has the document, or that wanted another. */
+/** Responds with 304 or 412 if the preconditions require it; otherwise returns false. */
 function isAnswered(context: RequestContext, contentType: string, answer: OpenApiAnswer): boolean {
   const { headers } = context;
   headers.push('ETag', `"${answer.etag}"`, 'Vary', 'Accept');
@@ -42,7 +42,10 @@ function isAnswered(context: RequestContext, contentType: string, answer: OpenAp
   return true;
 }
 
-/** Sends the parts that were asked for, if any were; else says that they may be. Upstream: Go's net/http/fs.go (serveContent). */
+/**
+ * Sends the requested ranges; without any, it announces range support and returns false. Upstream: Go's net/http/fs.go
+ * (serveContent).
+ */
 function isPart(context: RequestContext, contentType: string, { pieces, size, etag, modified }: OpenApiAnswer): boolean {
   const { headers } = context;
   const condition = context.header('if-range');
@@ -72,7 +75,7 @@ function notAcceptable(context: RequestContext): void {
   respondBytes(context, 406, undefined, undefined);
 }
 
-/** Upstream: its handler is one of gziphandler, which names the header in any case. */
+/** Serves /openapi/v2. Upstream: gziphandler, which sets Vary in any case. */
 async function serveSwagger(context: RequestContext, openApi: OpenApiRegistry): Promise<void> {
   context.headers.push('Vary', 'Accept-Encoding');
   const type = acceptedType(context.header('accept'), [json, swaggerProtobuf]);
@@ -87,7 +90,7 @@ async function serveIndex(context: RequestContext, openApi: OpenApiRegistry): Pr
   context.exchange.sendPieces(200, startHeaders(context, 200, 'text/plain; charset=utf-8'), pieces, size);
 }
 
-/** A document under the hash that it has may be kept for ever; under another, the client is sent to the right one. */
+/** Serves a document. Under its hash it is immutable; another hash redirects to the current one. */
 async function serveDocument(context: RequestContext, path: string, openApi: OpenApiRegistry): Promise<void> {
   const answer = await openApi.document(path);
   if (!answer) return respondBytes(context, 404, undefined, undefined);
@@ -107,7 +110,7 @@ async function serveDocument(context: RequestContext, path: string, openApi: Ope
   context.exchange.sendPieces(200, startHeaders(context, 200, json), answer.pieces, answer.size);
 }
 
-/** /openapi/v2 and /openapi/v3 with what is below it. Upstream: kube-openapi/pkg/handler, handler3. */
+/** Installs /openapi/v2 and /openapi/v3 with the paths below. Upstream: kube-openapi/pkg/handler, handler3. */
 export function installOpenApi(mux: PathMux, openApi: OpenApiRegistry): void {
   mux.handle('/openapi/v2', (context) => serveSwagger(context, openApi));
   mux.handle(

@@ -5,7 +5,7 @@ import { parseYaml } from '#apimachinery/runtime/yaml/yaml';
 import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
 import { readYaml, writeYaml } from './yaml-thread.ts';
 
-/** Behind what is to be read, so much that it is large. */
+/** Text after the tested document that makes it large. */
 const filler = `filler: "${'x'.repeat(200_000)}"\n`;
 const large = (yaml: string): Buffer => Buffer.from(yaml + filler);
 
@@ -18,7 +18,7 @@ const documents: readonly (readonly [what: string, yaml: string])[] = [
   ['duplicates', 'a: 1\nb: 2\na: 3\n'],
 ];
 
-test.each(documents)('large YAML is read as small: %s', async (_, yaml) => {
+test.each(documents)('large YAML is parsed like small YAML: %s', async (_, yaml) => {
   const expected = parseYaml(large(yaml));
   expect(await readYaml(large(yaml))).toEqual(expected);
   expect(Object.keys(expected.value as object)).toContain('filler');
@@ -27,10 +27,10 @@ test.each(documents)('large YAML is read as small: %s', async (_, yaml) => {
 test.each([
   ['an open list', 'a: [1\n', 'yaml: '],
   ['an unknown anchor', 'a: *nobody\n', "yaml: unknown anchor 'nobody' referenced"],
-  ['a number that is none', 'a: .nan\n', 'json: unsupported value: NaN'],
+  ['an unsupported number', 'a: .nan\n', 'json: unsupported value: NaN'],
   ['brackets that do not match', '{"a": 1,]}\n', 'yaml: '],
   ['too much depth', `a: ${'['.repeat(9_999)}{}${']'.repeat(9_999)}\n`, 'exceeded max depth'],
-])('large YAML has the errors of small: %s', async (_, yaml, message) => {
+])('large YAML has the same errors as small YAML: %s', async (_, yaml, message) => {
   let expected: unknown;
   try {
     parseYaml(large(yaml));
@@ -43,19 +43,19 @@ test.each([
   expect((error as Error).message).toContain(message);
 });
 
-test.each(['', '\n  '])('large JSON behind %j is read as YAML', async (blanks) => {
+test.each(['', '\n  '])('large JSON after %j is parsed as YAML', async (blanks) => {
   const bytes = Buffer.from(`${blanks}{"a":1.0,"a":[1e3,12345678901234567890],"filler":"${'x'.repeat(200_000)}"}`);
   const parsed = await readYaml(bytes);
   expect(parsed).toEqual(parseYaml(bytes));
   expect(parsed.duplicateError).toContain('key "a" already set in map');
 });
 
-test('YAML is written as by this thread', async () => {
+test('the worker thread encodes YAML like the calling thread', async () => {
   const value = { list: [1, 9007199254740993n, 'yes', null], text: 'ä\nb', ...(parseYaml(Buffer.from(filler)).value as object) };
   expect((await writeYaml(Buffer.from(encodeJson(value)))).toString()).toBe(encodeYaml(value));
 });
 
-test('this thread goes on meanwhile', async () => {
+test('parsing does not block the calling thread', async () => {
   const yaml = Buffer.from(Array.from({ length: 60_000 }, (_, i) => `key-${i}: value ${i}\n`).join(''));
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 5);

@@ -7,25 +7,28 @@ import { type ParsedYaml, parseYaml, readAsJson, YamlError } from '#apimachinery
 
 export interface YamlRequest {
   readonly id: number;
-  /** `read`: the bytes are YAML; `write`: they are JSON. */
+  /** `read`: the bytes are YAML; `write`: the bytes are JSON. */
   readonly ask: 'read' | 'write';
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What was read, as JSON, with what `parseYaml` tells of it; what was written, as YAML; or the error. */
+/** Result: parsed YAML as JSON with the duplicate error of `parseYaml`, encoded YAML, or an error. */
 export type YamlAnswer =
   | ({ readonly id: number; readonly text: Uint8Array<ArrayBuffer> } & Partial<Pick<ParsedYaml, 'duplicateError'>>)
   | { readonly id: number; readonly failed: { readonly name: string; readonly message: string } };
 
 type YamlText = Extract<YamlAnswer, { readonly text: unknown }>;
 
-/** The thread ends when nobody has asked it for so long. */
+/** Idle time after which the thread exits. */
 const idleMs = 30_000;
 
-/** A body of fewer bytes is read at once: in 20 ms at most. */
+/** Maximum size of bodies that are parsed synchronously, in 20 ms at most. */
 const fewBytes = 32 * 1024;
 
-/** Reads YAML as `parseYaml` does, and has its errors; a large body, or one whose aliases may stand for much, in steps if it is JSON, and else by another thread. */
+/**
+ * Parses YAML like `parseYaml`, with the same errors. A large body, or one whose aliases may expand, yields to the event loop if it
+ * is JSON and is parsed by a worker thread otherwise.
+ */
 export function readYaml(bytes: Buffer): ParsedYaml | Promise<ParsedYaml> {
   return bytes.length >= fewBytes || (bytes.includes('&') && bytes.includes('*')) ? readLargeYaml(bytes) : parseYaml(bytes);
 }
@@ -38,7 +41,7 @@ async function readLargeYaml(bytes: Buffer): Promise<ParsedYaml> {
   return { value, duplicateError };
 }
 
-/** Writes large JSON as YAML, by another thread. */
+/** Encodes large JSON as YAML in a worker thread. */
 export async function writeYaml(json: Buffer): Promise<Buffer> {
   const { text } = await thread.ask('write', json);
   return bufferOf(text);
@@ -48,7 +51,7 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): 
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Started by the first question. Those that come meanwhile wait for their turn. */
+/** Worker thread that is started on first use. Concurrent requests are queued. */
 class YamlThread {
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -58,7 +61,7 @@ class YamlThread {
   ask(ask: YamlRequest['ask'], bytes: Buffer): Promise<YamlText> {
     clearTimeout(this.#idle);
     const worker = (this.#worker ??= this.#start());
-    // Only while somebody waits for it, it keeps the process.
+    // The thread keeps the process alive only while a request is pending.
     worker.ref();
     const id = (this.#last += 1);
     const answer = Promise.withResolvers<YamlText>();
@@ -77,7 +80,7 @@ class YamlThread {
     });
     worker.on('message', (answer: YamlAnswer) => this.#settle(worker, answer));
     worker.on('error', (error: Error) => this.#fail(worker, error));
-    worker.on('exit', () => this.#fail(worker, new Error('the thread that reads and writes YAML has ended')));
+    worker.on('exit', () => this.#fail(worker, new Error('the YAML worker thread exited')));
     return worker;
   }
 
@@ -96,7 +99,7 @@ class YamlThread {
     void worker.terminate();
   }
 
-  /** Only one that has run out of memory ends of itself; the next question starts another. */
+  /** Fails pending requests. The thread exits by itself only if it runs out of memory; the next request starts another one. */
   #fail(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;

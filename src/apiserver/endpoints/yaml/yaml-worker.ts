@@ -6,8 +6,8 @@ import { encodeYaml } from '#apimachinery/runtime/yaml/yaml-emitter';
 import type { YamlAnswer, YamlRequest } from './yaml-thread.ts';
 
 /*
- * The thread that reads and writes large YAML, one after the other. From the source, Node loads this file and what it imports
- * as they stand: only syntax that can be erased.
+ * Worker thread that parses and encodes large YAML, one request at a time. When run from the sources, Node loads this file and its
+ * imports directly, so they use only erasable syntax.
  */
 
 const port = parentPort!;

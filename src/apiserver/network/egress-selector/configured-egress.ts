@@ -4,7 +4,7 @@ import type { Endpoint } from '#apiserver/network/endpoint';
 import { addressOf, type Dial, type EgressSelector, type EgressType } from './egress-selector.ts';
 import { connectToProxy, type HttpProxy, tunnelThrough } from './http-connect.ts';
 
-/** One of the ways out that a configuration names. */
+/** An egress route of a configuration. */
 export type EgressRoute =
   | { readonly protocol: 'Direct' }
   | { readonly protocol: 'HTTPConnect'; readonly proxy: HttpProxy }
@@ -12,7 +12,10 @@ export type EgressRoute =
 
 type Proxied = Exclude<EgressRoute, { readonly protocol: 'Direct' }>;
 
-/** Ways through proxies. What is not named goes straight. Upstream: apiserver/pkg/server/egressselector. */
+/**
+ * Egress through proxies. Destinations without a configured route are dialed directly. Upstream:
+ * apiserver/pkg/server/egressselector.
+ */
 export class ConfiguredEgress implements EgressSelector {
   readonly #dials: ReadonlyMap<EgressType, Dial>;
 
@@ -28,7 +31,7 @@ export class ConfiguredEgress implements EgressSelector {
   }
 }
 
-/** Connects to the proxy, and by it to the endpoint; metrics tell which of both failed. */
+/** Returns a dialer that connects to the proxy and through it to the endpoint; metrics distinguish failures of the two stages. */
 function dialerOf(route: Proxied, metrics: DialMetrics): Dial {
   const labels = {
     protocol: route.protocol === 'GRPC' ? 'grpc' : 'http_connect',
@@ -60,7 +63,7 @@ interface DialLabels {
   readonly transport: string;
 }
 
-/** Upstream: apiserver/pkg/server/egressselector/metrics. */
+/** Metrics of dials through proxies. Upstream: apiserver/pkg/server/egressselector/metrics. */
 class DialMetrics {
   readonly #starts: CounterMetric;
   readonly #failures: CounterMetric;

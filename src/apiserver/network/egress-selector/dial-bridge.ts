@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream';
 import type { Dial } from './egress-selector.ts';
 
 /**
- * A unix socket whose connections go on by `dial`: grpc-js makes its connections itself. Only the process's own user may open
- * the folder that it is in.
+ * A unix socket that forwards each connection through `dial`, because grpc-js accepts addresses but no dialer. Only the process's
+ * user may open its folder.
  */
 export class DialBridge implements Disposable {
   readonly path: string;
@@ -23,7 +23,7 @@ export class DialBridge implements Disposable {
       socket.once('close', () => this.#sockets.delete(socket));
       dial({ host, port }).then(
         (remote) => {
-          // An end on one side ends the other; the client learns of it by its own connection.
+          // Closing one side closes the other; the client detects it on its own connection.
           pipeline(socket, remote, () => remote.destroy());
           pipeline(remote, socket, () => socket.destroy());
         },

@@ -6,11 +6,11 @@ import type { Dial } from './egress-selector.ts';
 
 type Created = (error: Error | null, stream: Duplex) => void;
 
-/** An agent whose connections are made by `dial`, or straight where that is undefined. */
+/** Returns an HTTP agent that connects through `dial`, or directly if it is undefined. */
 export function agentOf(dial: Dial | undefined, secure: boolean, options: https.AgentOptions): http.Agent {
   const agent = secure ? new https.Agent(options) : new http.Agent(options);
   if (!dial) return agent;
-  // The types know the answer by the return value only; Node takes it by the callback, too.
+  // Node also takes the connection from the callback; the type declarations know the return value only.
   agent.createConnection = ((asked: tls.ConnectionOptions & { signal?: AbortSignal }, created: Created) => {
     const endpoint = { host: asked.host ?? 'localhost', port: asked.port ?? (secure ? 443 : 80) };
     dial(endpoint, asked.signal).then(

@@ -6,10 +6,10 @@ import type { Endpoint } from '#apiserver/network/endpoint';
 import { type Trust, trustOptions } from '../trust.ts';
 import { addressOf } from './egress-selector.ts';
 
-/** Go's `http.DefaultMaxHeaderBytes`. */
+/** Maximum size of the proxy's response head: Go's `http.DefaultMaxHeaderBytes`. */
 const maxHeaderBytes = 1024 * 1024;
 
-/** Where an HTTP proxy is: a unix socket, or a port, with TLS if there are options of it. */
+/** Address of an HTTP proxy: a unix socket or a TCP port, with TLS if TLS options are set. */
 export type HttpProxy =
   | { readonly udsName: string }
   | {
@@ -17,7 +17,7 @@ export type HttpProxy =
       readonly tls: (Pick<tls.ConnectionOptions, 'cert' | 'key' | 'servername'> & Pick<Trust, 'ca'>) | undefined;
     };
 
-/** A connection to the proxy. */
+/** Connects to the proxy. */
 export function connectToProxy(proxy: HttpProxy, signal: AbortSignal | undefined): Promise<Duplex> {
   const socket =
     'udsName' in proxy
@@ -41,7 +41,10 @@ export function connectToProxy(proxy: HttpProxy, signal: AbortSignal | undefined
   });
 }
 
-/** Has the proxy connect to `endpoint`; the same connection, for its bytes. Upstream: egress_selector.go (tunnelHTTPConnect). */
+/**
+ * Sends CONNECT for `endpoint` and resolves to the same connection once the proxy has accepted. Upstream: egress_selector.go
+ * (tunnelHTTPConnect).
+ */
 export function tunnelThrough(socket: Duplex, proxyAddress: string, endpoint: Endpoint, signal: AbortSignal | undefined): Promise<Duplex> {
   const address = addressOf(endpoint);
   return new Promise((resolve, reject) => {
@@ -56,7 +59,7 @@ export function tunnelThrough(socket: Duplex, proxyAddress: string, endpoint: En
     const fail = (reason: string): void =>
       settle(new Error(`reading HTTP response from CONNECT to ${address} via proxy ${proxyAddress} failed: ${reason}`));
     const listeners = {
-      // Read by hand: whoever gets the connection begins to read where this ends.
+      // Reads only the head from the socket, so that the caller starts to read at the first byte after it.
       readable(): void {
         const chunk = socket.read() as Buffer | null;
         if (!chunk) return;

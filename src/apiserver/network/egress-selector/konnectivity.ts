@@ -6,7 +6,7 @@ import { exactInt64, bytes, int64, Message, nested, string } from '#apimachinery
 import type { Endpoint } from '#apiserver/network/endpoint';
 import { addressOf } from './egress-selector.ts';
 
-/** Upstream: apiserver-network-proxy/konnectivity-client/proto/client/client.proto. */
+/** Packet types of the proxy protocol. Upstream: apiserver-network-proxy/konnectivity-client/proto/client/client.proto. */
 export const packetType = { dialRequest: 0, dialResponse: 1, closeRequest: 2, closeResponse: 3, data: 4, dialClose: 5, drain: 6 } as const;
 export const packet = new Message({
   type: int64(1),
@@ -24,13 +24,13 @@ const proxyPath = '/ProxyService/Proxy';
 const dialTimeoutMs = 30_000;
 const closeTimeoutMs = 10_000;
 
-/** A tunnel of one connection by the proxy service on a unix socket. */
+/** A tunnel for one connection through the proxy service on a unix socket. */
 export interface Tunnel {
   readonly client: Client;
   readonly stream: ClientDuplexStream<Sent, Packet>;
 }
 
-/** Connects to the service. Rejects where it is not there. */
+/** Connects to the proxy service. Rejects if it is unavailable. */
 export async function connectToService(udsName: string, signal: AbortSignal | undefined): Promise<Tunnel> {
   const client = new Client(`unix:${udsName}`, credentials.createInsecure(), {
     'grpc.default_authority': 'localhost',
@@ -54,7 +54,7 @@ export async function connectToService(udsName: string, signal: AbortSignal | un
   return { client, stream };
 }
 
-/** Has the service dial; a connection of its bytes. Upstream: konnectivity-client/pkg/client/client.go. */
+/** Sends a dial request to the proxy service and resolves to the connection. Upstream: konnectivity-client/pkg/client/client.go. */
 export function dialThrough(tunnel: Tunnel, endpoint: Endpoint, signal: AbortSignal | undefined): Promise<Duplex> {
   const { stream, client } = tunnel;
   const random = randomBytes(8).readBigUInt64BE() >> 2n;
@@ -64,7 +64,7 @@ export function dialThrough(tunnel: Tunnel, endpoint: Endpoint, signal: AbortSig
       signal?.removeEventListener('abort', abort);
       stream.off('data', receive).off('error', fail).off('end', ended);
       if (!error) return;
-      // Its end tells of the end that is already known.
+      // The dial has already failed; errors of the stream's end add nothing.
       stream.on('error', () => {});
       client.close();
       reject(error);
@@ -91,8 +91,8 @@ export function dialThrough(tunnel: Tunnel, endpoint: Endpoint, signal: AbortSig
 }
 
 /**
- * The bytes of one connection at the other end of a tunnel, which ends with it. Node's agents take it for a socket: what they set of one
- * (keep-alive, delays, whether it holds up the process's end) is the tunnel's own business.
+ * A connection through a tunnel; closing it closes the tunnel. Node's agents treat it as a socket, so it accepts socket options
+ * (keep-alive, no delay, ref and unref) without effect.
  */
 class TunnelConnection extends Duplex {
   readonly #tunnel: Tunnel;
@@ -140,7 +140,7 @@ class TunnelConnection extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#requestClose();
-    // What was asked for is sent before the tunnel goes.
+    // Flushes written data before the tunnel closes.
     this.#tunnel.stream.end();
     setTimeout(() => this.#tunnel.client.close(), closeTimeoutMs).unref();
     done(error);

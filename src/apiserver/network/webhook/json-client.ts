@@ -15,14 +15,14 @@ import type { ServiceConnection, UserCredentials } from './kubeconfig.ts';
 import { readAnswer } from './read-answer.ts';
 import { TokenFile } from './token-file.ts';
 
-/** Highest successful status. Upstream: client-go/rest/request.go. */
+/** Highest status of a successful response. Upstream: client-go/rest/request.go. */
 const lastGoodStatus = 206;
 const defaultAnswerBytes = 3 * 1024 * 1024;
 /** Maximum number of retries requested by a service. Upstream: client-go/rest/with_retry.go. */
 const mostRetriesAsked = 10;
 /** Longer than any request's timeout; a timer of more than 24 days would fire immediately. */
 const longestWaitSeconds = 3600;
-/** Retry parameters. Upstream: apiserver/pkg/util/webhook/webhook.go (DefaultRetryBackoffWithInitialDelay). */
+/** Retry policy. Upstream: apiserver/pkg/util/webhook/webhook.go (DefaultRetryBackoffWithInitialDelay). */
 const retries = { attempts: 5, factor: 1.5, jitter: 0.2 };
 
 /** A failed request. The message omits the response body, which may contain secrets. */

@@ -3,8 +3,8 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { Credential, CredentialSource } from './credential-source.ts';
 
 /**
- * Lifetime of a read token: a minute, of which the last ten seconds do not count. Upstream:
- * client-go/transport/token_source.go.
+ * Time for which a token is used without rereading the file. Upstream: client-go/transport/token_source.go (a minute, of which the
+ * last ten seconds do not count).
  */
 const freshMs = 50_000;
 

@@ -6,7 +6,10 @@ import { PprofBuilder, type ProfileHeader } from './pprof.ts';
 const cpuTime = { type: 'cpu', unit: 'nanoseconds' };
 const periodMicroseconds = 10_000;
 
-/** What this thread does for so long, as the gzipped protobuf message that `go tool pprof` reads. It ends sooner where `cancelled` says so. */
+/**
+ * Profiles this thread for the given time, until `cancelled` at most. Returns the gzipped protobuf message that `go tool pprof`
+ * reads.
+ */
 export async function cpuProfile(milliseconds: number, cancelled: AbortSignal): Promise<Buffer> {
   const { Session } = await import('node:inspector/promises');
   const session = new Session();
@@ -30,8 +33,8 @@ function headerOf({ startTime, endTime }: Profiler.Profile, startedAt: number): 
 }
 
 /**
- * A sample for each stack, with how often it was seen and for how long; there is none of the time when nothing was done. Functions
- * are told by name and place.
+ * Adds a sample for each stack, with its number of occurrences and total time; idle time has no samples. Functions are identified
+ * by name and location.
  */
 function builderOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): PprofBuilder {
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
@@ -45,7 +48,7 @@ function builderOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): 
   const stackOf = (id: number | undefined): number[] => (id === undefined ? [] : [id, ...stackOf(parents.get(id))]);
   const builder = new PprofBuilder([{ type: 'samples', unit: 'count' }, cpuTime]);
   for (const [id, { count, microseconds }] of seen) builder.addSample(stackOf(id), [count, Math.max(0, microseconds) * 1_000]);
-  // Each node is a place of its own, and a function of its own: V8 tells them apart by their ids.
+  // V8 identifies nodes by IDs, so each node is a location and function of its own.
   for (const { id, callFrame } of nodes) builder.addFrame(id, callFrame);
   return builder;
 }

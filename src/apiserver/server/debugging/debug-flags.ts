@@ -25,7 +25,7 @@ full flags configurable<br>
 </html>
 `);
 
-/** /debug/flags/v: the verbosity of the log can be set while the server runs. Upstream: apiserver/pkg/server/routes/flags.go. */
+/** Installs /debug/flags/v, which sets the log verbosity at run time. Upstream: apiserver/pkg/server/routes/flags.go. */
 export function installDebugFlags(mux: PathMux, setVerbosity: (verbosity: number) => void): void {
   const serveIndex: Handler = (context) => respondBytes(context, 200, 'text/html; charset=utf-8', index);
   mux.handle('/debug/flags', serveIndex, false);

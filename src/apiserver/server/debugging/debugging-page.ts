@@ -9,30 +9,33 @@ import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { Handler, RequestContext } from '#apiserver/request/request-context';
 
 const group = 'config.k8s.io';
-/** Between a name and its value: nobody shall read the text by a program. */
+/** Possible delimiters between a name and its value. One is chosen at random so that programs do not parse the text. */
 const delimiters = [':', ': ', '=', ' '] as const;
 const structuredTypes: readonly MediaType[] = ['application/json', 'application/yaml'];
 
-/** What a page for debugging tells: as text for people, and in versions of its kind. */
+/** Content of a debugging page, as text and in the versions of its kind. */
 export interface DebuggingPage {
   /** `statusz` or `flagz`. */
   readonly name: string;
   /** `Statusz` or `Flagz`. */
   readonly kind: string;
-  /** What the kind has beside its metadata. */
+  /** Fields of the kind beside its metadata. */
   fields(): object;
-  /** The text below the heading. */
+  /** Text below the heading. */
   text(delimiter: string): string;
 }
 
 interface Form {
   readonly mediaType: MediaType | 'text/plain';
-  /** Of the kind; text has none. */
+  /** Version of the kind; empty for text. */
   readonly version: string;
   readonly pretty: boolean;
 }
 
-/** `hasCbor`: it comes in CBOR, too. Upstream: apiserver/pkg/server/statusz/statusz.go, apiserver/pkg/server/flagz/flagz.go. */
+/**
+ * Returns the handler of a debugging page. `hasCbor` is true if it is also served as CBOR. Upstream:
+ * apiserver/pkg/server/statusz/statusz.go, apiserver/pkg/server/flagz/flagz.go.
+ */
 export function debuggingPage(page: DebuggingPage, hasCbor: boolean): Handler {
   const types: readonly (MediaType | 'text/plain')[] = [
     ...structuredTypes,
@@ -72,7 +75,10 @@ function encoded(context: RequestContext, object: object, { mediaType, pretty }:
   return Buffer.from(pretty || isPretty(context.query, context.header('user-agent')) ? indentJson(json) : `${json}\n`);
 }
 
-/** What is structured comes only in a version that the client names; text has none. Upstream: statusz/negotiate/negotiation.go. */
+/**
+ * Negotiates the form of the response. Structured forms require a version in the Accept header; text has none. Upstream:
+ * statusz/negotiate/negotiation.go.
+ */
 function formOf(accept: string, types: readonly Form['mediaType'][], kind: string): Form | undefined {
   if (accept.trim() === '') return { mediaType: 'text/plain', version: '', pretty: false };
   for (const clause of parseAccept(accept)) {

@@ -1,11 +1,11 @@
 import type { DebuggingPage } from './debugging-page.ts';
 
-/** The flags that the server runs with, in the order of their names. Upstream: apiserver/pkg/server/flagz. */
+/** Current flags, sorted by name. Upstream: apiserver/pkg/server/flagz. */
 export class Flagz implements DebuggingPage {
   readonly name = 'flagz';
   readonly kind = 'Flagz';
 
-  /** `flags`: values by names, as Go prints them; none of them is a secret. */
+  /** `flags` returns values by name as Go prints them, without secrets. */
   constructor(private readonly flags: () => ReadonlyMap<string, string>) {}
 
   fields(): object {

@@ -8,14 +8,14 @@ const space = { type: 'space', unit: 'bytes' };
 
 export interface HeapProfileOptions {
   readonly milliseconds: number;
-  /** Also counts objects that were collected meanwhile. */
+  /** True if objects that were garbage-collected meanwhile are also counted. */
   readonly countsCollected: boolean;
   readonly cancelled: AbortSignal;
 }
 
 /**
- * Samples what this thread allocates for so long, by where: V8 knows it of the time of the sampling only. The gzipped message
- * of pprof. It ends sooner where `cancelled` says so.
+ * Samples the allocations of this thread by call stack for the given time, until `cancelled` at most; V8 has no data from before.
+ * Returns the gzipped pprof message.
  */
 export async function heapProfile({ milliseconds, countsCollected, cancelled }: HeapProfileOptions): Promise<Buffer> {
   const { Session } = await import('node:inspector/promises');

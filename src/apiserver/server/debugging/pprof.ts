@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { integer, nested, text } from '#apimachinery/runtime/protobuf/protobuf-parts';
 
-/** A function at a place, as V8 tells it; lines begin at 0. */
+/** A function at a source location, as in V8's profiles; line numbers start at 0. */
 export interface Frame {
   readonly functionName: string;
   readonly url: string;
@@ -25,17 +25,17 @@ export interface ProfileHeader {
 
 const compress = promisify(gzip);
 
-/** Collects the samples of a profile into the message that `go tool pprof` reads. Upstream: google/pprof/proto/profile.proto. */
+/** Builds the profile message that `go tool pprof` reads. Upstream: google/pprof/proto/profile.proto. */
 export class PprofBuilder {
   readonly #strings = new Map<string, number>([['', 0]]);
   readonly #parts: Buffer[];
 
-  /** `valueTypes`: what the values of each sample are, in their order. */
+  /** `valueTypes` are the types of each sample's values, in order. */
   constructor(valueTypes: readonly ValueType[]) {
     this.#parts = valueTypes.map((one) => this.#valueType(1, one));
   }
 
-  /** Adds a place, which is a function of its own. `id` is above 0. */
+  /** Adds a location with a function of its own. `id` is above 0. */
   addFrame(id: number, { functionName, url, lineNumber }: Frame): void {
     const name = this.#index(functionName || '(anonymous)');
     const line = Math.max(0, lineNumber + 1);
@@ -43,12 +43,12 @@ export class PprofBuilder {
     this.#parts.push(nested(5, [integer(1, id), integer(2, name), integer(3, name), integer(4, this.#index(url)), integer(5, line)]));
   }
 
-  /** `stack`: the ids of places, the innermost first. */
+  /** Adds a sample. `stack` contains the ids of locations, the innermost first. */
   addSample(stack: readonly number[], values: readonly number[]): void {
     this.#parts.push(nested(2, [...stack.map((id) => integer(1, id)), ...values.map((value) => integer(2, value))]));
   }
 
-  /** Resolves to the message, gzipped. */
+  /** Resolves to the gzipped message. */
   finish({ startedAt, durationNanoseconds, periodType, period }: ProfileHeader): Promise<Buffer> {
     const times = [integer(9, startedAt * 1_000_000), integer(10, Math.max(0, durationNanoseconds))];
     const parts = [...this.#parts, ...times, this.#valueType(11, periodType), integer(12, period)];

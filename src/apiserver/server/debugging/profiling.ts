@@ -8,7 +8,10 @@ import type { ValueType } from './pprof.ts';
 import { activeResources, emptyProfile, resourceProfile } from './resource-profile.ts';
 
 const defaultSeconds = 30;
-/** V8 samples allocations from the request on, and nobody waits half a minute for what Go has at hand. */
+/**
+ * Default duration of heap profiles in seconds. V8 samples only from the request on, and Go's half minute would be a long wait for
+ * data that Go has immediately.
+ */
 const defaultHeapSeconds = 5;
 const maxSeconds = 3_600;
 
@@ -17,20 +20,20 @@ interface Profile {
   readonly description: string;
 }
 
-/** Profiles in Go's form, as far as V8 can tell them: there are no locks, and of its threads this engine tells nothing. */
+/** Profiles of Go's net/http/pprof, as far as V8 provides data: JavaScript has no locks, and V8 does not expose its threads. */
 const profiles: readonly Profile[] = [
   {
     name: 'allocs',
     description: 'A sampling of memory allocations during the time of the seconds GET parameter.',
   },
-  { name: 'block', description: 'Always empty: nothing waits for locks.' },
-  { name: 'goroutine', description: 'The resources that keep the event loop alive, by their kind.' },
+  { name: 'block', description: 'Always empty: there are no locks.' },
+  { name: 'goroutine', description: 'The resources that keep the event loop alive, by kind.' },
   {
     name: 'heap',
     description: 'A sampling of the allocations of live objects during the time of the seconds GET parameter.',
   },
   { name: 'mutex', description: 'Always empty: there are no locks.' },
-  { name: 'threadcreate', description: 'Always empty: this engine does not tell who makes its threads.' },
+  { name: 'threadcreate', description: 'Always empty: V8 does not report where threads are created.' },
   {
     name: 'profile',
     description:
@@ -43,7 +46,7 @@ const profiles: readonly Profile[] = [
   },
 ];
 
-/** /debug/pprof: profiles of this process. Upstream: apiserver/pkg/server/routes/profiling.go, Go's net/http/pprof. */
+/** Installs /debug/pprof: profiles of this process. Upstream: apiserver/pkg/server/routes/profiling.go, Go's net/http/pprof. */
 export function installProfiling(mux: PathMux): void {
   mux.handle('/debug/pprof', redirect, false);
   mux.handlePrefix('/debug/pprof/', serveIndex);
@@ -72,13 +75,13 @@ const serveIndex: Handler = (context) => {
   respondBytes(context, 200, 'text/html; charset=utf-8', Buffer.from(indexPage()));
 };
 
-/** A profile tells functions by their names, so there are no program counters to ask for. */
+/** Serves the symbol lookup. Profiles contain function names, so there are no program counters to look up. */
 const serveSymbols: Handler = (context) => {
   context.headers.push('X-Content-Type-Options', 'nosniff');
   respondBytes(context, 200, 'text/plain; charset=utf-8', Buffer.from('num_symbols: 1\n'));
 };
 
-/** Go's types of the profiles that are always empty. */
+/** Go's value types of the profiles that are always empty. */
 const emptyProfiles: readonly (readonly [name: string, valueTypes: readonly ValueType[]])[] = [
   [
     'block',
@@ -113,7 +116,7 @@ interface Sampling {
 
 const cpuProfileFor = ({ milliseconds, cancelled }: Sampling): Promise<Buffer> => cpuProfile(milliseconds, cancelled);
 
-/** One at a time, as Go has it. */
+/** Returns the handler of a profile. As in Go, one profile of a kind runs at a time. */
 function newProfileHandler(name: string, otherwise: number, take: (sampling: Sampling) => Promise<Buffer>): Handler {
   let isBusy = false;
   return async (context) => {

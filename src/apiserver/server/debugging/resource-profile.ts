@@ -3,14 +3,14 @@ import { PprofBuilder, type ValueType } from './pprof.ts';
 
 const count = { type: 'count', unit: 'count' };
 
-/** How many of each kind of resource keep the event loop alive: as near as this engine comes to goroutines. */
+/** Returns the number of resources that keep the event loop alive by kind, the closest equivalent of goroutines. */
 export function activeResources(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const type of process.getActiveResourcesInfo()) counts.set(type, (counts.get(type) ?? 0) + 1);
   return counts;
 }
 
-/** The same as a gzipped message of pprof: one place for each kind. */
+/** Returns them as a gzipped pprof message with one location for each kind. */
 export function resourceProfile(): Promise<Buffer> {
   const builder = new PprofBuilder([{ type: 'goroutine', unit: 'count' }]);
   let id = 0;
@@ -22,7 +22,7 @@ export function resourceProfile(): Promise<Buffer> {
   return builder.finish({ startedAt: Date.now(), durationNanoseconds: 0, periodType: { type: 'goroutine', unit: 'count' }, period: 1 });
 }
 
-/** A profile without samples, of what this engine does not have. */
+/** Returns a profile without samples. */
 export function emptyProfile(valueTypes: readonly ValueType[] = [count]): Promise<Buffer> {
   const [periodType = count] = valueTypes;
   return new PprofBuilder(valueTypes).finish({ startedAt: Date.now(), durationNanoseconds: 0, periodType, period: 1 });

@@ -3,15 +3,15 @@ import type { DebuggingPage } from './debugging-page.ts';
 
 export interface ProcessVersions {
   readonly runtime: string;
-  /** Without the leading `v`. */
+  /** Version without the leading `v`. */
   readonly binary: string;
   readonly emulation: string;
 }
 
-/** What is served at these roots is no matter of debugging. */
+/** Root segments of paths that are not debugging pages. */
 const otherRoots = new Set(['apis', 'api', 'openid', 'openapi', '.well-known']);
 
-/** How long the process runs, which version it is, and where else to look. Upstream: apiserver/pkg/server/statusz. */
+/** Uptime, version and available paths of the process. Upstream: apiserver/pkg/server/statusz. */
 export class Statusz implements DebuggingPage {
   readonly name = 'statusz';
   readonly kind = 'Statusz';
@@ -19,7 +19,7 @@ export class Statusz implements DebuggingPage {
 
   constructor(
     private readonly versions: ProcessVersions,
-    /** What is shown at `/`. */
+    /** Returns the paths listed at `/`. */
     private readonly listed: () => Iterable<string>,
   ) {}
 
@@ -52,7 +52,7 @@ Paths${delimiter} ${rootsOf(this.listed()).join(' ')}
   }
 }
 
-/** The first segments of paths, each once, in order. */
+/** Returns the distinct first segments of paths, sorted. */
 function rootsOf(paths: Iterable<string>): string[] {
   const roots = new Set<string>();
   for (const path of paths) {
@@ -62,7 +62,7 @@ function rootsOf(paths: Iterable<string>): string[] {
   return [...roots].sort();
 }
 
-/** Go's time.UnixDate in UTC: `Sun Nov 22 06:02:46 UTC 2026`. */
+/** Formats Go's time.UnixDate in UTC: `Sun Nov 22 06:02:46 UTC 2026`. */
 function unixDate(at: number): string {
   const [weekday = '', day = '', month = '', year = '', time = ''] = new Date(at).toUTCString().replace(',', '').split(' ');
   return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;

@@ -1,6 +1,6 @@
 import type { HealthCheck } from './health-checks.ts';
 
-/** The checks of kube-apiserver in the order in which its endpoints list them. */
+/** Checks of kube-apiserver in the order of its health endpoints. */
 const order: ReadonlyMap<string, number> = new Map(
   [
     'ping',
@@ -47,7 +47,7 @@ const order: ReadonlyMap<string, number> = new Map(
 const otherConditions = (order.get('informer-sync') as number) - 0.5;
 const otherHooks = (order.get('shutdown') as number) - 0.5;
 
-/** The checks in kube-apiserver's order; those that are not in the list are the last conditions of the store, or the last hooks. */
+/** Sorts checks in kube-apiserver's order. Unknown storage checks come last among those of storage, unknown hooks last of all. */
 export function inUpstreamOrder(checks: readonly HealthCheck[]): HealthCheck[] {
   return checks.toSorted((a, b) => placeOf(a.name) - placeOf(b.name));
 }

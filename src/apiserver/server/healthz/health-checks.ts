@@ -3,7 +3,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { RequestContext } from '#apiserver/request/request-context';
 
-/** One named condition. Healthy unless it throws; the reason goes to the log only, for the endpoints are public. */
+/** A named health check. It fails by throwing; the reason is only logged because the endpoints are public. */
 export interface HealthCheck {
   readonly name: string;
   check(): void | Promise<void>;
@@ -11,19 +11,22 @@ export interface HealthCheck {
 
 const textPlain = 'text/plain; charset=utf-8';
 
-/** /healthz, /livez or /readyz with its checks, `?verbose`, `?exclude=` and a path for each check. Upstream: apiserver/pkg/server/healthz/healthz.go. */
+/**
+ * Serves /healthz, /livez or /readyz with `?verbose`, `?exclude=` and a path for each check. Upstream:
+ * apiserver/pkg/server/healthz/healthz.go.
+ */
 export class HealthEndpoint {
   constructor(
-    /** `healthz`, `livez` or `readyz`. */
+    /** Name of the endpoint: `healthz`, `livez` or `readyz`. */
     readonly name: string,
     readonly checks: () => readonly HealthCheck[],
     readonly onFailure: (endpoint: string, check: string, error: unknown) => void,
     readonly onHealthy: () => void = () => {},
-    /** Told of each check of the whole. */
+    /** Called with the result of each check of the whole endpoint. */
     readonly onChecked: (endpoint: string, check: string, isHealthy: boolean) => void = () => {},
   ) {}
 
-  /** Answers the path; false if it is none of this endpoint's. */
+  /** Responds to a path of this endpoint; returns false for other paths. */
   async serve(context: RequestContext): Promise<boolean> {
     const root = `/${this.name}`;
     if (context.path === root) {

@@ -1,9 +1,9 @@
 import { Counter, Gauge } from 'prom-client';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 
-/** How each check of /healthz, /livez and /readyz was the last time, and how often it was so. Upstream: component-base/metrics/prometheus/slis. */
+/** Metrics of the last result and the results so far of each health check. Upstream: component-base/metrics/prometheus/slis. */
 export class HealthIndicators {
-  /** What /metrics/slis shows: these are not among the other metrics. */
+  /** Registry of /metrics/slis, separate from the other metrics. */
   readonly registry: LimitedRegistry;
   readonly #last: Gauge;
   readonly #total: Counter;
@@ -25,13 +25,13 @@ export class HealthIndicators {
     });
   }
 
-  /** `endpoint`: `healthz`, `livez` or `readyz`. */
+  /** Records a result. `endpoint` is `healthz`, `livez` or `readyz`. */
   readonly observe = (endpoint: string, name: string, isHealthy: boolean): void => {
     this.#last.set({ name, type: endpoint }, isHealthy ? 1 : 0);
     this.#total.inc({ name, type: endpoint, status: isHealthy ? 'success' : 'error' });
   };
 
-  /** Nothing was checked yet. */
+  /** Resets all results. */
   reset(): void {
     this.#last.reset();
     this.#total.reset();

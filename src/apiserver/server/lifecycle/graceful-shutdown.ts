@@ -3,11 +3,14 @@ import type { WaitGroup } from '#apiserver/base/wait-group';
 
 export interface GracefulShutdownOptions {
   readonly shutdownDelayMs: number;
-  /** `--shutdown-send-retry-after`: listen on and answer 429 until all is drained, instead of closing the port first. */
+  /**
+   * `--shutdown-send-retry-after`: keep the port open and respond with 429 until requests are drained, instead of closing the port
+   * first.
+   */
   readonly sendRetryAfter: boolean;
-  /** `--shutdown-watch-termination-grace-period`; 0: watches are not waited for. */
+  /** `--shutdown-watch-termination-grace-period`; 0: watches are not drained. */
   readonly watchGraceMs: number;
-  /** The longest that requests under way are waited for. */
+  /** Maximum time of draining requests. */
   readonly drainMs: number;
 }
 
@@ -15,21 +18,21 @@ export interface ShutdownParts {
   readonly signals: LifecycleSignals;
   readonly requests: WaitGroup;
   readonly watches: WaitGroup;
-  /** Ends a part of the open watches at once; called until none is left. */
+  /** Ends this fraction of the open watches immediately; called until none is left. */
   terminateWatches(fraction: number): void;
   runPreShutdownHooks(): Promise<void>;
   stopListening(): void;
-  /** What runs once no request is left: audit backends, then the stores. */
+  /** Closes audit backends, then the stores, after the last request. */
   closeBackends(): Promise<void>;
   closeConnections(): Promise<void>;
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const retryAfterLingerMs = 2_000;
-/** What hooks and backends may take, each: a store that does not answer any more must not keep a process that is to end. */
+/** Timeout of the hooks and of closing the backends, each, so that an unresponsive store cannot block the exit. */
 const storeMs = 10_000;
 
-/** Waits for the work, so long at most; leaves no timer behind. */
+/** Waits for a promise, up to a timeout; leaves no timer behind. */
 async function atMost(ms: number, work: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
@@ -37,10 +40,10 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
 }
 
 /**
- * From SIGTERM to the end:
+ * Shuts the server down, from SIGTERM to the exit:
  *
  *     ShutdownInitiated -> (delay) AfterShutdownDelayDuration --+-> NotAcceptingNewRequest -> drain -> InFlightRequestsDrained
- *                       -> hooks   PreShutdownHooksStopped    --+        | port closed at once, or after the drain with 429s
+ *                       -> hooks   PreShutdownHooksStopped    --+        | port closed immediately, or after a drain with 429s
  *                                                                        -> HTTPServerStoppedListening -> backends closed
  *
  * Upstream: apiserver/pkg/server/genericapiserver.go (RunWithContext).
@@ -72,7 +75,7 @@ export async function shutDownGracefully(parts: ShutdownParts, options: Graceful
   await atMost(storeMs, parts.closeBackends());
 }
 
-/** Ends watches evenly over the grace period, so that their clients do not all come back at once. */
+/** Ends watches evenly over the grace period, so that their clients do not all reconnect at once. */
 async function drainWatches(parts: ShutdownParts, graceMs: number): Promise<void> {
   const steps = 20;
   for (let step = 0; graceMs > 0 && step < steps && parts.watches.size > 0; step += 1) {

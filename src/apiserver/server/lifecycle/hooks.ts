@@ -1,26 +1,26 @@
 import type { HealthCheck } from '#apiserver/server/healthz/health-checks';
 
-/** What runs once the server listens; `signal` aborts when it shuts down. A hook that throws ends the process. */
+/** Runs once the server listens; `signal` aborts at shutdown. An error ends the process. */
 export interface PostStartHook {
   readonly name: string;
   run(signal: AbortSignal): Promise<void> | void;
 }
-/** What runs at the beginning of a shutdown, while requests are still served. */
+/** Runs at the start of a shutdown, while requests are still served. */
 export interface PreShutdownHook {
   readonly name: string;
   run(): Promise<void> | void;
 }
 
-/** Post-start and pre-shutdown hooks; each post-start hook is a health check of its name. Upstream: apiserver/pkg/server/hooks.go. */
+/** Post-start and pre-shutdown hooks. Each post-start hook has a health check of its name. Upstream: apiserver/pkg/server/hooks.go. */
 export class Hooks {
   readonly #postStart: PostStartHook[] = [];
   readonly #preShutdown: PreShutdownHook[] = [];
   readonly #finished = new Set<string>();
   #started = false;
 
-  /** Throws for a name that is taken, and once the hooks have run. */
+  /** Adds a hook. Throws for a duplicate name, and after the hooks have run. */
   addPostStart(hook: PostStartHook): void {
-    if (this.#started) throw new Error(`post-start hook ${hook.name} came after the start`);
+    if (this.#started) throw new Error(`post-start hook ${hook.name} was added after the start`);
     if (this.#postStart.some(({ name }) => name === hook.name)) throw new Error(`post-start hook ${hook.name} is registered twice`);
     this.#postStart.push(hook);
   }
@@ -30,7 +30,7 @@ export class Hooks {
     this.#preShutdown.push(hook);
   }
 
-  /** Starts all hooks; rejects with the first that fails. */
+  /** Runs all hooks. Rejects with the first error. */
   async runPostStart(signal: AbortSignal): Promise<void> {
     this.#started = true;
     await Promise.all(

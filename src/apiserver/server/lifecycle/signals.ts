@@ -1,8 +1,8 @@
-/** Something that happens once in the life of a server, and stays true. */
+/** An event that happens at most once in the lifecycle of a server. */
 export class LifecycleSignal {
   #fired = false;
   #resolve: () => void = () => {};
-  /** Resolves when it has happened. */
+  /** Resolves when the event has happened. */
   readonly signaled: Promise<void> = new Promise((resolve) => {
     this.#resolve = resolve;
   });
@@ -20,20 +20,22 @@ export class LifecycleSignal {
   }
 }
 
-/** The signals of a server's life, in about the order in which they fire. Upstream: apiserver/pkg/server/lifecycle_signals.go. */
+/**
+ * Lifecycle events of a server, approximately in the order in which they fire. Upstream: apiserver/pkg/server/lifecycle_signals.go.
+ */
 export class LifecycleSignals {
-  /** SIGTERM came: /readyz fails from now on, everything else is served. */
+  /** Fires on SIGTERM. /readyz fails from then on; all other requests are served. */
   readonly shutdownInitiated = new LifecycleSignal('ShutdownInitiated');
-  /** `--shutdown-delay-duration` is over: load balancers have had their time to notice. */
+  /** Fires after `--shutdown-delay-duration`, in which load balancers detect the failing /readyz. */
   readonly afterShutdownDelayDuration = new LifecycleSignal('AfterShutdownDelayDuration');
   readonly preShutdownHooksStopped = new LifecycleSignal('PreShutdownHooksStopped');
-  /** New requests are refused, by a closed port or by 429. */
+  /** Fires when new requests are rejected, by a closed port or by 429. */
   readonly notAcceptingNewRequest = new LifecycleSignal('NotAcceptingNewRequest');
-  /** All requests but long-running ones are answered. */
+  /** Fires when all requests but long-running ones are finished. */
   readonly inFlightRequestsDrained = new LifecycleSignal('InFlightRequestsDrained');
   readonly httpServerStoppedListening = new LifecycleSignal('HTTPServerStoppedListening');
-  /** All checks of /readyz passed for the first time. */
+  /** Fires when all checks of /readyz pass for the first time. */
   readonly hasBeenReady = new LifecycleSignal('HasBeenReady');
-  /** All paths are installed: from now on a 404 is one. */
+  /** Fires when all paths are installed; an unknown path is 404 from then on. */
   readonly muxAndDiscoveryComplete = new LifecycleSignal('MuxAndDiscoveryComplete');
 }

@@ -4,7 +4,10 @@ import type { DelegationTarget } from '#apiserver/server/delegation';
 import type { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
 import { type Series, SeriesHistogram } from '#apiserver/base/metrics/series-histogram';
 
-/** What endpoints count themselves, and which of them clients should leave, found in the chain when somebody asks. Upstream: apiserver/pkg/endpoints/metrics/metrics.go. */
+/**
+ * Registers the metrics of endpoints and of requested deprecated APIs, which are collected from the chain on demand. Upstream:
+ * apiserver/pkg/endpoints/metrics/metrics.go.
+ */
 export function registerEndpointMetrics(registry: Registry, requests: RequestMetrics, chain: readonly DelegationTarget[]): void {
   registry.registerMetric(
     new Gauge({

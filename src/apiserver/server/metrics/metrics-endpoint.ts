@@ -16,7 +16,7 @@ const escapings = new Set(['allow-utf-8', 'underscores', 'dots', 'values']);
 const startedAt = Math.floor(Date.now() / 1_000 - process.uptime());
 
 /**
- * Shows metrics whatever the method, as text or as protobuf messages; nothing where there are none.
+ * Returns a handler that responds to every method with the metrics as text or protobuf; the body is empty without metrics.
  * Upstream: prometheus/client_golang/prometheus/promhttp, component-base/metrics/http.go.
  */
 export function metricsHandler(registry: LimitedRegistry): Handler {
@@ -33,7 +33,9 @@ export function metricsHandler(registry: LimitedRegistry): Handler {
   };
 }
 
-/** The same, and DELETE lets what is counted begin at nothing, by `reset`. Upstream: apiserver/pkg/server/routes/metrics.go (MetricsWithReset). */
+/**
+ * Like `metricsHandler`; DELETE resets the metrics by `reset`. Upstream: apiserver/pkg/server/routes/metrics.go (MetricsWithReset).
+ */
 export function metricsHandlerWithReset(registry: LimitedRegistry, reset = (): void | Promise<void> => registry.startAnew()): Handler {
   const show = metricsHandler(registry);
   return async (context) => {
@@ -50,7 +52,7 @@ async function respondMetrics(context: RequestContext, contentType: string, body
   respondBytes(context, 200, contentType, compressed);
 }
 
-/** The first form of the Accept header that is known, or text. Upstream: prometheus/common/expfmt/encode.go (Negotiate). */
+/** Returns the first supported form of the Accept header, or text. Upstream: prometheus/common/expfmt/encode.go (Negotiate). */
 function negotiateFormat(accept: string | undefined): { readonly isProtobuf: boolean; readonly escaping: string } {
   let escaping = 'underscores';
   for (const { type, subtype, parameters } of parseAccept(accept ?? '')) {

@@ -1,4 +1,4 @@
-/** So many at once, then so many a second. */
+/** Rate limit with a burst and a refill per second. */
 export class Allowance {
   readonly #burst: number;
   readonly #perSecond: number;
@@ -11,7 +11,7 @@ export class Allowance {
     this.#left = burst;
   }
 
-  /** Uses one; false if there is none. */
+  /** Takes one unit; returns false if none is left. */
   use(): boolean {
     const now = performance.now();
     this.#left = Math.min(this.#burst, this.#left + ((now - this.#since) / 1000) * this.#perSecond);

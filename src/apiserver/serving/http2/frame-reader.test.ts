@@ -11,7 +11,7 @@ interface Seen {
   readonly payload: string;
 }
 
-/** Reads a text in pieces that end at `cuts`. It pauses with each frame that makes so many, and goes on behind each second piece. */
+/** Reads bytes split at `cuts`. Pauses after every `pauseEvery` frames and resumes after every second piece. */
 function read(bytes: Buffer, cuts: readonly number[], maxFrameBytes = 1000, pauseEvery = 0): Seen[] {
   const seen: Seen[] = [];
   let isPaused = false;
@@ -63,8 +63,8 @@ function frame(type: number, flag: number, stream: number, payload: Uint8Array):
   return Buffer.concat([head, payload]);
 }
 
-it('frames are the same, wherever what is read is cut', () => {
-  // What is a number has four octets, and no flags.
+it('reads the same frames for any split of the input', () => {
+  // Frames whose payload is a number have four bytes and no flags.
   const isNumber = (type: number): boolean => type === frameTypes.resetStream || type === frameTypes.windowUpdate;
   const numbers = fc.record({
     type: fc.constantFrom(frameTypes.resetStream, frameTypes.windowUpdate),
@@ -107,15 +107,15 @@ it('frames are the same, wherever what is read is cut', () => {
   );
 });
 
-it('the reserved bit of a stream number says nothing', () => {
+it('ignores the reserved bit of a stream number', () => {
   expect(read(frame(frameTypes.ping, 0, 0x80000003, Buffer.alloc(0)), [])).toMatchObject([{ stream: 3 }]);
 });
 
 it.each([
   { name: 'a frame that is too large', bytes: frame(frameTypes.headers, 0, 1, Buffer.alloc(1001)), reason: 'a frame is too large' },
-  { name: 'a number that is cut off', bytes: frame(frameTypes.windowUpdate, 0, 1, Buffer.alloc(3)), reason: 'has four octets' },
+  { name: 'a truncated number', bytes: frame(frameTypes.windowUpdate, 0, 1, Buffer.alloc(3)), reason: 'must have 4 bytes' },
   { name: 'padding without its length', bytes: frame(frameTypes.data, flags.padded, 1, Buffer.alloc(0)), reason: 'a frame is too short' },
-  { name: 'more padding than there is', bytes: frame(frameTypes.data, flags.padded, 1, Buffer.from([3, 0, 0])), reason: 'all padding' },
-])('refuses $name', ({ bytes, reason }) => {
+  { name: 'more padding than payload', bytes: frame(frameTypes.data, flags.padded, 1, Buffer.from([3, 0, 0])), reason: 'padding exceeds' },
+])('rejects $name', ({ bytes, reason }) => {
   expect(() => read(bytes, [])).toThrow(reason);
 });

@@ -2,32 +2,32 @@ import type { Buffer } from 'node:buffer';
 import { MergedBytes } from '../merged-bytes.ts';
 import { errorCodes, flags, frameHeadBytes, frameTypes, Http2Error } from './protocol.ts';
 
-/** What is told of frames. May throw Http2Error. */
+/** Receives frames. May throw Http2Error. */
 export interface FrameHandler {
-  /** A frame of which the payload is a number of 32 bits: WINDOW_UPDATE or RST_STREAM. */
+  /** Called for a frame whose payload is a 32-bit number: WINDOW_UPDATE or RST_STREAM. */
   numberFrame(type: number, stream: number, value: number): void;
-  /** A frame of any other type but DATA, whole. The payload is a view of what was read. */
+  /** Called for a complete frame of another type than DATA. The payload is a view of the read buffer. */
   frame(type: number, flag: number, stream: number, payload: Buffer): void;
-  /** DATA of `length` bytes begins, of which `bodyLength` are not padding. */
+  /** Called at the start of a DATA frame of `length` bytes, of which `bodyLength` are not padding. */
   dataBegins(stream: number, flag: number, length: number, bodyLength: number): void;
-  /** A part of its body, as it comes: a view, too. */
+  /** Called with body bytes as they arrive; also a view. */
   data(chunk: Buffer): void;
   dataEnds(): void;
 }
 
-/** Splits what a client sends into frames: RFC 9113, 4. Bodies go on as they come, so that a frame of them need never be held. */
+/** Splits the input into frames: RFC 9113, 4. DATA is passed on as it arrives, so that it is never buffered. */
 export class FrameReader {
   readonly #handler: FrameHandler;
   readonly #maxFrameBytes: number;
-  /** The begin of a frame of which the rest has not come. */
+  /** Start of an incomplete frame. */
   readonly #kept = new MergedBytes();
-  /** Bytes that must be there for the next step. */
+  /** Number of bytes required for the next step. */
   #needed = frameHeadBytes;
-  /** Of a DATA frame: what of its body and of its padding has not come; -1 outside of one. */
+  /** Outstanding body bytes of the current DATA frame; -1 outside of one. */
   #bodyLeft = -1;
   #paddingLeft = 0;
   #isPaused = false;
-  /** Frames that were whole. */
+  /** Number of complete frames. */
   #frames = 0;
 
   constructor(handler: FrameHandler, maxFrameBytes: number) {
@@ -35,23 +35,23 @@ export class FrameReader {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** Identifies the frame of which a part has come; undefined where there is none, or where it is DATA, whose parts go on as they come. */
+  /** Number of the incomplete frame; undefined if there is none, or if it is DATA. */
   get partialFrame(): number | undefined {
     return this.#kept.length > 0 ? this.#frames : undefined;
   }
 
-  /** Hands out no more frames: a handler may ask for it within a frame that is not of DATA. */
+  /** Stops emitting frames. A handler may call it within a frame other than DATA. */
   pause(): void {
     this.#isPaused = true;
   }
 
-  /** Goes on with what has come since. Throws as `push` does. */
+  /** Continues with the buffered bytes. Throws like `push`. */
   resume(): void {
     this.#isPaused = false;
     if (this.#kept.length > 0) this.#take(this.#kept.take());
   }
 
-  /** Keeps copies only. Throws Http2Error where the connection cannot go on. */
+  /** Reads bytes; buffered ones are copied. Throws Http2Error if the connection must end. */
   push(chunk: Buffer): void {
     if (this.#kept.length === 0 && !this.#isPaused) return this.#take(chunk);
     this.#kept.append(chunk);
@@ -72,7 +72,7 @@ export class FrameReader {
     if (at < bytes.length) this.#kept.append(bytes.subarray(at));
   }
 
-  /** Answers how many bytes it took: none where more are needed. */
+  /** Reads a frame and returns its number of bytes; 0 if it is incomplete. */
   #takeFrame(bytes: Buffer, at: number): number {
     const present = bytes.length - at;
     this.#needed = frameHeadBytes;
@@ -89,9 +89,10 @@ export class FrameReader {
     if (present < this.#needed) return 0;
     const start = at + frameHeadBytes;
     this.#frames += 1;
-    // A client that reads a thousand watches sends hundreds of window updates for each event: they are not worth an object each.
+    // A client that reads a thousand watches sends hundreds of window updates for each event, so they are handled without
+    // allocation.
     if (type === frameTypes.windowUpdate || type === frameTypes.resetStream) {
-      if (length !== 4) throw new Http2Error(errorCodes.frameSizeError, 'a frame that is a number has four octets');
+      if (length !== 4) throw new Http2Error(errorCodes.frameSizeError, 'the payload must have 4 bytes');
       this.#handler.numberFrame(type, stream, bytes.readUInt32BE(start));
     } else {
       this.#handler.frame(type, flag, stream, bytes.subarray(start, start + length));
@@ -108,7 +109,7 @@ export class FrameReader {
       if (length === 0) throw new Http2Error(errorCodes.frameSizeError, 'a frame is too short for its padding');
       if (bytes.length - at < head) return 0;
       padding = bytes[at + frameHeadBytes] as number;
-      if (padding >= length) throw new Http2Error(errorCodes.protocolError, 'a frame is all padding');
+      if (padding >= length) throw new Http2Error(errorCodes.protocolError, 'padding exceeds the frame');
     }
     this.#frames += 1;
     this.#paddingLeft = padding;
@@ -117,7 +118,7 @@ export class FrameReader {
     return head;
   }
 
-  /** Answers where what it took ends. */
+  /** Passes DATA on and returns the offset after it. */
   #takeData(bytes: Buffer, start: number): number {
     let at = start;
     const ofBody = Math.min(this.#bodyLeft, bytes.length - at);

@@ -9,7 +9,7 @@ function decode(decoder: HeaderDecoder, hex: string): string[] {
   return fields;
 }
 
-describe('the examples of RFC 7541, appendix C', () => {
+describe('examples of RFC 7541, appendix C', () => {
   const requests = [
     [':method: GET', ':scheme: http', ':path: /', ':authority: www.example.com'],
     [':method: GET', ':scheme: http', ':path: /', ':authority: www.example.com', 'cache-control: no-cache'],
@@ -26,7 +26,7 @@ describe('the examples of RFC 7541, appendix C', () => {
 
   it.each([
     {
-      name: 'C.3: requests as they are',
+      name: 'C.3: requests without Huffman coding',
       bytes: 4096,
       blocks: [
         '828684410f7777772e6578616d706c652e636f6d',
@@ -36,13 +36,13 @@ describe('the examples of RFC 7541, appendix C', () => {
       fields: requests,
     },
     {
-      name: 'C.4: requests in Huffman code',
+      name: 'C.4: requests with Huffman coding',
       bytes: 4096,
       blocks: ['828684418cf1e3c2e5f23a6ba0ab90f4ff', '828684be5886a8eb10649cbf', '828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf'],
       fields: requests,
     },
     {
-      name: 'C.6: answers, of which a small table loses the oldest',
+      name: 'C.6: responses with eviction from a small table',
       bytes: 256,
       blocks: [
         '488264025885aec3771a4b6196d07abe941054d444a8200595040b8166e082a62d1bff6e919d29ad171863c78f0b97c8e9ae82ae43d3',
@@ -57,41 +57,41 @@ describe('the examples of RFC 7541, appendix C', () => {
   });
 });
 
-it('a table that is made smaller loses its entries', () => {
+it('shrinking the table evicts entries', () => {
   const decoder = new HeaderDecoder(4096);
   expect(decode(decoder, '4001610162')).toEqual(['a: b']);
   expect(decode(decoder, 'be')).toEqual(['a: b']);
-  expect(() => decode(decoder, '20be')).toThrow('no entry has this number');
+  expect(() => decode(decoder, '20be')).toThrow('unknown index');
 });
 
-it('an entry that is too large for the table empties it', () => {
+it('an entry larger than the table empties it', () => {
   const decoder = new HeaderDecoder(40);
   expect(decode(decoder, '4001610162')).toEqual(['a: b']);
   expect(decode(decoder, `400161${'0a'}${'78'.repeat(10)}`)).toEqual([`a: ${'x'.repeat(10)}`]);
-  expect(() => decode(decoder, 'be')).toThrow('no entry has this number');
+  expect(() => decode(decoder, 'be')).toThrow('unknown index');
 });
 
-it('keeps the newest of many', () => {
+it('keeps the newest entries', () => {
   const decoder = new HeaderDecoder(40 * 3);
   for (let i = 100; i < 999; i += 1) decode(decoder, `400161${'03'}${Buffer.from(String(i)).toString('hex')}`);
   expect(decode(decoder, 'bebfc0')).toEqual(['a: 998', 'a: 997', 'a: 996']);
-  expect(() => decode(decoder, 'c1')).toThrow('no entry has this number');
+  expect(() => decode(decoder, 'c1')).toThrow('unknown index');
 });
 
 it.each([
-  { name: 'the entry 0', block: '80', reason: 'no entry has the number 0' },
-  { name: 'an entry that is not there', block: 'be', reason: 'no entry has this number' },
-  { name: 'a name that is not there', block: '7f0001', reason: 'no entry has this number' },
-  { name: 'a number without its end', block: 'ff80', reason: 'a number is cut off' },
-  { name: 'a number beyond all', block: 'ffffffffffff7f', reason: 'a number is too large' },
-  { name: 'a name without its value', block: '400161', reason: 'a text is missing' },
-  { name: 'a text without its end', block: '40016105', reason: 'a text is cut off' },
-  { name: 'a table larger than allowed', block: '3fe21f', reason: 'a table is larger than it may be' },
-  { name: 'a table resized behind a field', block: '8220', reason: 'a table is resized in the middle of a block' },
-  { name: 'Huffman code filled with zeros', block: '4001618118', reason: 'a text is no Huffman code' },
-  { name: 'Huffman code filled with a whole octet', block: '40016183' + '1fffff', reason: 'a text is no Huffman code' },
-  { name: 'the end of the string in it', block: '40016184ffffffff', reason: 'a text is no Huffman code' },
-])('refuses $name', ({ block, reason }) => {
+  { name: 'index 0', block: '80', reason: 'invalid index 0' },
+  { name: 'an unknown index', block: 'be', reason: 'unknown index' },
+  { name: 'an unknown index of a name', block: '7f0001', reason: 'unknown index' },
+  { name: 'a truncated integer', block: 'ff80', reason: 'truncated integer' },
+  { name: 'an overflowing integer', block: 'ffffffffffff7f', reason: 'integer is too large' },
+  { name: 'a name without a value', block: '400161', reason: 'missing string' },
+  { name: 'a truncated string', block: '40016105', reason: 'truncated string' },
+  { name: 'a table size above the limit', block: '3fe21f', reason: 'table size exceeds the limit' },
+  { name: 'a table size update after a field', block: '8220', reason: 'table size update within a block' },
+  { name: 'Huffman code padded with zeros', block: '4001618118', reason: 'invalid Huffman code' },
+  { name: 'Huffman code with a whole byte of padding', block: '40016183' + '1fffff', reason: 'invalid Huffman code' },
+  { name: 'Huffman code with the end-of-string symbol', block: '40016184ffffffff', reason: 'invalid Huffman code' },
+])('rejects $name', ({ block, reason }) => {
   expect(() => decode(new HeaderDecoder(4096), block)).toThrow(
     expect.objectContaining({ code: errorCodes.compressionError, message: expect.stringContaining(reason) }),
   );

@@ -3,29 +3,29 @@ import { decodeHuffman } from './huffman.ts';
 import { Http2Error, errorCodes } from './protocol.ts';
 import { staticTable } from './static-table.ts';
 
-/** What an entry counts for in a table beside its octets: RFC 7541, 4.1. */
+/** Overhead of a table entry in addition to its bytes: RFC 7541, 4.1. */
 export const entryOverhead = 32;
 
 /**
- * Called with each field of a block, in its order. `isValid`: the value has no character that a value may not have. An entry of the
- * table is checked once, not for each of the many references that one octet makes (CVE-2016-6581).
+ * Called with each field of a block, in order. `isValid` is true if the value has no invalid character. A table entry is validated
+ * once, not for each of the many references that one byte can make (CVE-2016-6581).
  */
 export type OnField = (name: string, value: string, isValid: boolean) => void;
 
-/** No control characters (RFC 9110, 5.5), and no blanks around it (RFC 9113, 8.2.1). */
+/** Matches control characters (RFC 9110, 5.5) and surrounding blanks (RFC 9113, 8.2.1). */
 const invalidValue = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
 
 /**
- * The header fields of a connection's requests: HPACK, RFC 7541. Each block changes the table by which the next ones are read, so that all
- * are decoded, also those of requests that are refused. Texts have one character for each octet.
+ * Decodes the header fields of a connection's requests: HPACK, RFC 7541. Each block changes the table for the next ones, so all must be
+ * decoded, also those of rejected requests. Strings have one character for each byte.
  *
- *     the table after `a: 1`, then `b: 2`      index 62: b: 2      index 63: a: 1
+ *     table after `a: 1`, then `b: 2`      index 62: b: 2      index 63: a: 1
  */
 export class HeaderDecoder {
   readonly #maxTableBytes: number;
   #tableLimit: number;
   #tableBytes = 0;
-  /** The newest last. The first `#evicted` have gone. */
+  /** Table entries, the newest last. The first `#evicted` ones are evicted. */
   #names: string[] = [];
   #values: string[] = [];
   #valid: boolean[] = [];
@@ -34,13 +34,13 @@ export class HeaderDecoder {
   #block: Buffer | undefined;
   #at = 0;
 
-  /** `maxTableBytes`: what the settings allow the client to make of the table. */
+  /** `maxTableBytes` is the table size that the settings allow. */
   constructor(maxTableBytes: number) {
     this.#maxTableBytes = maxTableBytes;
     this.#tableLimit = maxTableBytes;
   }
 
-  /** Throws Http2Error, after which no block of the connection can be read. */
+  /** Decodes a block. Throws Http2Error, after which no other block of the connection can be decoded. */
   decode(block: Buffer, onField: OnField): void {
     this.#block = block;
     this.#at = 0;
@@ -58,9 +58,9 @@ export class HeaderDecoder {
         this.#add(name, value, isValid);
         onField(name, value, isValid);
       } else if (first >= 0x20) {
-        if (!mayResize) throw malformed('a table is resized in the middle of a block');
+        if (!mayResize) throw malformed('table size update within a block');
         const bytes = this.#integer(0x1f);
-        if (bytes > this.#maxTableBytes) throw malformed('a table is larger than it may be');
+        if (bytes > this.#maxTableBytes) throw malformed('table size exceeds the limit');
         this.#tableLimit = bytes;
         this.#evict(0);
         continue;
@@ -75,37 +75,37 @@ export class HeaderDecoder {
     this.#block = undefined;
   }
 
-  /** RFC 7541, 5.1. `mask`: the bits of the first octet that are the number's. */
+  /** Decodes an integer: RFC 7541, 5.1. `mask` selects the bits of the first byte that belong to it. */
   #integer(mask: number): number {
     const block = this.#block as Buffer;
     let value = (block[this.#at++] as number) & mask;
     if (value < mask) return value;
     for (let shift = 0; shift <= 21; shift += 7) {
-      if (this.#at >= block.length) throw malformed('a number is cut off');
+      if (this.#at >= block.length) throw malformed('truncated integer');
       const octet = block[this.#at++] as number;
       value += (octet & 0x7f) << shift;
       if (octet < 0x80) return value;
     }
-    throw malformed('a number is too large');
+    throw malformed('integer is too large');
   }
 
-  /** RFC 7541, 5.2. */
+  /** Decodes a string: RFC 7541, 5.2. */
   #text(): string {
     const block = this.#block as Buffer;
-    if (this.#at >= block.length) throw malformed('a text is missing');
+    if (this.#at >= block.length) throw malformed('missing string');
     const isHuffman = (block[this.#at] as number) >= 0x80;
     const length = this.#integer(0x7f);
     const start = this.#at;
     const end = start + length;
-    if (end > block.length) throw malformed('a text is cut off');
+    if (end > block.length) throw malformed('truncated string');
     this.#at = end;
     const text = isHuffman ? decodeHuffman(block, start, end) : block.toString('latin1', start, end);
-    if (text === undefined) throw malformed('a text is no Huffman code');
+    if (text === undefined) throw malformed('invalid Huffman code');
     return text;
   }
 
   #nameAt(index: number): string {
-    if (index === 0) throw malformed('no entry has the number 0');
+    if (index === 0) throw malformed('invalid index 0');
     if (index <= staticTable.length) return (staticTable[index - 1] as readonly [string, string])[0];
     return this.#names[this.#place(index)] as string;
   }
@@ -117,14 +117,14 @@ export class HeaderDecoder {
 
   #place(index: number): number {
     const place = this.#names.length - (index - staticTable.length);
-    if (place < this.#evicted) throw malformed('no entry has this number');
+    if (place < this.#evicted) throw malformed('unknown index');
     return place;
   }
 
   #add(name: string, value: string, isValid: boolean): void {
     const bytes = name.length + value.length + entryOverhead;
     this.#evict(bytes);
-    // An entry that is too large for the table empties it, and is not added.
+    // An entry larger than the table empties it and is not added.
     if (bytes > this.#tableLimit) return;
     this.#names.push(name);
     this.#values.push(value);
@@ -132,7 +132,7 @@ export class HeaderDecoder {
     this.#tableBytes += bytes;
   }
 
-  /** Makes room for so many bytes. */
+  /** Evicts entries until the given number of bytes fits. */
   #evict(bytes: number): void {
     while (this.#tableBytes + bytes > this.#tableLimit && this.#evicted < this.#names.length) {
       const { length: ofName } = this.#names[this.#evicted] as string;

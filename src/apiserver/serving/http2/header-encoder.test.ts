@@ -10,7 +10,7 @@ const flat = (block: Buffer, decoder: HeaderDecoder): string[] => {
   return fields;
 };
 
-it('what is sent again is an octet', () => {
+it('encodes a repeated field in one byte', () => {
   const encoder = new HeaderEncoder();
   const fields = ['Cache-Control', 'no-cache, private', 'Content-Type', 'application/json', 'X-Flow', 'a'];
   const first = encoder.encode(201, fields).length;
@@ -19,15 +19,15 @@ it('what is sent again is an octet', () => {
   expect([...encoder.encode(200, [])]).toEqual([0x88]);
 });
 
-it('what differs each time, and what is secret, is no entry of the table', () => {
+it('does not add volatile and secret fields to the table', () => {
   const encoder = new HeaderEncoder();
   const fields = ['Audit-Id', 'x', 'Content-Length', '1', 'Set-Cookie', 'c'];
   expect(encoder.encode(200, fields).toString('hex')).toBe(encoder.encode(200, fields).toString('hex'));
-  // RFC 7541, 6.2.3: never an entry, on no way.
+  // RFC 7541, 6.2.3: intermediaries must not index it either.
   expect(encoder.encode(200, ['Set-Cookie', 'c']).toString('hex')).toBe('881f280163');
 });
 
-it('what is of HTTP/1.1 is left out', () => {
+it('omits connection-specific fields of HTTP/1.1', () => {
   expect(flat(new HeaderEncoder().encode(200, ['Connection', 'close', 'A', 'b']), new HeaderDecoder(4096))).toEqual([
     ':status',
     '200',
@@ -36,20 +36,20 @@ it('what is of HTTP/1.1 is left out', () => {
   ]);
 });
 
-it('an answer has a date, its own if it came with one', () => {
+it('adds a Date unless the response has one', () => {
   const decoder = new HeaderDecoder(4096);
   const encoder = new HeaderEncoder();
   expect(flat(encoder.encode(200, [], 'today'), decoder)).toEqual([':status', '200', 'date', 'today']);
   expect(flat(encoder.encode(200, ['Date', 'then'], 'today'), decoder)).toEqual([':status', '200', 'date', 'then']);
 });
 
-it.each(['a\r\nb: c', 'a\0', 'ü\u0100'])('a value that cannot be sent is refused: %j', (value) => {
+it.each(['a\r\nb: c', 'a\0', 'ü\u0100'])('rejects an invalid value: %j', (value) => {
   const encoder = new HeaderEncoder();
-  expect(() => encoder.encode(200, ['X-A', 'b', 'X-B', value])).toThrow('the header X-B has a character that cannot be sent');
+  expect(() => encoder.encode(200, ['X-A', 'b', 'X-B', value])).toThrow('header X-B contains an invalid character');
   expect(flat(encoder.encode(200, ['X-A', 'b']), new HeaderDecoder(4096))).toEqual([':status', '200', 'x-a', 'b']);
 });
 
-it('is read as it was written, whatever the table holds and however often it is resized', () => {
+it('round-trips through the decoder for any table content and size updates', () => {
   const value = fc.string({
     unit: fc
       .integer({ min: 0x20, max: 0xff })

@@ -3,24 +3,24 @@ import { entryOverhead } from './header-decoder.ts';
 import { initial, ofConnection } from './protocol.ts';
 import { staticTable } from './static-table.ts';
 
-/** What differs from answer to answer is not worth an entry of the table, */
+/** Fields whose values change with each response, which are not added to the table. */
 const volatile = new Set(['audit-id', 'content-length', 'date', 'etag', 'last-modified', 'location', 'warning']);
-/** and what is secret must not be in one: RFC 7541, 7.1. */
+/** Secret fields, which must not be in the table: RFC 7541, 7.1. */
 const secret = new Set(['set-cookie', 'authorization', 'proxy-authorization']);
-/** Longer values are hardly ever sent twice. */
+/** Maximum length of indexed values; longer ones are rarely repeated. */
 const maxIndexedLength = 256;
-/** No control characters but the tab, and one octet for each character: the rule of node:http as well. */
+/** Matches control characters except tab, and characters above one byte, like node:http. */
 const invalidValue = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** The first octets of a field, beside its number: RFC 7541, 6. */
+/** Bit patterns of the first byte of a field: RFC 7541, 6. */
 const forms = { indexed: 0x80, addToTable: 0x40, resize: 0x20, neverAdd: 0x10, doNotAdd: 0x00 } as const;
 
 interface FieldName {
   readonly text: string;
-  /** Of the static table; 0 if it is not there. */
+  /** Index in the static table; 0 if it is not there. */
   readonly index: number;
   readonly form: number;
-  /** Numbers of values in the static table. */
+  /** Indexes of values in the static table. */
   readonly values: ReadonlyMap<string, number>;
   readonly isLeftOut: boolean;
 }
@@ -44,20 +44,20 @@ function fieldName(name: string): FieldName {
 let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
 /**
- * The heads of a connection's answers: HPACK, RFC 7541. What is sent again and again is added to the table, until that is full; nothing is
- * taken out of it again, so that the numbers of its entries follow from how many there are. Texts are sent as they are: to shorten them by
- * Huffman's code would cost more than the bytes do.
+ * Encodes the response heads of a connection: HPACK, RFC 7541. Repeated fields are added to the table until it is full; entries are
+ * never evicted, so that their indexes follow from the number of entries. Strings are sent without Huffman coding, which costs more
+ * CPU time than the saved bytes are worth.
  */
 export class HeaderEncoder {
   #limit: number = initial.headerTableBytes;
   #bytes = 0;
   #entries = 0;
-  /** By name and value: how many entries there were before. */
+  /** Number of earlier entries by name and value. */
   readonly #known = new Map<FieldName, Map<string, number>>();
-  /** The client has another table: it is told so with the next block, since that is where it is emptied. */
+  /** True if the table size has changed; the next block announces it, which empties the table. */
   #isResized = false;
 
-  /** The client's SETTINGS_HEADER_TABLE_SIZE. The table starts again, never with more than it is by default. */
+  /** Applies the client's SETTINGS_HEADER_TABLE_SIZE, at most the default size. The table is emptied. */
   resize(bytes: number): void {
     this.#limit = Math.min(bytes, initial.headerTableBytes);
     this.#bytes = 0;
@@ -67,14 +67,14 @@ export class HeaderEncoder {
   }
 
   /**
-   * The block of an answer. `fields`: names and values in turn; names in any case. `date`: its Date, unless there is one. The block is a view of memory that the next call
-   * writes to. Throws a TypeError for a value that cannot be sent, before anything is changed.
+   * Encodes the head of a response. `fields` alternates names and values; names in any case. `date` is the default Date. The result
+   * is a view of memory that the next call overwrites. Throws a TypeError for an invalid value before any state changes.
    */
   encode(status: number, fields: readonly string[], date?: string): Buffer {
     let bytes = 128;
     for (let at = 0; at < fields.length; at += 2) {
       const value = fields[at + 1] as string;
-      if (invalidValue.test(value)) throw new TypeError(`the header ${fields[at]} has a character that cannot be sent`);
+      if (invalidValue.test(value)) throw new TypeError(`header ${fields[at]} contains an invalid character`);
       bytes += (fields[at] as string).length + value.length + 16;
     }
     if (scratch.length < bytes) scratch = Buffer.allocUnsafeSlow(bytes);
@@ -126,7 +126,7 @@ function writeLiteral(start: number, form: number, mask: number, name: FieldName
   return writeText(at, value);
 }
 
-/** RFC 7541, 5.1. */
+/** Writes an integer: RFC 7541, 5.1. */
 function writeInteger(start: number, form: number, mask: number, value: number): number {
   let at = start;
   if (value < mask) {

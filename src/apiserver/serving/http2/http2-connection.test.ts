@@ -37,7 +37,7 @@ function setting(name: number, value: number): Buffer {
   return bytes;
 }
 
-/** A header block of literals, which leaves the tables alone. */
+/** Encodes a header block of literals, which does not change the tables. */
 function block(fields: readonly (readonly [string, string])[]): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value, 'latin1')]);
   return Buffer.concat(fields.map(([name, value]) => Buffer.concat([Buffer.from([0]), text(name), text(value)])));
@@ -62,7 +62,7 @@ interface Seen {
   readonly payload: Buffer;
 }
 
-/** A client that sends what it is told to, and keeps the frames that come. */
+/** A client that sends raw frames and records received ones. */
 class RawClient {
   readonly seen: Seen[] = [];
   readonly socket: tls.TLSSocket;
@@ -96,14 +96,14 @@ class RawClient {
     this.socket.write(Buffer.concat(frames));
   }
 
-  /** The first frame that is so, once it is there. */
+  /** Waits for the first matching frame. */
   async find(type: number, stream = 0, flag = 0): Promise<Seen> {
     const matches = (seen: Seen): boolean => seen.type === type && seen.stream === stream && (seen.flag & flag) === flag;
     await expect.poll(() => this.seen.some(matches), { timeout: 5_000, interval: 5 }).toBe(true);
     return this.seen.find(matches) as Seen;
   }
 
-  /** The status of an answer and its body, when it has ended. */
+  /** Waits for the end of a response; returns its status and body. */
   async answer(stream: number): Promise<{ readonly status: string; readonly body: string }> {
     const ends = (seen: Seen): boolean =>
       seen.stream === stream && [data, headers].includes(seen.type as never) && (seen.flag & endStream) !== 0;
@@ -117,7 +117,7 @@ class RawClient {
     return { status: fields[':status'] ?? '', body: Buffer.concat(parts).toString() };
   }
 
-  /** The code that the connection ended with. */
+  /** Waits for GOAWAY; returns its error code. */
   async goneAway(): Promise<number> {
     const { payload } = await this.find(goAway);
     return payload.readUInt32BE(4);
@@ -134,7 +134,7 @@ let certificateAuthority = '';
 const open = new Map<string, Exchange>();
 const large = Buffer.alloc(1_000_000, 'x');
 
-/** Who asked for /order, in the order of the requests. */
+/** Values of x-name of the requests to /order, in order of arrival. */
 const served: string[] = [];
 
 function serve(exchange: Exchange): void {
@@ -159,7 +159,7 @@ async function connectSocket(): Promise<tls.TLSSocket> {
   return socket;
 }
 
-/** With the settings exchanged. */
+/** Connects and exchanges settings. */
 async function connect(first: Buffer = none): Promise<RawClient> {
   const client = new RawClient(await connectSocket());
   client.send(Buffer.from(preface), frame(settingsType, 0, 0, first));
@@ -176,7 +176,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it('says what it takes, and answers requests', async () => {
+it('sends its settings and responds to requests', async () => {
   const client = await connect();
   const { payload } = await client.find(settingsType);
   const settingsSeen = Object.fromEntries([0, 6, 12, 18].map((at) => [payload.readUInt16BE(at), payload.readUInt32BE(at + 2)]));
@@ -193,7 +193,7 @@ it('says what it takes, and answers requests', async () => {
   client.socket.destroy();
 });
 
-it('gives the fields of a request as node:http does', async () => {
+it('returns request fields like node:http', async () => {
   const client = await connect();
   client.send(
     get(1, '/headers', ['cookie', 'a=1'], ['cookie', 'b=2'], ['x-a', '1'], ['x-a', '2'], ['host', 'LOCALHOST'], ['constructor', 'c']),
@@ -211,7 +211,7 @@ it('gives the fields of a request as node:http does', async () => {
   client.socket.destroy();
 });
 
-it('reads bodies in pieces, padded, with trailers behind them', async () => {
+it('reads bodies of several frames, with padding and trailers', async () => {
   const client = await connect();
   client.send(
     post(1),
@@ -223,7 +223,7 @@ it('reads bodies in pieces, padded, with trailers behind them', async () => {
   client.socket.destroy();
 });
 
-it('reads a header block in pieces', async () => {
+it('reads a header block of several frames', async () => {
   const client = await connect();
   const whole = block(pseudo('GET', '/echo'));
   client.send(
@@ -235,10 +235,10 @@ it('reads a header block in pieces', async () => {
   client.socket.destroy();
 });
 
-it('reads the largest header block in the smallest frames that every peer takes', async () => {
+it('reads the largest header block in frames of the smallest maximum size', async () => {
   const client = await connect();
   const value = Buffer.alloc(900_000, 'v');
-  // A literal without indexing whose value has 900,000 octets: 0x7f and the rest in seven bits each.
+  // A literal without indexing whose value has 900,000 bytes: 0x7f and the rest in seven bits each.
   const length = [0x7f, ((900_000 - 127) & 0x7f) | 0x80, (((900_000 - 127) >> 7) & 0x7f) | 0x80, (900_000 - 127) >> 14];
   const whole = Buffer.concat([block(pseudo('GET', '/echo')), Buffer.from([0, 1]), Buffer.from('a'), Buffer.from(length), value]);
   const parts = Array.from({ length: Math.ceil(whole.length / 16_384) }, (_, i) => whole.subarray(i * 16_384, (i + 1) * 16_384));
@@ -251,7 +251,7 @@ it('reads the largest header block in the smallest frames that every peer takes'
   client.socket.destroy();
 });
 
-it('lets a body go on as far as it was read', async () => {
+it('extends the window of a body as it is read', async () => {
   const client = await connect(setting(settings.initialWindowSize, 1_000_000));
   client.send(
     frame(windowUpdate, 0, 0, uint32(1_000_000)),
@@ -265,7 +265,7 @@ it('lets a body go on as far as it was read', async () => {
   client.socket.destroy();
 });
 
-it('sends no more than the windows of the client allow, and goes on with them', async () => {
+it("respects the client's windows and continues when they grow", async () => {
   const client = await connect(setting(settings.initialWindowSize, 1_000));
   client.send(get(1, '/large'), get(3));
   expect(await client.answer(3)).toEqual({ status: '200', body: 'GET ' });
@@ -274,18 +274,18 @@ it('sends no more than the windows of the client allow, and goes on with them', 
   await expect.poll(sent).toBe(1_000);
   client.send(frame(windowUpdate, 0, 1, uint32(500)));
   await expect.poll(sent).toBe(1_500);
-  // RFC 9113, 6.9.2: less than was sent already; what is given first only fills that up.
+  // RFC 9113, 6.9.2: the window becomes negative; the first credits only raise it to zero.
   client.send(frame(settingsType, 0, 0, setting(settings.initialWindowSize, 0)), frame(windowUpdate, 0, 1, uint32(1_100)));
   await expect.poll(sent).toBe(1_600);
   client.send(frame(windowUpdate, 0, 1, uint32(2_000_000)));
-  // Now it is the window of the connection that is full.
+  // Now the window of the connection is exhausted.
   await expect.poll(sent).toBe(initial.window - 'GET '.length);
   client.send(frame(windowUpdate, 0, 0, uint32(2_000_000)));
   expect((await client.answer(1)).body).toHaveLength(large.length);
   client.socket.destroy();
 });
 
-it('sends frames as large as the client takes', async () => {
+it("uses the client's maximum frame size", async () => {
   const client = await connect(Buffer.concat([setting(settings.maxFrameSize, 50_000), setting(settings.initialWindowSize, 2_000_000)]));
   client.send(frame(windowUpdate, 0, 0, uint32(2_000_000)), get(1, '/large'));
   await client.answer(1);
@@ -294,7 +294,7 @@ it('sends frames as large as the client takes', async () => {
   client.socket.destroy();
 });
 
-it('an answer goes on beside one that is large', async () => {
+it('interleaves a response with a large one', async () => {
   const client = await connect(setting(settings.initialWindowSize, 2_000_000));
   client.send(frame(windowUpdate, 0, 0, uint32(4_000_000)), get(1, '/large'), get(3));
   await Promise.all([client.answer(1), client.answer(3)]);
@@ -303,18 +303,18 @@ it('an answer goes on beside one that is large', async () => {
   client.socket.destroy();
 });
 
-it('a body that is answered before its end is not wanted any more', async () => {
+it('resets a request whose body is incomplete at the end of the response', async () => {
   const client = await connect();
   client.send(post(1, '/early'), frame(data, 0, 1, Buffer.from('a')));
   expect(await client.answer(1)).toEqual({ status: '413', body: 'too much' });
   expect(await client.wasReset(1)).toBe(errorCodes.noError);
-  // What was on its way is dropped.
+  // The server drops body frames that were already sent.
   client.send(frame(data, endStream, 1, Buffer.from('b')), get(3));
   expect((await client.answer(3)).status).toBe('200');
   client.socket.destroy();
 });
 
-it('a client that leaves is noticed', async () => {
+it('detects resets and disconnections', async () => {
   const client = await connect();
   client.send(get(1, '/hang', ['x-name', 'reset']), get(3, '/hang', ['x-name', 'gone']));
   await expect.poll(() => [open.has('reset'), open.has('gone')]).toEqual([true, true]);
@@ -326,7 +326,7 @@ it('a client that leaves is noticed', async () => {
   await closed[1];
 });
 
-it('a request in the middle of its body ends with its client', async () => {
+it('fails a request whose client disconnects within the body', async () => {
   const client = await connect();
   client.send(post(1, '/hang', ['x-name', 'half']), frame(data, 0, 1, Buffer.from('a')));
   await expect.poll(() => open.has('half')).toBe(true);
@@ -335,7 +335,7 @@ it('a request in the middle of its body ends with its client', async () => {
   await expect(body).rejects.toThrow('the client closed the connection');
 });
 
-it('who opens too many is refused, and may try again', async () => {
+it('refuses streams above the limit and accepts later ones', async () => {
   const client = await connect();
   client.send(...Array.from({ length: 11 }, (_, i) => get(i * 2 + 1, '/hang', ['x-name', `many${i}`])));
   expect(await client.wasReset(21)).toBe(errorCodes.refusedStream);
@@ -344,9 +344,9 @@ it('who opens too many is refused, and may try again', async () => {
   client.socket.destroy();
 });
 
-it('headers beyond all measure: 431, and the connection goes on', async () => {
+it('responds with 431 to oversized headers and keeps the connection', async () => {
   const client = await connect();
-  // An entry of 4 kB, and a reference to it in each octet of the rest.
+  // An entry of 4 kB, and a reference to it in each further byte.
   const entry = Buffer.concat([Buffer.from([0x40, 1]), Buffer.from('a'), Buffer.from([0x7f, 0xa1, 0x1e]), Buffer.alloc(4000, 'v')]);
   const bomb = Buffer.concat([block(pseudo('GET', '/echo')), entry, Buffer.alloc(2000, 0xbe)]);
   client.send(frame(headers, endHeaders | endStream, 1, bomb), get(3));
@@ -355,7 +355,7 @@ it('headers beyond all measure: 431, and the connection goes on', async () => {
   client.socket.destroy();
 });
 
-it('a connection that is to end answers what is under way', async () => {
+it('a closing connection completes its requests', async () => {
   const client = await connect();
   client.send(get(1, '/hang', ['x-name', 'last']));
   await expect.poll(() => open.has('last')).toBe(true);
@@ -368,7 +368,7 @@ it('a connection that is to end answers what is under way', async () => {
   expect(client.seen.filter(({ stream }) => stream === 3)).toEqual([]);
 });
 
-it('node:http2 reads what it sends, with a table of another size', async () => {
+it('node:http2 decodes its responses for any table size', async () => {
   const session = http2.connect(`https://127.0.0.1:${port}`, { ca: certificateAuthority, settings: { headerTableSize: 0 } });
   for (const size of [0, 100, 4096]) {
     session.settings({ headerTableSize: size });
@@ -385,7 +385,7 @@ it('node:http2 reads what it sends, with a table of another size', async () => {
 });
 
 describe('deadlines', () => {
-  /** A socket of which the other end takes what is written, or does not. */
+  /** A socket whose peer reads or does not read. */
   class OtherEnd extends Duplex {
     readonly written: Buffer[] = [];
     constructor(readonly reads: boolean) {
@@ -405,7 +405,7 @@ describe('deadlines', () => {
   const options = { maxConcurrentStreams: 10, streamWindow: 1 << 16, maxHeaderBytes: 1 << 16, deadlines };
   const begin = Buffer.concat([Buffer.from(preface), frame(settingsType, 0, 0)]);
 
-  /** Sends `each` every 50 ms of a clock of its own. Resolves with the time at which the connection has ended, and the code of its GOAWAY. */
+  /** Sends `each` every 50 ms of simulated time. Resolves to the time at which the connection closed, and the code of its GOAWAY. */
   async function endOf(
     first: readonly Buffer[],
     each: (step: number) => Buffer,
@@ -433,43 +433,43 @@ describe('deadlines', () => {
 
   const drip = Buffer.concat([frame(headers, endHeaders | endStream, 1, Buffer.alloc(1_000, 0x82)), none]);
   it.each([
-    { name: 'nothing comes', first: [], each: () => none, at: 100 },
-    { name: 'the preface comes octet by octet', first: [], each: (step: number) => begin.subarray(step / 50 - 1, step / 50), at: 100 },
-    { name: 'no settings come', first: [Buffer.from(preface)], each: () => none, at: 100 },
-    { name: 'no request comes', first: [begin], each: () => none, at: 550, code: errorCodes.noError },
-    { name: 'only pings come', first: [begin], each: () => frame(ping, 0, 0, Buffer.alloc(8)), at: 550, code: errorCodes.noError },
+    { name: 'nothing arrives', first: [], each: () => none, at: 100 },
+    { name: 'the preface arrives byte by byte', first: [], each: (step: number) => begin.subarray(step / 50 - 1, step / 50), at: 100 },
+    { name: 'no settings arrive', first: [Buffer.from(preface)], each: () => none, at: 100 },
+    { name: 'no request arrives', first: [begin], each: () => none, at: 550, code: errorCodes.noError },
+    { name: 'only pings arrive', first: [begin], each: () => frame(ping, 0, 0, Buffer.alloc(8)), at: 550, code: errorCodes.noError },
     {
-      name: 'only window updates come',
+      name: 'only window updates arrive',
       first: [begin],
       each: () => frame(windowUpdate, 0, 0, uint32(1)),
       at: 550,
       code: errorCodes.noError,
     },
     {
-      name: 'a frame comes octet by octet',
+      name: 'a frame arrives byte by byte',
       first: [begin],
       each: (step: number) => drip.subarray(step / 50 - 1, step / 50),
       at: 250,
       code: errorCodes.enhanceYourCalm,
     },
     {
-      name: 'a header block comes frame by frame',
+      name: 'a header block arrives frame by frame',
       first: [begin, frame(headers, endStream, 1, none)],
       each: () => frame(continuation, 0, 1, Buffer.from([0x82])),
       at: 250,
       code: errorCodes.enhanceYourCalm,
     },
-    { name: 'a request is under way', first: [begin, get(1)], each: () => none, at: Number.POSITIVE_INFINITY },
-  ])('when $name the connection ends after $at ms', async ({ first, each, at, code }) => {
+    { name: 'a request is pending', first: [begin, get(1)], each: () => none, at: Number.POSITIVE_INFINITY },
+  ])('closes the connection after $at ms when $name', async ({ first, each, at, code }) => {
     expect(await endOf(first, each)).toEqual({ at, code });
   });
 
-  it('a connection whose client does not read is broken off', async () => {
+  it('destroys a connection whose client does not read', async () => {
     expect(await endOf([begin], () => none, false)).toEqual({ at: 550, code: undefined });
   });
 });
 
-it('cancelling watches that are open is no offence, however many', async () => {
+it('does not limit cancellations of established watches', async () => {
   const client = await connect();
   for (let round = 0; round < 30; round += 1) {
     const ids = Array.from({ length: 10 }, (_, i) => (round * 10 + i) * 2 + 1);
@@ -482,87 +482,95 @@ it('cancelling watches that are open is no offence, however many', async () => {
   client.socket.destroy();
 });
 
-describe('a connection ends with', () => {
+describe('closes the connection for', () => {
   const opened = post(1);
   const rows: { name: string; frames: readonly Buffer[]; code: number }[] = [
-    { name: 'a request of an even number', frames: [get(2)], code: errorCodes.protocolError },
+    { name: 'a request with an even stream number', frames: [get(2)], code: errorCodes.protocolError },
     { name: 'a push', frames: [frame(pushPromise, 0, 1, uint32(2))], code: errorCodes.protocolError },
-    { name: 'data of no request', frames: [frame(data, 0, 1)], code: errorCodes.protocolError },
-    { name: 'data of an even number', frames: [get(21), frame(data, 0, 2)], code: errorCodes.protocolError },
-    { name: 'a request of a number that was left out', frames: [get(21), get(19)], code: errorCodes.protocolError },
+    { name: 'data of an idle stream', frames: [frame(data, 0, 1)], code: errorCodes.protocolError },
+    { name: 'data with an even stream number', frames: [get(21), frame(data, 0, 2)], code: errorCodes.protocolError },
+    { name: 'a request with a skipped stream number', frames: [get(21), get(19)], code: errorCodes.protocolError },
     {
       name: 'a second acknowledgement of the settings',
       frames: [frame(settingsType, flags.ack, 0, none), frame(settingsType, flags.ack, 0, none)],
       code: errorCodes.protocolError,
     },
-    { name: 'data of the connection', frames: [frame(data, 0, 0)], code: errorCodes.protocolError },
-    { name: 'a reset of no request', frames: [frame(resetStream, 0, 1, uint32(8))], code: errorCodes.protocolError },
+    { name: 'data on stream 0', frames: [frame(data, 0, 0)], code: errorCodes.protocolError },
+    { name: 'a reset of an idle stream', frames: [frame(resetStream, 0, 1, uint32(8))], code: errorCodes.protocolError },
     { name: 'a reset that is too short', frames: [opened, frame(resetStream, 0, 1, none)], code: errorCodes.frameSizeError },
-    { name: 'a window update of no request', frames: [frame(windowUpdate, 0, 1, uint32(1))], code: errorCodes.protocolError },
-    { name: 'a window update of nothing', frames: [frame(windowUpdate, 0, 0, uint32(0))], code: errorCodes.protocolError },
+    { name: 'a window update of an idle stream', frames: [frame(windowUpdate, 0, 1, uint32(1))], code: errorCodes.protocolError },
+    { name: 'a window update of 0', frames: [frame(windowUpdate, 0, 0, uint32(0))], code: errorCodes.protocolError },
     { name: 'a window update that is too short', frames: [frame(windowUpdate, 0, 0, none)], code: errorCodes.frameSizeError },
     { name: 'a window that is too large', frames: [frame(windowUpdate, 0, 0, uint32(2 ** 31 - 1))], code: errorCodes.flowControlError },
-    { name: 'settings of a request', frames: [frame(settingsType, 0, 1)], code: errorCodes.protocolError },
-    { name: 'settings that are cut off', frames: [frame(settingsType, 0, 0, uint32(1))], code: errorCodes.frameSizeError },
-    { name: 'an acknowledgement of something', frames: [frame(settingsType, flags.ack, 0, uint32(1))], code: errorCodes.frameSizeError },
-    { name: 'a hundred settings and one', frames: [frame(settingsType, 0, 0, Buffer.alloc(6 * 101))], code: errorCodes.protocolError },
-    { name: 'half a push', frames: [frame(settingsType, 0, 0, setting(settings.enablePush, 2))], code: errorCodes.protocolError },
+    { name: 'settings on a stream', frames: [frame(settingsType, 0, 1)], code: errorCodes.protocolError },
+    { name: 'truncated settings', frames: [frame(settingsType, 0, 0, uint32(1))], code: errorCodes.frameSizeError },
+    { name: 'an acknowledgement with payload', frames: [frame(settingsType, flags.ack, 0, uint32(1))], code: errorCodes.frameSizeError },
+    { name: '101 settings', frames: [frame(settingsType, 0, 0, Buffer.alloc(6 * 101))], code: errorCodes.protocolError },
     {
-      name: 'frames that are too small',
+      name: 'an invalid SETTINGS_ENABLE_PUSH',
+      frames: [frame(settingsType, 0, 0, setting(settings.enablePush, 2))],
+      code: errorCodes.protocolError,
+    },
+    {
+      name: 'a maximum frame size that is too small',
       frames: [frame(settingsType, 0, 0, setting(settings.maxFrameSize, 100))],
       code: errorCodes.protocolError,
     },
     {
-      name: 'first windows that are too large',
+      name: 'an initial window that is too large',
       frames: [frame(settingsType, 0, 0, setting(settings.initialWindowSize, 2 ** 31))],
       code: errorCodes.flowControlError,
     },
     { name: 'a ping that is too short', frames: [frame(ping, 0, 0, uint32(1))], code: errorCodes.frameSizeError },
-    { name: 'a ping of a request', frames: [frame(ping, 0, 1, uint32(1, 2))], code: errorCodes.protocolError },
-    { name: 'a priority of nothing', frames: [frame(priority, 0, 0, Buffer.alloc(5))], code: errorCodes.protocolError },
-    { name: 'a block that does not go on', frames: [frame(headers, endStream, 1, none), get(3)], code: errorCodes.protocolError },
-    { name: 'data within a block', frames: [frame(headers, 0, 1, none), frame(data, 0, 1)], code: errorCodes.protocolError },
+    { name: 'a ping on a stream', frames: [frame(ping, 0, 1, uint32(1, 2))], code: errorCodes.protocolError },
+    { name: 'a priority on stream 0', frames: [frame(priority, 0, 0, Buffer.alloc(5))], code: errorCodes.protocolError },
+    { name: 'a header block that is not continued', frames: [frame(headers, endStream, 1, none), get(3)], code: errorCodes.protocolError },
+    { name: 'data within a header block', frames: [frame(headers, 0, 1, none), frame(data, 0, 1)], code: errorCodes.protocolError },
     {
-      name: 'a block that goes on elsewhere',
+      name: 'a header block continued on another stream',
       frames: [frame(headers, 0, 1, none), frame(continuation, 0, 3)],
       code: errorCodes.protocolError,
     },
-    { name: 'the rest of no block', frames: [frame(continuation, endHeaders, 1, none)], code: errorCodes.protocolError },
+    { name: 'a continuation without a header block', frames: [frame(continuation, endHeaders, 1, none)], code: errorCodes.protocolError },
     {
-      name: 'a block that cannot be read',
+      name: 'a malformed header block',
       frames: [frame(headers, endHeaders, 1, Buffer.from([0x80]))],
       code: errorCodes.compressionError,
     },
-    { name: 'padding without end', frames: [frame(headers, endHeaders | padded, 1, Buffer.from([9, 0]))], code: errorCodes.protocolError },
+    {
+      name: 'padding that exceeds the frame',
+      frames: [frame(headers, endHeaders | padded, 1, Buffer.from([9, 0]))],
+      code: errorCodes.protocolError,
+    },
     { name: 'a frame that is too large', frames: [frame(headers, endHeaders, 1, Buffer.alloc(300_000))], code: errorCodes.frameSizeError },
     { name: 'a GOAWAY that is too short', frames: [frame(goAway, 0, 0, uint32(0))], code: errorCodes.frameSizeError },
     {
-      name: 'more settings than anybody needs (CVE-2019-9515)',
+      name: 'a flood of settings (CVE-2019-9515)',
       frames: Array.from({ length: 1_100 }, () => frame(settingsType, 0, 0)),
       code: errorCodes.enhanceYourCalm,
     },
     {
-      name: 'pings without end (CVE-2019-9512)',
+      name: 'a flood of pings (CVE-2019-9512)',
       frames: Array.from({ length: 1_100 }, () => frame(ping, 0, 0, uint32(1, 2))),
       code: errorCodes.enhanceYourCalm,
     },
     {
-      name: 'frames of nothing (CVE-2019-9518)',
+      name: 'a flood of empty frames (CVE-2019-9518)',
       frames: [opened, ...Array.from({ length: 1_100 }, () => frame(data, 0, 1))],
       code: errorCodes.enhanceYourCalm,
     },
     {
-      name: 'headers that never end (CVE-2023-45288)',
+      name: 'an endless header block (CVE-2023-45288)',
       frames: [frame(headers, 0, 1, none), ...Array.from({ length: 6 }, () => frame(continuation, 0, 1, Buffer.alloc(200_000)))],
       code: errorCodes.enhanceYourCalm,
     },
     {
-      name: 'headers in frames of one octet (CVE-2024-27316)',
+      name: 'header frames of one byte (CVE-2024-27316)',
       frames: [frame(headers, 0, 1, none), ...Array.from({ length: 128 }, () => frame(continuation, 0, 1, Buffer.from('a')))],
       code: errorCodes.enhanceYourCalm,
     },
     {
-      name: 'headers in empty frames',
+      name: 'empty header frames',
       frames: [frame(headers, 0, 1, none), ...Array.from({ length: 128 }, () => frame(continuation, 0, 1, none))],
       code: errorCodes.enhanceYourCalm,
     },
@@ -572,12 +580,12 @@ describe('a connection ends with', () => {
       code: errorCodes.enhanceYourCalm,
     },
     {
-      name: 'watches that are opened and reset at once',
+      name: 'watches that are opened and reset immediately',
       frames: Array.from({ length: 250 }, (_, i) => [get(i * 2 + 1, '/watch'), frame(resetStream, 0, i * 2 + 1, uint32(8))]).flat(),
       code: errorCodes.enhanceYourCalm,
     },
     {
-      name: 'requests that the server has to reset (CVE-2025-8671)',
+      name: 'requests that force the server to reset (CVE-2025-8671)',
       frames: Array.from({ length: 250 }, (_, i) => [get(i * 2 + 1, '/hang'), frame(windowUpdate, 0, i * 2 + 1, uint32(0))]).flat(),
       code: errorCodes.enhanceYourCalm,
     },
@@ -590,7 +598,7 @@ describe('a connection ends with', () => {
   });
 
   it.each([
-    { name: 'something else than HTTP/2', bytes: Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n') },
+    { name: 'another protocol than HTTP/2', bytes: Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n') },
     { name: 'a frame before the settings', bytes: Buffer.concat([Buffer.from(preface), frame(ping, 0, 0, Buffer.alloc(8))]) },
   ])('$name', async ({ bytes }) => {
     const client = new RawClient(await connectSocket());
@@ -600,12 +608,12 @@ describe('a connection ends with', () => {
   });
 });
 
-describe('a request is reset, and the connection goes on, for', () => {
+describe('resets the request and keeps the connection for', () => {
   const { protocolError, streamClosed, flowControlError } = errorCodes;
   const request = (...fields: (readonly [string, string])[]): Buffer => frame(headers, endHeaders | endStream, 1, block(fields));
   const [method, scheme, path] = pseudo('GET', '/hang');
   it.each([
-    { name: 'no method', frames: [request(scheme, path)], code: protocolError },
+    { name: 'a missing method', frames: [request(scheme, path)], code: protocolError },
     { name: 'no scheme', frames: [request(method, path)], code: protocolError },
     { name: 'no path', frames: [request(method, scheme)], code: protocolError },
     { name: 'an empty path', frames: [request(method, scheme, [':path', ''])], code: protocolError },
@@ -616,14 +624,14 @@ describe('a request is reset, and the connection goes on, for', () => {
     { name: 'a user in the authority', frames: [request(method, scheme, path, [':authority', 'u@h'])], code: protocolError },
     { name: 'a slash in the authority', frames: [request(method, scheme, path, [':authority', 'h/p'])], code: protocolError },
     { name: 'two hosts', frames: [get(1, '/hang', ['host', 'localhost'], ['host', 'localhost'])], code: protocolError },
-    { name: 'a host that is not the authority', frames: [get(1, '/hang', ['host', 'other'])], code: protocolError },
+    { name: 'a host that differs from the authority', frames: [get(1, '/hang', ['host', 'other'])], code: protocolError },
     ...[0, 1, 8, 10, 13, 31, 127].map((octet) => ({
-      name: `the octet ${octet} in a value`,
+      name: `the byte ${octet} in a value`,
       frames: [get(1, '/hang', ['x-a', `a${String.fromCharCode(octet)}b`])],
       code: protocolError,
     })),
     { name: 'a blank before a value', frames: [get(1, '/hang', ['x-a', ' b'])], code: protocolError },
-    { name: 'a blank behind a value', frames: [get(1, '/hang', ['x-a', 'b\t'])], code: protocolError },
+    { name: 'a blank after a value', frames: [get(1, '/hang', ['x-a', 'b\t'])], code: protocolError },
     {
       name: 'a control character in trailers',
       frames: [post(1, '/hang'), frame(headers, endHeaders | endStream, 1, block([['x-a', '\x01']]))],
@@ -631,32 +639,32 @@ describe('a request is reset, and the connection goes on, for', () => {
     },
     { name: 'a path with a space', frames: [request(method, scheme, [':path', '/a b'])], code: protocolError },
     { name: 'two paths', frames: [request(method, scheme, path, path)], code: protocolError },
-    { name: 'a field of answers', frames: [request(method, scheme, path, [':status', '200'])], code: protocolError },
-    { name: 'a path behind other fields', frames: [request(method, scheme, ['a', 'b'], path)], code: protocolError },
+    { name: 'a pseudo-header field of responses', frames: [request(method, scheme, path, [':status', '200'])], code: protocolError },
+    { name: 'a pseudo-header field after other fields', frames: [request(method, scheme, ['a', 'b'], path)], code: protocolError },
     { name: 'upper case', frames: [request(method, scheme, path, ['X-A', 'b'])], code: protocolError },
-    { name: 'a name of nothing', frames: [request(method, scheme, path, ['', 'b'])], code: protocolError },
-    { name: 'a line within a value', frames: [request(method, scheme, path, ['a', 'b\r\nc: d'])], code: protocolError },
-    { name: 'a field of HTTP/1.1', frames: [request(method, scheme, path, ['transfer-encoding', 'chunked'])], code: protocolError },
+    { name: 'an empty name', frames: [request(method, scheme, path, ['', 'b'])], code: protocolError },
+    { name: 'a line break in a value', frames: [request(method, scheme, path, ['a', 'b\r\nc: d'])], code: protocolError },
+    { name: 'a connection-specific field', frames: [request(method, scheme, path, ['transfer-encoding', 'chunked'])], code: protocolError },
     { name: 'te', frames: [request(method, scheme, path, ['te', 'gzip'])], code: protocolError },
     { name: 'CONNECT', frames: [request([':method', 'CONNECT'], [':authority', 'a:1'])], code: protocolError },
     {
-      name: 'more body than announced',
+      name: 'a body longer than content-length',
       frames: [post(1, '/hang', ['content-length', '1']), frame(data, 0, 1, Buffer.from('ab'))],
       code: protocolError,
     },
     {
-      name: 'less body than announced',
+      name: 'a body shorter than content-length',
       frames: [post(1, '/hang', ['content-length', '3']), frame(data, endStream, 1, Buffer.from('ab'))],
       code: protocolError,
     },
-    { name: 'no body where one is announced', frames: [get(1, '/hang', ['content-length', '700'])], code: protocolError },
+    { name: 'a content-length without a body', frames: [get(1, '/hang', ['content-length', '700'])], code: protocolError },
     ...['-5', '+132', '0x10', '132, 132', '1e2', '', '9007199254740993'].map((length) => ({
       name: `the length "${length}"`,
       frames: [post(1, '/hang', ['content-length', length])],
       code: protocolError,
     })),
     {
-      name: 'two lengths, also of one value',
+      name: 'two content-length fields, even with one value',
       frames: [post(1, '/hang', ['content-length', '1'], ['content-length', '1'])],
       code: protocolError,
     },
@@ -665,19 +673,19 @@ describe('a request is reset, and the connection goes on, for', () => {
       frames: [post(1, '/hang'), frame(headers, endHeaders | endStream, 1, block([[name, '1']]))],
       code: protocolError,
     })),
-    { name: 'a body behind its end', frames: [get(1, '/hang'), frame(data, 0, 1, Buffer.from('a'))], code: streamClosed },
-    { name: 'a second head behind its end', frames: [get(1, '/hang'), get(1, '/hang')], code: streamClosed },
+    { name: 'data after the end of the request', frames: [get(1, '/hang'), frame(data, 0, 1, Buffer.from('a'))], code: streamClosed },
+    { name: 'a second head after the end of the request', frames: [get(1, '/hang'), get(1, '/hang')], code: streamClosed },
     {
-      name: 'trailers without an end',
+      name: 'trailers that do not end the stream',
       frames: [post(1, '/hang'), frame(headers, endHeaders, 1, block([['a', 'b']]))],
       code: protocolError,
     },
     {
-      name: 'more than its window',
+      name: 'data beyond the window',
       frames: [post(1, '/hang'), ...Array.from({ length: 2 }, () => frame(data, 0, 1, Buffer.alloc(200_000)))],
       code: flowControlError,
     },
-    { name: 'a window update of nothing', frames: [get(1, '/hang'), frame(windowUpdate, 0, 1, uint32(0))], code: protocolError },
+    { name: 'a window update of 0', frames: [get(1, '/hang'), frame(windowUpdate, 0, 1, uint32(0))], code: protocolError },
     {
       name: 'a window that is too large',
       frames: [get(1, '/hang'), frame(windowUpdate, 0, 1, uint32(2 ** 31 - 1))],
@@ -693,7 +701,7 @@ describe('a request is reset, and the connection goes on, for', () => {
   });
 });
 
-it('a connection that brings many requests at once lets others have their turn', async () => {
+it('serves other connections while one sends many requests', async () => {
   const [greedy, quiet] = [await connect(), await connect()];
   const ids = Array.from({ length: 100 }, (_, i) => i * 2 + 1);
   served.length = 0;
@@ -707,7 +715,7 @@ it('a connection that brings many requests at once lets others have their turn',
   quiet.socket.destroy();
 });
 
-it('whatever frames come, the connection goes on or ends, and others are served', async () => {
+it('for any frames, the connection continues or closes, and others are served', async () => {
   const number = fc.constantFrom(0, 1, 1, 1, 3, 3, 5, 2, 2 ** 31 - 1);
   const heads = fc.constantFrom(
     block(pseudo('GET', '/echo')),

@@ -28,14 +28,14 @@ import { acquireBuffer, releaseBuffer } from './write-buffers.ts';
 
 export interface Http2ConnectionOptions {
   readonly maxConcurrentStreams: number;
-  /** What a client may send of one body before the server has taken it; a frame may have as much. */
+  /** Receive window of a stream in bytes; also the maximum frame size. */
   readonly streamWindow: number;
-  /** Of a request: the fields as they are counted by SETTINGS_MAX_HEADER_LIST_SIZE, and the block that they come in. */
+  /** Maximum size of a request's fields as defined by SETTINGS_MAX_HEADER_LIST_SIZE, and of their encoded block. */
   readonly maxHeaderBytes: number;
   readonly deadlines: Pick<ConnectionDeadlines, 'prefaceMs' | 'headerMs' | 'idleMs'>;
 }
 
-/** What happens on a connection. Must not throw. */
+/** Events of a connection. Listeners must not throw. */
 export interface Http2ConnectionEvents {
   onStream(stream: Http2Stream): void;
   onClose(): void;
@@ -45,46 +45,50 @@ interface HeaderBlock {
   readonly stream: number;
   readonly flag: number;
   readonly bytes: MergedBytes;
-  /** Frames that it came in. */
+  /** Number of frames of the block. */
   frames: number;
 }
 
 const limits = {
-  /** Requests that come to nothing by what the client does before they are answered: CVE-2023-44487 (rapid reset), CVE-2025-8671 (the server is made to reset). */
+  /**
+   * Requests that the client aborts before their response: CVE-2023-44487 (rapid reset), CVE-2025-8671 (the server is made to
+   * reset).
+   */
   brokenStreams: { burst: 200, perSecond: 33 },
-  /** Ranges of stream numbers that are remembered as skipped. */
+  /** Number of stored ranges of skipped stream numbers. */
   skippedRanges: 32,
-  /** Frames that ask for nothing: CVE-2019-9512, 9515, 9518. */
+  /** Frames without effect: CVE-2019-9512, 9515, 9518. */
   idleFrames: { burst: 1000, perSecond: 100 },
-  /** Frames of one header block: twice what the largest block needs in frames of 16 KiB, which every peer takes (RFC 9113, 4.2). */
+  /**
+   * Frames of one header block: twice the number that the largest block needs in frames of 16 KiB, which every peer accepts (RFC
+   * 9113, 4.2).
+   */
   framesOfBlock: 128,
-  /** Answers to frames that wait for a client that does not read. Upstream: golang.org/x/net/http2, maxQueuedControlFrames. */
+  /** Queued control frames for a client that does not read. Upstream: golang.org/x/net/http2, maxQueuedControlFrames. */
   queuedControlFrames: 10_000,
   /**
-   * Of one connection, until the event loop has turned: the others have theirs first. A client that comes back with a hundred watches on each of
-   * a hundred connections would hold everybody up for a second.
+   * Requests of one connection before it yields to the event loop. Without the limit, a client that restarts a hundred watches on
+   * each of a hundred connections would block others for a second.
    */
   requestsOfTurn: 10,
-  /** How long what was written last, as the reason for which a connection ends, may take to leave. */
+  /** Grace period for flushing the final GOAWAY before the socket is destroyed. */
   lingerMs: 1000,
 } as const;
 
-/** Of one frame; upstream's number as well. */
+/** Maximum number of parameters of a SETTINGS frame, as upstream. */
 const maxSettings = 100;
 const headerListTooLong = Buffer.from('<h1>HTTP Error 431</h1><p>Request Header Field(s) Too Large</p>');
 const prefaceBytes = Buffer.from(preface, 'latin1');
 
-/** What one event brings the streams of a connection leaves together, once the turn's code is through. */
+/** Sends the output of all streams together after the current synchronous work. */
 function flush(connection: Http2Connection): void {
   connection.flush();
 }
 
 /**
- * The server's side of a connection of HTTP/2: RFC 9113. It reads frames, hands out a stream for each request, and sends what the streams
- * have, each a frame in its turn.
- *
- * Of what is sent, there is one write under way at a time: while the client takes nothing more waits here than that and the heads of
- * answers, bodies wait in their streams.
+ * Server side of an HTTP/2 connection: RFC 9113. It parses frames, emits a stream for each request, and sends the streams' output,
+ * one frame of each stream in rotation. One write is pending at a time: while the client does not read, only that write and
+ * response heads are buffered here; bodies stay in their streams.
  */
 export class Http2Connection implements StreamConnection, FrameHandler {
   readonly socket: TLSSocket;
@@ -101,18 +105,18 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   readonly #arriving = new Persistence();
   readonly #idle = new Persistence();
   #prefaceLeft = prefaceBytes.length;
-  /** Settings were sent that are not acknowledged. */
+  /** True if sent settings are not acknowledged. */
   #awaitsSettings = false;
   #hasSettings = false;
-  /** The number of the last request that was taken. */
+  /** Number of the last accepted request. */
   #lastStream = 0;
-  /** Numbers that requests have left out, as ranges; as many as there is reason to keep. They can be used no more: RFC 9113, 5.1.1. */
+  /** Ranges of skipped stream numbers, up to a limit; these numbers are closed: RFC 9113, 5.1.1. */
   readonly #skipped: (readonly [from: number, to: number])[] = [];
-  /** Requests that it has taken since it waited for the others. */
+  /** Number of requests accepted since the last yield. */
   #taken = 0;
-  /** A header block that goes on in the next frame. */
+  /** Header block that continues in the next frame. */
   #block: HeaderBlock | undefined;
-  /** Where the body of the DATA frame that is being read goes; undefined where it is dropped. */
+  /** Stream of the current DATA frame; undefined if the frame is dropped. */
   #dataStream: Http2Stream | undefined;
   #dataEndsStream = false;
 
@@ -122,22 +126,22 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   #receiveWindow: number;
   #uncredited = 0;
 
-  /** Frames that no window holds back, in their order. */
+  /** Frames without flow control, in order. */
   #control: Buffer[] = [];
   #controlBytes = 0;
-  /** Streams that have something to send, in the order of their turns. */
+  /** Streams with pending output, in the order of the rotation. */
   #ready: Http2Stream[] = [];
-  /** Streams of which the last frame is among those that leave next. */
+  /** Streams whose last frame is part of the next write. */
   #ending: Http2Stream[] = [];
-  /** Writes so far, each with all frames that no window held back. */
+  /** Number of writes so far; each contains all frames without flow control. */
   #batches = 0;
   #isScheduled = false;
   #isWriting = false;
-  /** Whole slices that have left since others had their turn. */
+  /** Number of whole slices written since the last yield. */
   #slices = 0;
-  /** What is being written. */
+  /** Buffer of the pending write. */
   #out: Buffer | undefined;
-  /** No more requests are taken. */
+  /** True if new requests are ignored. */
   #isClosing = false;
   #isClosed = false;
 
@@ -154,8 +158,8 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   }
 
   /**
-   * Ends the connection if it has missed a deadline. To be called now and then, with the time of `performance.now`: deadlines are absolute, so that
-   * no control frame moves them, and requests need no timer.
+   * Closes the connection if it has missed a deadline. Called periodically with the time of `performance.now`. Deadlines are
+   * absolute: control frames do not extend them, and requests need no timer.
    */
   checkDeadlines(now: number): void {
     if (this.#isClosed) return;
@@ -165,15 +169,15 @@ export class Http2Connection implements StreamConnection, FrameHandler {
       return;
     }
     if (this.#arriving.age(this.#block ?? this.#reader.partialFrame, now) >= headerMs)
-      return this.#fail(errorCodes.enhanceYourCalm, 'a header block takes too long');
+      return this.#fail(errorCodes.enhanceYourCalm, 'timeout of a header block');
     const idle = this.#streams.size > 0 ? undefined : this.#lastStream;
     if (this.#idle.age(idle, now) < idleMs) return;
-    // A client that does not read would never see a GOAWAY.
+    // A client that does not read would not receive a GOAWAY.
     if (this.#isWriting || this.#isClosing) this.destroy();
     else this.close();
   }
 
-  /** GOAWAY: the requests under way are answered, then the connection ends. */
+  /** Sends GOAWAY, completes the pending requests and closes the connection. */
   close(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -181,16 +185,14 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#schedule();
   }
 
-  /** Breaks it off. What was written and can leave at once does: the ends of answers among it. */
+  /** Destroys the connection. Bytes that the socket accepts immediately are still sent, such as the ends of responses. */
   destroy(): void {
     this.flush();
     this.socket.destroy();
     this.#closed();
   }
 
-  // What streams ask for.
-
-  /** The head of an answer. Heads leave in the order of the calls, since each may change the table that the next one is read by. */
+  /** Sends the head of a response. Heads must be sent in the order of the calls, because each may change the header table. */
   sendHead(stream: Http2Stream, status: number, fields: readonly string[], endStream: boolean): void {
     stream.headBatch = this.#batches;
     const block = this.#encoder.encode(status, fields, httpDate());
@@ -206,7 +208,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#ending.push(stream);
   }
 
-  /** The stream has something to send. */
+  /** Reports that the stream has output. */
   ready(stream: Http2Stream): void {
     if (stream.isReady || stream.hasEnded) return;
     stream.isReady = true;
@@ -219,14 +221,12 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#forget(stream);
   }
 
-  /** The client may send so much more of a body. */
+  /** Extends the client's window for a body. */
   creditStream(stream: Http2Stream, bytes: number): void {
     this.#queueNumber(frameTypes.windowUpdate, stream.id, bytes);
   }
 
-  // What the client sends.
-
-  /** `chunk`: none where the connection goes on with what it has read. */
+  /** Parses `chunk`, or continues with buffered bytes if it is undefined. */
   #read(chunk?: Buffer): void {
     if (this.#isClosed) return;
     try {
@@ -244,7 +244,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     const length = Math.min(this.#prefaceLeft, chunk.length);
     const start = prefaceBytes.length - this.#prefaceLeft;
     if (prefaceBytes.compare(chunk, 0, length, start, start + length) !== 0)
-      throw new Http2Error(errorCodes.protocolError, 'this is no HTTP/2');
+      throw new Http2Error(errorCodes.protocolError, 'the connection preface is not HTTP/2');
     this.#prefaceLeft -= length;
     return chunk.subarray(length);
   }
@@ -271,28 +271,32 @@ export class Http2Connection implements StreamConnection, FrameHandler {
       case frameTypes.goAway:
         return this.#onGoAway(id, payload);
       case frameTypes.pushPromise:
-        throw new Http2Error(errorCodes.protocolError, 'a client pushes nothing');
+        throw new Http2Error(errorCodes.protocolError, 'clients must not send PUSH_PROMISE');
       case frameTypes.priority:
-        // RFC 9113, 5.3.2: priorities are no more.
-        if (id === 0) throw new Http2Error(errorCodes.protocolError, 'a priority is of a stream');
-        if (payload.length !== 5) throw new Http2Error(errorCodes.frameSizeError, 'a priority has five octets');
+        // RFC 9113, 5.3.2: priorities are deprecated.
+        if (id === 0) throw new Http2Error(errorCodes.protocolError, 'PRIORITY on stream 0');
+        if (payload.length !== 5) throw new Http2Error(errorCodes.frameSizeError, 'PRIORITY must have 5 bytes');
         return this.#countIdleFrame();
       default:
-        // RFC 9113, 5.5: what is not known is ignored.
+        // RFC 9113, 5.5: unknown frames are ignored.
         return this.#countIdleFrame();
     }
   }
 
-  /** The first frame is SETTINGS, and nothing comes between the frames of a header block: RFC 9113, 3.4 and 6.10. */
+  /**
+   * Checks the order of frames: SETTINGS is the first one, and a header block is not interleaved with others: RFC 9113, 3.4 and
+   * 6.10.
+   */
   #assertExpected(type: number, id: number): void {
-    if (!this.#hasSettings && type !== frameTypes.settings) throw new Http2Error(errorCodes.protocolError, 'settings come first');
+    if (!this.#hasSettings && type !== frameTypes.settings)
+      throw new Http2Error(errorCodes.protocolError, 'the first frame must be SETTINGS');
     const isContinued = type === frameTypes.continuation && this.#block?.stream === id;
     if (this.#block ? !isContinued : type === frameTypes.continuation)
-      throw new Http2Error(errorCodes.protocolError, 'a header block is not continued, or there is none');
+      throw new Http2Error(errorCodes.protocolError, 'a header block is interrupted, or CONTINUATION has no block');
   }
 
   #onHeaders(flag: number, id: number, payload: Buffer): void {
-    if (id % 2 === 0) throw new Http2Error(errorCodes.protocolError, 'a request has an odd number');
+    if (id % 2 === 0) throw new Http2Error(errorCodes.protocolError, 'requests must have odd stream numbers');
     const fragment = fragmentOf(flag, payload);
     if (flag & flags.endHeaders) return this.#onBlock(flag, id, fragment);
     const bytes = new MergedBytes();
@@ -311,7 +315,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#onBlock(block.flag, block.stream, block.bytes.take());
   }
 
-  /** CVE-2023-45288, CVE-2024-27316: a block that never ends, by octets or by frames. */
+  /** Limits a header block in bytes and frames: CVE-2023-45288, CVE-2024-27316. */
   #assertBlockSize({ bytes, frames }: HeaderBlock): void {
     if (bytes.length > this.#options.maxHeaderBytes || frames > limits.framesOfBlock)
       throw new Http2Error(errorCodes.enhanceYourCalm, 'a header block is too large');
@@ -325,7 +329,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#noteSkipped(id);
     this.#lastStream = id;
     this.#countRequest();
-    // What comes behind a GOAWAY, the client sends again on another connection: RFC 9113, 6.8.
+    // The client retries streams after a GOAWAY on another connection: RFC 9113, 6.8.
     if (this.#isClosing) return;
     head.end(endsStream);
     if (this.#streams.size >= this.#options.maxConcurrentStreams) return this.#refuse(id, errorCodes.refusedStream);
@@ -347,10 +351,10 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     head.endTrailers();
     const { malformed } = head;
     const stream = this.#streams.get(id);
-    // Of a request that ended here already, its rest may be under way.
+    // The rest of a request that ended here may still arrive.
     if (!stream) {
       if (this.#skipped.some(([from, to]) => id >= from && id <= to))
-        throw new Http2Error(errorCodes.protocolError, 'the number of a request is lower than one before');
+        throw new Http2Error(errorCodes.protocolError, 'stream numbers must increase');
       return this.#countIdleFrame();
     }
     if (stream.hasWholeBody) return this.#breakOff(stream, errorCodes.streamClosed);
@@ -363,8 +367,8 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#assertExpected(frameTypes.data, id);
     this.#assertNotIdle(id);
     this.#receiveWindow -= length;
-    if (this.#receiveWindow < 0) throw new Http2Error(errorCodes.flowControlError, 'more data than the window of the connection');
-    // Bodies that nobody takes are held back by the windows of their streams; that of the connection is as large as all of them.
+    if (this.#receiveWindow < 0) throw new Http2Error(errorCodes.flowControlError, 'DATA exceeds the window of the connection');
+    // The windows of streams hold back unread bodies; the connection's window is the sum of them.
     this.#credit(length);
     this.#dataEndsStream = (flag & flags.endStream) !== 0;
     if (bodyLength === 0 && !this.#dataEndsStream) this.#countIdleFrame();
@@ -394,7 +398,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   #onReset(id: number): void {
     this.#assertNotIdle(id);
     const stream = this.#streams.get(id);
-    // A watch that is cancelled was served; one whose answer had not left may have cost all of its work (CVE-2023-44487).
+    // A cancelled watch was served; a request whose response had not been sent may have cost all of its work (CVE-2023-44487).
     if (!stream) return this.#countIdleFrame();
     if (!stream.headersSent || stream.headBatch === this.#batches) this.#countBrokenStream();
     this.#forget(stream);
@@ -402,7 +406,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
 
   #onWindowUpdate(id: number, increment: number): void {
     if (id === 0) {
-      if (increment === 0) throw new Http2Error(errorCodes.protocolError, 'a window update of nothing');
+      if (increment === 0) throw new Http2Error(errorCodes.protocolError, 'WINDOW_UPDATE of 0');
       this.#sendWindow += increment;
       if (this.#sendWindow > maxWindow) throw new Http2Error(errorCodes.flowControlError, 'the window is too large');
       if (this.#ready.length > 0) this.#schedule();
@@ -418,15 +422,15 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   }
 
   #onSettings(flag: number, id: number, payload: Buffer): void {
-    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'settings are of the connection');
+    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'SETTINGS on a stream');
     if (flag & flags.ack) {
-      if (payload.length !== 0) throw new Http2Error(errorCodes.frameSizeError, 'an acknowledgement is empty');
-      if (!this.#awaitsSettings) throw new Http2Error(errorCodes.protocolError, 'there are no settings to acknowledge');
+      if (payload.length !== 0) throw new Http2Error(errorCodes.frameSizeError, 'a SETTINGS acknowledgement must be empty');
+      if (!this.#awaitsSettings) throw new Http2Error(errorCodes.protocolError, 'unexpected SETTINGS acknowledgement');
       this.#awaitsSettings = false;
       return;
     }
-    if (payload.length > maxSettings * 6) throw new Http2Error(errorCodes.protocolError, 'these are too many settings');
-    if (payload.length % 6 !== 0) throw new Http2Error(errorCodes.frameSizeError, 'a setting has six octets');
+    if (payload.length > maxSettings * 6) throw new Http2Error(errorCodes.protocolError, 'too many settings');
+    if (payload.length % 6 !== 0) throw new Http2Error(errorCodes.frameSizeError, 'a setting must have 6 bytes');
     if (this.#hasSettings) this.#countIdleFrame();
     this.#hasSettings = true;
     for (let at = 0; at < payload.length; at += 6) this.#onSetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
@@ -438,10 +442,11 @@ export class Http2Connection implements StreamConnection, FrameHandler {
       case settings.headerTableSize:
         return this.#encoder.resize(value);
       case settings.enablePush:
-        if (value > 1) throw new Http2Error(errorCodes.protocolError, 'push is on or off');
+        if (value > 1) throw new Http2Error(errorCodes.protocolError, 'SETTINGS_ENABLE_PUSH must be 0 or 1');
         return;
       case settings.maxFrameSize:
-        if (value < initial.frameBytes || value >= 1 << 24) throw new Http2Error(errorCodes.protocolError, 'no size of frames');
+        if (value < initial.frameBytes || value >= 1 << 24)
+          throw new Http2Error(errorCodes.protocolError, 'invalid SETTINGS_MAX_FRAME_SIZE');
         this.#clientFrameBytes = value;
         return;
       case settings.initialWindowSize:
@@ -450,7 +455,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     }
   }
 
-  /** RFC 9113, 6.9.2: the windows of open streams move by as much, and may become negative. */
+  /** Adjusts the windows of open streams, which may become negative: RFC 9113, 6.9.2. */
   #moveWindows(by: number): void {
     this.#clientWindow += by;
     for (const stream of this.#streams.values()) {
@@ -461,23 +466,26 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   }
 
   #onPing(flag: number, id: number, payload: Buffer): void {
-    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'a ping is of the connection');
-    if (payload.length !== 8) throw new Http2Error(errorCodes.frameSizeError, 'a ping has eight octets');
+    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'PING on a stream');
+    if (payload.length !== 8) throw new Http2Error(errorCodes.frameSizeError, 'PING must have 8 bytes');
     this.#countIdleFrame();
     if (!(flag & flags.ack)) this.#queue(frameTypes.ping, flags.ack, 0, Buffer.from(payload));
   }
 
   #onGoAway(id: number, payload: Buffer): void {
-    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'a GOAWAY is of the connection');
-    if (payload.length < 8) throw new Http2Error(errorCodes.frameSizeError, 'a GOAWAY has eight octets');
+    if (id !== 0) throw new Http2Error(errorCodes.protocolError, 'GOAWAY on a stream');
+    if (payload.length < 8) throw new Http2Error(errorCodes.frameSizeError, 'GOAWAY must have at least 8 bytes');
     this.close();
   }
 
   #assertNotIdle(id: number): void {
-    if (id === 0 || id % 2 === 0 || id > this.#lastStream) throw new Http2Error(errorCodes.protocolError, 'a frame of no request');
+    if (id === 0 || id % 2 === 0 || id > this.#lastStream) throw new Http2Error(errorCodes.protocolError, 'frame of an idle stream');
   }
 
-  /** Behind so many it waits, whenever they came: to tell for each request which turn it is costs a sixth of a GET. */
+  /**
+   * Pauses after a number of requests, independent of their times: comparing event loop iterations for each request costs a sixth
+   * of a GET.
+   */
   #countRequest(): void {
     this.#taken += 1;
     if (this.#taken < limits.requestsOfTurn) return;
@@ -485,7 +493,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     setImmediate(this.#goOn);
   }
 
-  /** The connection has its next turn. */
+  /** Continues after a yield. */
   readonly #goOn = (): void => {
     this.#taken = 0;
     if (this.#isClosed) return;
@@ -494,20 +502,20 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   };
 
   #countIdleFrame(): void {
-    if (!this.#idleFrames.use()) throw new Http2Error(errorCodes.enhanceYourCalm, 'too many frames that ask for nothing');
+    if (!this.#idleFrames.use()) throw new Http2Error(errorCodes.enhanceYourCalm, 'too many frames without effect');
   }
 
   #countBrokenStream(): void {
-    if (!this.#brokenStreams.use()) throw new Http2Error(errorCodes.enhanceYourCalm, 'too many requests that come to nothing');
+    if (!this.#brokenStreams.use()) throw new Http2Error(errorCodes.enhanceYourCalm, 'too many aborted requests');
   }
 
-  /** A request that is not taken. */
+  /** Rejects a request with RST_STREAM. */
   #refuse(id: number, code: ErrorCode): void {
     this.#countBrokenStream();
     this.#queueNumber(frameTypes.resetStream, id, code);
   }
 
-  /** The client did something wrong on a stream: RFC 9113, 5.4.2. */
+  /** Resets a stream for an error of the client: RFC 9113, 5.4.2. */
   #breakOff(stream: Http2Stream, code: ErrorCode): void {
     this.reset(stream, code);
     this.#countBrokenStream();
@@ -520,8 +528,6 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#queueNumber(frameTypes.windowUpdate, 0, this.#uncredited);
     this.#uncredited = 0;
   }
-
-  // What is sent.
 
   #sendSettings(): void {
     const { maxConcurrentStreams, streamWindow, maxHeaderBytes } = this.#options;
@@ -549,14 +555,14 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#queue(frameTypes.goAway, 0, 0, payload);
   }
 
-  /** A frame of which the payload is one number. */
+  /** Queues a frame whose payload is one number. */
   #queueNumber(type: number, stream: number, value: number): void {
     const payload = Buffer.allocUnsafe(4);
     payload.writeUInt32BE(value, 0);
     this.#queue(type, 0, stream, payload);
   }
 
-  /** The payload is copied. */
+  /** Queues a frame; the payload is copied. */
   #queue(type: number, flag: number, stream: number, payload?: Buffer): void {
     if (this.#isClosed) return;
     const length = payload?.length ?? 0;
@@ -576,8 +582,8 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   }
 
   /**
-   * Sends what there is, one slice of it, unless the one before is still leaving. Streams are walked by their index: in code that is not optimized
-   * yet an iterator makes an object for each, a tenth of what an event to a hundred watchers takes.
+   * Writes one slice of the pending output unless a write is pending. Streams are iterated by index: in unoptimized code an
+   * iterator allocates an object for each, which is a tenth of the cost of an event to a hundred watchers.
    */
   flush(): void {
     this.#isScheduled = false;
@@ -605,20 +611,20 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     for (const stream of ended) this.#ended(stream);
   }
 
-  /** What the next write may have at most. */
+  /** Returns an upper bound of the next write in bytes. */
   #mostBytes(): number {
     const streams = this.#ready;
     let waiting = 0;
     for (let i = 0; i < streams.length; i++) waiting += (streams[i] as Http2Stream).writableLength;
     const bodies = Math.min(waiting, sliceBytes);
-    // A frame is smaller than it may be only where it is the last of its stream.
+    // Only the last frame of a stream is smaller than the maximum.
     const frames = this.#ready.length + Math.floor(bodies / this.#clientFrameBytes);
     return this.#controlBytes + bodies + frames * frameHeadBytes;
   }
 
   readonly #onWritten = (error?: Error | null): void => {
     this.#isWriting = false;
-    // Of a write that failed it is not known whether the system has let go of the memory.
+    // After a failed write the system may still reference the memory.
     if (this.#out && !error) releaseBuffer(this.#out);
     this.#out = undefined;
     if (this.#controlBytes === 0 && this.#ready.length === 0 && !this.#isClosing) return;
@@ -628,7 +634,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     setImmediate(flush, this);
   };
 
-  /** Writes frames of bodies, each stream's in its turn, as far as the windows and a slice go. Answers where they end. */
+  /** Writes body frames of the streams in rotation, up to the windows and one slice. Returns the offset after them. */
   #writeBodies(out: Buffer, start: number): number {
     let at = start;
     let room = sliceBytes;
@@ -644,7 +650,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
         const ends = stream.writableEnded && stream.writableLength === length;
         if (length > 0 || ends) at = this.#writeBody(out, at, stream, length, ends);
         room -= length;
-        // A stream whose own window is closed comes back with its window update.
+        // A stream with an exhausted window is queued again by its window update.
         if (stream.writableLength === 0 || stream.sendWindow <= 0) continue;
         stream.isReady = true;
         this.#ready.push(stream);
@@ -665,10 +671,10 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     return at + length;
   }
 
-  /** The last of an answer is on its way. */
+  /** Completes a response whose last frame was written. */
   #ended(stream: Http2Stream): void {
     if (stream.closed) return;
-    // The rest of a request that was answered already is not wanted: RFC 9113, 8.1.
+    // The rest of an answered request is not read: RFC 9113, 8.1.
     if (!stream.hasWholeBody) this.#queueNumber(frameTypes.resetStream, stream.id, errorCodes.noError);
     this.#forget(stream);
   }
@@ -684,7 +690,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#finish();
   }
 
-  /** The client broke the protocol: it is told why, and the connection ends. */
+  /** Closes the connection for a protocol error, with the reason in the GOAWAY. */
   #fail(code: ErrorCode, reason: string): void {
     if (this.#isClosed) return;
     this.#goAway(code, reason);
@@ -692,7 +698,7 @@ export class Http2Connection implements StreamConnection, FrameHandler {
     this.#finish();
   }
 
-  /** Ends the connection once what was written has left, or could not. */
+  /** Closes the connection after flushing, or after the grace period. */
   #finish(): void {
     const { socket } = this;
     socket.destroySoon();
@@ -714,12 +720,12 @@ export class Http2Connection implements StreamConnection, FrameHandler {
   }
 }
 
-/** What of a HEADERS frame is the block: without padding and priority (RFC 9113, 6.2). */
+/** Returns the header block fragment of a HEADERS frame, without padding and priority: RFC 9113, 6.2. */
 function fragmentOf(flag: number, payload: Buffer): Buffer {
   const isPadded = (flag & flags.padded) !== 0;
   const start = (isPadded ? 1 : 0) + (flag & flags.priority ? 5 : 0);
   if (payload.length < start) throw new Http2Error(errorCodes.frameSizeError, 'a frame is too short');
   const end = payload.length - (isPadded ? (payload[0] as number) : 0);
-  if (end < start) throw new Http2Error(errorCodes.protocolError, 'a frame has more padding than it has room for');
+  if (end < start) throw new Http2Error(errorCodes.protocolError, 'padding exceeds the frame');
   return payload.subarray(start, end);
 }

@@ -4,14 +4,14 @@ import { MergedBytes } from '../merged-bytes.ts';
 import type { BodyReceiver, ServerStream, StreamEvent } from '../server-stream.ts';
 import { type ErrorCode, errorCodes, initial } from './protocol.ts';
 
-/** The connection of a stream, as far as the stream uses it. */
+/** The part of a connection that its streams use. */
 export interface StreamConnection {
   sendHead(stream: Http2Stream, status: number, fields: readonly string[], endStream: boolean): void;
-  /** The stream has something to send. */
+  /** Reports that the stream has output. */
   ready(stream: Http2Stream): void;
   /** Sends RST_STREAM. */
   reset(stream: Http2Stream, code: ErrorCode): void;
-  /** Returns octets of the receive window to the client. */
+  /** Returns bytes of the receive window to the client. */
   creditStream(stream: Http2Stream, bytes: number): void;
   /** Sends GOAWAY. */
   close(): void;
@@ -19,60 +19,63 @@ export interface StreamConnection {
 
 interface Waiting {
   readonly bytes: Buffer;
-  /** To be called when they leave. */
+  /** Called when the bytes are sent. */
   readonly taken: (() => void) | undefined;
   next: Waiting | undefined;
 }
 
-/** What may wait in a stream before `write` asks for a pause. */
+/** Number of buffered bytes above which `write` returns false. */
 const highWaterBytes = 64 * 1024;
 
 /**
- * One request and its answer on a connection of HTTP/2: RFC 9113, 5. Of what a Writable of Node has, it has what answers need, by the same
- * names. What is written waits here until the connection takes it, as far as the client's windows allow.
+ * One request and its response on an HTTP/2 connection: RFC 9113, 5. It has the members of Node's Writable that responses need,
+ * under the same names. Written bytes are buffered until the connection sends them, within the client's windows.
  */
 export class Http2Stream implements ServerStream {
   readonly id: number;
   readonly connection: StreamConnection;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
-  /** Octets of the request's body: 0 without one, undefined if only its end tells. The stream is reset where the body has more or fewer. */
+  /**
+   * Length of the request's body in bytes: 0 without one, undefined if the length is known only at its end. The stream is reset if
+   * the body has another length.
+   */
   readonly bodyLength: number | undefined;
 
   headersSent = false;
-  /** The connection's write that the head leaves with. */
+  /** Number of the connection's write that contains the head. */
   headBatch = -1;
-  /** `end` was called, or the answer has no body. */
+  /** True if `end` was called or the response has no body. */
   writableEnded = false;
-  /** Both sides have ended, or one of them broke it off: nothing comes or goes any more. */
+  /** True if both sides have ended, or one has reset the stream. */
   closed = false;
 
-  /** What the client still takes (RFC 9113, 5.2). */
+  /** The client's receive window: RFC 9113, 5.2. */
   sendWindow: number;
-  /** The connection knows of it as one that has something to send. */
+  /** True if the connection's rotation includes the stream. */
   isReady = false;
-  /** The last frame of the answer is on its way. */
+  /** True if the last frame of the response was written. */
   hasEnded = false;
 
-  /** What waits, the next to leave first. */
+  /** Buffered bytes, in order. */
   #first: Waiting | undefined;
   #last: Waiting | undefined;
-  /** Of the first, what has left. */
+  /** Number of sent bytes of the first buffer. */
   #offset = 0;
   #queuedBytes = 0;
   #needsDrain = false;
   #hasMoved = false;
-  /** To be told that what they wrote has left. */
+  /** Callbacks for sent buffers. */
   #leaving: (() => void)[] = [];
 
   #receiver: BodyReceiver | undefined;
   readonly #received = new MergedBytes();
   #hasWholeBody: boolean;
-  /** What Content-Length says is still to come; undefined without one. */
+  /** Outstanding bytes according to Content-Length; undefined without one. */
   #announced: number | undefined;
-  /** What the client may still send, */
+  /** Bytes that the client may still send. */
   #receiveWindow: number;
-  /** and what it was not told yet that it may send beside. */
+  /** Credited bytes that were not announced to the client yet. */
   #uncredited = 0;
 
   readonly #listeners: Record<StreamEvent, (() => void)[] | undefined> = { close: undefined, drain: undefined, sent: undefined };
@@ -101,12 +104,12 @@ export class Http2Stream implements ServerStream {
     return this.closed;
   }
 
-  /** The client has sent all of its request. */
+  /** True if the client has sent the whole request. */
   get hasWholeBody(): boolean {
     return this.#hasWholeBody;
   }
 
-  /** The head of the answer. `fields`: names and values in turn. `endStream`: there is no body. */
+  /** Sends the head of the response. `fields` alternates names and values. `endStream` is true if there is no body. */
   respond(status: number, fields: readonly string[], endStream = false): void {
     if (this.closed || this.headersSent) return;
     this.connection.sendHead(this, status, fields, endStream);
@@ -114,7 +117,7 @@ export class Http2Stream implements ServerStream {
     if (endStream) this.writableEnded = true;
   }
 
-  /** false when so much is waiting that the caller should wait for `drain`. `taken` is called when the bytes leave. They are not copied. */
+  /** Buffers bytes without a copy; `taken` is called when they are sent. Returns false if the caller should wait for `drain`. */
   write(bytes: Buffer, taken?: () => void): boolean {
     if (this.closed || this.writableEnded) return true;
     if (bytes.length > 0) {
@@ -137,7 +140,7 @@ export class Http2Stream implements ServerStream {
     this.connection.ready(this);
   }
 
-  /** Breaks it off, on both sides. */
+  /** Resets the stream. */
   close(code: ErrorCode = errorCodes.cancel): void {
     if (!this.closed) this.connection.reset(this, code);
   }
@@ -156,12 +159,12 @@ export class Http2Stream implements ServerStream {
     else this.#listeners[event] = [listener];
   }
 
-  /** What was written and has not left. */
+  /** Number of buffered bytes. */
   get writableLength(): number {
     return this.#queuedBytes;
   }
 
-  /** Writes the next `length` bytes of what waits to `out`. `left` is to be called once they have been sent. */
+  /** Copies the next `length` buffered bytes to `out`. `left` must be called once they are sent. */
   takeInto(out: Uint8Array, start: number, length: number): void {
     this.#queuedBytes -= length;
     this.sendWindow -= length;
@@ -182,7 +185,7 @@ export class Http2Stream implements ServerStream {
     }
   }
 
-  /** What was taken since the last call has left, if anything was. */
+  /** Reports that the bytes copied since the last call are sent. */
   left(): void {
     if (!this.#hasMoved) return;
     this.#hasMoved = false;
@@ -197,7 +200,7 @@ export class Http2Stream implements ServerStream {
     this.#emit('drain');
   }
 
-  /** The body goes to `receiver`, what has come of it at once. */
+  /** Passes the body to `receiver`, including the bytes that have arrived. */
   receive(receiver: BodyReceiver): void {
     this.#receiver = receiver;
     if (this.#received.length > 0) receiver.data(this.#received.take());
@@ -205,7 +208,7 @@ export class Http2Stream implements ServerStream {
     else if (this.closed) receiver.gone();
   }
 
-  /** The receiver has room for so much again. */
+  /** Reports that the receiver has room for so many bytes again. */
   credit(bytes: number): void {
     this.#uncredited += bytes;
     if (this.closed || this.#hasWholeBody || this.#uncredited < initial.window / 2) return;
@@ -214,7 +217,7 @@ export class Http2Stream implements ServerStream {
     this.#uncredited = 0;
   }
 
-  /** Counts a frame of the body, padding included. Answers what is wrong with it. */
+  /** Checks a frame of the body, including its padding. Returns the error code of an invalid one. */
   admit(frameBytes: number, bodyBytes: number): ErrorCode | undefined {
     this.#receiveWindow -= frameBytes;
     if (this.#receiveWindow < 0) return errorCodes.flowControlError;
@@ -226,13 +229,13 @@ export class Http2Stream implements ServerStream {
     return undefined;
   }
 
-  /** A part of the body that was admitted: a view. */
+  /** Passes on a chunk of the body, which is a view. */
   onData(chunk: Buffer): void {
     if (this.#receiver) this.#receiver.data(chunk);
     else this.#received.append(chunk);
   }
 
-  /** The client has ended its side. Answers what is wrong with that. */
+  /** Ends the request. Returns the error code of an incomplete body. */
   onEnd(): ErrorCode | undefined {
     if (this.#announced) return errorCodes.protocolError;
     this.#hasWholeBody = true;
@@ -240,7 +243,7 @@ export class Http2Stream implements ServerStream {
     return undefined;
   }
 
-  /** Called by the connection, once. */
+  /** Closes the stream; called once by the connection. */
   onClose(): void {
     this.closed = true;
     this.#first = undefined;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { codeLengths, codes, decodeHuffman } from './huffman.ts';
 
-/** As RFC 7541, 5.2 says: the codes one behind the other, filled with ones to whole octets. */
+/** Encodes as RFC 7541, 5.2: concatenated codes, padded with ones to whole bytes. */
 function encode(octets: Uint8Array): Buffer {
   const all = codes();
   let bits = '';
@@ -15,9 +15,9 @@ function encode(octets: Uint8Array): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2)));
 }
 
-it('the codes leave nothing out', () => {
+it('the codes form a complete prefix code', () => {
   expect(codeLengths.reduce((sum, length) => sum + 2 ** -length, 0)).toBe(1);
-  // The first and the last of appendix B, and the end of the string.
+  // The first and the last code of appendix B, and the end of the string.
   expect([48, 249, 256].map((symbol) => codes()[symbol])).toEqual([
     { code: 0x0, length: 5 },
     { code: 0xffffffe, length: 28 },
@@ -25,7 +25,7 @@ it('the codes leave nothing out', () => {
   ]);
 });
 
-it('reads what was written', () => {
+it('decodes encoded strings', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (octets) => {
       const encoded = encode(octets);

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 
 /**
- * The length in bits of the code of each octet, and of the end of the string: RFC 7541, appendix B. The codes themselves follow: they
- * are canonical, those of one length count up in the order of their octets, from where the next shorter length ended.
+ * Code length in bits of each byte and of the end of the string: RFC 7541, appendix B. The codes are canonical and follow from the
+ * lengths: codes of one length are consecutive in the order of their symbols, and continue from the next shorter length.
  */
-// biome-ignore format: sixteen to a line, as octets are looked up
+// biome-ignore format: sixteen per line, indexed by byte
 export const codeLengths: readonly number[] = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
   28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28,
@@ -28,14 +28,14 @@ export const codeLengths: readonly number[] = [
 const endOfString = 256;
 
 /*
- * The decoder takes four bits at a time. No code is shorter than five bits, so that a step ends at most one of them; and there are 256
- * inner nodes, one less than codes, so that a node fits in an octet. For each node and each four bits: the node after them, the octet
- * they ended (or -1), and per node, whether a string may end there.
+ * The decoder reads four bits at a time. The shortest code has five bits, so a step completes at most one code. There are 256 inner
+ * nodes, one fewer than codes, so that a node fits in a byte. Tables by node and four bits: the next node and the decoded byte (or
+ * -1); by node: true if a string may end there.
  */
 const { next, emitted, mayEnd } = tables();
 
 function tables(): { readonly next: Uint8Array; readonly emitted: Int16Array; readonly mayEnd: Uint8Array } {
-  // A tree: two children for each inner node, a leaf as the negative of its octet, less one.
+  // A tree with two children for each inner node; a leaf is stored as -(symbol + 1).
   const children: number[] = [0, 0];
   for (const [symbol, { code, length }] of codes().entries()) {
     let node = 0;
@@ -63,7 +63,7 @@ function tables(): { readonly next: Uint8Array; readonly emitted: Int16Array; re
       next[start * 16 + bits] = node;
     }
   }
-  // What is left of the last octet is filled with ones, the beginning of the end of the string, and less than an octet of them.
+  // A string is padded with fewer than eight ones, a prefix of the end-of-string code.
   const mayEnd = new Uint8Array(nodes);
   for (let node = 0, bits = 0; bits < 8; bits += 1) {
     mayEnd[node] = 1;
@@ -72,7 +72,7 @@ function tables(): { readonly next: Uint8Array; readonly emitted: Int16Array; re
   return { next, emitted, mayEnd };
 }
 
-/** The code of each octet, and of the end of the string. */
+/** Returns the code of each byte, and of the end of the string. */
 export function codes(): { readonly code: number; readonly length: number }[] {
   const order = codeLengths.map((length, symbol) => ({ length, symbol })).sort((a, b) => a.length - b.length || a.symbol - b.symbol);
   const all: { code: number; length: number }[] = [];
@@ -89,7 +89,7 @@ export function codes(): { readonly code: number; readonly length: number }[] {
 
 let scratch = Buffer.allocUnsafeSlow(4096);
 
-/** The text that `bytes` encode, one character for each octet; undefined where they encode none. */
+/** Decodes a string to one character for each byte; undefined if it is malformed. */
 export function decodeHuffman(bytes: Uint8Array, start: number, end: number): string | undefined {
   // The shortest codes have five bits.
   const most = Math.ceil(((end - start) * 8) / 5);

@@ -24,7 +24,7 @@ export const settings = {
   maxHeaderListSize: 6,
 } as const;
 
-/** RFC 9113, 7. */
+/** Error codes: RFC 9113, 7. */
 export const errorCodes = {
   noError: 0x0,
   protocolError: 0x1,
@@ -40,17 +40,17 @@ export const errorCodes = {
 
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes];
 
-/** What both sides begin with, until they say otherwise: RFC 9113, 6.5.2 and 6.9.2. */
+/** Initial values of both sides: RFC 9113, 6.5.2 and 6.9.2. */
 export const initial = { headerTableBytes: 4096, window: 65_535, frameBytes: 16_384 } as const;
 
-/** Fields that are about a connection, as only HTTP/1.1 has them: RFC 9113, 8.2.2. */
+/** Connection-specific fields, which only HTTP/1.1 has: RFC 9113, 8.2.2. */
 export const ofConnection: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 
 export const maxWindow = 2 ** 31 - 1;
 export const frameHeadBytes = 9;
 export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
-/** The connection is broken: it ends with a GOAWAY of this code (RFC 9113, 5.4.1). */
+/** A connection error, which closes the connection with a GOAWAY of this code: RFC 9113, 5.4.1. */
 export class Http2Error extends Error {
   readonly code: ErrorCode;
 
@@ -60,7 +60,7 @@ export class Http2Error extends Error {
   }
 }
 
-/** Writes the head of a frame (RFC 9113, 4.1) and answers where its payload begins. */
+/** Writes a frame header (RFC 9113, 4.1) and returns the offset of its payload. */
 export function writeFrameHead(out: Uint8Array, at: number, length: number, type: number, flag: number, stream: number): number {
   out[at] = length >>> 16;
   out[at + 1] = length >>> 8;

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueServingCertificate } from '#testing/serving-certificate';
 import { readShared } from './shared-read-buffer.ts';
 
-/** What the server has read of a connection. */
+/** Bytes that the server read of a connection. */
 interface Read {
   readonly socket: tls.TLSSocket;
   readonly chunks: Buffer[];
-  /** Where what was read was, before it was copied. */
+  /** Memory of the chunks before they were copied. */
   readonly places: Set<ArrayBufferLike>;
   readonly ended: Promise<unknown>;
 }
@@ -44,11 +44,11 @@ async function connect(): Promise<tls.TLSSocket> {
   return socket;
 }
 
-it('reads all connections into one buffer, in order and to their ends', async () => {
+it('reads all connections into one buffer, in order and to the end', async () => {
   reads.length = 0;
   const sent = ['a', 'b'].map((text) => Buffer.alloc(300_000, text));
   const clients = [await connect(), await connect()];
-  // The client is through with the handshake first.
+  // The client completes the handshake before the server.
   await expect.poll(() => reads.length).toBe(2);
   for (let at = 0; at < 300_000; at += 7_000) for (const [i, client] of clients.entries()) client.write(sent[i]!.subarray(at, at + 7_000));
   for (const client of clients) client.end();
@@ -57,7 +57,7 @@ it('reads all connections into one buffer, in order and to their ends', async ()
   expect(new Set(reads.flatMap(({ places }) => [...places])).size).toBe(1);
 });
 
-it('reads what came with the end of the handshake', async () => {
+it('reads bytes that arrived with the end of the handshake', async () => {
   reads.length = 0;
   const { port } = server.address() as AddressInfo;
   const socket = tls.connect({ host: '127.0.0.1', port, ca: certificateAuthority });
@@ -66,7 +66,7 @@ it('reads what came with the end of the handshake', async () => {
   socket.destroy();
 });
 
-it('reads a stream that is no socket', async () => {
+it('reads a stream other than a socket', async () => {
   const stream = new PassThrough();
   const chunks: Buffer[] = [];
   readShared(stream as never, (chunk) => chunks.push(chunk));

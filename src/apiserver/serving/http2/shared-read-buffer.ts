@@ -1,25 +1,26 @@
 import { Buffer } from 'node:buffer';
 import type { TLSSocket } from 'node:tls';
 
-/** No record of TLS has more. */
+/** Maximum size of a TLS record. */
 const recordBytes = 16 * 1024;
 
 /** False with `KUBENEST_ENGINE_TUNING=off`, which does without private parts of Node. */
 const usesInternals = process.env['KUBENEST_ENGINE_TUNING'] !== 'off';
 
-/** Where what comes in is put, of whatever connection: it is used before the next is read. */
+/** Read buffer shared by all connections; its content is processed before the next read. */
 const shared = Buffer.allocUnsafeSlow(recordBytes);
 
-/** What net.Socket has for its option `onread`, which it takes of clients alone. */
+/** Members behind the `onread` option of net.Socket, which Node supports for clients only. */
 interface ReadingSocket {
   readonly _handle?: { useUserBuffer?(buffer: Buffer): void } | null;
   [key: symbol]: unknown;
 }
 
 /**
- * Hands what the socket reads to `take`, which must copy what it keeps: the memory is used again. Nothing more is read once it returns false. Else each record has memory of its own, of
- * malloc and of V8, and goes through the queue of a stream, which is most of the work that is done for a small frame: a client that reads a list
- * or a thousand watches sends one for each four kilobytes. What is no socket of Node's, or has something in its queue, is read as any stream.
+ * Passes the bytes that a socket reads to `take`, which must copy bytes that it keeps, because the buffer is reused; reading pauses
+ * if it returns false. Otherwise each record is allocated by malloc and V8 and passes a stream's queue, which is most of the cost
+ * of a small frame; a client that reads a list or a thousand watches sends one for every four kilobytes. Streams other than Node's
+ * sockets, and sockets with queued bytes, are read by `data` events.
  */
 export function readShared(socket: TLSSocket, take: (chunk: Buffer) => unknown): void {
   const { kBuffer, kBufferCb } = readingSymbols(socket);
@@ -33,11 +34,11 @@ export function readShared(socket: TLSSocket, take: (chunk: Buffer) => unknown):
     return take(shared.subarray(0, length)) !== false;
   };
   reading._handle.useUserBuffer(shared);
-  // For its end.
+  // Required for the `end` event.
   socket.resume();
 }
 
-/** They are set, to null, in each socket; undefined in a version of Node that has them no more. */
+/** Returns the symbols, which each socket has with the value null; undefined in a Node version without them. */
 function readingSymbols(socket: TLSSocket): { readonly kBuffer?: symbol; readonly kBufferCb?: symbol } {
   return Object.fromEntries(Object.getOwnPropertySymbols(socket).map((symbol) => [symbol.description, symbol]));
 }

@@ -1,4 +1,4 @@
-/** The header fields that both sides know from the beginning, number 1 first: RFC 7541, appendix A. */
+/** Static table of header fields, starting at index 1: RFC 7541, appendix A. */
 export const staticTable: readonly (readonly [name: string, value: string])[] = [
   [':authority', ''],
   [':method', 'GET'],

@@ -1,21 +1,24 @@
 import { Buffer } from 'node:buffer';
 import { sliceBytes } from '../write-slices.ts';
 
-/** Buffers of one size that nobody uses. */
+/** Free buffers of one size. */
 interface Shelf {
   readonly bytes: number;
   readonly free: Buffer[];
 }
 
-/** The largest: a slice, and the heads of its frames and answers. Each is kept up to so many bytes in all. */
+/**
+ * Buffers by size, the largest for a slice with its frame headers and response heads. The total size of each list of free buffers
+ * is limited.
+ */
 const shelves: readonly Shelf[] = [4 * 1024, 16 * 1024, 48 * 1024, sliceBytes + 4 * 1024].map((bytes) => ({ bytes, free: [] }));
 const maxFreeBytes = 4 * 1024 * 1024;
-/** Smaller ones come from memory that node has at hand. */
+/** Smaller buffers come from Node's pool. */
 const smallBytes = 1024;
 
 /**
- * Memory for at least `bytes` that are written next, to be used again: what a collection has to free first would be other memory each
- * time, which is in no cache of the processor, and V8, which counts it, would collect all of its heap for a hundred events to a thousand watchers.
+ * Returns a reused buffer of at least `bytes` for a write. New memory for each write would not be in the processor's cache, and V8,
+ * which counts it, would collect the whole heap for a hundred events to a thousand watchers.
  */
 export function acquireBuffer(bytes: number): Buffer {
   if (bytes <= smallBytes) return Buffer.allocUnsafe(bytes);
@@ -24,7 +27,7 @@ export function acquireBuffer(bytes: number): Buffer {
   return shelf.free.pop() ?? Buffer.allocUnsafeSlow(shelf.bytes);
 }
 
-/** To be called once nobody reads `buffer` any more. */
+/** Returns a buffer for reuse. Call it once nothing reads the buffer. */
 export function releaseBuffer(buffer: Buffer): void {
   const shelf = shelves.find((each) => buffer.length === each.bytes);
   if (shelf && (shelf.free.length + 1) * shelf.bytes <= maxFreeBytes) shelf.free.push(buffer);

@@ -2,15 +2,15 @@ import type { ServerHttp2Session } from 'node:http2';
 import { type ConnectionDeadlines, Persistence } from '../deadlines.ts';
 import { NodeHttp2Stream } from './node-http2-stream.ts';
 
-/** Requests of one connection, until the event loop has turned: the others have theirs first. */
+/** Number of requests of one connection before it yields to the event loop. */
 const requestsOfTurn = 10;
 
-/** A connection of node:http2: it hands requests out a few at a time, and keeps the deadlines. */
+/** A connection of node:http2. It emits a limited number of requests at a time and enforces the deadlines. */
 export class NodeHttp2Connection {
   readonly #session: ServerHttp2Session;
   readonly #deadlines: ConnectionDeadlines;
   readonly #onStream: (stream: NodeHttp2Stream) => void;
-  /** Requests that wait for the next turn of the event loop. */
+  /** Requests that wait for the next event loop iteration. */
   #waiting: NodeHttp2Stream[] = [];
   #taken = 0;
   #isScheduled = false;
@@ -41,7 +41,7 @@ export class NodeHttp2Connection {
     });
   }
 
-  /** See `Http2Connection.checkDeadlines`. Within a header block a connection is idle, unless it has other requests. */
+  /** Implements `Http2Connection.checkDeadlines`. A connection within a header block counts as idle unless it has other requests. */
   checkDeadlines(now: number): void {
     const { prefaceMs, idleMs } = this.#deadlines;
     const session = this.#session;
@@ -50,12 +50,15 @@ export class NodeHttp2Connection {
       return;
     }
     if (this.#idle.age(this.#streams > 0 ? undefined : this.#lastStream, now) < idleMs) return;
-    // A client that does not read would never see a GOAWAY.
+    // A client that does not read would not receive a GOAWAY.
     if (session.closed) session.destroy();
     else session.close();
   }
 
-  /** A request that was reset while it waited is not served: a rapid reset costs what node:http2 makes of it, and no more. */
+  /**
+   * Serves the waiting requests. A request that was reset meanwhile is skipped, so that a rapid reset costs only the work of
+   * node:http2.
+   */
   #serve(): void {
     const requests = this.#waiting;
     let at = 0;

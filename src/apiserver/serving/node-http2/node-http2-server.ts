@@ -4,22 +4,22 @@ import type { Http2Server, Http2ServerOptions, OnStream } from '../http2-server.
 import { NodeHttp2Connection } from './node-http2-connection.ts';
 
 const limits = {
-  /** Resets by the client: so many at once, then so many a second (CVE-2023-44487). A client may cancel some hundred watches at once. */
+  /** Burst and rate of resets by the client (CVE-2023-44487). A client may cancel some hundred watches at once. */
   streamResetBurst: 500,
   streamResetRate: 33,
-  /** Megabytes of header tables, header lists and queued frames: beyond, new streams are refused. */
+  /** Megabytes of header tables, header lists and queued frames; above, new streams are refused. */
   maxSessionMemory: 32,
-  /** Fields of a request; their octets are limited by SETTINGS_MAX_HEADER_LIST_SIZE. */
+  /** Maximum number of fields of a request; their size is limited by SETTINGS_MAX_HEADER_LIST_SIZE. */
   maxHeaderListPairs: 10_000,
-  /** Entries of one SETTINGS frame. Upstream: golang.org/x/net/http2 has the same number. */
+  /** Maximum number of parameters of one SETTINGS frame, as in golang.org/x/net/http2. */
   maxSettings: 100,
   maxSessionInvalidFrames: 100,
   maxSessionRejectedStreams: 100,
 } as const;
 
-/** HTTP/2 by node:http2, which is nghttp2: `--http2-server=node`. */
+/** HTTP/2 by node:http2, which uses nghttp2: `--http2-server=node`. */
 export class NodeHttp2Server implements Http2Server {
-  /** Loaded by the first server that needs it: it takes 10 ms and 5 MB. */
+  /** Loaded on first use, because it takes 10 ms and 5 MB. */
   readonly #performHandshake = process.getBuiltinModule('node:http2').performServerHandshake;
   readonly #options: Http2ServerOptions;
   readonly #sessionOptions: ServerOptions;
@@ -40,7 +40,7 @@ export class NodeHttp2Server implements Http2Server {
         maxHeaderListSize: maxHeaderBytes,
         enableConnectProtocol: false,
       },
-      // An answer may have a field twice, as with HTTP/1.1.
+      // As in HTTP/1.1, a response may repeat a field.
       strictSingleValueFields: false,
     };
   }

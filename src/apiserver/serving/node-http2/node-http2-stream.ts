@@ -8,7 +8,10 @@ import { MergedBytes } from '../merged-bytes.ts';
 import type { ServerStream } from '../server-stream.ts';
 import { sliceBytes, slicesOfTurn } from '../write-slices.ts';
 
-/** What may wait in a stream before `write` asks for a pause, and of a body before the client's window stays as it is. */
+/**
+ * Number of buffered bytes above which `write` returns false, and of unread body bytes above which the client's window is not
+ * extended.
+ */
 const highWaterBytes = 64 * 1024;
 
 interface Waiting {
@@ -18,8 +21,8 @@ interface Waiting {
 }
 
 /**
- * A stream of node:http2 with the members of the own `Http2Stream`. Answers wait here and go to node:http2 a slice at a time, so that
- * their length is known at any moment, and a stream that is reset holds nothing.
+ * A stream of node:http2 with the members of the own `Http2Stream`. Responses are buffered here and passed to node:http2 one slice
+ * at a time, so that their length is always known and a reset stream holds nothing.
  */
 export class NodeHttp2Stream implements ServerStream {
   readonly headers: IncomingHttpHeaders;
@@ -32,19 +35,19 @@ export class NodeHttp2Stream implements ServerStream {
   readonly #stream: ServerHttp2Stream;
   #first: Waiting | undefined;
   #last: Waiting | undefined;
-  /** Octets of the first that were written. */
+  /** Number of written bytes of the first buffer. */
   #offset = 0;
   #queuedBytes = 0;
-  /** A write is scheduled or under way. */
+  /** True if a write is scheduled or pending. */
   #isWriting = false;
   #needsDrain = false;
-  /** Slices that left since other connections had their turn. */
+  /** Number of slices written since the last yield. */
   #slices = 0;
 
   readonly #received = new MergedBytes();
   #receiver: BodyReceiver | undefined;
   #hasWholeBody: boolean;
-  /** Octets that the receiver has not credited. */
+  /** Bytes that the receiver has not credited. */
   #uncredited = 0;
 
   readonly #listeners: Record<StreamEvent, (() => void)[]> = { close: [], drain: [], sent: [] };
@@ -53,7 +56,7 @@ export class NodeHttp2Stream implements ServerStream {
     this.#stream = stream;
     this.headers = headers;
     this.rawHeaders = rawHeaders;
-    // nghttp2 resets a stream whose body has another length than its head says, and refuses what is no length.
+    // nghttp2 resets a stream whose body has another length than its head states, and rejects malformed lengths.
     const length = headers['content-length'];
     this.bodyLength = stream.endAfterHeaders ? 0 : length === undefined ? undefined : parseContentLength(length);
     this.#hasWholeBody = stream.endAfterHeaders;
@@ -61,7 +64,7 @@ export class NodeHttp2Stream implements ServerStream {
     stream.on('close', () => this.#onClose());
     stream.on('finish', () => this.#onFinish());
     if (!stream.endAfterHeaders) this.#readBody();
-    // Without a reader the stream would not end.
+    // An unread stream would not end.
     stream.resume();
   }
 
@@ -104,7 +107,8 @@ export class NodeHttp2Stream implements ServerStream {
   close(code: ErrorCode = errorCodes.cancel): void {
     if (this.closed) return;
     const stream = this.#stream;
-    // node:http2 ends the answer before it resets the stream: END_STREAM would leave first, and the client would take the answer for whole.
+    // node:http2 ends the response before it resets the stream; the client would receive END_STREAM and take the response for
+    // complete.
     stream._final = (done) => done();
     stream.close(code);
     this.#onClose();
@@ -114,7 +118,7 @@ export class NodeHttp2Stream implements ServerStream {
     this.close(errorCodes.internalError);
   }
 
-  /** Refuses a request that is malformed: RFC 9113, 8.1.1. */
+  /** Rejects a malformed request: RFC 9113, 8.1.1. */
   refuse(): void {
     this.close(errorCodes.protocolError);
   }
@@ -135,7 +139,7 @@ export class NodeHttp2Stream implements ServerStream {
 
   credit(bytes: number): void {
     this.#uncredited -= bytes;
-    // Starts reading again where `push` has said that it is enough.
+    // Resumes reading after `push` has returned false.
     if (!this.#isFull && !this.#hasWholeBody && !this.#isGone) this.#stream._read(0);
   }
 
@@ -152,21 +156,21 @@ export class NodeHttp2Stream implements ServerStream {
   }
 
   /**
-   * Takes the body before the queue of Readable does, which would hold a Buffer for each DATA frame, each a view that keeps the whole
-   * of what was read from the socket. The client's window grows only as `push` returns true.
+   * Intercepts the body before the queue of Readable, which would hold a Buffer for each DATA frame, each a view of the whole
+   * socket read. The client's window grows only while `push` returns true.
    */
   #readBody(): void {
     const stream = this.#stream;
     const push = stream.push.bind(stream);
     stream.push = (chunk: Buffer | null) => {
       if (chunk !== null) return this.#onData(chunk);
-      // A stream that was reset, or whose connection is gone, ends its readable side as well.
+      // The readable side also ends if the stream was reset or its connection closed.
       if (!stream.closed && !stream.destroyed) this.#onEnd();
       return push(null);
     };
   }
 
-  /** Returns false if the client is to wait. */
+  /** Passes a chunk on. Returns false if the client must wait. */
   #onData(chunk: Buffer): boolean {
     if (this.#receiver) {
       this.#uncredited += chunk.length;
@@ -180,7 +184,7 @@ export class NodeHttp2Stream implements ServerStream {
     this.#receiver?.end();
   }
 
-  /** Writes what one turn's code has written together, one slice at a time. */
+  /** Schedules a write of the bytes that the current synchronous code has buffered, one slice at a time. */
   #scheduleWrite(): void {
     if (this.#isWriting) return;
     this.#isWriting = true;
@@ -197,7 +201,7 @@ export class NodeHttp2Stream implements ServerStream {
     if (bytes === 0) this.#isWriting = false;
   }
 
-  /** Gives a slice of what waits to the stream. `left` is called when its last octet has left. */
+  /** Writes a slice of the buffered bytes to the stream. `left` is called when its last byte is sent. */
   #writeSlice(left: () => void): { readonly bytes: number; readonly taken: readonly (() => void)[] } {
     const taken: (() => void)[] = [];
     let room = sliceBytes;
@@ -239,7 +243,7 @@ export class NodeHttp2Stream implements ServerStream {
     setImmediate(() => this.#writeNext());
   }
 
-  /** The rest of a request that is answered already is not wanted: RFC 9113, 8.1. */
+  /** Completes a response. The rest of an answered request is not read: RFC 9113, 8.1. */
   #onFinish(): void {
     if (!this.#hasWholeBody) this.#stream.close(errorCodes.noError);
   }
@@ -273,7 +277,7 @@ function lower(name: string): string {
   return made;
 }
 
-/** The fields of an answer as node:http2 sends them: names in lower case, those of a connection left out. */
+/** Converts the fields of a response for node:http2: names in lower case, without connection-specific fields. */
 function headOf(status: number, fields: readonly string[]): string[] {
   const head = [':status', String(status)];
   for (let at = 0; at < fields.length; at += 2) {

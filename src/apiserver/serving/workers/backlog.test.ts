@@ -5,7 +5,7 @@ import { Backlog, weightOf } from './backlog.ts';
 
 const mebibytes = 1 << 20;
 
-it('who tells more than the other has done with waits, and goes on when it has', async () => {
+it('blocks a sender whose receiver is behind, and resumes it later', async () => {
   const shared = new SharedArrayBuffer(4);
   const other = new Backlog(shared);
   const code = `
@@ -33,7 +33,7 @@ it('who tells more than the other has done with waits, and goes on when it has',
   expect(told).toBe(5);
 });
 
-it('the count goes round without a stop', () => {
+it('the counter wraps around without blocking', () => {
   const backlog = new Backlog(new SharedArrayBuffer(4));
   for (let i = 0; i < 1_000; i++) {
     backlog.tell(weightOf(1, 15 * mebibytes));

@@ -1,27 +1,27 @@
-/** So many bytes (each entry counts for some, too) may wait for the other thread. */
+/** Maximum weight of unprocessed entries in bytes. */
 const maxBytes = 16 << 20;
 const entryBytes = 1_024;
 
-/** What an entry and its byte strings count for. */
+/** Returns the weight of entries and their byte strings. */
 export function weightOf(entries: number, bytes: number): number {
   return entries * entryBytes + bytes;
 }
 
 /**
- * How far one thread is behind with what another tells it. The one that tells stands still while that is too much, as it
- * would if it did the work itself: then it reads nothing more, and its clients wait.
+ * Measures how far one thread is behind the messages of another. The sender blocks while the backlog is too large, as if it did the
+ * work itself: it stops reading, so its clients wait.
  */
 export class Backlog {
-  /** What the other thread has done with, in all; like `#told` it goes round. */
+  /** Total processed weight; like `#told`, it wraps around. */
   readonly #done: Int32Array<SharedArrayBuffer>;
   #told = 0;
 
-  /** `shared`: of both threads, 4 bytes. */
+  /** `shared` has 4 bytes and belongs to both threads. */
   constructor(shared: SharedArrayBuffer) {
     this.#done = new Int32Array(shared);
   }
 
-  /** To be called before so much is told; returns once the other thread has caught up. */
+  /** Adds to the backlog before sending. Blocks until the receiver has caught up. */
   tell(weight: number): void {
     for (;;) {
       const done = Atomics.load(this.#done, 0);
@@ -31,7 +31,7 @@ export class Backlog {
     this.#told = (this.#told + weight) | 0;
   }
 
-  /** To be called by the other thread. */
+  /** Subtracts from the backlog; called by the receiver. */
   done(weight: number): void {
     Atomics.add(this.#done, 0, weight);
     Atomics.notify(this.#done, 0);

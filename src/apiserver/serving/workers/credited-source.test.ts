@@ -21,7 +21,7 @@ function credited(): { source: PassThrough; credit: CreditedSource; seen: { byte
 
 const quarter = Buffer.alloc(windowBytes / 4);
 
-it('hands on a window, and then what is granted', async () => {
+it('forwards a window and then the granted bytes', async () => {
   const { source, credit, seen } = credited();
   for (let i = 0; i < 8; i++) source.write(quarter);
   source.end();
@@ -35,7 +35,7 @@ it('hands on a window, and then what is granted', async () => {
   expect(seen).toEqual({ bytes: 2 * windowBytes, ended: true });
 });
 
-it('reads what nobody wants, and tells nothing of it', async () => {
+it('reads discarded bytes without forwarding them', async () => {
   const { source, credit, seen } = credited();
   for (let i = 0; i < 8; i++) source.write(quarter);
   source.end();

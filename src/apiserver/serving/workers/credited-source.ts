@@ -7,7 +7,7 @@ interface Sink {
   end(): void;
 }
 
-/** Hands on what comes out of a stream, up to a window, and beyond it what is granted (and the rest of the chunk that reaches it). */
+/** Forwards a stream up to a window and the granted bytes (rounded up to a whole chunk). */
 export class CreditedSource {
   readonly #source: Readable;
   #credit = windowBytes;
@@ -31,7 +31,7 @@ export class CreditedSource {
     if (this.#credit > 0) this.#source.resume();
   }
 
-  /** Nobody wants the rest, which must be read all the same for what follows on the connection. */
+  /** Drops the rest, which must still be read to reach the next request of the connection. */
   discard(): void {
     this.#isDiscarding = true;
     this.#source.resume();

@@ -4,35 +4,35 @@ import type { FlatHeaders } from '#apiserver/request/exchange';
 import type { SecureServerOptions, TlsOptions } from '../secure-server.ts';
 
 /*
- * What the main thread and a thread that terminates connections say to each other. Requests have numbers, which the worker
- * gives and never gives twice; both sides forget one once it is answered or its client is gone, and take no notice of what
- * still comes under its number. Kinds are numbers and most entries tuples: there are some for each request.
+ * Messages between the main thread and a thread that terminates connections. Workers assign unique numbers to requests; both sides
+ * forget a request once it is answered or its client is gone, and ignore later messages with its number. Kinds are numbers and most
+ * entries tuples, because there are several for each request.
  */
 
-/** A byte string, by its place among those of its batch. */
+/** Index of a byte string in its batch. */
 export type Part = number;
 
-/** Octets of a request's body, or of a connection that was taken over, that a worker sends without being asked for them. */
+/** Number of bytes of a request's body, or of a taken-over connection, that a worker forwards without a grant. */
 export const windowBytes = 65_536;
 /**
- * Of an answer that is streamed, more than so much is kept back until the client takes it, and what it has taken is told whenever
- * it has become so much: of what watches and proxies send, and of lists, which are there already.
+ * Flow control of streamed responses: high-water mark of unread bytes, and number of read bytes after which the worker reports
+ * them, for watches and proxies, and for lists.
  */
 export const streams = {
   open: { highWaterBytes: 65_536, takenBytes: 16_384 },
   list: { highWaterBytes: 524_288, takenBytes: 131_072 },
 } as const;
 
-/** Kinds of what a worker tells. */
+/** Kinds of worker messages. */
 export const told = { peer: 0, peerGone: 1, request: 2, data: 3, end: 4, taken: 5, closed: 6, handshakeError: 7 } as const;
-/** Kinds of what it is asked to do. */
+/** Kinds of commands to a worker. */
 export const asked = { send: 0, open: 1, write: 2, end: 3, abort: 4, grant: 5, takeOver: 6 } as const;
 
 export interface RequestHead {
-  /** The connection's number. */
+  /** Number of the connection. */
   readonly peer: number;
   readonly protocol: 'HTTP/1.1' | 'HTTP/2.0';
-  /** Whether its connection can be taken over. */
+  /** True if the connection can be taken over. */
   readonly isUpgrade: boolean;
   readonly method: string;
   readonly url: string;
@@ -40,32 +40,32 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[];
   /** See `Exchange.bodyLength`. */
   readonly bodyLength: number | undefined;
-  /** What of the body came with it; */
+  /** Body bytes that arrived with the head. */
   readonly body: Part[];
-  /** whether that is all of it. */
+  /** True if `body` is complete. */
   isWhole: boolean;
 }
 
-/** Entries of a worker, by what they tell. */
+/** Messages of a worker by kind. */
 export type Told =
-  /** A new connection, with the certificates that its client showed (DER, its own first). */
+  /** A new connection with the certificates of its client (DER, its own first). */
   | readonly [kind: typeof told.peer, peer: number, remoteAddress: string, chain: readonly Uint8Array[]]
   | readonly [kind: typeof told.peerGone, peer: number]
   | readonly [kind: typeof told.request, request: number, head: RequestHead]
-  /** More of the body, or of what the client sends on a connection that was taken over; */
+  /** More of the body, or of a taken-over connection. */
   | readonly [kind: typeof told.data, request: number, bytes: Part]
-  /** and its end. */
+  /** End of the body or connection. */
   | readonly [kind: typeof told.end, request: number]
-  /** The client has taken so many more bytes of the answer's stream. */
+  /** Number of further bytes of the response that the client has read. */
   | readonly [kind: typeof told.taken, request: number, bytes: number]
-  /** The client is gone, or the end of the stream has come to it. */
+  /** The client has disconnected or read the end of the response. */
   | readonly [kind: typeof told.closed, request: number]
-  /** A connection did not become one. */
+  /** A failed handshake. */
   | readonly [kind: typeof told.handshakeError];
 
-/** Entries of the main thread, by what is to be done. */
+/** Commands of the main thread by kind. */
 export type Asked =
-  /** A whole answer. */
+  /** A complete response. */
   | readonly [
       kind: typeof asked.send,
       request: number,
@@ -75,7 +75,7 @@ export type Asked =
       length: number,
       closesConnection: boolean,
     ]
-  /** The head of one that is streamed, */
+  /** Head of a streamed response. */
   | readonly [
       kind: typeof asked.open,
       request: number,
@@ -84,27 +84,27 @@ export type Asked =
       closesConnection: boolean,
       stream: keyof typeof streams,
     ]
-  /** its pieces, */
+  /** Chunk of a streamed response. */
   | readonly [kind: typeof asked.write, request: number, bytes: Part]
-  /** and its end, or that of what is sent on a connection that was taken over. */
+  /** End of a streamed response or of a taken-over connection. */
   | readonly [kind: typeof asked.end, request: number]
   | readonly [kind: typeof asked.abort, request: number]
-  /** So many more bytes of the body are wanted. */
+  /** Grant of further bytes of the body. */
   | readonly [kind: typeof asked.grant, request: number, bytes: number]
   | readonly [kind: typeof asked.takeOver, request: number];
 
-/** How a worker serves. */
+/** Options of a worker. */
 export interface WorkerOptions extends Omit<SecureServerOptions, 'sharesPort'> {
-  /** Of the `Backlog` of what the worker tells. */
+  /** Memory of the `Backlog` of the worker's messages. */
   readonly backlog: SharedArrayBuffer;
 }
 
-/** Besides batches, to a worker. */
+/** Control message to a worker. */
 export type Order =
   | { readonly order: 'listen'; readonly port: number; readonly host: string }
   | { readonly order: 'reload'; readonly tls: TlsOptions }
   | { readonly order: 'stopListening' | 'close' };
-/** Besides batches, from a worker: whether it listens. */
+/** Control message from a worker: the result of listening. */
 export type Report =
   | { readonly listening: AddressInfo }
   | { readonly failed: { readonly message: string; readonly code: string | undefined } };

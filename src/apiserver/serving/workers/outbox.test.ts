@@ -9,7 +9,7 @@ function sent(): { outbox: Outbox<string>; batches: Batch<string>[] } {
   return { outbox: new Outbox((batch, transfer) => batches.push(structuredClone(batch, { transfer: [...transfer] }))), batches };
 }
 
-it('sends what one turn brought as one batch', async () => {
+it('sends the entries of one event loop iteration as one batch', async () => {
   const { outbox, batches } = sent();
   outbox.push('a');
   outbox.push('b');
@@ -22,10 +22,10 @@ it('sends what one turn brought as one batch', async () => {
 
 it.each<{ name: string; parts: Buffer[]; own: number }>([
   { name: 'none', parts: [], own: 0 },
-  { name: 'small ones share a buffer', parts: [Buffer.from('ab'), Buffer.from('cde')], own: 0 },
+  { name: 'small byte strings share a buffer', parts: [Buffer.from('ab'), Buffer.from('cde')], own: 0 },
   { name: 'empty ones', parts: [Buffer.alloc(0)], own: 0 },
-  { name: 'large ones have their own', parts: [Buffer.from('a'), Buffer.alloc(100_000, 'b'), Buffer.from('c')], own: 1 },
-])('byte strings: $name', async ({ parts, own }) => {
+  { name: 'large byte strings have buffers of their own', parts: [Buffer.from('a'), Buffer.alloc(100_000, 'b'), Buffer.from('c')], own: 1 },
+])('$name', async ({ parts, own }) => {
   const { outbox, batches } = sent();
   const places = parts.map((part) => outbox.part(part));
   outbox.push('x');
@@ -38,7 +38,7 @@ it.each<{ name: string; parts: Buffer[]; own: number }>([
   expect(batch.parts.filter((part) => typeof part !== 'number').length).toBe(own);
 });
 
-it('gives memory of both threads without a copy, and counts nothing for it', async () => {
+it('sends shared memory without a copy and without weight', async () => {
   const { outbox, batches } = sent();
   const memory = Buffer.from(new SharedArrayBuffer(100_000)).fill('a');
   const places = [outbox.part(memory.subarray(5, 8)), outbox.part(Buffer.from('b'))];
@@ -51,7 +51,7 @@ it('gives memory of both threads without a copy, and counts nothing for it', asy
   expect(batch.weight).toBe(weightOf(1, 1));
 });
 
-it('sends a byte string of many entries once, and leaves the original as it is', async () => {
+it('sends a byte string of several entries once and does not change it', async () => {
   const { outbox, batches } = sent();
   const shared = Buffer.from('shared');
   expect([outbox.part(shared), outbox.part(Buffer.from('other')), outbox.part(shared)]).toEqual([0, 1, 0]);
@@ -61,7 +61,7 @@ it('sends a byte string of many entries once, and leaves the original as it is',
   expect(outbox.part(shared)).toBe(0);
 });
 
-it('what is kept of a batch does not keep the rest of it', async () => {
+it('a kept byte string does not retain its batch', async () => {
   const { outbox, batches } = sent();
   outbox.part(Buffer.from('a'));
   outbox.part(Buffer.alloc(30_000, 'b'));

@@ -3,13 +3,13 @@ import { sharedMemoryOf } from '#apimachinery/runtime/kept-bytes';
 import { weightOf } from './backlog.ts';
 import type { Part } from './messages.ts';
 
-/** The entries of one turn of the event loop, with the byte strings that they name by their places. */
+/** Entries of one event loop iteration with their byte strings, which entries refer to by index. */
 export interface Batch<Entry> {
   readonly entries: readonly Entry[];
-  /** Of each byte string: its length in `small`, where they follow each other, or a buffer of its own, or where it is in memory of both threads. */
+  /** Byte strings: the length in `small`, where they are concatenated, or a buffer, or a reference to shared memory. */
   readonly parts: readonly (number | ArrayBuffer | SharedPart)[];
   readonly small: ArrayBuffer | undefined;
-  /** What it all counts for in a backlog. */
+  /** Weight of the batch in a backlog. */
   readonly weight: number;
 }
 
@@ -19,18 +19,18 @@ interface SharedPart {
   readonly length: number;
 }
 
-/** A byte string of so much has a buffer of its own. */
+/** Minimum size of byte strings with a buffer of their own. */
 const ownBufferBytes = 32_768;
 
 /**
- * Gathers what one thread says to another in one turn of the event loop, and sends it as one message: what a message costs
- * is waking the other thread. Bytes are copied once, into buffers that change hands, but for those in memory of both threads.
+ * Collects the messages of one thread to another during one event loop iteration and sends them as one, because the cost of a message is
+ * waking the other thread. Bytes are copied once, into transferred buffers, except those in shared memory.
  *
  *     push([write, 1, part(a)]), push([write, 2, part(a)]), push([write, 2, part(b)])
  *     -> { entries: [[write, 1, 0], [write, 2, 0], [write, 2, 1]], parts: [3, 4], small: 'aaabbbb' }
  */
 export class Outbox<Entry> {
-  /** Counts the batches: what was pushed while it was the same goes in one. */
+  /** Number of batches so far; entries pushed while it is constant are sent together. */
   turn = 0;
   readonly #post: (batch: Batch<Entry>, transfer: readonly ArrayBuffer[]) => void;
   #entries: Entry[] = [];
@@ -45,7 +45,10 @@ export class Outbox<Entry> {
     if (this.#entries.push(entry) === 1) setImmediate(this.flush);
   }
 
-  /** The place of a byte string in this turn's batch; many entries may share one. It must not change until the turn ends. */
+  /**
+   * Returns the index of a byte string in the current batch; several entries may share it. The bytes must not change until the
+   * batch is sent.
+   */
   part(bytes: Buffer): Part {
     let place = this.#places.get(bytes);
     if (place === undefined) {
@@ -55,7 +58,7 @@ export class Outbox<Entry> {
     return place;
   }
 
-  /** Sends what there is now; called at the end of each turn. */
+  /** Sends the current batch; called at the end of each event loop iteration. */
   readonly flush = (): void => {
     if (this.#entries.length === 0) return;
     const entries = this.#entries;
@@ -100,7 +103,7 @@ function pack(
   return { parts: places, small: small?.buffer as ArrayBuffer | undefined, bytes, transfer };
 }
 
-/** The byte strings of a batch, by their places. `keeps`: each may be kept without the others of its batch. */
+/** Returns the byte strings of a batch. `keeps` is true if each may be retained without the batch. */
 export function partsOf({ parts, small }: Batch<unknown>, keeps: boolean): Buffer[] {
   let at = 0;
   return parts.map((part) => {

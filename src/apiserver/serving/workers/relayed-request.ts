@@ -9,19 +9,19 @@ import { CreditedSource } from './credited-source.ts';
 import { type RequestHead, streams, type Told, told } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 
-/** The worker's side of one request: tells of it, and does for it what the main thread asks. */
+/** Worker side of one request: reports its events and executes the main thread's commands. */
 export class RelayedRequest {
   readonly #request: number;
   readonly #exchange: Http1Exchange | Http2Exchange;
   readonly #outbox: Outbox<Told>;
-  /** Where the body comes from, or what the client sends on a connection that was taken over. */
+  /** Source of the body or of a taken-over connection. */
   #source: CreditedSource | undefined;
-  /** Where a streamed answer goes, or what is sent on such a connection; */
+  /** Target of a streamed response or of a taken-over connection. */
   #target: Answer | Duplex | undefined;
   #stream: ResponseStream | undefined;
-  /** and what the client has taken of it and was not told. */
+  /** Number of read bytes that were not reported yet. */
   #taken = 0;
-  /** When it becomes so much, that is told. */
+  /** Number of read bytes after which they are reported. */
   #takenBytes: number = streams.open.takenBytes;
 
   constructor(request: number, peer: number, exchange: Http1Exchange | Http2Exchange, outbox: Outbox<Told>) {
@@ -48,7 +48,7 @@ export class RelayedRequest {
 
   send(status: number, headers: FlatHeaders, pieces: readonly Buffer[], length: number, closesConnection: boolean): void {
     if (closesConnection) this.#exchange.closeConnectionAfter();
-    // The answer to a HEAD has a length and no pieces.
+    // The response to a HEAD has a length but no body.
     if (pieces.length === 1 || length === 0) this.#exchange.send(status, headers, pieces[0]);
     else this.#exchange.sendPieces(status, headers, pieces, length);
     this.#source?.discard();
@@ -95,7 +95,7 @@ export class RelayedRequest {
     this.#source = this.#follow(socket, undefined);
   }
 
-  /** `head`: not sent yet, so that it can take what comes at once. */
+  /** Forwards `source`. `head` is the unsent head, to which immediate bytes are added. */
   #follow(source: Readable, head: RequestHead | undefined): CreditedSource {
     const { turn } = this.#outbox;
     const outbox = this.#outbox;

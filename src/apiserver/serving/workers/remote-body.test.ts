@@ -13,13 +13,13 @@ function body(): { body: RemoteBody; granted: number[] } {
   return { body: new RemoteBody(window, (bytes) => granted.push(bytes)), granted };
 }
 
-describe('read as a whole', () => {
+describe('read', () => {
   it.each<{ name: string; expected: number; before: string[]; after: string[]; want: string; granted: number[] }>([
     { name: 'nothing', expected: 0, before: [], after: [], want: '', granted: [limit] },
-    { name: 'what is there before it is asked for', expected: 4, before: ['ab', 'cd'], after: [], want: 'abcd', granted: [] },
-    { name: 'what comes later, within the window', expected: 4, before: ['ab'], after: ['cd'], want: 'abcd', granted: [] },
+    { name: 'bytes that arrived before the call', expected: 4, before: ['ab', 'cd'], after: [], want: 'abcd', granted: [] },
+    { name: 'bytes that arrive later, within the window', expected: 4, before: ['ab'], after: ['cd'], want: 'abcd', granted: [] },
     { name: 'more than the window', expected: 15, before: ['a'.repeat(10)], after: ['bbbbb'], want: 'aaaaaaaaaabbbbb', granted: [limit] },
-    { name: 'of unknown length', expected: 0, before: ['ab'], after: ['c'], want: 'abc', granted: [limit] },
+    { name: 'unknown length', expected: 0, before: ['ab'], after: ['c'], want: 'abc', granted: [limit] },
   ])('$name', async ({ expected, before, after, want, granted }) => {
     const one = body();
     for (const chunk of before) one.body.data(Buffer.from(chunk));
@@ -31,25 +31,25 @@ describe('read as a whole', () => {
   });
 
   it.each<{ name: string; expected: number; come: (one: RemoteBody) => void; want: new () => Error }>([
-    { name: 'that is announced as too large', expected: limit + 1, come: () => {}, want: BodyTooLargeError },
-    { name: 'that becomes too large', expected: 0, come: (one) => one.data(Buffer.alloc(limit + 1)), want: BodyTooLargeError },
-    { name: 'whose client leaves', expected: 0, come: (one) => one.close(), want: ClientGoneError },
-  ])('one $name is refused', async ({ expected, come, want }) => {
+    { name: 'whose Content-Length exceeds the limit', expected: limit + 1, come: () => {}, want: BodyTooLargeError },
+    { name: 'that exceeds the limit', expected: 0, come: (one) => one.data(Buffer.alloc(limit + 1)), want: BodyTooLargeError },
+    { name: 'whose client disconnects', expected: 0, come: (one) => one.close(), want: ClientGoneError },
+  ])('rejects a body $name', async ({ expected, come, want }) => {
     const one = body();
     const whole = one.body.read(expected, limit);
     come(one.body);
     await expect(whole).rejects.toThrow(want);
   });
 
-  it('of a client that has left already', async () => {
+  it('rejects a body whose client has disconnected before', async () => {
     const one = body();
     one.body.close();
     await expect(one.body.read(0, limit)).rejects.toThrow(ClientGoneError);
   });
 });
 
-describe('read as it comes', () => {
-  it('asks for as much as was read, and ends', async () => {
+describe('open', () => {
+  it('grants as many bytes as were read, and ends', async () => {
     const one = body();
     one.body.data(Buffer.from('ab'));
     const read = text(one.body.open());
@@ -59,7 +59,7 @@ describe('read as it comes', () => {
     expect(await read).toBe('abcde');
   });
 
-  it('closes without an end when the client leaves, and throws nothing where nobody listens', async () => {
+  it('closes without an end and without an error when the client disconnects', async () => {
     const one = body();
     const readable = one.body.open();
     one.body.close();

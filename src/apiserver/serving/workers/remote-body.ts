@@ -10,7 +10,7 @@ interface Reader {
   reject(error: Error): void;
 }
 
-/** What comes from the client of a request by its worker: told unasked up to a window, and beyond it as it is asked for. */
+/** Body of a request whose connection is in a worker. The worker forwards a window of bytes, and more as they are granted. */
 export class RemoteBody {
   readonly #window: number;
   readonly #grant: (bytes: number) => void;
@@ -21,13 +21,13 @@ export class RemoteBody {
   #reader: Reader | undefined;
   #readable: ArrivingBody | undefined;
 
-  /** `window`: so much comes unasked; `grant` asks for more. */
+  /** `window` is the number of bytes without a grant; `grant` requests more. */
   constructor(window: number, grant: (bytes: number) => void) {
     this.#window = window;
     this.#grant = grant;
   }
 
-  /** The whole of it. `expected` is its Content-Length, 0 if unknown. */
+  /** Reads the whole body. `expected` is its Content-Length, 0 if unknown. */
   read(expected: number, limit: number): Promise<Buffer> {
     if (expected > limit) return Promise.reject(new BodyTooLargeError(`the body has ${expected} bytes`));
     return new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ export class RemoteBody {
     });
   }
 
-  /** As it comes. It closes without an end where the client leaves, as the other bodies do. */
+  /** Returns the body as a stream. Like other bodies, it closes without an end if the client disconnects. */
   open(): Readable {
     const readable = new ArrivingBody((bytes) => {
       if (!this.#isWhole) this.#grant(bytes);
@@ -50,7 +50,7 @@ export class RemoteBody {
     return readable;
   }
 
-  /** `chunk` is copied. */
+  /** Appends a chunk, which is copied. */
   data(chunk: Buffer): void {
     if (this.#readable) return this.#readable.data(chunk);
     if (!this.#isTooLarge) this.#bytes.append(chunk);
@@ -63,7 +63,7 @@ export class RemoteBody {
     if (this.#reader) this.#check(this.#reader);
   }
 
-  /** The client is gone. */
+  /** Reports that the client is gone. */
   close(): void {
     if (this.#isWhole) return;
     this.#isGone = true;

@@ -3,14 +3,14 @@ import { Duplex } from 'node:stream';
 import { windowBytes } from './messages.ts';
 import type { RemoteStream } from './remote-stream.ts';
 
-/** A connection that was taken over, whose other side is in a worker. */
+/** A taken-over connection whose other side is in a worker. */
 export class RemoteSocket extends Duplex {
   readonly #stream: RemoteStream;
   readonly #grant: (bytes: number) => void;
   #ungranted = 0;
   #written: (() => void) | undefined;
 
-  /** `grant` asks for more of what the client sends. */
+  /** `grant` requests more of the client's bytes. */
   constructor(stream: RemoteStream, grant: (bytes: number) => void) {
     super({ readableHighWaterMark: windowBytes, writableHighWaterMark: windowBytes });
     this.#stream = stream;
@@ -18,7 +18,7 @@ export class RemoteSocket extends Duplex {
     stream.onDrain(() => this.#drained());
   }
 
-  /** The client has sent it. */
+  /** Receives bytes of the client. */
   data(chunk: Buffer): void {
     this.#ungranted += chunk.length;
     this.push(chunk);

@@ -12,7 +12,7 @@ function stream(): { stream: RemoteStream; entries: Asked[] } {
   return { stream: new RemoteStream(new Outbox((batch) => entries.push(...batch.entries)), 7, highWater), entries };
 }
 
-it('is full at its mark, and drains at half of it, once', () => {
+it('is full at the high-water mark and drains once at half of it', () => {
   const one = stream();
   let drained = 0;
   one.stream.onDrain(() => {
@@ -27,9 +27,9 @@ it('is full at its mark, and drains at half of it, once', () => {
 });
 
 it.each<{ name: string; acts: ('write' | 'end' | 'abort' | 'close')[]; want: number[] }>([
-  { name: 'an end is the last', acts: ['end', 'write', 'end'], want: [asked.end] },
-  { name: 'what has ended may still be broken off', acts: ['end', 'abort', 'abort'], want: [asked.end, asked.abort] },
-  { name: 'nothing goes to a client that has gone', acts: ['close', 'write', 'end', 'abort'], want: [] },
+  { name: 'nothing follows an end', acts: ['end', 'write', 'end'], want: [asked.end] },
+  { name: 'an ended stream can be aborted', acts: ['end', 'abort', 'abort'], want: [asked.end, asked.abort] },
+  { name: 'sends nothing after the client has disconnected', acts: ['close', 'write', 'end', 'abort'], want: [] },
 ])('$name', async ({ acts, want }) => {
   const one = stream();
   for (const act of acts) one.stream[act](Buffer.from('a'));

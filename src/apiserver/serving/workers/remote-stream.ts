@@ -3,7 +3,7 @@ import type { ResponseStream } from '#apiserver/request/exchange';
 import { type Asked, asked } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 
-/** The bytes that go to the client of a request by its worker, no more at once than it takes. */
+/** Streamed response of a request whose connection is in a worker, with the client's backpressure. */
 export class RemoteStream implements ResponseStream {
   readonly #outbox: Outbox<Asked>;
   readonly #request: number;
@@ -20,7 +20,7 @@ export class RemoteStream implements ResponseStream {
     this.#highWaterBytes = highWaterBytes;
   }
 
-  /** Too many by what the client has taken and was not told yet. */
+  /** Number of unread bytes; an upper bound, because workers report read bytes with a delay. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
@@ -50,16 +50,16 @@ export class RemoteStream implements ResponseStream {
     this.#listeners.push(listener);
   }
 
-  /** The client has taken so much. */
+  /** Reports that the client has read so many bytes. */
   taken(bytes: number): void {
     this.#pendingBytes -= bytes;
-    // Half of it keeps the client busy until more has come.
+    // The other half keeps the client busy until more arrives.
     if (!this.#isFull || this.#pendingBytes > this.#highWaterBytes / 2) return;
     this.#isFull = false;
     for (const listener of this.#listeners) listener();
   }
 
-  /** Nothing goes to the client any more. */
+  /** Stops sending to the client. */
   close(): void {
     this.#isEnded = true;
     this.#isClosed = true;

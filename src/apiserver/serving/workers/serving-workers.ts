@@ -5,7 +5,7 @@ import { assertFree } from '../shares-ports.ts';
 import { WorkerLink } from './worker-link.ts';
 
 export interface ServingWorkersOptions extends SecureServerOptions {
-  /** How many threads terminate connections. */
+  /** Number of threads that terminate connections. */
   readonly workers: number;
 }
 
@@ -14,15 +14,14 @@ interface Place {
   readonly host: string;
 }
 
-/** One that has ended is started anew at once, and the next ones that end soon after ever later, up to so much. */
+/** Maximum delay of a restart. A worker that exits is restarted immediately; the delay grows while restarts fail soon. */
 const maxDelayMs = 1_000;
-/** It has been well for so long: its end is the first one. */
+/** Time of operation after which the delay starts at zero again. */
 const wellMs = 10_000;
 
 /**
- * The same port as that of a SecureServer, whose connections are terminated by several threads: each listens on it
- * (SO_REUSEPORT), and all that they read is served by this thread. A thread that ends takes its connections with it, and
- * no others.
+ * Serves a port like SecureServer, but with several threads that terminate connections. Each of them listens on the port
+ * (SO_REUSEPORT), and this thread serves their requests. A thread that exits closes its own connections only.
  */
 export class ServingWorkers {
   #options: ServingWorkersOptions;
@@ -31,10 +30,10 @@ export class ServingWorkers {
   readonly #links = new Set<WorkerLink>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #isEnding = false;
-  /** Where it listens; undefined before. */
+  /** Address of the listeners; undefined before they listen. */
   #place: Place | undefined;
 
-  /** The threads begin to load. `onLoss` is told of each that has ended of itself. */
+  /** Starts the threads. `onLoss` is called for each that exits unexpectedly. */
   constructor(
     options: ServingWorkersOptions,
     serve: Serve,
@@ -48,7 +47,7 @@ export class ServingWorkers {
     for (let i = 0; i < options.workers; i++) this.#start();
   }
 
-  /** Rejects where one of them cannot listen; none does then. */
+  /** Listens in all threads. If one of them cannot, it rejects, and none listens. */
   async listen(port: number, host: string): Promise<AddressInfo> {
     try {
       assertTlsOptions(this.#options);
@@ -66,21 +65,21 @@ export class ServingWorkers {
     }
   }
 
-  /** Serves with other certificates from the next handshake on. Throws for those that cannot be used, and keeps the old ones. */
+  /** Replaces the certificates from the next handshake on. Throws for unusable ones and keeps the current ones. */
   reload(tls: TlsOptions): void {
     assertTlsOptions(tls);
     this.#options = { ...this.#options, ...tls };
     for (const link of this.#links) link.order({ order: 'reload', tls });
   }
 
-  /** As a SecureServer does. */
+  /** Stops accepting connections; see SecureServer. */
   stopListening(): void {
     this.#isEnding = true;
     for (const timer of this.#timers) clearTimeout(timer);
     for (const link of this.#links) link.order({ order: 'stopListening' });
   }
 
-  /** Breaks all that is still open. */
+  /** Destroys all open connections. */
   async close(): Promise<void> {
     if (!this.#isEnding) this.stopListening();
     await Promise.all([...this.#links].map((link) => link.close()));
@@ -92,7 +91,7 @@ export class ServingWorkers {
     const began = performance.now();
     this.#links.add(link);
     void link.ended.then((error) => {
-      // Before, it is kept: its end is why none listens.
+      // Before `listen` succeeded, the worker is kept, because its error is the reason of the failure.
       if (this.#isEnding || !this.#place) return;
       this.#links.delete(link);
       this.#onLoss(error);
@@ -105,7 +104,7 @@ export class ServingWorkers {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       const link = this.#start(Math.min(maxDelayMs, delayMs * 2 + 100));
-      // One that cannot listen ends, and that is told.
+      // A worker that cannot listen exits, which is reported.
       link.listen(place.port, place.host).catch(() => undefined);
     }, delayMs);
     this.#timers.add(timer);

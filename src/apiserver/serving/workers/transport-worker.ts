@@ -11,8 +11,8 @@ import { chainOf } from './peers.ts';
 import { RelayedRequest } from './relayed-request.ts';
 
 /*
- * A thread that terminates connections: TLS, HTTP framing and their limits. What it makes of them the main thread serves.
- * From the source, Node loads this file and what it imports as they stand: only syntax that can be erased.
+ * Thread that terminates connections: TLS, HTTP framing and their limits. The main thread serves the requests. When run from the
+ * sources, Node loads this file and its imports directly, so they use only erasable syntax.
  */
 
 const port = parentPort!;

@@ -18,10 +18,13 @@ import { RemoteBody } from './remote-body.ts';
 import { RemoteSocket } from './remote-socket.ts';
 import { RemoteStream } from './remote-stream.ts';
 
-/** What an exchange needs of the worker that has its connection. */
+/** The part of a worker that an exchange uses. */
 export interface ExchangeWorker {
   readonly outbox: Outbox<Asked>;
-  /** The answer is complete: nothing that the worker tells of the request is of interest, and once it has the answer the exchange closes. */
+  /**
+   * Reports a complete response: further messages of the request are ignored, and the exchange closes once the worker has the
+   * response.
+   */
   finished(request: number, exchange: WorkerExchange): void;
 }
 
@@ -118,22 +121,22 @@ export class WorkerExchange implements Exchange {
     this.#closesConnection = true;
   }
 
-  /** The worker tells that the client has sent more, */
+  /** Receives bytes of the body. */
   data(chunk: Buffer): void {
     this.#body.data(chunk);
   }
 
-  /** that this was all, */
+  /** Ends the body. */
   end(): void {
     this.#body.end();
   }
 
-  /** and that it has taken so much. */
+  /** Reports that the client has read so many bytes. */
   taken(bytes: number): void {
     this.stream?.taken(bytes);
   }
 
-  /** The answer is sent, or the client is gone. */
+  /** Closes the exchange, because the response is sent or the client is gone. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -148,7 +151,7 @@ export class WorkerExchange implements Exchange {
     if (!this.#closed) this.worker.outbox.push([asked.grant, this.request, bytes]);
   };
 
-  /** Whether an answer may begin, which it does then. */
+  /** Starts a response; returns false if none may start. */
   protected begin(): boolean {
     if (this.#closed || this.#responded) return false;
     this.#responded = true;
@@ -174,12 +177,12 @@ export class WorkerExchange implements Exchange {
   }
 }
 
-/** What the worker would have to be given a copy of. */
+/** Returns the number of bytes that must be copied for the worker. */
 function copiedBytes(pieces: readonly Buffer[]): number {
   return pieces.reduce((bytes, piece) => (sharedMemoryOf(piece) ? bytes : bytes + piece.length), 0);
 }
 
-/** One whose connection may be taken over. */
+/** A request whose connection can be taken over. */
 export class WorkerUpgradeExchange extends WorkerExchange implements UpgradableExchange {
   #socket: RemoteSocket | undefined;
   #end: (() => void) | undefined;

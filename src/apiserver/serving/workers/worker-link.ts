@@ -9,10 +9,10 @@ import { type Batch, Outbox, partsOf } from './outbox.ts';
 import { peerFrom } from './peers.ts';
 import { type ExchangeWorker, WorkerExchange, WorkerUpgradeExchange } from './worker-exchange.ts';
 
-/** A worker that is to end is given so long for it. */
+/** Grace period of a closing worker. */
 const closeMs = 1_000;
 
-/** One thread that terminates connections, and what is known of these. Requests of its clients are served as they come. */
+/** A thread that terminates connections, with its state. Requests of its clients are served as they arrive. */
 export class WorkerLink implements ExchangeWorker {
   readonly outbox: Outbox<Asked>;
   readonly #worker: Worker;
@@ -33,7 +33,7 @@ export class WorkerLink implements ExchangeWorker {
     const backlog = new SharedArrayBuffer(4);
     this.#backlog = new Backlog(backlog);
     this.#serve = serve;
-    // Who waits for it hears of it, and who does not learns it when it has ended.
+    // Prevents an unhandled rejection; `ended` also reports the error.
     this.#listening.promise.catch(() => undefined);
     const isSource = import.meta.url.endsWith('.ts');
     this.#worker = new Worker(new URL(`./transport-worker.${isSource ? 'ts' : 'js'}`, import.meta.url), {
@@ -51,18 +51,18 @@ export class WorkerLink implements ExchangeWorker {
       this.#error = error;
     });
     this.#worker.on('exit', () => this.#end());
-    // It begins to load before anybody knows whether there will be a server.
+    // Allows the process to exit while the worker loads.
     this.#worker.unref();
   }
 
-  /** Rejects if it cannot. */
+  /** Listens. Rejects with the worker's error. */
   listen(port: number, host: string): Promise<AddressInfo> {
     this.#worker.ref();
     this.order({ order: 'listen', port, host });
     return this.#listening.promise;
   }
 
-  /** When it has ended, with what made it end, if it was not told to. */
+  /** Resolves when the worker has exited, with its error unless it was closed. */
   get ended(): Promise<Error | undefined> {
     return this.#ended.promise;
   }
@@ -72,13 +72,13 @@ export class WorkerLink implements ExchangeWorker {
     this.#finished.push(exchange);
   }
 
-  /** After all that was asked of it before. */
+  /** Sends a control message after the pending commands. */
   order(order: Order): void {
     this.outbox.flush();
     this.#worker.postMessage(order);
   }
 
-  /** Ends it, with its connections. */
+  /** Closes the worker and its connections. */
   async close(): Promise<void> {
     this.order({ order: 'close' });
     const timer = setTimeout(() => void this.#worker.terminate(), closeMs);
@@ -132,7 +132,7 @@ export class WorkerLink implements ExchangeWorker {
   }
 
   #end(): void {
-    const error = this.#error ?? new Error('the worker has ended');
+    const error = this.#error ?? new Error('the worker exited');
     this.#listening.reject(error);
     for (const exchange of this.#exchanges.values()) exchange.close();
     this.#exchanges.clear();

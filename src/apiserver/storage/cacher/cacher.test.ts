@@ -69,7 +69,7 @@ describe.each([
     it.each([
       ['ready', true],
       ['not ready', false],
-    ])('of an invalid name returns nothing when the cache is %s', async (_name, isReady) => {
+    ])('returns nothing for an invalid name when the cache is %s', async (_name, isReady) => {
       if (!isReady) storage.listError = new Error('storage is away');
       const cacher = newCacher(storage, { clock });
       cachers.push(cacher);
@@ -79,7 +79,7 @@ describe.each([
       expect(await cacher.get('/pods/ns/a\0b')).toBeUndefined();
     });
 
-    it('of an invalid name returns an empty list', async () => {
+    it('returns an empty list for an invalid name', async () => {
       const cacher = await start(storage);
       const revision = await put(storage, '/pods/ns/a');
       const exact = { resourceVersion: String(revision), resourceVersionMatch: 'Exact' as const };
@@ -278,7 +278,7 @@ describe.each([
     });
 
     // Upstream: RunTestListInconsistentContinuation.
-    it('answers a token of a compacted state with 410 and a token for the current state of the rest', async () => {
+    it('fails with 410 for a token of a compacted state and returns a token for the rest in the current state', async () => {
       const token = encodeContinue('/pods/ns/a\0', '/pods/', 1);
       await storage.compact(4);
       const error = (await list(cacher, { limit: 1, continue: token }).catch((reason: unknown) => reason)) as StatusError;
@@ -295,7 +295,7 @@ describe.each([
     });
 
     // Upstream: TestMatchExactResourceVersionFallback, RunTestCompactRevision.
-    it('of a compacted state fails with 410', async () => {
+    it('fails with 410 for a compacted state', async () => {
       await storage.compact(4);
       expect(await statusOf(() => list(cacher, { resourceVersion: '1', resourceVersionMatch: 'Exact' }))).toBe(
         '410 Expired: The resourceVersion for the provided list is too old.',
@@ -460,7 +460,7 @@ describe('a cache that is not ready', () => {
   };
 
   // Upstream: TestTooManyRequestsNotReturned, TestGetCacheBypass, TestWatchCacheBypass, TestWatchNotHangingOnStartupFailure.
-  it('lets the storage answer where it can and answers 429 otherwise', async () => {
+  it('reads from the storage where possible and fails with 429 otherwise', async () => {
     const { storage, clock, cacher } = failing();
     await clock.advance(10);
     const revision = await put(storage, '/pods/ns/a');
@@ -524,7 +524,7 @@ describe('a cache that is not ready', () => {
 
 describe('a cache fed by a watch', () => {
   // Upstream: TestConsistentReadFallback.
-  it('lets the storage answer when the cache does not catch up in time', async () => {
+  it('reads from the storage when the cache does not catch up in time', async () => {
     const storage = newStorage(false);
     const clock = new FakeClock();
     const cacher = await start(storage, { clock });

@@ -13,7 +13,7 @@ export interface CacheEvent {
   readonly at: number;
 }
 
-/** Minimum capacity in events. Upstream: apiserver/pkg/storage/cacher/watch_cache.go. */
+/** Bounds of the number of events in a history. Upstream: apiserver/pkg/storage/cacher/watch_cache.go. */
 export const minHistory = 100;
 export const maxHistory = 102_400;
 /** Memory limit for events and past states that are no longer fresh. */

@@ -1,6 +1,6 @@
 import { newSeries, observe, type Series } from '#apiserver/base/metrics/series-histogram';
 
-/** Histogram buckets of wait times in seconds. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
+/** Buckets of the waiting time of reads in seconds. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
 export const readWaitBuckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3] as const;
 
 /** Outcomes of consistent reads. */

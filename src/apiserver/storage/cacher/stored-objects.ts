@@ -13,7 +13,7 @@ import { type CacheList, expiredContinue, type ListQuery, singleList } from './l
 import { leavesOf } from './object-tree.ts';
 import { failureOfRecord, refuseUnreadable } from './unreadable.ts';
 
-/** Maximum page size. Upstream: apiserver/pkg/storage/etcd3/store.go (maxLimit). */
+/** Maximum page size of a read from the storage. Upstream: apiserver/pkg/storage/etcd3/store.go (maxLimit). */
 const pageLimit = 10_000;
 const loadPage = 1_000;
 const digestPage = 1_000;

@@ -4,7 +4,7 @@ import { BookmarkEvent } from './watch-event.ts';
 import type { WatchGroups } from './watch-groups.ts';
 import type { Watcher } from './watcher.ts';
 
-/** Time between the last bookmark and the deadline. Upstream: cacher.go (bookmarkFrequency before the deadline). */
+/** Time before the end of a watch at which it gets a bookmark. Upstream: cacher.go (bookmarkFrequency before the deadline). */
 const bookmarkBeforeDeadlineMs = 2_000;
 
 export interface WatchTimerOptions {

@@ -116,7 +116,7 @@ describe('KmsProvider', () => {
     expect((await read(chain, chain.toStorage(value, context))).value).toEqual(value);
   });
 
-  it('refuses writes before the service has returned a key', async () => {
+  it('rejects writes before the service has returned a key', async () => {
     const service = new FakeService();
     service.failure = new Error('down');
     const { chain } = await fixture(service);
@@ -184,7 +184,7 @@ it.each([
   },
   { change: { annotations: [{ name: 'plain', value: Buffer.alloc(0) }] }, want: 'should be a domain with at least two segments' },
   { change: { annotations: [{ name: 'a.b', value: Buffer.alloc(32 * 1024) }] }, want: 'total size of annotations is 32771' },
-])('refuses $want', ({ change, want }) => {
+])('rejects $want', ({ change, want }) => {
   const object = { keyId: 'k', encryptedData: Buffer.of(0), encryptedDekSource: Buffer.of(1), encryptedDekSourceType: 1, annotations: [] };
   expect(() => validateEncryptedObject(object)).not.toThrow();
   expect(() => validateEncryptedObject({ ...object, ...change })).toThrow(want);

@@ -10,7 +10,7 @@ import { hashOf, type KmsMetrics } from './kms-metrics.ts';
 import type { EncryptedKey, KmsService } from './kms-service.ts';
 import { dekSource, type EncryptedObject, encryptedObject, type KmsStatus } from './messages.ts';
 
-/** Interval of status checks of a healthy service. Upstream: apiserver/pkg/server/options/encryptionconfig/config.go. */
+/** Intervals and lifetimes of status checks. Upstream: apiserver/pkg/server/options/encryptionconfig/config.go. */
 const healthyIntervalMs = 60_000;
 const failingIntervalMs = 10_000;
 const writeTtlMs = 180_000;
