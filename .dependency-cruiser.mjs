@@ -1,4 +1,4 @@
-// The table of docs/architecture.md: apimachinery <- apiserver <- {apiextensions-apiserver, kubernetes, kube-aggregator} <- cmd.
+// The table of docs/internals/architecture.md: apimachinery <- apiserver <- {apiextensions-apiserver, kubernetes, kube-aggregator} <- cmd.
 const servers = ['apiextensions-apiserver', 'kubernetes', 'kube-aggregator'];
 const own = '^(src|plugins|test)/';
 

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { findReference } from './find-reference.mjs';
 
-/** The version that docs/etcd.md describes. */
+/** The version that docs/guide/etcd.md describes. */
 export const kineVersion = 'v0.13.14';
 
 /** Folder in which `getServers` builds it. */

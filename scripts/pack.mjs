@@ -9,7 +9,7 @@ import { sbomText } from './sbom.mjs';
 import { noticesText } from './third-party-notices.mjs';
 import { npm, root, writeTypesIfStale } from './toolchain.mjs';
 
-const copied = ['bin', 'config', 'docs', 'LICENSE', 'README.md', 'SECURITY.md'];
+const copied = ['bin', 'config', 'docs', 'CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 /** Files of dist that are machine-specific or regenerated here. */
 const aside = ['.built', '.compile-cache', 'bundled.json', 'types'];
 const repositoryFlag = '--repository=';

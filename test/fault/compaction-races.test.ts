@@ -1,7 +1,7 @@
 /**
  * Compacts every 100 ms while keys are created, changed and deleted, and watches start at revisions around the current one:
  * a watch that does not fail with CompactedError must miss no event, in particular no deletion, and see none early. etcd has
- * violated each of these at some time (see docs/reliability.md).
+ * violated each of these at some time (see docs/internals/reliability.md).
  */
 import { Buffer } from 'node:buffer';
 import { mkdtempSync, rmSync } from 'node:fs';

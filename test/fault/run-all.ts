@@ -163,7 +163,7 @@ export async function resultOf({ run }: FaultRun): Promise<FaultResult> {
   }
 }
 
-/** Returns a row of docs/reliability.md, with additional information. */
+/** Returns a row of docs/results/reliability.md, with additional information. */
 export function rowOf({ backend, command }: FaultRun, { kills, acknowledged, unknown, violations, figures }: FaultResult): string {
   const cells = [backend, `\`${command}\``, kills, acknowledged, unknown, violations.length, figures];
   return `| ${cells.map((cell) => cell?.toLocaleString('en') ?? '').join(' | ')} |`;

@@ -44,7 +44,7 @@ describe('the package', () => {
 
   it('contains every page that its pages link to', async () => {
     const pages = await filesOf('**/*.md');
-    expect(pages).toEqual(expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/plugin-guide.md', 'docs/testing.md']));
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/guide/plugins.md', 'docs/guide/testing.md']));
     const dead: string[] = [];
     for (const page of pages) {
       const text = await readFile(join(installed.root, page), 'utf8');

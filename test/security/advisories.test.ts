@@ -1,4 +1,4 @@
-/** One test for each published API server vulnerability without a test of that name; docs/security.md lists them. */
+/** One test for each published API server vulnerability without a test of that name; docs/internals/security.md lists them. */
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import tls from 'node:tls';

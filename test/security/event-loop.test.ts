@@ -1,6 +1,6 @@
 /**
  * Measures how long bodies of the maximum size block the event loop: the CPU time of the thread between two turns, so that
- * other processes do not count. docs/large-bodies.md lists bodies that take longer.
+ * other processes do not count. docs/results/large-bodies.md lists bodies that take longer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

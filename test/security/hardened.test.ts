@@ -317,12 +317,12 @@ const checks: Readonly<Record<string, () => Promise<void> | void>> = {
   },
 };
 
-/** Rows of the table in docs/hardening.md. */
-const rows = [...readFileSync(join(root, 'docs/hardening.md'), 'utf8').matchAll(/^\| (1\.2\.\d+) +\| ([^|]+?) +\| ([^|]+?) +\|$/gm)].map(
-  ([, id = '', recommendation = '', how = '']) => ({ id, recommendation, how }),
-);
+/** Rows of the table in docs/guide/hardening.md. */
+const rows = [
+  ...readFileSync(join(root, 'docs/guide/hardening.md'), 'utf8').matchAll(/^\| (1\.2\.\d+) +\| ([^|]+?) +\| ([^|]+?) +\|$/gm),
+].map(([, id = '', recommendation = '', how = '']) => ({ id, recommendation, how }));
 
-test('docs/hardening.md contains each recommendation of CIS 1.12 section 1.2, and each has a check', () => {
+test('docs/guide/hardening.md contains each recommendation of CIS 1.12 section 1.2, and each has a check', () => {
   const ids = Array.from({ length: recommendations }, (_, i) => `1.2.${i + 1}`);
   expect(rows.map(({ id }) => id)).toEqual(ids);
   expect(Object.keys(checks)).toEqual(ids);

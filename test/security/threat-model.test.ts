@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
-const pages = ['SECURITY.md', 'docs/threat-model.md', 'docs/hardening.md'];
+const pages = ['SECURITY.md', 'docs/internals/threat-model.md', 'docs/guide/hardening.md'];
 
 it.each(pages)('%s refers to existing tests, pages and files', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
@@ -14,7 +14,7 @@ it.each(pages)('%s refers to existing tests, pages and files', (page) => {
 });
 
 it('each sender of data has a section with a test, or a reason why there is none', () => {
-  const text = readFileSync(join(root, 'docs/threat-model.md'), 'utf8');
+  const text = readFileSync(join(root, 'docs/internals/threat-model.md'), 'utf8');
   const [, table = ''] = text.split('## Who sends what where');
   const parties = [...table.slice(0, table.indexOf('\n## ')).matchAll(/^\| ([^|]+?) +\|/gm)].map(([, party = '']) => party);
   const sections = new Map(text.split(/^## /m).map((section) => [section.split('\n', 1)[0]?.toLowerCase(), section]));

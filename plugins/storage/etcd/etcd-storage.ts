@@ -67,7 +67,7 @@ export function rootOf({ prefix = '/registry' }: EtcdStorageOptions): string {
  * Storage in etcd with the keys and transactions of kube-apiserver, so that both can use the same etcd at the same time;
  * kine, which implements only this subset, is supported as well (kine-storage.ts). Values are the results of `encode`. etcd
  * reports the revision only after a write, so `encode` is called with the expected revision and the returned value is
- * re-encoded if the actual one differs. See docs/etcd.md.
+ * re-encoded if the actual one differs. See docs/guide/etcd.md.
  */
 export class EtcdStorage implements Storage {
   protected readonly client: EtcdClient;
@@ -196,7 +196,7 @@ export class EtcdStorage implements Storage {
     if (missing > raiseAtMost) {
       throw new UnavailableError(
         `storage: etcd is ${missing} revisions behind; at most ${raiseAtMost} can be raised by writes; ` +
-          'raise them first with etcdutl snapshot restore --bump-revision (docs/backup.md), ' +
+          'raise them first with etcdutl snapshot restore --bump-revision (docs/guide/backup.md), ' +
           'or restart the revisions with --revisions=restart and then restart all clients',
       );
     }

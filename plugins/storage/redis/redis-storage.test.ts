@@ -188,7 +188,7 @@ else {
     expect(storage.durability()).toEqual({ isDurable: false, detail: expect.stringContaining('appendonly no'), losses: 0 });
   });
 
-  it('works for a user with the permissions listed in docs/redis.md', async () => {
+  it('works for a user with the permissions listed in docs/guide/redis.md', async () => {
     await using server = await startRedis();
     server.command('ACL', 'SETUSER', 'store', 'on', '>secret', '~kubenest:*', ...rights);
     await using storage = disposable(await RedisStorage.open({ url: server.url.replace('//', '//store:secret@') }));

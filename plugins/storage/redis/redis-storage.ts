@@ -57,7 +57,7 @@ const durabilityMs = 30_000;
  * Storage in a redis server (7.0 or newer), which several API servers can share. Each write is an atomic Lua script that
  * compares, increments the revision, stores the version and appends the event to a stream. Acknowledged writes are durable,
  * because the storage verifies at start that the server syncs its log with each write (`appendfsync always`). See
- * docs/redis.md.
+ * docs/guide/redis.md.
  */
 export class RedisStorage implements Storage {
   readonly #connection: Connection;

@@ -1,7 +1,7 @@
 /**
  * Caches of the process that outlive a request and are filled by requests. A cached value must be a function of its key alone: a cache may
  * save work, but never change a response or a stored byte. test/memos/memos.test.ts runs random requests with each cache on and off.
- * docs/memos.md lists these and all others.
+ * docs/internals/memos.md lists these and all others.
  */
 export interface Memos {
   /** Fields that the creator of a new object owns, by the object's form: managedfields/new-object-fields.ts. */

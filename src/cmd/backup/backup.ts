@@ -36,7 +36,7 @@ interface Copied {
 /** Assignment of revisions when objects are copied to another store. */
 export interface RevisionRule {
   /**
-   * Difference between the new revisions and those of the source; undefined: the default of docs/backup.md. 'restart': revisions restart,
+   * Difference between the new revisions and those of the source; undefined: the default of docs/guide/backup.md. 'restart': revisions restart,
    * below those that clients know.
    */
   readonly bump?: number | 'restart' | undefined;

@@ -20,7 +20,7 @@ const oidcFlags = [
 ];
 
 /**
- * Returns the problems with flags that exclude or require each other. docs/start-flags.md lists the rules. Upstream: kubeapiserver/options
+ * Returns the problems with flags that exclude or require each other. docs/reference/start-flags.md lists the rules. Upstream: kubeapiserver/options
  * (Validate), controlplane/apiserver/options (validation.go).
  */
 export function combinationProblems(options: ServerOptions): string[] {

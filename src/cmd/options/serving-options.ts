@@ -103,7 +103,7 @@ export class ServingOptions {
   @Flag('http2-max-streams-per-connection')
   http2MaxStreamsPerConnection = 0;
 
-  /** HTTP/2 implementation. docs/http2.md compares their costs. Upstream has no such flag. */
+  /** HTTP/2 implementation. docs/internals/http2.md compares their costs. Upstream has no such flag. */
   @Flag('http2-server')
   @Check<ServingOptions>((name: string) =>
     http2Implementations.includes(name as Http2Implementation)

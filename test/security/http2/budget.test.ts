@@ -19,7 +19,7 @@ interface Bound {
   readonly waitMs?: number;
 }
 
-/** Rows that miss the limit, with their current bound; docs/security.md explains it. Remove a row that meets the limit. */
+/** Rows that miss the limit, with their current bound; docs/internals/security.md explains it. Remove a row that meets the limit. */
 const aboveTheBar: Readonly<Record<string, Readonly<Record<string, Bound>>>> = {
   own: {
     'HPACK bomb': { waitMs: 2_500 },

@@ -2,17 +2,17 @@ import { flagsOf, type Outcome, rows } from './rows.ts';
 
 const head = `# Safety rules of the start flags
 
-What kube-apiserver v1.36.3 makes of command lines that concern safety: defaults that depend on other flags, and combinations that it refuses.
-kubenest does the same except where the last column says why not; its own defaults are in the README. An outcome \`starts\` means that the server
-runs; a status is the one that an anonymous client gets that lists namespaces. Messages are kube-apiserver's.
+This page records how kube-apiserver v1.36.3 treats command lines that concern safety: defaults that depend on other flags, and combinations that it
+rejects. kubenest does the same unless the last column gives a reason; its own defaults are in [get-started.md](../guide/get-started.md#flags). The outcome
+\`starts\` means that the server runs. A status code is the response to an anonymous client that lists namespaces. Messages are kube-apiserver's.
 
-Written by \`test/security/start-flags/record.ts\`; \`start-flags.test.ts\` beside it holds every row.
+\`test/security/start-flags/record.ts\` writes this page; \`start-flags.test.ts\` beside it checks every row.
 
 | rule | flags | kube-apiserver | kubenest differs |
 |---|---|---|---|
 `;
 
-/** Returns the content of docs/start-flags.md. */
+/** Returns the content of docs/reference/start-flags.md. */
 export function documentOf(outcomes: Readonly<Record<string, Outcome>>): string {
   const lines = rows.map((row) => {
     const flags = flagsOf(row, '…').map((flag) => `\`${flag}\``);

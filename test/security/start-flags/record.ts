@@ -1,6 +1,6 @@
 /**
  * Records the behaviour of a real kube-apiserver for each command line in outcomes.json beside this file and in
- * docs/start-flags.md:
+ * docs/reference/start-flags.md:
  *   npm run setup -- run --conditions=kubenest-source --experimental-transform-types test/security/start-flags/record.ts
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -24,7 +24,7 @@ try {
   await using etcd = await startEtcd();
   for (const row of rows) outcomes[row.name] = await outcomeOf(row, etcd.url);
   writeFileSync(join(import.meta.dirname, 'outcomes.json'), `${JSON.stringify(outcomes, undefined, 2)}\n`);
-  writeFileSync(join(import.meta.dirname, '../../../docs/start-flags.md'), documentOf(outcomes));
+  writeFileSync(join(import.meta.dirname, '../../../docs/reference/start-flags.md'), documentOf(outcomes));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

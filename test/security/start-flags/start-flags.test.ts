@@ -44,10 +44,10 @@ it('has recorded outcomes of at least 100 command lines', () => {
   expect(Object.keys(recorded)).toEqual(rows.map(({ name }) => name));
 });
 
-it('equals docs/start-flags.md', () => {
+it('equals docs/reference/start-flags.md', () => {
   // Ignores the alignment of columns by the formatter.
   const unaligned = (text: string): string => text.replaceAll(/ +/g, ' ').replaceAll(/ ?-{3,} ?/g, '---');
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/start-flags.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/reference/start-flags.md'), 'utf8');
   expect(unaligned(page)).toBe(unaligned(documentOf(recorded)));
 });
 
