@@ -216,9 +216,13 @@ const checks: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   async '1.2.9'() {
     const event = { metadata: { generateName: 'e-', namespace: 'default' }, involvedObject: { namespace: 'default' } };
-    const answers = await Promise.all(Array.from({ length: 200 }, () => call(admin, 'POST', inDefault('events'), event)));
-    const statuses = answers.map(({ status }) => status);
-    expect(new Set(statuses)).toEqual(new Set([201, 429]));
+    const statuses = new Set<number>();
+    // The limit is 50 in a second after a burst of 100: a busy machine needs more requests to exceed it.
+    for (let round = 0; round < 10 && !statuses.has(429); round += 1) {
+      const answers = await Promise.all(Array.from({ length: 200 }, () => call(admin, 'POST', inDefault('events'), event)));
+      for (const { status } of answers) statuses.add(status);
+    }
+    expect(statuses).toEqual(new Set([201, 429]));
   },
   '1.2.10'() {
     expect(listOf('enable-admission-plugins')).not.toContain('AlwaysAdmit');
