@@ -1,12 +1,13 @@
-import type { ServerName } from './server-name.ts';
-import { defaultServingWorkers } from './serving-options.ts';
 import { readTable } from './tables.ts';
 
 /** A command-line flag; `type` and `default` are written as in pflag's help. */
 export interface FlagSpec {
   readonly section: string;
   readonly type: string;
+  /** Upstream's default; empty for flags that upstream does not have. */
   readonly default: string;
+  /** Default as --help words it, if it depends on the machine. */
+  readonly defaultText?: string;
   /** One-letter short form. */
   readonly short?: string;
   readonly deprecated?: true;
@@ -18,33 +19,33 @@ export interface FlagSpec {
   readonly noValue?: string;
 }
 
-/** Flags that upstream does not have. */
-const own: Readonly<Record<string, FlagSpec>> = {
-  'authentication-kubeconfig': { section: 'Delegation', type: 'string', default: '' },
-  'authentication-skip-lookup': { section: 'Delegation', type: 'bool', default: 'false' },
-  'authentication-tolerate-lookup-failure': { section: 'Delegation', type: 'bool', default: 'false' },
-  'authorization-always-allow-paths': { section: 'Delegation', type: 'strings', default: '[/healthz,/readyz,/livez]' },
-  'authorization-kubeconfig': { section: 'Delegation', type: 'string', default: '' },
-  'basic-auth-file': { section: 'Authentication', type: 'string', default: '', deprecated: true },
-  config: { section: 'Kubenest', type: 'string', default: '' },
-  'data-dir': { section: 'Kubenest', type: 'string', default: './.kubenest' },
-  ephemeral: { section: 'Kubenest', type: 'bool', default: 'false' },
-  'exit-with-parent': { section: 'Kubenest', type: 'bool', default: 'false' },
-  'http2-server': { section: 'Kubenest', type: 'string', default: 'own' },
-  'kubeconfig-out': { section: 'Kubenest', type: 'string', default: '' },
-  'redis-accept-data-loss': { section: 'Kubenest', type: 'bool', default: 'false' },
-  'redis-cafile': { section: 'Kubenest', type: 'string', default: '' },
-  'redis-certfile': { section: 'Kubenest', type: 'string', default: '' },
-  'redis-key-prefix': { section: 'Kubenest', type: 'string', default: 'kubenest' },
-  'redis-keyfile': { section: 'Kubenest', type: 'string', default: '' },
-  'redis-synced-replicas': { section: 'Kubenest', type: 'int', default: '0' },
-  'redis-url': { section: 'Kubenest', type: 'string', default: '' },
-  'request-traces': { section: 'Kubenest', type: 'int', default: '0' },
-  'serving-workers': { section: 'Kubenest', type: 'int', default: String(defaultServingWorkers()) },
+/** Flags that upstream does not have. Their defaults are those of the properties of the options classes. */
+const own: Readonly<Record<string, Omit<FlagSpec, 'default'>>> = {
+  'authentication-kubeconfig': { section: 'Delegation', type: 'string' },
+  'authentication-skip-lookup': { section: 'Delegation', type: 'bool' },
+  'authentication-tolerate-lookup-failure': { section: 'Delegation', type: 'bool' },
+  'authorization-always-allow-paths': { section: 'Delegation', type: 'strings' },
+  'authorization-kubeconfig': { section: 'Delegation', type: 'string' },
+  'basic-auth-file': { section: 'Authentication', type: 'string', deprecated: true },
+  config: { section: 'Kubenest', type: 'string' },
+  'data-dir': { section: 'Kubenest', type: 'string' },
+  ephemeral: { section: 'Kubenest', type: 'bool' },
+  'exit-with-parent': { section: 'Kubenest', type: 'bool' },
+  'http2-server': { section: 'Kubenest', type: 'string' },
+  'kubeconfig-out': { section: 'Kubenest', type: 'string' },
+  'redis-accept-data-loss': { section: 'Kubenest', type: 'bool' },
+  'redis-cafile': { section: 'Kubenest', type: 'string' },
+  'redis-certfile': { section: 'Kubenest', type: 'string' },
+  'redis-key-prefix': { section: 'Kubenest', type: 'string' },
+  'redis-keyfile': { section: 'Kubenest', type: 'string' },
+  'redis-synced-replicas': { section: 'Kubenest', type: 'int' },
+  'redis-url': { section: 'Kubenest', type: 'string' },
+  'request-traces': { section: 'Kubenest', type: 'int' },
+  'serving-workers': { section: 'Kubenest', type: 'int', defaultText: 'cores - 2, at most 4' },
 };
 
 /** Defaults that differ from upstream's, as --help shows them. Upstream's default remains a valid value with its usual meaning. */
-const ownDefaults: Readonly<Record<string, string>> = {
+export const ownDefaults: Readonly<Record<string, string>> = {
   'authorization-mode': '[RBAC]',
   'bind-address': '127.0.0.1',
   'cert-dir': 'DATA-DIR/pki',
@@ -64,6 +65,11 @@ type Recorded = Omit<FlagSpec, 'section' | 'type'> & {
   readonly type: string | null;
 };
 
+/** True for a flag that upstream does not have. */
+export function isOwnFlag(name: string): boolean {
+  return Object.hasOwn(own, name);
+}
+
 /** Returns all flags by name: upstream's, those of earlier versions, and our own. */
 export function flagTable(): ReadonlyMap<string, FlagSpec> {
   const flags = new Map<string, FlagSpec>();
@@ -71,11 +77,6 @@ export function flagTable(): ReadonlyMap<string, FlagSpec> {
     flags.set(name, { ...spec, section: section ?? 'Hidden', type: type ?? hiddenTypes[name] ?? 'int' });
   }
   for (const name of removed) flags.set(name, { section: 'Hidden', type: 'string', default: '', hidden: true, deprecated: true });
-  for (const [name, spec] of Object.entries(own)) flags.set(name, spec);
+  for (const [name, spec] of Object.entries(own)) flags.set(name, { ...spec, default: '' });
   return flags;
-}
-
-/** Returns the effective default of a flag, as help shows it. */
-export function shownDefault(name: string, spec: FlagSpec, command: ServerName): string {
-  return name === 'bind-address' && command === 'kube-apiserver' ? spec.default : (ownDefaults[name] ?? spec.default);
 }

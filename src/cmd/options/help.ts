@@ -1,38 +1,76 @@
-import { type FlagSpec, flagTable, shownDefault } from './flag-table.ts';
+import { flagDescriptions } from './flag-descriptions.ts';
+import { type FlagSpec, flagTable, isOwnFlag, ownDefaults } from './flag-table.ts';
+import type { FlagValue } from './flag-value.ts';
+import { formatFlagValue } from './flag-values.ts';
 import { defaultOptions, targetsOf } from './read-server-options.ts';
 import type { ServerName } from './server-name.ts';
 
-/** Returns the output of `--help`: all flags by section, with types and defaults. Flags without an effect are marked. */
-export function serverHelp(command: ServerName): string {
+/** A flag as --help and the documentation show it. */
+export interface DescribedFlag {
+  readonly name: string;
+  readonly section: string;
+  readonly type: string;
+  /** One-letter short form. */
+  readonly short: string | undefined;
+  /** True if the flag is given with a value. */
+  readonly takesValue: boolean;
+  /** Text of the default; undefined for none, an empty list, or false. */
+  readonly default: string | undefined;
+  readonly description: string;
+  /** True if the flag has an effect. */
+  readonly acts: boolean;
+}
+
+/** Returns the flags that are neither hidden nor deprecated, in the order of --help. */
+export function describedFlags(command: ServerName): DescribedFlag[] {
   const targets = targetsOf(defaultOptions(command));
-  const sections = new Map<string, [name: string, spec: FlagSpec][]>();
-  for (const [name, spec] of flagTable()) {
-    if (spec.hidden || spec.deprecated) continue;
-    const flags = sections.get(spec.section) ?? [];
-    flags.push([name, spec]);
-    sections.set(spec.section, flags);
-  }
-  const order = [...sections.keys()].sort((a, b) => Number(b === 'Kubenest') - Number(a === 'Kubenest') || (a < b ? -1 : 1));
+  const flags = [...flagTable()].filter(([, { hidden, deprecated }]) => !hidden && !deprecated);
+  const described = flags.map(([name, spec]): DescribedFlag => {
+    const target = targets.get(name);
+    const own = target && isOwnFlag(name) ? formatFlagValue(spec.type, target.options[target.property] as FlagValue) : undefined;
+    return {
+      name,
+      section: spec.section,
+      type: spec.type,
+      short: spec.short,
+      takesValue: spec.type !== 'bool' && spec.noValue === undefined,
+      default: spec.defaultText ?? shownDefault(own ?? defaultOf(name, spec, command), spec),
+      description: flagDescriptions[name] ?? '',
+      acts: target !== undefined || alwaysActing.has(name),
+    };
+  });
+  const rank = ({ section }: DescribedFlag): number => (section === 'Kubenest' ? 0 : 1);
+  return described.sort((a, b) => rank(a) - rank(b) || compare(a.section, b.section) || compare(a.name, b.name));
+}
+
+/** Returns the output of `--help`: all flags by section, with types, defaults and a sentence. Flags without an effect are marked. */
+export function serverHelp(command: ServerName): string {
   const lines = [
     `Usage: ${command} [flags]`,
     '',
     'Serves the Kubernetes API. Without flags: the embedded store in ./.kubenest, generated certificates, https://127.0.0.1:6443.',
     "Flags are kube-apiserver's. Flags marked with * have no effect here: the server logs a warning.",
   ];
-  for (const section of order) {
-    lines.push('', `${section} flags:`, '');
-    for (const [name, spec] of (sections.get(section) ?? []).sort(([a], [b]) => (a < b ? -1 : 1)))
-      lines.push(line(name, spec, { acts: targets.has(name), command }));
+  let section: string | undefined;
+  for (const flag of describedFlags(command)) {
+    if (flag.section !== section) lines.push('', `${flag.section} flags:`, '');
+    ({ section } = flag);
+    const value = flag.takesValue ? ` ${flag.type}` : '';
+    const start = `   ${flag.acts ? ' ' : '*'} ${flag.short === undefined ? '    ' : `-${flag.short}, `}--${flag.name}${value}`;
+    lines.push(`${start}${flag.default === undefined ? '' : `  (default ${flag.default})`}`, `                ${flag.description}`);
   }
   return `${lines.join('\n')}\n`;
 }
 
+/** Flags that the command reads itself. */
 const alwaysActing = new Set(['config', 'help', 'version']);
 
-function line(name: string, spec: FlagSpec, { acts, command }: { readonly acts: boolean; readonly command: ServerName }): string {
-  const value = spec.type === 'bool' || spec.noValue !== undefined ? '' : ` ${spec.type}`;
-  const shown = shownDefault(name, spec, command);
-  const plain = shown === '' || shown === '[]' || (spec.type === 'bool' && shown === 'false');
-  const mark = acts || alwaysActing.has(name) ? ' ' : '*';
-  return `   ${mark} ${spec.short === undefined ? '    ' : `-${spec.short}, `}--${name}${value}${plain ? '' : `  (default ${shown})`}`;
+function defaultOf(name: string, spec: FlagSpec, command: ServerName): string {
+  return name === 'bind-address' && command === 'kube-apiserver' ? spec.default : (ownDefaults[name] ?? spec.default);
 }
+
+function shownDefault(text: string, { type }: FlagSpec): string | undefined {
+  return text === '' || text === '[]' || (type === 'bool' && text === 'false') ? undefined : text;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FlagSpec, flagTable } from './flag-table.ts';
-import { serverHelp } from './help.ts';
+import { type FlagSpec, flagTable, isOwnFlag } from './flag-table.ts';
+import { flagDescriptions } from './flag-descriptions.ts';
+import { describedFlags, serverHelp } from './help.ts';
 import { inertFlags } from './inert-flags.ts';
 import { inertGates } from './inert-gates.ts';
 import { ServerOptions } from './server-options.ts';
@@ -329,12 +330,17 @@ test('kube-apiserver listens on all addresses unless a flag says otherwise', asy
   ]);
 });
 
+/** Returns the default of a flag that upstream does not have, as text. */
+function ownDefaultOf(name: string): string {
+  return describedFlags('kube-apiserver').find((flag) => flag.name === name)?.default ?? '';
+}
+
 test('every flag is accepted at its default', async () => {
   // kube-apiserver also requires an issuer if one of these flags is set, whatever its value.
   const needsIssuer = new Set(['oidc-signing-algs', 'oidc-username-claim']);
   const args = [...flagTable()]
-    .filter(([name, { type }]) => type !== 'version' && !needsIssuer.has(name))
-    .map(([name, spec]) => `--${name}=${spec.default}`);
+    .filter(([name, { type, defaultText }]) => type !== 'version' && defaultText === undefined && !needsIssuer.has(name))
+    .map(([name, spec]) => `--${name}=${isOwnFlag(name) ? ownDefaultOf(name) : spec.default}`);
   expect(args.length).toBeGreaterThan(175);
   expect(await problemsOf(...args)).toEqual([]);
 });
@@ -394,8 +400,20 @@ test('help lists each flag once, by section, and marks flags without an effect',
   expect(lines).toContain('Secure serving flags:');
   expect(lines).toContain('         --secure-port int  (default 6443)');
   expect(lines).toContain('         --audit-log-maxage int  (default 366)');
-  const shown = lines.filter((line) => line.includes('--')).length;
+  const shown = lines.filter((line) => /^ {3}[ *] .{4}--/.test(line)).length;
   expect(shown).toBe([...flagTable().values()].filter(({ hidden, deprecated }) => !hidden && !deprecated).length);
+});
+
+test('each flag in help has a sentence, and no sentence is of an unknown flag', () => {
+  const flags = describedFlags('kube-apiserver');
+  expect(flags.filter(({ description }) => !/^[A-Z].*\.$/.test(description)).map(({ name }) => name)).toEqual([]);
+  const names = new Set(flags.map(({ name }) => name));
+  expect(Object.keys(flagDescriptions).filter((name) => !names.has(name))).toEqual([]);
+});
+
+test('help shows the defaults of the options classes for flags that upstream does not have', () => {
+  const defaults = new Map(describedFlags('kubenest serve').map((flag) => [flag.name, flag.default]));
+  expect([defaults.get('data-dir'), defaults.get('http2-server'), defaults.get('ephemeral')]).toEqual(['./.kubenest', 'own', undefined]);
 });
 
 describe('--config', () => {

@@ -1,20 +1,20 @@
-// Generates docs/reference/admission-plugins.md from the decorators and doc comments of the plugin classes. `--check` only compares.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Generates the reference pages of flags and of admission plugins (from the decorators and doc comments of their classes).
+// `--check` only compares.
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const page = join(root, 'docs/reference/admission-plugins.md');
 
-/** Loads the list of plugins. Node does not support decorators, so the module is bundled first. */
-async function loadPlugins() {
+/** Loads the lists behind the pages. Node does not support decorators, so the modules are bundled first. */
+async function loadLists() {
   // Inside the project, so that packages can be resolved.
-  const folder = mkdtempSync(join(root, '.admission-plugins-'));
+  const folder = mkdtempSync(join(root, '.reference-pages-'));
   try {
     const bundle = await rolldown({
       cwd: root,
-      input: { list: 'scripts/admission-plugin-list.ts' },
+      input: { plugins: 'scripts/admission-plugin-list.ts', flags: 'src/cmd/options/help.ts' },
       platform: 'node',
       external: /^(@nestjs\/(websockets|microservices)(\/.*)?|class-transformer\/storage)$/,
       resolve: { conditionNames: ['kubenest-source', 'import', 'node', 'default'] },
@@ -25,8 +25,14 @@ async function loadPlugins() {
     });
     await bundle.write({ dir: folder, format: 'esm' });
     await bundle.close();
-    const { admissionPluginList } = await import(pathToFileURL(join(folder, 'list.js')).href);
-    return admissionPluginList(join(root, 'src/cmd/options'));
+    // Modules read their tables from their own folder.
+    for (const tables of ['src/cmd/options', 'src/apimachinery/meta/schema', 'src/kubernetes/schema'])
+      for (const file of readdirSync(join(root, tables)))
+        if (file.endsWith('.gen.json')) cpSync(join(root, tables, file), join(folder, file));
+    const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
+    const { admissionPluginList } = await load('plugins');
+    const { describedFlags } = await load('flags');
+    return { plugins: admissionPluginList(join(root, 'src/cmd/options')), flags: describedFlags('kubenest serve') };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -77,18 +83,41 @@ function render(plugins, summaries) {
   ].join('\n');
 }
 
-const text = render(await loadPlugins(), readSummaries());
-if (process.argv.includes('--check')) {
-  let present = '';
-  try {
-    present = readFileSync(page, 'utf8');
-  } catch {
-    console.error('docs/reference/admission-plugins.md is missing');
+/** One table for each section of --help. */
+function renderFlags(flags) {
+  const line = (cells) => `| ${cells.map(cell).join(' | ')} |`;
+  const sections = [...new Set(flags.map(({ section }) => section))].map((section) => [
+    `## ${section}`,
+    '',
+    line(['flag', 'type', 'default', 'meaning']),
+    line(['---', '---', '---', '---']),
+    ...flags
+      .filter((flag) => flag.section === section)
+      .map(({ name, type, default: text, description, acts }) =>
+        line([`\`--${name}\`${acts ? '' : ' *'}`, type, text === undefined ? '' : `\`${text}\``, description]),
+      ),
+    '',
+  ]);
+  return [
+    '# List of flags',
+    '',
+    'The flags of `kubenest serve`, as `--help` shows them; [flags.md](flags.md) says where their meaning differs from upstream. Flags with',
+    '`*` are accepted and have no effect. `npm run plugins-page` generates this page.',
+    '',
+    ...sections.flat(),
+  ].join('\n');
+}
+
+const { plugins, flags } = await loadLists();
+const pages = {
+  'docs/reference/admission-plugins.md': render(plugins, readSummaries()),
+  'docs/reference/flag-list.md': renderFlags(flags),
+};
+for (const [page, text] of Object.entries(pages)) {
+  const file = join(root, page);
+  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    console.error(`${page} is outdated: run npm run plugins-page`);
+    process.exitCode = 1;
   }
-  if (present !== text) {
-    console.error('docs/reference/admission-plugins.md is outdated: run npm run plugins-page');
-    process.exit(1);
-  }
-} else {
-  writeFileSync(page, text);
 }
