@@ -299,7 +299,7 @@ it('is implemented in one place', () => {
   );
   // The server's own port requests certificates, which authenticators verify.
   expect(deciding.map((file) => relative(top, join(top, file))).toSorted()).toEqual([
-    'src/apiserver/serving/secure-server.ts',
     'src/apiserver/network/trust.ts',
+    'src/apiserver/serving/secure-server.ts',
   ]);
 });
