@@ -97,6 +97,14 @@ it.each([
   expect(controller).toEqual(endpoint);
 });
 
+it.each([
+  { name: 'without metadata', body: { data: {} } },
+  { name: 'that is a list', body: [] },
+  { name: 'of another namespace', body: { metadata: { name: 'a', namespace: 'kube-system' } } },
+])('refuses a body $name before admission', async ({ body }) => {
+  expect((await cluster.fetch('/shop/namespaces/default/orders', { method: 'POST', body })).status).toBe(400);
+});
+
 it('a controller gets the body as mutating plugins have left it', async () => {
   const controller = await ask('/shop/namespaces/default/orders', { color: 'blue' }, 'admin');
   const endpoint = await ask('/api/v1/namespaces/default/configmaps', { color: 'blue' }, 'admin');

@@ -1,10 +1,12 @@
 import type { GroupVersionResource } from '#apimachinery/meta/types';
+import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Store } from '#apiserver/registry/store';
 import type { AdmissionTarget } from './request-admission.ts';
 
 /** An endpoint, as far as admission uses it. */
 export interface AdmittedEndpoint {
   readonly admission: AdmissionTarget;
+  readonly definition: Pick<ResourceDefinition, 'namespaced'>;
   readonly store: Pick<Store, 'get'>;
 }
 

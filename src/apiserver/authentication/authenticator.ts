@@ -36,5 +36,10 @@ export interface TokenAuthenticator {
  */
 export interface Authenticator {
   readonly name: string;
+  /**
+   * Names of the headers that carry the credentials, in lower case, besides `authorization`. The server removes them from an
+   * authenticated request, so that kubelets and aggregated API servers do not get them.
+   */
+  readonly credentialHeaders?: readonly string[];
   authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined>;
 }

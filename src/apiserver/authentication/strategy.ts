@@ -56,7 +56,7 @@ export function headless(strategy: AuthenticationStrategy): Authenticator {
       settle(this, undefined, new Error(failureText(reason)));
     },
     redirect(this: Run): void {
-      settle(this, undefined, new Error('the strategy redirects, which a client of an API cannot follow'));
+      settle(this, undefined, new Error('the strategy redirects, which API clients cannot follow'));
     },
     error(this: Run, cause: unknown): void {
       settle(this, undefined, cause instanceof Error ? cause : new Error(String(cause)));
@@ -66,7 +66,7 @@ export function headless(strategy: AuthenticationStrategy): Authenticator {
     name: strategy.name,
     authenticate(credentials) {
       const run = new (NewRun as unknown as new () => Run)();
-      // Strategies of others may return something else, which means nothing.
+      // The return value of npm strategies has no meaning, unless it is a promise.
       const later: unknown = run.authenticate(credentials);
       if (run.done) return answerOf(run);
       return new Promise<void>((resolve, reject) => {
@@ -77,7 +77,7 @@ export function headless(strategy: AuthenticationStrategy): Authenticator {
   };
 }
 
-/** Strategies of others fail with a challenge (`Basic realm="Users"`), with `{ message }`, with a status code, or with nothing. */
+/** Returns the reason of a failure: npm strategies pass a challenge (`Basic realm="Users"`), `{ message }`, a status code, or nothing. */
 function failureText(reason: unknown): string {
   if (typeof reason === 'string') return reason;
   const { message } = (reason ?? {}) as { readonly message?: unknown };

@@ -29,3 +29,14 @@ it('synchronous answers stay synchronous', () => {
   expect(guardAuthenticator('Knows', knows, 10).authenticate({} as never)).toBe(jane);
   expect(guardAuthorizer('Allows', allows, 10).authorize({} as never)).toEqual({ decision: 'Allow', reason: '' });
 });
+
+it.each([
+  { name: 'an authenticated request', authenticate: () => jane, left: { accept: '*/*' } },
+  { name: 'an authenticated request, later', authenticate: async () => jane, left: { accept: '*/*' } },
+  { name: 'a request of another authenticator', authenticate: () => undefined, left: { accept: '*/*', 'x-api-key': 'k' } },
+])('removes credential headers from $name as declared', async ({ authenticate, left }) => {
+  const headers = { accept: '*/*', 'x-api-key': 'k' };
+  const authenticator = guardAuthenticator('Keys', { name: 'Keys', credentialHeaders: ['x-api-key'], authenticate }, 10);
+  await authenticator.authenticate({ headers } as never);
+  expect(headers).toEqual(left);
+});

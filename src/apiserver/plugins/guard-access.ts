@@ -1,9 +1,11 @@
 import type { Authenticator } from '#apiserver/authentication/authenticator';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
+import type { UserInfo } from '#apiserver/request/user-info';
 import { within } from './within.ts';
 
 /**
- * Limits the duration of a package's authenticator: after the timeout it counts as an authentication failure, unless another
+ * Limits the duration of a package's authenticator, and removes its credential headers from requests that it authenticates. After
+ * the timeout it counts as an authentication failure, unless another
  * authenticator accepts the credentials.
  */
 export function guardAuthenticator(name: string, authenticator: Authenticator, timeoutMs: number): Authenticator {
@@ -11,7 +13,12 @@ export function guardAuthenticator(name: string, authenticator: Authenticator, t
     name,
     authenticate(credentials) {
       const answer = authenticator.authenticate(credentials);
-      return answer instanceof Promise ? within(answer, timeoutMs) : answer;
+      return answer instanceof Promise ? within(answer, timeoutMs).then(accept) : accept(answer);
+
+      function accept(user: UserInfo | undefined): UserInfo | undefined {
+        if (user) for (const header of authenticator.credentialHeaders ?? []) delete credentials.headers[header];
+        return user;
+      }
     },
   };
 }

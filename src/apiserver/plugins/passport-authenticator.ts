@@ -6,12 +6,12 @@ import { type AuthenticationStrategy, headless } from '#apiserver/authentication
 import { Configuration } from './configuration.ts';
 import type { ContributionOptions, PluginClass } from '#apiserver/base/contribution';
 
-/** A strategy of passport, as npm has them: its `authenticate` ends in `this.success`, `fail`, `pass` or `error`. */
+/** A passport strategy of an npm package; its `authenticate` calls `this.success`, `fail`, `pass` or `error`. */
 export interface PassportStrategy {
   authenticate(request: never, options?: never): unknown;
 }
 
-/** The part of a request that strategies see: what node:http and Express call by these names. */
+/** The request as strategies see it, with the member names of node:http and Express. */
 export interface PassportRequest {
   readonly method: string;
   readonly url: string;
@@ -25,26 +25,26 @@ export interface PassportRequest {
 
 export interface PassportAuthenticatorOptions<T extends object> extends ContributionOptions {
   readonly configuration?: new () => T;
-  /** Makes the strategy, with the validated configuration. */
+  /** Creates the strategy from the validated configuration. */
   strategy(configuration: T): PassportStrategy;
   /** The header that carries the strategy's credentials. Default: `authorization`. */
   readonly header?: string;
-  /** The scheme before the credentials in the header (`Basic`), in any case; undefined: the header carries nothing else. */
+  /** Scheme before the credentials in the header (`Basic`), case-insensitive; undefined: the header contains only credentials. */
   readonly scheme?: string;
-  /** Turns what the strategy calls a user into one of Kubernetes. Default: it is one already. */
+  /** Converts the strategy's user to a UserInfo. Default: it has that form already. */
   user?(found: unknown): UserInfo;
 }
 
 /**
- * A strategy of passport as an authenticator of a package, without passport's middleware: nothing is redirected, and there is no session. It is asked
- * about requests with its header (and scheme) alone, because strategies fail for a request without credentials as they do for one with wrong ones:
+ * Creates an authenticator of a package from a passport strategy, without passport's middleware: no redirects and no sessions. It runs only
+ * for requests with its header (and scheme), because strategies fail for missing credentials as they do for wrong ones:
  *
- * | request | strategy | answer |
+ * | request | strategy calls | result |
  * |---|---|---|
- * | without the header or of another scheme | is not asked | undefined: the next authenticator is asked |
+ * | without the header, or with another scheme | - (does not run) | undefined: the next authenticator runs |
  * | with it | `success(user)` | that user |
  * | with it | `pass()` | undefined |
- * | with it | `fail()`, `error()`, `redirect()` | refused, unless another authenticator knows the user |
+ * | with it | `fail()`, `error()`, `redirect()` | Unauthorized, unless another authenticator accepts the credentials |
  */
 export function passportAuthenticator<T extends object = object>(options: PassportAuthenticatorOptions<T>): PluginClass<Authenticator> {
   const { name, configuration: ofPlugin, header = 'authorization', scheme, user = userOf } = options;
@@ -52,6 +52,7 @@ export function passportAuthenticator<T extends object = object>(options: Passpo
 
   class PassportAuthenticator implements Authenticator {
     readonly name = name;
+    readonly credentialHeaders = [header.toLowerCase()];
     readonly #authenticator: Authenticator;
 
     constructor(configuration?: T) {
@@ -60,7 +61,7 @@ export function passportAuthenticator<T extends object = object>(options: Passpo
     }
 
     async authenticate(credentials: Credentials): Promise<UserInfo | undefined> {
-      const value = credentials.headers[header.toLowerCase()];
+      const value = credentials.headers[this.credentialHeaders[0] as string];
       if (typeof value !== 'string' || (isScheme !== undefined && !value.toLowerCase().startsWith(isScheme))) return undefined;
       const found: unknown = await this.#authenticator.authenticate(requestOf(credentials) as never);
       return found === undefined ? undefined : user(found);
@@ -80,9 +81,9 @@ function requestOf({ headers, path }: Credentials): PassportRequest {
   return { method: 'GET', url: path, path, headers, query: {}, body: undefined, get };
 }
 
-/** Throws for what is no user of Kubernetes. */
+/** Throws if the value is not a UserInfo. */
 function userOf(found: unknown): UserInfo {
   const { name, groups = [], ...more } = found as Partial<UserInfo>;
-  if (typeof name !== 'string' || name === '') throw new Error('the strategy gave a user without a name: `user` must turn it into one');
+  if (typeof name !== 'string' || name === '') throw new Error('the user of the strategy has no name: convert it with the option `user`');
   return { ...more, name, groups };
 }

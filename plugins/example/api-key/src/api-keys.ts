@@ -24,6 +24,7 @@ export class ApiKeysConfiguration {
 @AuthenticatorPlugin({ name: 'ApiKeys', configuration: ApiKeysConfiguration })
 export class ApiKeys implements Authenticator {
   readonly name = 'ApiKeys';
+  readonly credentialHeaders = ['x-api-key'];
   readonly #users: readonly { readonly hash: Buffer; readonly user: UserInfo }[];
 
   constructor(@inject(Configuration) { users }: ApiKeysConfiguration) {

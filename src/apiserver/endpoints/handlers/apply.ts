@@ -16,7 +16,8 @@ import type { Stored } from '#apiserver/registry/store';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { warnOf } from './request-body.ts';
-import { ensureNameMatches, newWriteRequest } from './write-request.ts';
+import { newWriteRequest } from './write-request.ts';
+import { ensureNameMatches } from '#apiserver/registry/name-scope';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
 /** Encoding of an applied configuration. YAML includes JSON. */

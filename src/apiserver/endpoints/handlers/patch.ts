@@ -44,7 +44,8 @@ import { strictErrors } from '#apimachinery/runtime/json/strict-errors';
 import { readRequestBody } from './request-body.ts';
 import { kindProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { ensureNameMatches, newWriteRequest } from './write-request.ts';
+import { newWriteRequest } from './write-request.ts';
+import { ensureNameMatches } from '#apiserver/registry/name-scope';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 
 export type PatchType =

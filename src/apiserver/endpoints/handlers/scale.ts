@@ -15,7 +15,8 @@ import { appliedForm, Patch, patchTypesOf, type PatchType, unsupportedPatchType 
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
-import { ensureNameMatches, newWriteRequest } from './write-request.ts';
+import { newWriteRequest } from './write-request.ts';
+import { ensureNameMatches } from '#apiserver/registry/name-scope';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { Scale, ScaleBinding } from '#apiserver/registry/resource-definition';

@@ -1,4 +1,4 @@
-import { newBadRequest } from '#apimachinery/api/errors';
+
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
 import { validateManagedFields } from '#apimachinery/managedfields/managers';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
@@ -124,10 +124,4 @@ function* trackFieldsSteps(endpoint: ResourceEndpoint, object: KubeObject, old: 
 function trackFields(object: KubeObject, { metadata: { managedFields } }: KubeObject): void {
   if (managedFields) object.metadata.managedFields = managedFields;
   else delete object.metadata.managedFields;
-}
-
-/** Throws BadRequest if the object's name differs from that of the URL. Upstream: endpoints/handlers/rest.go (checkName). */
-export function ensureNameMatches(name: string, { metadata }: KubeObject): void {
-  if (!metadata.name) throw newBadRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  if (metadata.name !== name) throw newBadRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
 }
