@@ -292,7 +292,7 @@ export class Patch {
     return untilTime(steps, this.context.deadline, endAtDeadline);
   }
 
-  /** Sets the kind where upstream does; returns what is wrong with it. */
+  /** Completes a missing kind like upstream; returns the error of a wrong kind, undefined for the expected one. */
   #wrongKind(object: KubeObject): string | undefined {
     const { kind } = this.endpoint;
     const apiVersion = groupVersionString(kind);

@@ -1,4 +1,3 @@
-
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
 import { validateManagedFields } from '#apimachinery/managedfields/managers';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
