@@ -3,6 +3,7 @@ import 'reflect-metadata';
 
 export { ContainerModule, inject, injectable, optional } from 'inversify';
 export {
+  hasStatusCause,
   isAlreadyExists,
   isConflict,
   isNotFound,

@@ -50,12 +50,16 @@ export interface ControllerOptions extends ContributionOptions {
   readonly maxBackoffMs?: number;
   /** Name of the Lease in kube-system whose holder runs the controller; controllers with the same one run together. Default: `kubenest-controllers`. */
   readonly lease?: string;
+  /** Service account in kube-system as which it acts. Default: its name. */
+  readonly serviceAccount?: string;
+  /** Name of the component in its events. Default: its name. */
+  readonly component?: string;
   /** Form of its events. Default: `events.k8s.io`. */
   readonly events?: EventForm;
   /** First part of the User-Agent of its requests, and thus its field manager. Default: the name of the controller. */
   readonly userAgent?: string;
   /**
-   * Permissions of the controller's user, `system:serviceaccount:kube-system:NAME`. The server writes them as the ClusterRole
+   * Permissions of the controller's user. The server writes them as the ClusterRole
    * `kubenest:controller:NAME` with its binding. Omitted: roles that exist already grant them.
    */
   readonly rules?: readonly ControllerRule[];
