@@ -20,6 +20,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'serviceaccount-controller': {
     load: async () => (await import('#plugins/controllers/serviceaccount/serviceaccount-controller')).ServiceAccountController,
   },
+  'garbage-collector-controller': {
+    load: async () => (await import('#plugins/controllers/garbage-collector/garbage-collector-controller')).GarbageCollectorController,
+  },
   'clusterrole-aggregation-controller': {
     load: async () =>
       (await import('#plugins/controllers/clusterrole-aggregation/clusterrole-aggregation-controller')).ClusterRoleAggregationController,
