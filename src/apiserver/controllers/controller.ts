@@ -1,5 +1,5 @@
-import { type ContributionOptions, describe, describes, type PluginClass } from '#apiserver/base/contribution';
-import type { EventForm } from './event-recorder.ts';
+import { type ContributionOptions, describes, type PluginClass } from '#apiserver/base/contribution';
+import type { EventForm } from './event-form.ts';
 import type { GroupResource, GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 
 /** Object to reconcile. It may not exist (any more). */
@@ -73,7 +73,7 @@ export interface Reconciler {
    * Brings the cluster closer to what the object asks for. It is called again after an error, with a growing delay, and never twice at
    * the same time for one object.
    */
-  reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult | void>;
+  reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> | Promise<void>;
   /** Runs once the informers are synced, for work that does not belong to single objects. Resolves when the signal aborts, or earlier. */
   run?(signal: AbortSignal): Promise<void> | void;
 }
@@ -114,11 +114,4 @@ interface Watching {
 /** Returns the resources that the methods of a controller watch. */
 export function watchesOf(controller: object): readonly WatchedResource[] {
   return (controller as Partial<Watching>)[watched] ?? [];
-}
-
-/** Returns the options of a controller class. Throws for a class without the decorator. */
-export function controllerOptions(type: object): ControllerOptions {
-  const described = describe(type);
-  if (described?.kind !== 'Controller') throw new Error(`${(type as { readonly name?: string }).name} has no @Controller decorator`);
-  return described.options as ControllerOptions;
 }
