@@ -14,6 +14,12 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
     load: async () =>
       (await import('#plugins/controllers/serviceaccount-token/serviceaccount-token-controller')).ServiceAccountTokenController,
   },
+  'endpoints-controller': {
+    load: async () => (await import('#plugins/controllers/endpoints/endpoints-controller')).EndpointsController,
+  },
+  'endpointslice-controller': {
+    load: async () => (await import('#plugins/controllers/endpointslice/endpointslice-controller')).EndpointSliceController,
+  },
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
   },
