@@ -20,6 +20,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'endpointslice-controller': {
     load: async () => (await import('#plugins/controllers/endpointslice/endpointslice-controller')).EndpointSliceController,
   },
+  'resourcequota-controller': {
+    load: async () => (await import('#plugins/controllers/resourcequota/resourcequota-controller')).ResourceQuotaController,
+  },
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
   },

@@ -12,6 +12,7 @@ import { ControllerMetrics } from '#apiserver/controllers/controller-metrics';
 import { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
+import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { Informers } from '#apiserver/registry/informers';
@@ -94,16 +95,19 @@ class Controllers implements ServerPart {
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options));
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
     const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
-    const bindings = new Map<symbol, object>([
+    const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
       [SharedInformers, this.#informers],
       [EventRecorder, recorder],
       [ClusterCredentials, this.credentials],
-    ]);
+    ];
     return {
       options,
       prepare: () => (rules ? ensureControllerRole(this.loopback, { controller: name, serviceAccount, rules }) : Promise.resolve()),
-      make: () => make(this.services, bindings) as Reconciler,
+      make: () => {
+        const requests = new LateRequestQueue();
+        return { requests, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
+      },
     };
   }
 
