@@ -10,8 +10,15 @@ interface BuiltInController {
 
 /** Controllers by name, in upstream's order. Upstream: cmd/kube-controller-manager/names and app/controller_descriptor.go. */
 const controllers: Readonly<Record<string, BuiltInController>> = {
+  'replicationcontroller-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/replicationcontroller/replicationcontroller-controller')).ReplicationControllerController,
+  },
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
+  },
+  'replicaset-controller': {
+    load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
   },
 };
 

@@ -52,11 +52,15 @@ export interface ControllerOptions extends ContributionOptions {
   readonly lease?: string;
   /** Form of its events. Default: `events.k8s.io`. */
   readonly events?: EventForm;
+  /** Name of the component in its events. Default: the name of the controller. */
+  readonly eventSource?: string;
+  /** Name of the service account in kube-system whose user it acts as. Default: the name of the controller. */
+  readonly serviceAccount?: string;
   /** First part of the User-Agent of its requests, and thus its field manager. Default: the name of the controller. */
   readonly userAgent?: string;
   /**
-   * Permissions of the controller's user, `system:serviceaccount:kube-system:NAME`. The server writes them as the ClusterRole
-   * `kubenest:controller:NAME` with its binding. Omitted: roles that exist already grant them.
+   * Permissions of the controller's user, `system:serviceaccount:kube-system:NAME`, where NAME is that of the service account. The server
+   * writes them as the ClusterRole `kubenest:controller:NAME` with its binding. Omitted: roles that exist already grant them.
    */
   readonly rules?: readonly ControllerRule[];
 }

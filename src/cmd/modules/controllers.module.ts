@@ -88,8 +88,8 @@ class Controllers implements ServerPart {
   #managed({ described, make }: LoadedContribution): ManagedController {
     const options = described.options as ControllerOptions;
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options));
-    const { name, events = 'events.k8s.io', rules } = options;
-    const recorder = new ClientEventRecorder({ component: name, form: events, client, clock: systemClock, logger: this.log });
+    const { name, events = 'events.k8s.io', eventSource = name, rules, serviceAccount = name } = options;
+    const recorder = new ClientEventRecorder({ component: eventSource, form: events, client, clock: systemClock, logger: this.log });
     const bindings = new Map<symbol, object>([
       [ControllerClient, client],
       [SharedInformers, this.#informers],
@@ -97,7 +97,7 @@ class Controllers implements ServerPart {
     ]);
     return {
       options,
-      prepare: () => (rules ? ensureControllerRole(this.loopback, name, rules) : Promise.resolve()),
+      prepare: () => (rules ? ensureControllerRole(this.loopback, serviceAccount, rules) : Promise.resolve()),
       make: () => make(this.services, bindings) as Reconciler,
     };
   }
@@ -116,9 +116,9 @@ class Controllers implements ServerPart {
 }
 
 /** Returns the user of a controller. Upstream: the service account of `--use-service-account-credentials`. */
-function userOf({ name }: ControllerOptions): UserInfo {
+function userOf({ name, serviceAccount = name }: ControllerOptions): UserInfo {
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
-  return { name: `system:serviceaccount:${namespace}:${name}`, groups };
+  return { name: `system:serviceaccount:${namespace}:${serviceAccount}`, groups };
 }
 
 function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
