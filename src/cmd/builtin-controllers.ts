@@ -17,6 +17,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
   },
+  'deployment-controller': {
+    load: async () => (await import('#plugins/controllers/deployment/deployment-controller')).DeploymentController,
+  },
   'replicaset-controller': {
     load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
   },

@@ -85,12 +85,17 @@ export function safeHash(bytes: Uint8Array): string {
   return safeEncode(String(fnv32a(bytes)));
 }
 
+/** Returns Go's dump of a template, which is equal for templates that mean the same. Upstream: k8s.io/utils/dump.ForHash. */
+export function podTemplateDump(template: PodTemplateSpec): string {
+  return `(v1.PodTemplateSpec)${dumpValue('v1.PodTemplateSpec', template)}`;
+}
+
 /**
  * Returns the label `pod-template-hash` of a template: the hash of Go's dump of the struct, so that kube-controller-manager computes the
- * same. Upstream: pkg/controller/controller_utils.go ComputeHash, k8s.io/utils/dump.ForHash.
+ * same. Upstream: pkg/controller/controller_utils.go ComputeHash.
  */
 export function podTemplateHash(template: PodTemplateSpec, collisionCount?: number): string {
-  const dump = Buffer.from(`(v1.PodTemplateSpec)${dumpValue('v1.PodTemplateSpec', template)}`);
+  const dump = Buffer.from(podTemplateDump(template));
   if (collisionCount === undefined) return safeHash(dump);
   const collisions = Buffer.alloc(8);
   collisions.writeUInt32LE(collisionCount);
