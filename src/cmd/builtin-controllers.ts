@@ -10,6 +10,10 @@ interface BuiltInController {
 
 /** Controllers by name, in upstream's order. Upstream: cmd/kube-controller-manager/names and app/controller_descriptor.go. */
 const controllers: Readonly<Record<string, BuiltInController>> = {
+  'serviceaccount-token-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/serviceaccount-token/serviceaccount-token-controller')).ServiceAccountTokenController,
+  },
   'replicationcontroller-controller': {
     load: async () =>
       (await import('#plugins/controllers/replicationcontroller/replicationcontroller-controller')).ReplicationControllerController,
@@ -17,11 +21,25 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
   },
+  'serviceaccount-controller': {
+    load: async () => (await import('#plugins/controllers/serviceaccount/serviceaccount-controller')).ServiceAccountController,
+  },
+  'garbage-collector-controller': {
+    load: async () => (await import('#plugins/controllers/garbage-collector/garbage-collector-controller')).GarbageCollectorController,
+  },
   'deployment-controller': {
     load: async () => (await import('#plugins/controllers/deployment/deployment-controller')).DeploymentController,
   },
   'replicaset-controller': {
     load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
+  },
+  'clusterrole-aggregation-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/clusterrole-aggregation/clusterrole-aggregation-controller')).ClusterRoleAggregationController,
+  },
+  'root-ca-certificate-publisher-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/root-ca-certificate/root-ca-certificate-publisher-controller')).RootCertificatePublisher,
   },
 };
 
@@ -35,15 +53,15 @@ export const controllerNames: readonly string[] = Object.keys(controllers);
 export async function loadControllers(selection: readonly string[]): Promise<ControllerClass[]> {
   const unknown = selection.find((name) => name !== '*' && !Object.hasOwn(controllers, name.replace(/^-/, '')));
   if (unknown !== undefined) throw new Error(`unknown controller "${unknown.replace(/^-/, '')}"`);
-  const selected = Object.entries(controllers).filter(([name, { isOffByDefault }]) => isSelected(selection, name, !isOffByDefault));
+  const selected = Object.entries(controllers).filter(([name]) => isSelected(selection, name));
   return Promise.all(selected.map(([, { load }]) => load()));
 }
 
-/** The first entry that names the controller decides, else `*`. */
-function isSelected(selection: readonly string[], name: string, isDefault: boolean): boolean {
+/** True if a selection includes the controller: the first entry that names it decides, else `*`. */
+export function isSelected(selection: readonly string[], name: string): boolean {
   for (const entry of selection) {
     if (entry === name) return true;
     if (entry === `-${name}`) return false;
   }
-  return isDefault && selection.includes('*');
+  return selection.includes('*') && !controllers[name]?.isOffByDefault;
 }

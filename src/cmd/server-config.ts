@@ -207,6 +207,8 @@ export interface ServerConfig {
   readonly admissionConfigurations?: ReadonlyMap<string, object> | undefined;
   /** Built-in controllers that run in the server. */
   readonly controllers?: readonly ControllerClass[] | undefined;
+  /** Certificate of the authority that signed the serving certificate, PEM, for clients in the cluster; undefined: unknown. */
+  readonly rootCertificateAuthority?: string | undefined;
   /** Contributions of plugin packages. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
   readonly requests: {

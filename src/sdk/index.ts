@@ -3,6 +3,7 @@ import 'reflect-metadata';
 
 export { ContainerModule, inject, injectable, optional } from 'inversify';
 export {
+  hasStatusCause,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -164,7 +165,8 @@ export {
   Watches,
 } from '#apiserver/controllers/controller';
 export { ControllerClient } from '#apiserver/controllers/controller-client';
-export { EventRecorder, type EventType } from '#apiserver/controllers/event-recorder';
+export type { EventType } from '#apiserver/controllers/event-form';
+export { EventRecorder } from '#apiserver/controllers/event-recorder';
 export { Expectations } from '#apiserver/controllers/expectations';
 export { addFinalizer, hasFinalizer, removeFinalizer } from '#apiserver/controllers/finalizers';
 export { controllerOf, isControlledBy, newControllerReference, newOwnerReference } from '#apiserver/controllers/owner-references';

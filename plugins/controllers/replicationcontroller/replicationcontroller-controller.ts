@@ -26,7 +26,7 @@ const replicationControllers = { group: '', version: 'v1', resource: 'replicatio
   lease: 'kube-controller-manager',
   userAgent: 'kube-controller-manager',
   events: 'v1',
-  eventSource: 'replication-controller',
+  component: 'replication-controller',
   serviceAccount: 'replication-controller',
 })
 export class ReplicationControllerController {

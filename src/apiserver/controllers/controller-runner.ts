@@ -104,7 +104,7 @@ export class ControllerRunner {
       const work = this.#reconcile(key, signal);
       // A reconcile that ignores its timeout keeps its object, so that it never runs twice for it, but not the worker.
       await Promise.race([work.counted, work.ended]);
-      work.ended.then(() => this.#queue.done(key));
+      void work.ended.then(() => this.#queue.done(key));
     }
   }
 

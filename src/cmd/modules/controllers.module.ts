@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
 import { Container } from 'inversify';
+import { TokenIssuer } from '#apiserver/authentication/token-issuer';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import { systemClock } from '#apiserver/base/clock';
 import type { ControllerOptions, Reconciler } from '#apiserver/controllers/controller';
 import { ControllerManager, type Election, type ManagedController } from '#apiserver/controllers/controller-manager';
 import { ControllerMetrics } from '#apiserver/controllers/controller-metrics';
+import { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
@@ -21,6 +23,7 @@ import { Log } from '#cmd/logging/log';
 import type { ServerConfig } from '#cmd/server-config';
 import { UserRequests } from '#cmd/serving/user-requests';
 import { ensureControllerRole } from '#kubernetes/controlplane/controller-roles';
+import type { JwtTokenIssuer } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
 import { gitVersion } from '#cmd/version';
 import { Contributions } from './contributions.ts';
@@ -52,6 +55,7 @@ class Controllers implements ServerPart {
     @Inject(LimitedRegistry) private readonly registry: LimitedRegistry,
     @Inject(Log) private readonly log: Log,
     @Inject(Lifetime) lifetime: Lifetime,
+    @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
   ) {
     this.#controllers = [...selected.map((controller) => contributionOf(controller)), ...contributions.of('Controller')];
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
@@ -88,16 +92,17 @@ class Controllers implements ServerPart {
   #managed({ described, make }: LoadedContribution): ManagedController {
     const options = described.options as ControllerOptions;
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options));
-    const { name, events = 'events.k8s.io', eventSource = name, rules, serviceAccount = name } = options;
-    const recorder = new ClientEventRecorder({ component: eventSource, form: events, client, clock: systemClock, logger: this.log });
+    const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
+    const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
     const bindings = new Map<symbol, object>([
       [ControllerClient, client],
       [SharedInformers, this.#informers],
       [EventRecorder, recorder],
+      [ClusterCredentials, this.credentials],
     ]);
     return {
       options,
-      prepare: () => (rules ? ensureControllerRole(this.loopback, serviceAccount, rules) : Promise.resolve()),
+      prepare: () => (rules ? ensureControllerRole(this.loopback, { controller: name, serviceAccount, rules }) : Promise.resolve()),
       make: () => make(this.services, bindings) as Reconciler,
     };
   }
@@ -128,7 +133,26 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 /** Controllers in the server's process, each as a user of its own, and the election of the server that runs them. */
 @Module({})
 export class ControllersModule {
-  static register({ controllers = [] }: Pick<ServerConfig, 'controllers'>): DynamicModule {
-    return { module: ControllersModule, providers: [{ provide: selection, useValue: controllers }, Controllers] };
+  /** `serviceAccounts`: the module of the signer of tokens. */
+  static register(
+    { controllers = [], rootCertificateAuthority = '' }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority'>,
+    serviceAccounts: DynamicModule,
+  ): DynamicModule {
+    return {
+      module: ControllersModule,
+      imports: [serviceAccounts],
+      providers: [
+        { provide: selection, useValue: controllers },
+        {
+          provide: ClusterCredentials,
+          useFactory: (issuer?: JwtTokenIssuer): ClusterCredentials => ({
+            rootCertificateAuthority,
+            signSecretToken: issuer?.signSecretToken,
+          }),
+          inject: [{ token: TokenIssuer, optional: true }],
+        },
+        Controllers,
+      ],
+    };
   }
 }

@@ -29,7 +29,7 @@ import type {
 import { storageVersions } from '#kubernetes/controlplane/storage-versions';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
-import { loadControllers } from '#cmd/builtin-controllers';
+import { isSelected, loadControllers } from '#cmd/builtin-controllers';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { ownBackends, parseOverride, type StorageOptions } from './storage-options.ts';
@@ -168,6 +168,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   return {
     config: {
       controllers: await loadControllers(options.controllers.controllers),
+      rootCertificateAuthority: own && lastCertificate(String(tls.certificate.cert)),
       storage: {
         ...storage,
         encryption: encryption && { rules: encryption, reloads: options.storage.encryptionProviderConfigAutomaticReload },
@@ -189,7 +190,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       audit,
       metrics,
       tracing,
-      admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
+      admission: options.admission.enabledPlugins(isStandalone(options)),
       admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
       plugins,
       requests: {
@@ -263,6 +264,11 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       await folder.dispose();
     },
   };
+}
+
+/** True if nothing creates service accounts: no controller of this server, and no kube-controller-manager, which needs the key's file. */
+function isStandalone({ serviceAccounts, controllers }: ServerOptions): boolean {
+  return serviceAccounts.serviceAccountSigningKeyFile === '' && !isSelected(controllers.controllers, 'serviceaccount-controller');
 }
 
 /** True if the server creates a key or a certificate for itself. */
