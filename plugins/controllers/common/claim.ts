@@ -67,7 +67,7 @@ export async function claimObjects<T extends KubeObject>(
       case 'adopt':
         mayAdopt ??= assertExists(options, owner);
         await mayAdopt;
-        if (await adopt(options, owner, object)) result.push(object);
+        result.push(...(await adopt(options, owner, object)));
         break;
       case 'ignore':
     }
@@ -84,16 +84,15 @@ async function assertExists({ client, ownerResource }: ClaimOptions, owner: Kube
   if (stored?.metadata.deletionTimestamp) throw new Error(`${namespace}/${name} has just been deleted`);
 }
 
-/** Returns false if the object is gone. */
-async function adopt(options: ClaimOptions, owner: KubeObject, { metadata }: KubeObject): Promise<boolean> {
+/** Returns the adopted object; nothing if it is gone. */
+async function adopt<T extends KubeObject>(options: ClaimOptions, owner: KubeObject, { metadata }: T): Promise<T[]> {
   const { client, ownerResource, target, finalizers } = options;
   const ownerReferences = [newControllerReference(owner, ownerResource)];
   const patch = { metadata: { uid: metadata.uid, ownerReferences, ...(finalizers && { finalizers }) } };
   try {
-    await client.patch(target, metadata.namespace as string, metadata.name as string, { type: 'strategic', patch });
-    return true;
+    return [await client.patch<T>(target, metadata.namespace as string, metadata.name as string, { type: 'strategic', patch })];
   } catch (error) {
-    if (isNotFound(error)) return false;
+    if (isNotFound(error)) return [];
     throw error;
   }
 }

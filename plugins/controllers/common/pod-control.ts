@@ -1,13 +1,6 @@
-import {
-  type ControllerClient,
-  deepCopy,
-  type EventRecorder,
-  isNotFound,
-  type KubeObject,
-  type OwnerReference,
-  StatusError,
-} from 'kubenest/sdk';
+import { type ControllerClient, deepCopy, type EventRecorder, isNotFound, type KubeObject, type OwnerReference } from 'kubenest/sdk';
 import type { Pod, PodTemplateSpec } from 'kubenest/types/core_v1';
+import { isNamespaceTerminating } from './namespace-terminating.ts';
 import { pods } from './pods.ts';
 
 /** Returns a pod of a template. Upstream: GetPodFromTemplate of pkg/controller/controller_utils.go. */
@@ -32,11 +25,6 @@ export function podFromTemplate(template: PodTemplateSpec, owner: KubeObject, re
 /** The dash is left out where the name of a pod could not have it. Upstream: getPodsPrefix. */
 function podNamePrefix(owner: string): string {
   return owner.length < 253 ? `${owner}-` : owner;
-}
-
-/** True if the namespace of the object to create is being deleted. */
-export function isNamespaceTerminating(error: unknown): boolean {
-  return error instanceof StatusError && (error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false);
 }
 
 /** Creates and deletes pods and reports that in events of their owner. Upstream: RealPodControl of pkg/controller/controller_utils.go. */

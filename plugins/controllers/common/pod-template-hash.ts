@@ -37,7 +37,7 @@ const numbers = new Set(['int32', 'int64', 'intstr.Type']);
 
 /** Returns the dump of a value without its type. A map or list without entries is nil, because the protobuf form does not keep it. */
 function dumpValue(type: string, value: unknown): string {
-  if (type.startsWith('*')) return value === undefined ? '<nil>' : dumpValue(type.slice(1), value);
+  if (type.startsWith('*')) return value === undefined || value === null ? '<nil>' : dumpValue(type.slice(1), value);
   if (type.startsWith('[]')) {
     const items = (value ?? []) as readonly unknown[];
     return items.length === 0 ? '<nil>' : `[${items.map((item) => dumpValue(type.slice(2), item)).join(' ')}]`;

@@ -15,6 +15,7 @@ import {
 } from 'kubenest/sdk';
 import type { Deployment, ReplicaSet } from 'kubenest/types/apps_v1';
 import type { Pod } from 'kubenest/types/core_v1';
+import { asManager } from '../common/as-manager.ts';
 import { claimObjects } from '../common/claim.ts';
 import { ControlledObjects, pods } from '../common/pods.ts';
 import { selectorOf } from '../common/selectors.ts';
@@ -26,9 +27,7 @@ import { deployments, replicaSets, Rollout } from './rollout.ts';
   for: deployments,
   owns: [replicaSets],
   concurrency: 5,
-  lease: 'kube-controller-manager',
-  userAgent: 'kube-controller-manager',
-  events: 'v1',
+  ...asManager,
 })
 export class DeploymentController {
   readonly #deployments: SharedInformer<Deployment>;

@@ -11,7 +11,7 @@ import {
 import type { Deployment, DeploymentStatus, ReplicaSet } from 'kubenest/types/apps_v1';
 import type { Pod } from 'kubenest/types/core_v1';
 import { findCondition, withCondition } from '../common/conditions.ts';
-import { isNamespaceTerminating } from '../common/pod-control.ts';
+import { isNamespaceTerminating } from '../common/namespace-terminating.ts';
 import { podTemplateHash } from '../common/pod-template-hash.ts';
 import { isPodTerminal } from '../common/pods.ts';
 import {

@@ -19,10 +19,11 @@ import type { Pod, PodTemplateSpec } from 'kubenest/types/core_v1';
 import { claimed, ControlledObjects, isPodActive, isPodTerminating, nextAvailabilityMs, pods } from '../common/pods.ts';
 import { claimObjects } from '../common/claim.ts';
 import { observePods } from '../common/expected-pods.ts';
-import { isNamespaceTerminating, PodControl, podFromTemplate } from '../common/pod-control.ts';
+import { isNamespaceTerminating } from '../common/namespace-terminating.ts';
+import { PodControl, podFromTemplate } from '../common/pod-control.ts';
 import { slowStart } from '../common/slow-start.ts';
 import { updateStatus } from '../common/update-status.ts';
-import { podsToDelete } from './deletion-order.ts';
+import { podsToDelete } from '../common/deletion-order.ts';
 import { isUpToDate, type ReplicaState, statusOf } from './replica-status.ts';
 
 /** Largest number of pods created or deleted at a time for one set. Upstream: BurstReplicas. */

@@ -11,6 +11,7 @@ import {
   Watches,
 } from 'kubenest/sdk';
 import type { ReplicaSet } from 'kubenest/types/apps_v1';
+import { asManager } from '../common/as-manager.ts';
 import { pods } from '../common/pods.ts';
 import { selectorOf } from '../common/selectors.ts';
 import { ReplicaManager } from './replica-manager.ts';
@@ -23,9 +24,7 @@ const replicaSets = { group: 'apps', version: 'v1', resource: 'replicasets', kin
   for: replicaSets,
   owns: [pods],
   concurrency: 5,
-  lease: 'kube-controller-manager',
-  userAgent: 'kube-controller-manager',
-  events: 'v1',
+  ...asManager,
 })
 export class ReplicaSetController {
   readonly #manager: ReplicaManager<ReplicaSet>;

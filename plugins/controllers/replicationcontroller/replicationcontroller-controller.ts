@@ -12,6 +12,7 @@ import {
   Watches,
 } from 'kubenest/sdk';
 import type { ReplicationController } from 'kubenest/types/core_v1';
+import { asManager } from '../common/as-manager.ts';
 import { pods } from '../common/pods.ts';
 import { ReplicaManager } from '../replicaset/replica-manager.ts';
 
@@ -23,9 +24,7 @@ const replicationControllers = { group: '', version: 'v1', resource: 'replicatio
   for: replicationControllers,
   owns: [pods],
   concurrency: 5,
-  lease: 'kube-controller-manager',
-  userAgent: 'kube-controller-manager',
-  events: 'v1',
+  ...asManager,
   component: 'replication-controller',
   serviceAccount: 'replication-controller',
 })

@@ -1,6 +1,6 @@
 import { parseTime } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
-import { isPodActive, isPodReady, readySince } from '../common/pods.ts';
+import { isPodActive, isPodReady, readySince } from './pods.ts';
 
 const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
@@ -19,6 +19,19 @@ function restarts({ spec, status }: Pod): readonly [number, number] {
   const highest = (counts: readonly { restartCount?: number }[] = []): number =>
     counts.reduce((most, { restartCount = 0 }) => Math.max(most, restartCount), 0);
   return [highest(status?.containerStatuses), highest(status?.initContainerStatuses?.filter(({ name }) => sidecars.has(name)))];
+}
+
+function compareRestarts(a: Pod, b: Pod): number {
+  const [restartsA, restartsB] = [restarts(a), restarts(b)];
+  return restartsB[0] - restartsA[0] || restartsB[1] - restartsA[1];
+}
+
+/** Compares how far pods are: not assigned to a node; Pending, Unknown, Running; not ready. */
+function compareStages(a: Pod, b: Pod): number {
+  const nodes = [a.spec?.nodeName ?? '', b.spec?.nodeName ?? ''] as const;
+  if (nodes[0] !== nodes[1] && (nodes[0] === '' || nodes[1] === '')) return nodes[0] === '' ? -1 : 1;
+  const phase = (phases[a.status?.phase ?? ''] ?? 0) - (phases[b.status?.phase ?? ''] ?? 0);
+  return phase || Number(isPodReady(a)) - Number(isPodReady(b));
 }
 
 /** Compares times on a logarithmic scale: times that are long ago are equal more often. The later time is first. Unknown times are first. */
@@ -45,23 +58,35 @@ interface Ranked {
  * Upstream: ActivePodsWithRanks of pkg/controller/controller_utils.go.
  */
 function compareForDeletion(a: Ranked, b: Ranked, nowMs: number): number {
-  const nodes = [a.pod.spec?.nodeName ?? '', b.pod.spec?.nodeName ?? ''] as const;
-  if (nodes[0] !== nodes[1] && (nodes[0] === '' || nodes[1] === '')) return nodes[0] === '' ? -1 : 1;
-  const phase = (phases[a.pod.status?.phase ?? ''] ?? 0) - (phases[b.pod.status?.phase ?? ''] ?? 0);
-  if (phase !== 0) return phase;
-  const [isReadyA, isReadyB] = [isPodReady(a.pod), isPodReady(b.pod)];
-  if (isReadyA !== isReadyB) return isReadyA ? 1 : -1;
+  const early = compareStages(a.pod, b.pod);
+  if (early !== 0) return early;
   const cost = deletionCost(a.pod) - deletionCost(b.pod);
   if (cost !== 0) return cost;
   if (a.colocated !== b.colocated) return b.colocated - a.colocated;
   const byUid = (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;
   const [readyA, readyB] = [readySince(a.pod), readySince(b.pod)];
-  if (isReadyA && readyA !== readyB) return compareAges(readyA, readyB, nowMs) || byUid;
-  const [restartsA, restartsB] = [restarts(a.pod), restarts(b.pod)];
-  const restarted = restartsB[0] - restartsA[0] || restartsB[1] - restartsA[1];
+  if (isPodReady(a.pod) && readyA !== readyB) return compareAges(readyA, readyB, nowMs) || byUid;
+  const restarted = compareRestarts(a.pod, b.pod);
   if (restarted !== 0) return restarted;
   const [createdA, createdB] = [creation(a.pod), creation(b.pod)];
   return createdA === createdB ? 0 : compareAges(createdA, createdB, nowMs) || byUid;
+}
+
+/**
+ * Compares pods; the one to delete is first. The rules: not assigned to a node; Pending, Unknown, Running; not ready; ready for a shorter
+ * time; more restarts; newer. Upstream: ActivePods of pkg/controller/controller_utils.go.
+ */
+export function compareActivePods(a: Pod, b: Pod): number {
+  const early = compareStages(a, b);
+  if (early !== 0) return early;
+  const ready = isPodReady(a) ? compareTimes(readySince(a), readySince(b)) : 0;
+  return ready || compareRestarts(a, b) || compareTimes(creation(a), creation(b));
+}
+
+/** The later time is first; an unknown one before all. */
+function compareTimes(a: number | undefined, b: number | undefined): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
+  return b - a;
 }
 
 /** Returns the pods to delete of the active ones. `related`: the pods of all sets of the same owner. */
