@@ -23,6 +23,10 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'resourcequota-controller': {
     load: async () => (await import('#plugins/controllers/resourcequota/resourcequota-controller')).ResourceQuotaController,
   },
+  'replicationcontroller-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/replicationcontroller/replicationcontroller-controller')).ReplicationControllerController,
+  },
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
   },
@@ -31,6 +35,15 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   },
   'garbage-collector-controller': {
     load: async () => (await import('#plugins/controllers/garbage-collector/garbage-collector-controller')).GarbageCollectorController,
+  },
+  'job-controller': {
+    load: async () => (await import('#plugins/controllers/job/job-controller')).JobController,
+  },
+  'deployment-controller': {
+    load: async () => (await import('#plugins/controllers/deployment/deployment-controller')).DeploymentController,
+  },
+  'replicaset-controller': {
+    load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
   },
   'clusterrole-aggregation-controller': {
     load: async () =>
