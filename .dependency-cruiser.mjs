@@ -48,8 +48,8 @@ export default {
     layer(
       'plugins-know-the-sdk',
       '^plugins/([^/]+/)',
-      '^(src/sdk/|plugins/$1)',
-      'a built-in plugin is written like a package of somebody else',
+      '^(src/sdk/|src/kubernetes/schema/[^/]+\\.gen\\.ts$|plugins/$1)',
+      'a built-in plugin is written like a package of somebody else: kubenest/sdk, kubenest/types and its own folder',
     ),
     layer('testing-knows-cmd', '^src/testing/', '^(src|plugins)/', 'the test server is a server'),
     layer('src-knows-no-tests', '^src/(?!.*\\.test\\.ts$)', '^(src|plugins)/', 'what runs does not need tests'),
