@@ -23,7 +23,7 @@ export interface ContainerChange {
   change(now: number): { readonly status: ContainerStatus; readonly events: readonly KubeletEvent[] };
 }
 
-/** What the node knows beside the pod. */
+/** State of the node that the life of its pods depends on. */
 export interface NodeState {
   /** True if an earlier container pulled the image. */
   hasImage(image: string): boolean;

@@ -303,18 +303,18 @@ describe('the life of a pod', () => {
   });
 });
 
-describe('the deletion of a pod', () => {
+describe('graceful deletion', () => {
   const running = (more: Parameters<typeof pod>[1] = {}, metadata: object = {}, command?: string[]): Pod => {
     const { last } = live(pod([command ? { command } : {}], more), 0);
     return { ...last, metadata: { ...last.metadata, ...metadata } };
   };
 
-  it('without finalizers deletes the object after the Killing event', () => {
+  it('deletes the object of a pod without finalizers after the Killing event', () => {
     const { events, moments, deleted: isDeleted } = live(running({}, deleted(30)));
     expect({ events, moments, isDeleted }).toEqual({ events: ['Killing: Stopping container c0'], moments: [], isDeleted: true });
   });
 
-  it('of a pod that has not started deletes the object', () => {
+  it('deletes the object of a pod that has not started', () => {
     expect(live(pod([{}], { metadata: deleted(30) }))).toMatchObject({ events: [], deleted: true });
   });
 
@@ -327,7 +327,7 @@ describe('the deletion of a pod', () => {
     expect({ events, isDeleted }).toEqual({ events: ['Killing: Stopping container c0'], isDeleted: true });
   });
 
-  it('with finalizers writes the final phase and deletes with a grace period of 0 once', () => {
+  it('writes the final phase of a pod with finalizers and deletes with a grace period of 0 once', () => {
     const finalizers = ['batch.kubernetes.io/job-tracking'];
     const {
       moments,

@@ -1,6 +1,6 @@
 import { parseScript, type ShellCommand, UnsupportedScriptError } from './shell-words.ts';
 
-/** What a simulated process can see. */
+/** Environment of a simulated process. */
 export interface ProcessContext {
   readonly env: Readonly<Record<string, string>>;
   readonly hostname: string;
