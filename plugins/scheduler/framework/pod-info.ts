@@ -30,6 +30,8 @@ export interface PodInfo {
   readonly uid: string;
   readonly namespace: string;
   readonly labels: Labels;
+  /** Equal for pods with the same namespace and labels. */
+  readonly groupKey: string;
   readonly priority: number;
   readonly requests: Amounts;
   readonly nonZero: Amounts;
@@ -58,6 +60,7 @@ export function podInfo(pod: Pod): PodInfo {
     uid: metadata.uid ?? '',
     namespace,
     labels: metadata.labels ?? {},
+    groupKey: JSON.stringify([namespace, ...Object.entries(metadata.labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))]),
     priority: spec.priority ?? 0,
     requests: podRequests(pod),
     nonZero: nonZeroRequests(pod),

@@ -47,10 +47,10 @@ export function countsFor({ honorsAffinity, honorsTaints }: SpreadConstraint, { 
 }
 
 /** Number of pods of the namespace on the node that the selector matches and that are not being deleted. */
-export function countMatching({ pods }: NodeInfo, selector: Selector, namespace: string): number {
+export function countMatching({ groups }: NodeInfo, selector: Selector, namespace: string): number {
   if (selector.isEmpty()) return 0;
   let count = 0;
-  for (const other of pods.values()) if (matches(other, selector, namespace)) count += 1;
+  for (const group of groups.values()) if (group.namespace === namespace && selector.matches(group.labels)) count += group.count;
   return count;
 }
 
