@@ -20,6 +20,7 @@ const floors = [
   'admission',
   'endpoints',
   'server',
+  'controllers',
   'plugins',
 ];
 
@@ -49,7 +50,7 @@ export default {
       'plugins-know-the-sdk',
       '^plugins/([^/]+/)',
       '^(src/sdk/|src/kubernetes/schema/[^/]+\\.gen\\.ts$|plugins/$1)',
-      'a built-in plugin is written like a package of somebody else: kubenest/sdk, kubenest/types and its own folder',
+      'a built-in plugin is written like a package of somebody else',
     ),
     layer('testing-knows-cmd', '^src/testing/', '^(src|plugins)/', 'the test server is a server'),
     layer('src-knows-no-tests', '^src/(?!.*\\.test\\.ts$)', '^(src|plugins)/', 'what runs does not need tests'),

@@ -212,7 +212,7 @@ for (const [text, fails] of [
 const limits = { configuration: { limits: [{ type: 'User', qps: 1, burst: 2, cacheSize: 1 }] } };
 const event = object('v1', 'Event', {}, { namespace: 'ns' });
 let time = 0;
-const clock = { now: () => time, after: () => () => {}, every: () => () => {} };
+const clock = { now: () => time, wallTime: () => time, after: () => () => {}, every: () => () => {} };
 admissionTable(
   EventRateLimit,
   [

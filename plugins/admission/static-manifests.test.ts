@@ -63,7 +63,7 @@ async function start(Plugin: AdmissionPluginClass, folder: string, isOn = true):
   const instance = new (configuration as new () => ManifestsConfiguration)();
   instance.staticManifestsDir = folder;
   await instance.load({ enabled: () => isOn });
-  newPlugin(newServiceContainer(fakeServices({ manifests, shutdownSignal: shutdown.signal })), name, Plugin, instance);
+  newPlugin(newServiceContainer(fakeServices({ manifests, shutdownSignal: shutdown.signal })), name, Plugin, { configuration: instance });
 }
 
 const head = (kind: string, name: string | undefined, version = 'v1') =>

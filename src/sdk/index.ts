@@ -38,6 +38,7 @@ export type {
 } from '#apimachinery/meta/types';
 export { ConversionError, type EquivalentResource, type ObjectForms } from '#apiserver/admission/object-forms';
 export { deepCopy } from '#apimachinery/runtime/copy';
+export { formatMicroTime, formatTime, parseTime } from '#apimachinery/runtime/time';
 export { deepEqual } from '#apimachinery/runtime/equality';
 export { quote } from '#apimachinery/runtime/quote';
 export {
@@ -151,3 +152,23 @@ export type {
   StorageRecord,
   WriteOptions,
 } from '#apiserver/storage/storage';
+export {
+  Controller,
+  type ControlledResource,
+  type ControllerOptions,
+  type ControllerRule,
+  type Reconciler,
+  type ReconcileContext,
+  type ReconcileRequest,
+  type ReconcileResult,
+  Watches,
+} from '#apiserver/controllers/controller';
+export { ControllerClient } from '#apiserver/controllers/controller-client';
+export { EventRecorder, type EventType } from '#apiserver/controllers/event-recorder';
+export { Expectations } from '#apiserver/controllers/expectations';
+export { addFinalizer, hasFinalizer, removeFinalizer } from '#apiserver/controllers/finalizers';
+export { controllerOf, isControlledBy, newControllerReference, newOwnerReference } from '#apiserver/controllers/owner-references';
+export { keyOf, type ObjectHandler, type SharedInformer, SharedInformers } from '#apiserver/controllers/shared-informer';
+export { type ServedResource, servedResources } from '#apiserver/controllers/served-resources';
+export { WorkQueue } from '#apiserver/controllers/work-queue';
+export type { DeleteOptions, ObjectPatch, RequestClient } from '#apiserver/registry/client';

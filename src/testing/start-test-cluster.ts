@@ -11,6 +11,7 @@ import { feedOf } from '#apiserver/storage/cacher/feed';
 import type { Http2Implementation } from '#apiserver/serving/http2-server';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
+import { loadControllers } from '#cmd/builtin-controllers';
 import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
@@ -58,6 +59,8 @@ export interface TestClusterOptions {
   readonly users?: readonly TestUser[] | undefined;
   /** Contributions of packages, such as the plugin under test, optionally with a configuration (which is not parsed). */
   readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
+  /** Controllers that run in the server, as `--controllers` names them (`*`: all that run by default). Default: none. */
+  readonly controllers?: readonly string[] | undefined;
   /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects with all problems if any is invalid. */
   readonly flags?: readonly string[] | undefined;
   /** Logs only errors, for tests that provoke warnings. */
@@ -102,7 +105,8 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const config = testConfig(options, users, serving, await serviceAccountTokens());
   const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
   const told = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
-  const app = await createApp({ ...told, ...options.config }, { plugins: options.plugins?.map(contributed) });
+  const controllers = await loadControllers(options.controllers ?? []);
+  const app = await createApp({ ...told, controllers, ...options.config }, { plugins: options.plugins?.map(contributed) });
   try {
     const address = await app.start();
     const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds of a monotonic clock. */
   now(): number;
+  /** Milliseconds since 1970 by the wall clock. */
+  wallTime(): number;
   /** Calls back once, unless the returned function is called first. The timer is unref'ed. */
   after(ms: number, callback: () => void): () => void;
   /** Calls back periodically until the returned function is called. The timer is unref'ed. */
@@ -12,6 +14,7 @@ export const Clock = Symbol.for('kubenest.Clock');
 
 export const systemClock: Clock = {
   now: () => performance.now(),
+  wallTime: () => Date.now(),
   after(ms, callback) {
     const timer = setTimeout(callback, ms).unref();
     return () => clearTimeout(timer);

@@ -10,6 +10,7 @@ export type ContributionKind =
   | 'PostStartHookPlugin'
   | 'ApiGroup'
   | 'StorageBackend'
+  | 'Controller'
   | 'Pages';
 
 /** Options of every contribution's decorator. */

@@ -70,7 +70,7 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
         described: description,
         guard,
         configuration: settings,
-        make: (services) => makeContribution(container(services), contribution, name, settings),
+        make: (services, values) => makeContribution(container(services), contribution, name, { configuration: settings, values }),
       };
     });
 }

@@ -2,7 +2,7 @@ import type { Container } from 'inversify';
 import { type ContributionKind, type Described, describe } from '#apiserver/base/contribution';
 import type { Contribution } from './contribute.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
-import { newPlugin } from './new-plugin.ts';
+import { newPlugin, type OwnBindings } from './new-plugin.ts';
 
 /** A contribution that is ready to be instantiated. */
 export interface LoadedContribution {
@@ -12,14 +12,14 @@ export interface LoadedContribution {
   readonly configuration: object | undefined;
   /**
    * Instantiates the class in its package's container, a child of the services' container. Throws an error that names the
-   * plugin.
+   * plugin. `own`: further values by injection token, which only this contribution sees.
    */
-  make(services: Container): object;
+  make(services: Container, own?: ReadonlyMap<symbol, object>): object;
 }
 
 /** Instantiates a class; returns a value unchanged. */
-export function makeContribution(services: Container, contribution: Contribution, name: string, configuration?: object): object {
-  return typeof contribution === 'function' ? newPlugin(services, name, contribution, configuration) : contribution;
+export function makeContribution(services: Container, contribution: Contribution, name: string, own: OwnBindings = {}): object {
+  return typeof contribution === 'function' ? newPlugin(services, name, contribution, own) : contribution;
 }
 
 /**
@@ -35,7 +35,7 @@ export function contributionOf(contribution: Contribution, configuration?: objec
     described,
     guard: defaultGuard,
     configuration: settings,
-    make: (services) => makeContribution(services, contribution, name, settings),
+    make: (services, values) => makeContribution(services, contribution, name, { configuration: settings, values }),
   };
 }
 

@@ -40,3 +40,41 @@ export interface Client extends ObjectClient {
 }
 
 export const Client = Symbol.for('kubenest.Client');
+
+/** Options of a deletion. Upstream: meta/v1 DeleteOptions. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  readonly preconditions?: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined };
+}
+
+export interface ListOptions {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** A patch in one of the forms of the API. */
+export type ObjectPatch =
+  | { readonly type: 'json'; readonly patch: readonly object[] }
+  | { readonly type: 'merge' | 'strategic'; readonly patch: object };
+
+/**
+ * Acts as one user by requests within the process: with authorization, admission and audit. Rejects with the Status that the user would
+ * get. Returned objects belong to the caller.
+ */
+export interface RequestClient extends ObjectClient {
+  /** Returns the objects of a namespace, or of all namespaces if it is empty, in chunks of the API. */
+  list<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, options?: ListOptions): Promise<T[]>;
+  /** Replaces an object by one request, without a retry. Rejects with Conflict unless it has the stored resourceVersion (or none). */
+  replace<T extends KubeObject>(target: ClientTarget, object: T): Promise<T>;
+  /** Patches an object and returns it as stored. Rejects with NotFound if it does not exist. */
+  patch<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, name: string, patch: ObjectPatch): Promise<T>;
+  /** Applies an object (server-side apply). Rejects with Conflict if another manager owns a field, unless `force`. */
+  apply<T extends KubeObject>(target: ClientTarget, object: T, options?: { readonly force?: boolean }): Promise<T>;
+  /** Returns the JSON of a path that is not an object's, such as discovery. `accept`: media type of the answer. */
+  read<T>(path: string, accept?: string): Promise<T>;
+  /** Deletes an object with options. Returns false if it does not exist. */
+  remove(target: ClientTarget, namespace: string, name: string, options?: DeleteOptions): Promise<boolean>;
+  /** Deletes the objects of a namespace that match. */
+  removeAll(target: ClientTarget, namespace: string, options?: DeleteOptions & ListOptions): Promise<void>;
+}

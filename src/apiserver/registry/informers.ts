@@ -9,8 +9,19 @@ export interface Informer<T extends KubeObject = KubeObject> {
   get(namespace: string, name: string): T | undefined;
   /** Returns all objects, or those of a namespace. */
   list(namespace?: string): T[];
-  /** Calls the listener for each current object (as ADDED) and after each change. Dispose of the result to unsubscribe. */
-  subscribe(listener: (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T) => void): Disposable;
+  /**
+   * Calls the listener for each current object (as ADDED) and after each change. After an interruption of the cache it calls
+   * `restarted`, sends the current objects as ADDED again, and does not report what was deleted meanwhile. Dispose of the result to
+   * unsubscribe.
+   */
+  subscribe(listener: (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T) => void, progress?: SubscriptionProgress): Disposable;
+}
+
+export interface SubscriptionProgress {
+  /** The current objects are about to be sent again. */
+  restarted?(): void;
+  /** All current objects were sent, at the start or after `restarted`. */
+  synced?(): void;
 }
 
 export interface Informers {
@@ -40,18 +51,26 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
     return list.chunks.flatMap(({ items }) => items.map(({ object }) => object as T));
   }
 
-  subscribe(listener: (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T) => void): Disposable {
+  subscribe(listener: (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T) => void, progress: SubscriptionProgress = {}): Disposable {
     let ended = false;
+    let isFirst = true;
     let handle: Disposable | undefined;
     let timer: NodeJS.Timeout | undefined;
     const start = (): void => {
       if (ended) return;
+      if (!isFirst) progress.restarted?.();
+      isFirst = false;
+      let synced = progress.synced;
       const watch = this.cacher.watch(
-        { scope: this.prefixOf(''), resourceVersion: '0' },
+        { scope: this.prefixOf(''), resourceVersion: '0', sendInitialEvents: true, allowBookmarks: synced !== undefined },
         {
           send(event) {
             if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
               listener(event.type, event.object.object as T);
+            else if (event.type === 'BOOKMARK' && event.initialEventsEnd) {
+              synced?.();
+              synced = undefined;
+            }
           },
           bufferedBytes: () => 0,
           end(reason) {

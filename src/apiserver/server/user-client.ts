@@ -1,31 +1,62 @@
 import { Buffer } from 'node:buffer';
 import { isConflict, isNotFound, newInternalError, StatusError } from '#apimachinery/api/errors';
+import { prefixFromUserAgent } from '#apimachinery/managedfields/manager-name';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { Exchange } from '#apiserver/request/exchange';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
-import type { ClientTarget, ObjectClient } from '#apiserver/registry/client';
+import type { ClientTarget, DeleteOptions, ListOptions, ObjectPatch, RequestClient } from '#apiserver/registry/client';
 
 const attempts = 8;
+/** Objects in one chunk of a list. Upstream: client-go/tools/pager. */
+const listChunk = 500;
 
 /** Serves a request of a known user: the whole chain except authentication. */
 export type ServeAs = (exchange: Exchange, user: UserInfo) => void;
 
+const patchTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+} as const;
+
+interface RequestBody {
+  readonly body?: object | undefined;
+  readonly contentType?: string;
+  readonly accept?: string | undefined;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+}
+
 /** Reads and writes objects as a user, by in-process requests. */
-export class UserClient implements ObjectClient {
+export class UserClient implements RequestClient {
+  /** `userAgent`: the field manager of its writes is the part before the first slash. */
   constructor(
     readonly serve: ServeAs,
     readonly user: UserInfo,
+    readonly userAgent = 'kubenest-plugin',
   ) {}
 
   async get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
     return this.#unlessMissing(this.#ask('GET', pathOf(target, namespace, name)));
   }
 
+  async list<T extends KubeObject>(target: ClientTarget, namespace: string, options: ListOptions = {}): Promise<T[]> {
+    const items: T[] = [];
+    let next: string | undefined;
+    do {
+      const query = { ...selectorsOf(options), limit: `${listChunk}`, continue: next };
+      const page = await this.#ask<KubeObject & ListPage<T>>('GET', pathOf(target, namespace), { query });
+      for (const item of page.items ?? []) items.push(item);
+      next = page.metadata.continue;
+    } while (next);
+    return items;
+  }
+
   create(target: ClientTarget, object: KubeObject): Promise<KubeObject> {
     const { namespace = '', name } = object.metadata;
-    return this.#ask('POST', pathOf(target, namespace, target.subresource === undefined ? undefined : name), object);
+    return this.#ask('POST', pathOf(target, namespace, target.subresource === undefined ? undefined : name), { body: object });
   }
 
   async update(
@@ -39,28 +70,63 @@ export class UserClient implements ObjectClient {
       const next = current && change(current);
       if (!next) return undefined;
       try {
-        return await this.#unlessMissing(this.#ask('PUT', pathOf(target, namespace, name), next));
+        return await this.#unlessMissing(this.#ask('PUT', pathOf(target, namespace, name), { body: next }));
       } catch (error) {
         if (!isConflict(error) || attempt === attempts) throw error;
       }
     }
   }
 
-  async delete(target: ClientTarget, namespace: string, name: string): Promise<void> {
-    await this.#unlessMissing(this.#ask('DELETE', pathOf(target, namespace, name)));
+  replace<T extends KubeObject>(target: ClientTarget, object: T): Promise<T> {
+    const { namespace = '', name = '' } = object.metadata;
+    return this.#ask('PUT', pathOf(target, namespace, name), { body: object });
   }
 
-  async #ask(method: string, url: string, body?: KubeObject): Promise<KubeObject> {
+  patch<T extends KubeObject>(target: ClientTarget, namespace: string, name: string, { type, patch }: ObjectPatch): Promise<T> {
+    return this.#ask('PATCH', pathOf(target, namespace, name), { body: patch, contentType: patchTypes[type] });
+  }
+
+  apply<T extends KubeObject>(target: ClientTarget, object: T, { force = false }: { readonly force?: boolean } = {}): Promise<T> {
+    const { namespace = '', name = '' } = object.metadata;
+    return this.#ask('PATCH', pathOf(target, namespace, name), {
+      body: object,
+      contentType: patchTypes.apply,
+      query: { fieldManager: prefixFromUserAgent(this.userAgent), force: `${force}` },
+    });
+  }
+
+  read<T>(path: string, accept?: string): Promise<T> {
+    return this.#ask('GET', path, { accept });
+  }
+
+  async delete(target: ClientTarget, namespace: string, name: string): Promise<void> {
+    await this.remove(target, namespace, name);
+  }
+
+  async remove(target: ClientTarget, namespace: string, name: string, options: DeleteOptions = {}): Promise<boolean> {
+    const removed = await this.#unlessMissing(this.#ask('DELETE', pathOf(target, namespace, name), { body: deleteOptions(options) }));
+    return removed !== undefined;
+  }
+
+  async removeAll(target: ClientTarget, namespace: string, options: DeleteOptions & ListOptions = {}): Promise<void> {
+    const { labelSelector, fieldSelector, ...deletion } = options;
+    const query = { labelSelector, fieldSelector };
+    await this.#ask('DELETE', pathOf(target, namespace), { body: deleteOptions(deletion), query });
+  }
+
+  async #ask<T = KubeObject>(method: string, path: string, request: RequestBody = {}): Promise<T> {
+    const { body, contentType = 'application/json', accept = 'application/json', query = {} } = request;
+    const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const exchange = new InProcessExchange({
       method,
-      url,
-      headers: { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'kubenest-plugin' },
+      url: given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path,
+      headers: { accept, 'content-type': contentType, 'user-agent': this.userAgent },
       body: body && Buffer.from(encodeJson(body)),
     });
     this.serve(exchange, this.user);
     const response = await exchange.response;
     const bytes = Buffer.from(await response.arrayBuffer());
-    if (response.ok) return parseJson(bytes).value as KubeObject;
+    if (response.ok) return parseJson(bytes).value as T;
     throw statusOf(bytes) ?? newInternalError(new Error(`the server answered with HTTP status ${response.status}`));
   }
 
@@ -74,13 +140,29 @@ export class UserClient implements ObjectClient {
   }
 }
 
+interface ListPage<T> {
+  readonly metadata: { readonly continue?: string };
+  readonly items?: readonly T[] | null;
+}
+
+function selectorsOf({ labelSelector, fieldSelector }: ListOptions): {
+  labelSelector: string | undefined;
+  fieldSelector: string | undefined;
+} {
+  return { labelSelector, fieldSelector };
+}
+
+function deleteOptions(options: DeleteOptions): object | undefined {
+  return Object.keys(options).length === 0 ? undefined : { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
+}
+
 /** Returns the error of a Status; undefined if the body is not a Status, for example a page. */
 function statusOf(bytes: Buffer): StatusError | undefined {
   if (bytes[0] !== '{'.charCodeAt(0)) return undefined;
   return new StatusError(parseJson(bytes).value as unknown as Status);
 }
 
-function pathOf({ group, version, resource, subresource }: ClientTarget, namespace: string, name: string | undefined): string {
+function pathOf({ group, version, resource, subresource }: ClientTarget, namespace: string, name?: string): string {
   const parts = [
     ...(group === '' ? ['api', version] : ['apis', group, version]),
     ...(namespace === '' ? [] : ['namespaces', namespace]),

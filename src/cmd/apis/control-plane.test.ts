@@ -514,7 +514,7 @@ test('elects one leader among servers that share a store, and another one after 
     const end = new AbortController();
     const timers = { leaseMs: 2_000, renewMs: 1_000, retryMs: 50 };
     const elector = new LeaderElector({ client, ...lock, identity, timers, onError: (error) => errors.push(error) });
-    const over = elector.run(end.signal, () => leading.push(identity));
+    const over = elector.run(end.signal, () => void leading.push(identity));
     return async (): Promise<void> => {
       end.abort();
       await over;

@@ -15,6 +15,7 @@ import { AuthenticationModule } from './authentication.module.ts';
 import { AuthorizationModule } from './authorization.module.ts';
 import { Contributions } from './contributions.ts';
 import { ControlPlaneModule } from './control-plane.module.ts';
+import { ControllersModule } from './controllers.module.ts';
 import { CoreModule } from './core.module.ts';
 import { EndpointsModule } from './endpoints.module.ts';
 import { FlowControlModule } from './flow-control.module.ts';
@@ -68,6 +69,7 @@ export class AppModule {
         ApiExtensionsModule.register(endpoints),
         AggregatorModule.register(config),
         ControlPlaneModule.register(config, storage),
+        ControllersModule.register(config),
         PackagesModule.register(contributions),
       ],
     };

@@ -84,7 +84,7 @@ export class PluginServicesModule {
           inject: [Container],
         })),
       ],
-      exports: [Container, ...forPages],
+      exports: [Container, UserRequests, ...forPages],
     };
   }
 }

@@ -29,6 +29,7 @@ import type {
 import { storageVersions } from '#kubernetes/controlplane/storage-versions';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
+import { loadControllers } from '#cmd/builtin-controllers';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { ownBackends, parseOverride, type StorageOptions } from './storage-options.ts';
@@ -166,6 +167,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 
   return {
     config: {
+      controllers: await loadControllers(options.controllers.controllers),
       storage: {
         ...storage,
         encryption: encryption && { rules: encryption, reloads: options.storage.encryptionProviderConfigAutomaticReload },

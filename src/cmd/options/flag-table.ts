@@ -28,6 +28,7 @@ const own: Readonly<Record<string, Omit<FlagSpec, 'default'>>> = {
   'authorization-kubeconfig': { section: 'Delegation', type: 'string' },
   'basic-auth-file': { section: 'Authentication', type: 'string', deprecated: true },
   config: { section: 'Kubenest', type: 'string' },
+  controllers: { section: 'Kubenest', type: 'strings' },
   'data-dir': { section: 'Kubenest', type: 'string' },
   ephemeral: { section: 'Kubenest', type: 'bool' },
   'exit-with-parent': { section: 'Kubenest', type: 'bool' },

@@ -9,10 +9,14 @@ import { parseArguments } from './parse-arguments.ts';
 import type { ServerName } from './server-name.ts';
 import { ServerOptions } from './server-options.ts';
 
-/** Returns the options without flags. `kube-apiserver` listens on all addresses of the host, as its launchers expect. */
+/**
+ * Returns the options without flags. `kube-apiserver` listens on all addresses of the host and runs no controllers, as its launchers
+ * expect.
+ */
 export function defaultOptions(name: ServerName): ServerOptions {
   const options = new ServerOptions();
   if (name === 'kube-apiserver') options.serving.bindAddress = '0.0.0.0';
+  else options.controllers.controllers = ['*'];
   return options;
 }
 

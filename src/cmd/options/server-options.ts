@@ -5,6 +5,7 @@ import { AuditLogDeliveryOptions, AuditWebhookDeliveryOptions } from './audit-de
 import { AuditOptions } from './audit-options.ts';
 import { AuthenticationOptions } from './authentication-options.ts';
 import { AuthorizationOptions } from './authorization-options.ts';
+import { ControllerOptions } from './controller-options.ts';
 import { DataOptions } from './data-options.ts';
 import { DelegationOptions } from './delegation-options.ts';
 import { EventOptions } from './event-options.ts';
@@ -56,6 +57,7 @@ export class ServerOptions {
   readonly pods = new PodOptions();
   readonly features = new FeatureOptions();
   readonly apis = new ApiEnablementOptions();
+  readonly controllers = new ControllerOptions();
   readonly leadership = new LeadershipOptions();
   readonly versions = new VersionOptions();
 

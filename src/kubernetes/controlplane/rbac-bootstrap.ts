@@ -24,14 +24,19 @@ export async function reconcileRbac(client: LoopbackClient, features: FeatureGat
   const table = withFeatures(tables.table<RbacTable>('rbac'), (feature) => features.enabled(feature));
   await Promise.all(
     (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((resource) =>
-      table[resource].map((object) =>
-        reconcile(client, { group, version, resource }, { ...object, apiVersion: `${group}/${version}`, kind: kinds[resource] }),
-      ),
+      table[resource].map((object) => ensureRbacObject(client, resource, object)),
     ),
   );
 }
 
-async function reconcile(client: LoopbackClient, target: LoopbackTarget, wanted: KubeObject): Promise<void> {
+/** Creates an object, or adds the rules and subjects that it lacks. `object` needs neither apiVersion nor kind. */
+export async function ensureRbacObject(
+  client: LoopbackClient,
+  resource: keyof typeof kinds,
+  object: Omit<KubeObject, 'apiVersion' | 'kind'> & Pick<KubeObject, 'metadata'>,
+): Promise<void> {
+  const target: LoopbackTarget = { group, version, resource };
+  const wanted: KubeObject = { ...object, apiVersion: `${group}/${version}`, kind: kinds[resource] };
   const { namespace = '', name = '' } = wanted.metadata;
   const present = client.peek(target, namespace, name);
   if (!present) return client.ensure(target, wanted);

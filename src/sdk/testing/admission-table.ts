@@ -104,12 +104,9 @@ function asJson(value: unknown): unknown {
 
 function newInstance(Plugin: AdmissionPluginClass, services: Partial<PluginServices>, configuration: object | undefined): AdmissionHandler {
   const { name, configuration: ConfigurationClass } = admissionPluginOptions(Plugin);
-  return newPlugin(
-    newServiceContainer(fakeServices(services)),
-    name,
-    Plugin,
-    ConfigurationClass && Object.assign(new ConfigurationClass(), configuration),
-  );
+  return newPlugin(newServiceContainer(fakeServices(services)), name, Plugin, {
+    configuration: ConfigurationClass && Object.assign(new ConfigurationClass(), configuration),
+  });
 }
 
 /** Conversions of kinds with one version. */

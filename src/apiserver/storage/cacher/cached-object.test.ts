@@ -95,7 +95,7 @@ describe('CachedObject', () => {
       callback();
       return () => undefined;
     };
-    const cooling = coolRegularly({ now: () => 0, after, every });
+    const cooling = coolRegularly({ now: () => 0, wallTime: () => 0, after, every });
     await vi.waitFor(() => {
       cool?.();
       expect(bytesDropped() - dropped).toBeGreaterThan(size * 0.9);

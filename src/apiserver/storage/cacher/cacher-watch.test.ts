@@ -5,7 +5,8 @@ import { type FakeStorage, FakeStorageWithFeed } from '../fake-storage.ts';
 import type { CachedObject } from './cached-object.ts';
 import type { Cacher, CacherOptions, CacheWatchOptions } from './cacher.ts';
 import type { Predicate } from './predicate.ts';
-import { FakeClock, label, named, newCacher, objectsOf, onNode, pod, put, remove, RecordingSink, turn } from './test-fixture.ts';
+import { label, named, newCacher, objectsOf, onNode, pod, put, remove, RecordingSink } from './test-fixture.ts';
+import { FakeClock, turn } from '#apiserver/base/fake-clock';
 import type { ObjectEvent } from './watch-event.ts';
 import type { WatchHandle } from './watcher.ts';
 

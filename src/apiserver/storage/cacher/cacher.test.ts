@@ -7,7 +7,8 @@ import type { Cacher, CacherOptions } from './cacher.ts';
 import type { CacheList, CacheListOptions } from './list-query.ts';
 import { encodeContinue } from './continue-token.ts';
 import { maxHistory } from './event-history.ts';
-import { FakeClock, label, named, newCacher, objectsOf, onNode, pod, put, remove, RecordingSink, show, turn } from './test-fixture.ts';
+import { label, named, newCacher, objectsOf, onNode, pod, put, remove, RecordingSink, show } from './test-fixture.ts';
+import { FakeClock, turn } from '#apiserver/base/fake-clock';
 
 const cachers: Cacher[] = [];
 const storages: FakeStorage[] = [];

@@ -38,18 +38,19 @@ export class LeaderElector {
   constructor(private readonly options: LeaderElectorOptions) {}
 
   /**
-   * Calls `lead` each time this participant becomes the leader, with a signal that aborts when it stops being one. Resolves after `signal`
-   * has aborted and the lease is released.
+   * Calls `lead` each time this participant becomes the leader, with a signal that aborts when it stops being one. The lease is released
+   * when the promise of `lead` settles, or left to expire if that takes longer than its duration. Resolves after `signal` has aborted.
    */
-  async run(signal: AbortSignal, lead: (signal: AbortSignal) => void): Promise<void> {
-    const { retryMs } = this.options.timers;
+  async run(signal: AbortSignal, lead: (signal: AbortSignal) => void | Promise<void>): Promise<void> {
+    const { retryMs, leaseMs } = this.options.timers;
     while (!signal.aborted) {
       if (await this.#hold()) {
         const leading = new AbortController();
-        lead(AbortSignal.any([signal, leading.signal]));
+        const led = lead(AbortSignal.any([signal, leading.signal]));
         await this.#keep(signal);
         leading.abort();
-        await this.#release();
+        const inTime = await Promise.race([Promise.resolve(led).then(() => true), setTimeout(leaseMs, false, { ref: false })]);
+        if (inTime) await this.#release();
       }
       await setTimeout(retryMs * (1 + jitter * Math.random()), undefined, { signal, ref: false }).catch(() => {});
     }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
-import { FakeClock } from '../../cacher/test-fixture.ts';
+import { FakeClock } from '#apiserver/base/fake-clock';
 import { sealGcm } from '../aes.ts';
 import { TransformerChain } from '../transformer.ts';
 import { seedKey, validateEncryptedObject } from './envelope.ts';

@@ -1,0 +1,190 @@
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { Clock } from '#apiserver/base/clock';
+import type { Logger } from '#apiserver/base/logger';
+import { type ControllerOptions, type Reconciler, type ReconcileRequest, type RequestMapper, watchesOf } from './controller.ts';
+import type { ControllerMetrics, ReconcileObserver, ReconcileOutcome } from './controller-metrics.ts';
+import { controllerOf } from './owner-references.ts';
+import { defaultRateLimiter, ExponentialBackoff } from './rate-limiter.ts';
+import { keyOf, type SharedInformer, type SharedInformers } from './shared-informer.ts';
+import { WorkQueue } from './work-queue.ts';
+
+const defaultTimeoutMs = 60_000;
+
+export interface ControllerParts {
+  readonly options: ControllerOptions;
+  readonly controller: Reconciler;
+  readonly informers: SharedInformers;
+  readonly metrics: ControllerMetrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Runs one controller: informers fill its queue, and workers reconcile the keys of the queue. */
+export class ControllerRunner {
+  readonly #queue: WorkQueue;
+  readonly #observer: ReconcileObserver;
+  readonly #subscriptions: Disposable[] = [];
+
+  constructor(readonly parts: ControllerParts) {
+    const { options, metrics, clock } = parts;
+    this.#queue = new WorkQueue({
+      clock,
+      rateLimiter: options.maxBackoffMs === undefined ? defaultRateLimiter() : new ExponentialBackoff(5, options.maxBackoffMs),
+      observer: metrics.queue(options.name),
+    });
+    this.#observer = metrics.reconciles(options.name);
+  }
+
+  get name(): string {
+    return this.parts.options.name;
+  }
+
+  /** Number of objects that wait for a worker. */
+  get pending(): number {
+    return this.#queue.length;
+  }
+
+  /** Runs until the signal aborts; resolves once the reconciles in progress have ended. A runner runs once. */
+  async run(signal: AbortSignal): Promise<void> {
+    const informers = this.#subscribe();
+    const stop = (): void => this.#queue.shutDown();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      await Promise.race([Promise.all(informers.map(({ synced }) => synced)), aborted(signal)]);
+      if (signal.aborted) return;
+      const { controller, options } = this.parts;
+      const workers = controller.reconcile ? Array.from({ length: options.concurrency ?? 1 }, () => this.#work(signal)) : [];
+      await Promise.all([...workers, this.#runOwn(signal)]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+      for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
+    }
+  }
+
+  async #runOwn(signal: AbortSignal): Promise<void> {
+    try {
+      await this.parts.controller.run?.(signal);
+    } catch (error) {
+      if (!signal.aborted) this.#failed('run', error);
+    }
+  }
+
+  /** Adds requests for the objects of `for`, `owns` and the watched resources. Returns the informers of them. */
+  #subscribe(): SharedInformer[] {
+    const { options, controller, informers } = this.parts;
+    const used: SharedInformer[] = [];
+    const follow = (informer: SharedInformer, map: RequestMapper): void => {
+      used.push(informer);
+      const enqueue = (object: KubeObject, old: KubeObject | undefined): void => {
+        for (const request of map(object, old)) this.#queue.add(keyOfRequest(request));
+      };
+      this.#subscriptions.push(
+        informer.handle({
+          added: (object) => enqueue(object, undefined),
+          updated: enqueue,
+          deleted: (object) => enqueue(object, undefined),
+        }),
+      );
+    };
+    const { for: main, owns = [] } = options;
+    if (main) follow(informers.for(main), ({ metadata }) => [{ namespace: metadata.namespace ?? '', name: metadata.name as string }]);
+    for (const owned of owns) follow(informers.for(owned), (object, old) => ownersOf(options, object, old));
+    for (const { resource, method } of watchesOf(controller)) {
+      const map = (controller as unknown as Record<string, RequestMapper>)[method] as RequestMapper;
+      follow(informers.for(resource), map.bind(controller));
+    }
+    return used;
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const key = await this.#queue.get();
+      if (key === undefined || signal.aborted) return;
+      const work = this.#reconcile(key, signal);
+      // A reconcile that ignores its timeout keeps its object, so that it never runs twice for it, but not the worker.
+      await Promise.race([work.counted, work.ended]);
+      work.ended.then(() => this.#queue.done(key));
+    }
+  }
+
+  /** `counted`: the outcome is decided, perhaps by the timeout. `ended`: the controller's promise is settled. */
+  #reconcile(key: string, shutdown: AbortSignal): { readonly counted: Promise<void>; readonly ended: Promise<void> } {
+    const { clock, controller, options } = this.parts;
+    const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+    const timeout = new AbortController();
+    const began = clock.now();
+    const { promise: counted, resolve } = Promise.withResolvers<void>();
+    let isCounted = false;
+    const count = (outcome: ReconcileOutcome): void => {
+      if (isCounted) return;
+      isCounted = true;
+      this.#observer.finished(outcome, clock.now() - began);
+      resolve();
+    };
+    const cancel = clock.after(timeoutMs, () => {
+      const error = new Error(`no result within ${timeoutMs} ms`);
+      timeout.abort(error);
+      if (isCounted) return;
+      this.#failed(key, error);
+      this.#queue.addRateLimited(key);
+      count('error');
+    });
+    this.#observer.started();
+    const run = async (): Promise<void> => {
+      try {
+        const context = { signal: AbortSignal.any([shutdown, timeout.signal]), retries: this.#queue.requeues(key) };
+        const result = (await controller.reconcile?.(requestOf(key), context)) ?? {};
+        if (!isCounted) count(this.#settle(key, result.requeueAfterMs, result.requeue));
+      } catch (error) {
+        if (isCounted) return;
+        if (!shutdown.aborted) this.#failed(key, error);
+        this.#queue.addRateLimited(key);
+        count('error');
+      } finally {
+        cancel();
+      }
+    };
+    return { counted, ended: run() };
+  }
+
+  #settle(key: string, requeueAfterMs: number | undefined, requeue: boolean | undefined): ReconcileOutcome {
+    if (requeue && requeueAfterMs === undefined) {
+      this.#queue.addRateLimited(key);
+      return 'requeue';
+    }
+    this.#queue.forget(key);
+    if (requeueAfterMs === undefined) return 'success';
+    this.#queue.addAfter(key, requeueAfterMs);
+    return 'requeue_after';
+  }
+
+  #failed(key: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.parts.logger.error({ controller: this.name, object: key, reason }, `controller ${this.name}: reconcile failed`);
+  }
+}
+
+function* ownersOf({ for: main }: ControllerOptions, object: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
+  for (const state of old ? [object, old] : [object]) {
+    const owner = controllerOf(state);
+    const isOurs = main && owner?.kind === main.kind && owner.apiVersion.split('/').at(-2) === (main.group || undefined);
+    if (isOurs) yield { namespace: (!main.isClusterScoped && state.metadata.namespace) || '', name: owner.name };
+  }
+}
+
+function keyOfRequest({ namespace, name }: ReconcileRequest): string {
+  return keyOf({ metadata: { namespace, name } } as KubeObject);
+}
+
+function requestOf(key: string): ReconcileRequest {
+  const slash = key.indexOf('/');
+  return { namespace: slash < 0 ? '' : key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

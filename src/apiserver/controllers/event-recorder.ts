@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { isNotFound } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { formatMicroTime, formatTime } from '#apimachinery/runtime/time';
+import type { Clock } from '#apiserver/base/clock';
+import type { Logger } from '#apiserver/base/logger';
+import type { ClientTarget, RequestClient } from '#apiserver/registry/client';
+import { SimilarEvents } from './similar-events.ts';
+
+export type EventType = 'Normal' | 'Warning';
+
+/** Form of a controller's events: those of core/v1, as kube-controller-manager writes them, or those of events.k8s.io. */
+export type EventForm = 'v1' | 'events.k8s.io';
+
+export interface EventDetails {
+  /** What the controller did, in one word; only in events of events.k8s.io. Default: the reason. */
+  readonly action?: string;
+  /** A second object that the event is about; only in events of events.k8s.io. */
+  readonly related?: KubeObject;
+  /** Part of the object that the event is about, for example `spec.containers{web}`. */
+  readonly fieldPath?: string;
+}
+
+/** Writes events about objects, in the background and in order. Repeated events are counted in one object. */
+export interface EventRecorder {
+  /** `reason`: a short machine-readable word in CamelCase. */
+  event(object: KubeObject, type: EventType, reason: string, message: string, details?: EventDetails): void;
+}
+
+export const EventRecorder = Symbol.for('kubenest.EventRecorder');
+
+export interface EventRecorderOptions {
+  /** Name of the component in the events. */
+  readonly component: string;
+  readonly form: EventForm;
+  readonly client: RequestClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const targets: Readonly<Record<EventForm, ClientTarget>> = {
+  v1: { group: '', version: 'v1', resource: 'events' },
+  'events.k8s.io': { group: 'events.k8s.io', version: 'v1', resource: 'events' },
+};
+
+/** Largest number of events that wait to be written; further ones are dropped. Upstream: client-go/tools/record. */
+const maxWaiting = 1_000;
+const maxMessageLength = 1_024;
+
+/** Sends events through a client. Upstream: client-go/tools/record and client-go/tools/events. */
+export class ClientEventRecorder implements EventRecorder {
+  readonly #similar: SimilarEvents;
+  readonly #waiting: (() => Promise<void>)[] = [];
+  #isWriting = false;
+
+  constructor(readonly options: EventRecorderOptions) {
+    this.#similar = new SimilarEvents(options.clock);
+  }
+
+  event(object: KubeObject, type: EventType, reason: string, message: string, details: EventDetails = {}): void {
+    const cut = message.length > maxMessageLength ? message.slice(0, maxMessageLength) : message;
+    const reference = referenceTo(object, details.fieldPath);
+    const observed = this.#similar.observe(reference, type, reason, cut);
+    if (!observed || this.#waiting.length >= maxWaiting) return;
+    const { record } = observed;
+    const entry = {
+      type,
+      reason,
+      message: observed.message,
+      count: record.count,
+      firstMs: record.firstMs,
+      lastMs: this.options.clock.wallTime(),
+    };
+    this.#waiting.push(async () => {
+      const counted = record.stored && (await this.#count(record.stored, entry));
+      record.stored = counted ?? (await this.#create(reference, entry, details));
+    });
+    void this.#write();
+  }
+
+  async #write(): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    for (let write = this.#waiting.shift(); write; write = this.#waiting.shift()) {
+      try {
+        await write();
+      } catch (error) {
+        // A namespace that is being deleted accepts no events.
+        const reason = (error as Error).message;
+        this.options.logger.warn({ component: this.options.component, reason }, 'cannot write an event');
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  /** Counts the event in its stored object. Resolves with undefined if that has expired. */
+  async #count(stored: StoredEvent, { count, message, lastMs }: Entry): Promise<StoredEvent | undefined> {
+    const { client, form } = this.options;
+    const patch =
+      form === 'v1'
+        ? { count, lastTimestamp: formatTime(lastMs), message }
+        : { series: { count, lastObservedTime: formatMicroTime(lastMs) } };
+    try {
+      await client.patch(targets[form], stored.namespace, stored.name, { type: 'strategic', patch });
+      return stored;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #create(object: ObjectReference, entry: Entry, details: EventDetails): Promise<StoredEvent> {
+    const { client, component, form } = this.options;
+    const metadata = { name: `${object.name}.${eventSuffix(entry.firstMs)}`, namespace: object.namespace ?? 'default' };
+    const content = form === 'v1' ? coreEvent(component, object, entry) : newEvent(component, object, entry, details);
+    await client.create(targets[form], { ...content, metadata });
+    return metadata;
+  }
+}
+
+/** One observation of an event. */
+interface Entry {
+  readonly type: EventType;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+type Content = Omit<KubeObject, 'metadata'> & { readonly apiVersion: string; readonly kind: string };
+
+function coreEvent(component: string, object: ObjectReference, { type, reason, message, count, firstMs, lastMs }: Entry): Content {
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    involvedObject: object,
+    reason,
+    message,
+    source: { component },
+    firstTimestamp: formatTime(firstMs),
+    lastTimestamp: formatTime(lastMs),
+    count,
+    type,
+    reportingComponent: component,
+    reportingInstance: '',
+  };
+}
+
+function newEvent(
+  component: string,
+  object: ObjectReference,
+  { type, reason, message, lastMs }: Entry,
+  { action, related }: EventDetails,
+): Content {
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    eventTime: formatMicroTime(lastMs),
+    reportingController: component,
+    reportingInstance: `${component}-${hostname()}`,
+    action: action ?? reason,
+    reason,
+    regarding: object,
+    ...(related && { related: referenceTo(related) }),
+    note: message,
+    type,
+  };
+}
+
+/** Upstream: core/v1 ObjectReference. */
+export interface ObjectReference {
+  readonly apiVersion?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly fieldPath?: string | undefined;
+}
+
+export interface StoredEvent {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Returns a reference to an object, for events and statuses. Upstream: client-go/tools/reference. */
+export function referenceTo({ apiVersion, kind, metadata }: KubeObject, fieldPath?: string): ObjectReference {
+  const { namespace, name = '', uid, resourceVersion } = metadata;
+  return {
+    kind,
+    ...(namespace && { namespace }),
+    name,
+    uid,
+    apiVersion,
+    resourceVersion,
+    ...(fieldPath && { fieldPath }),
+  };
+}
+
+/** Returns the end of an event's name: its time in nanoseconds, in hexadecimal digits, unique within a millisecond. */
+function eventSuffix(millis: number): string {
+  const nanos = BigInt(Math.floor(millis)) * 1_000_000n + BigInt(randomBytes(4).readUInt32BE() % 1_000_000);
+  return nanos.toString(16);
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '#apiserver/base/clock';
+import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
+
+/** Receives what happens to the items of a queue, for metrics. */
+export interface WorkQueueObserver {
+  /** An item entered the queue; `depth` items wait. */
+  added(depth: number): void;
+  /** A worker took an item that had waited for `waitedMs`. */
+  started(waitedMs: number, depth: number): void;
+  /** A worker finished an item after `workedMs`. */
+  finished(workedMs: number): void;
+  /** An item returns after a failure. */
+  retried(): void;
+}
+
+export interface WorkQueueOptions {
+  readonly clock: Clock;
+  readonly rateLimiter?: RateLimiter;
+  readonly observer?: WorkQueueObserver;
+}
+
+/**
+ * Queue of keys with client-go's semantics: a key that is added several times before a worker takes it is worked on once, and a key
+ * that is added while a worker has it returns to the queue when the worker is done, so that no two workers have the same key.
+ * Upstream: client-go/util/workqueue.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #rateLimiter: RateLimiter;
+  readonly #observer: WorkQueueObserver | undefined;
+  /** Keys to work on, in order, with the time of their addition. A key is here, in `#processing`, or in both. */
+  readonly #dirty = new Map<string, number>();
+  /** Keys that a worker has, with the time when it took them. */
+  readonly #processing = new Map<string, number>();
+  /** Keys that wait for a worker: those of `#dirty` that are not in `#processing`. */
+  readonly #waiting = new Set<string>();
+  readonly #delayed = new Map<string, { readonly at: number; cancel(): void }>();
+  readonly #idle: ((key: string | undefined) => void)[] = [];
+  #isShutDown = false;
+
+  constructor({ clock, rateLimiter = defaultRateLimiter(), observer }: WorkQueueOptions) {
+    this.#clock = clock;
+    this.#rateLimiter = rateLimiter;
+    this.#observer = observer;
+  }
+
+  /** Number of keys that wait for a worker. */
+  get length(): number {
+    return this.#waiting.size;
+  }
+
+  add(key: string): void {
+    if (this.#isShutDown || this.#dirty.has(key)) return;
+    this.#dirty.set(key, this.#clock.now());
+    if (!this.#processing.has(key)) this.#enqueue(key);
+  }
+
+  /** Adds the key after a delay. Of several delays of a key, the one that ends first counts. */
+  addAfter(key: string, delayMs: number): void {
+    if (this.#isShutDown) return;
+    if (delayMs <= 0) return this.add(key);
+    const at = this.#clock.now() + delayMs;
+    const present = this.#delayed.get(key);
+    if (present && present.at <= at) return;
+    present?.cancel();
+    const cancel = this.#clock.after(delayMs, () => {
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+    this.#delayed.set(key, { at, cancel });
+  }
+
+  /** Adds the key after a delay that grows with each call until `forget`. */
+  addRateLimited(key: string): void {
+    this.#observer?.retried();
+    this.addAfter(key, this.#rateLimiter.delayMs(key));
+  }
+
+  /** Resets the delay of `addRateLimited`. */
+  forget(key: string): void {
+    this.#rateLimiter.forget(key);
+  }
+
+  /** Number of calls of `addRateLimited` since the last `forget`. */
+  requeues(key: string): number {
+    return this.#rateLimiter.failures(key);
+  }
+
+  /** Resolves with the next key, which then belongs to the caller until `done`; undefined once the queue is shut down. */
+  get(): Promise<string | undefined> {
+    const [key] = this.#waiting;
+    if (key !== undefined) return Promise.resolve(this.#take(key));
+    if (this.#isShutDown) return Promise.resolve(undefined);
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Ends the work on a key. If it was added meanwhile, it is queued again. */
+  done(key: string): void {
+    const since = this.#processing.get(key);
+    if (since === undefined) return;
+    this.#processing.delete(key);
+    this.#observer?.finished(this.#clock.now() - since);
+    if (this.#dirty.has(key)) this.#enqueue(key);
+  }
+
+  /** Accepts no more keys, drops the delayed ones, and ends the waiting workers once the queue is empty. */
+  shutDown(): void {
+    this.#isShutDown = true;
+    for (const { cancel } of this.#delayed.values()) cancel();
+    this.#delayed.clear();
+    for (const resolve of this.#idle.splice(0)) resolve(undefined);
+  }
+
+  #enqueue(key: string): void {
+    const resolve = this.#idle.shift();
+    this.#waiting.add(key);
+    this.#observer?.added(this.#waiting.size);
+    if (resolve) resolve(this.#take(key));
+  }
+
+  #take(key: string): string {
+    const now = this.#clock.now();
+    this.#waiting.delete(key);
+    this.#observer?.started(now - (this.#dirty.get(key) ?? now), this.#waiting.size);
+    this.#dirty.delete(key);
+    this.#processing.set(key, now);
+    return key;
+  }
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
+import { Container } from 'inversify';
+import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
+import { systemClock } from '#apiserver/base/clock';
+import type { ControllerOptions, Reconciler } from '#apiserver/controllers/controller';
+import { ControllerManager, type Election, type ManagedController } from '#apiserver/controllers/controller-manager';
+import { ControllerMetrics } from '#apiserver/controllers/controller-metrics';
+import { ControllerClient } from '#apiserver/controllers/controller-client';
+import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
+import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
+import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { Informers } from '#apiserver/registry/informers';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import { LoopbackClient } from '#apiserver/server/loopback-client';
+import type { UserInfo } from '#apiserver/request/user-info';
+import { UserClient } from '#apiserver/server/user-client';
+import { Log } from '#cmd/logging/log';
+import type { ServerConfig } from '#cmd/server-config';
+import { UserRequests } from '#cmd/serving/user-requests';
+import { ensureControllerRole } from '#kubernetes/controlplane/controller-roles';
+import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
+import { gitVersion } from '#cmd/version';
+import { Contributions } from './contributions.ts';
+import { Lifetime } from './lifetime.ts';
+import { ServerPart } from './server-part.ts';
+
+/** Upstream: the defaults of --leader-elect-lease-duration, --leader-elect-renew-deadline and --leader-elect-retry-period. */
+const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+const namespace = 'kube-system';
+const hookName = 'start-controllers';
+/** Injection token of the selected built-in controllers. */
+const selection = Symbol('selectedControllers');
+
+/** The controllers of the server and of packages. */
+@Injectable()
+@ServerPart()
+class Controllers implements ServerPart {
+  readonly #controllers: readonly LoadedContribution[];
+  readonly #informers: CachedSharedInformers;
+  readonly #identity = `${hostname()}_${randomUUID()}`;
+
+  constructor(
+    @Inject(selection) selected: NonNullable<ServerConfig['controllers']>,
+    @Inject(Contributions) contributions: Contributions,
+    @Inject(Container) private readonly services: Container,
+    @Inject(Informers) informers: Informers,
+    @Inject(UserRequests) private readonly requests: UserRequests,
+    @Inject(LoopbackClient) private readonly loopback: LoopbackClient,
+    @Inject(LimitedRegistry) private readonly registry: LimitedRegistry,
+    @Inject(Log) private readonly log: Log,
+    @Inject(Lifetime) lifetime: Lifetime,
+  ) {
+    this.#controllers = [...selected.map((controller) => contributionOf(controller)), ...contributions.of('Controller')];
+    const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
+    this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
+  }
+
+  install({ hooks }: GenericServer): void {
+    if (this.#controllers.length === 0) return;
+    const manager = new ControllerManager({
+      controllers: this.#controllers.map((contribution) => this.#managed(contribution)),
+      elect: this.#elect,
+      informers: this.#informers,
+      metrics: new ControllerMetrics(new RegistryMetrics(this.registry)),
+      clock: systemClock,
+      logger: this.log,
+    });
+    const ending = new AbortController();
+    let ended: Promise<void> | undefined;
+    hooks.addPostStart({
+      name: hookName,
+      run: (shutdown) => {
+        ended = manager.run(AbortSignal.any([shutdown, ending.signal]));
+      },
+    });
+    hooks.addPreShutdown({
+      name: hookName,
+      run: () => {
+        ending.abort();
+        return ended;
+      },
+    });
+  }
+
+  #managed({ described, make }: LoadedContribution): ManagedController {
+    const options = described.options as ControllerOptions;
+    const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options));
+    const { name, events = 'events.k8s.io', rules } = options;
+    const recorder = new ClientEventRecorder({ component: name, form: events, client, clock: systemClock, logger: this.log });
+    const bindings = new Map<symbol, object>([
+      [ControllerClient, client],
+      [SharedInformers, this.#informers],
+      [EventRecorder, recorder],
+    ]);
+    return {
+      options,
+      prepare: () => (rules ? ensureControllerRole(this.loopback, name, rules) : Promise.resolve()),
+      make: () => make(this.services, bindings) as Reconciler,
+    };
+  }
+
+  readonly #elect: Election = async (name, signal, lead) => {
+    const elector = new LeaderElector({
+      client: this.loopback,
+      namespace,
+      name,
+      identity: this.#identity,
+      timers,
+      onError: (error) => this.log.error({ lease: name, reason: (error as Error).message }, 'an attempt at leader election failed'),
+    });
+    await elector.run(signal, lead);
+  };
+}
+
+/** Returns the user of a controller. Upstream: the service account of `--use-service-account-credentials`. */
+function userOf({ name }: ControllerOptions): UserInfo {
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
+  return { name: `system:serviceaccount:${namespace}:${name}`, groups };
+}
+
+function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
+  return `${userAgent}/${gitVersion} (${process.platform}/${process.arch}) ${name}`;
+}
+
+/** Controllers in the server's process, each as a user of its own, and the election of the server that runs them. */
+@Module({})
+export class ControllersModule {
+  static register({ controllers = [] }: Pick<ServerConfig, 'controllers'>): DynamicModule {
+    return { module: ControllersModule, providers: [{ provide: selection, useValue: controllers }, Controllers] };
+  }
+}

@@ -1,0 +1,24 @@
+import type { LoopbackClient } from '#apiserver/server/loopback-client';
+import { ensureRbacObject } from './rbac-bootstrap.ts';
+
+/** A rule of a ClusterRole. */
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** Grants the rules to the user of a controller: a ClusterRole `kubenest:controller:NAME` with its binding. */
+export async function ensureControllerRole(client: LoopbackClient, controller: string, rules: readonly Rule[]): Promise<void> {
+  const name = `kubenest:controller:${controller}`;
+  const metadata = { name };
+  await Promise.all([
+    ensureRbacObject(client, 'clusterroles', { metadata, rules: [...rules] }),
+    ensureRbacObject(client, 'clusterrolebindings', {
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ kind: 'ServiceAccount', name: controller, namespace: 'kube-system' }],
+    }),
+  ]);
+}
