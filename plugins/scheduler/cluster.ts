@@ -102,10 +102,14 @@ export class Cluster implements ClusterView, Nominations {
     this.#orphans.set(name, orphans.set(pod.uid, pod));
   }
 
-  /** Nominates a pod for a node; undefined withdraws the nomination. */
-  nominate(pod: PodInfo, node: string | undefined): void {
-    if (node === undefined) this.#nominated.delete(pod.uid);
-    else this.#nominated.set(pod.uid, { node, pod });
+  /** Nominates a pod for a node, where room is kept for it. */
+  nominate(pod: PodInfo, node: string): void {
+    this.#nominated.set(pod.uid, { node, pod });
+  }
+
+  /** Withdraws the nomination of a pod. */
+  withdraw(uid: string): void {
+    this.#nominated.delete(uid);
   }
 
   of(node: string, pod: PodInfo): readonly PodInfo[] {
