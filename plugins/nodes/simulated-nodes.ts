@@ -10,10 +10,12 @@ import {
   SharedInformers,
 } from 'kubenest/sdk';
 import type { Node, Pod } from 'kubenest/types/core_v1';
-import { SimulatedNode } from './node/simulated-node.ts';
-import { planNodes, simulatedAnnotation } from './node/node-object.ts';
+import type { KubeletServers } from './kubelet/kubelet-server.ts';
+import { type PlannedNode, planNodes, simulatedAnnotation } from './node/node-object.ts';
 import { NodeRegistrar } from './node/node-registrar.ts';
+import { SimulatedNode } from './node/simulated-node.ts';
 import { SimulatedNodesOptions } from './options.ts';
+import { KnownPods } from './pods/known-pods.ts';
 import { PodRunner } from './pods/pod-runner.ts';
 import { nodeRules } from './rules.ts';
 
@@ -30,7 +32,8 @@ import { nodeRules } from './rules.ts';
   configuration: SimulatedNodesOptions,
 })
 export class SimulatedNodes {
-  readonly #pods: SharedInformer<Pod>;
+  readonly #podInformer: SharedInformer<Pod>;
+  readonly #pods: KnownPods;
   readonly #nodes: SharedInformer<Node>;
   readonly #simulated = new Map<string, SimulatedNode>();
   readonly #registrar: NodeRegistrar;
@@ -44,7 +47,8 @@ export class SimulatedNodes {
     @inject(Clock) clock: Clock,
     @inject(Logger) private readonly logger: Logger,
   ) {
-    this.#pods = informers.for<Pod>({ group: '', resource: 'pods' });
+    this.#podInformer = informers.for<Pod>({ group: '', resource: 'pods' });
+    this.#pods = new KnownPods(this.#podInformer);
     this.#nodes = informers.for<Node>({ group: '', resource: 'nodes' });
     this.#registrar = new NodeRegistrar(client, clock, logger);
     const hostOf = ({ spec }: Pod): SimulatedNode | undefined => this.#simulated.get(spec?.nodeName ?? '');
@@ -54,8 +58,10 @@ export class SimulatedNodes {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    using cleanUp = new DisposableStack();
+    await using cleanUp = new AsyncDisposableStack();
     cleanUp.defer(() => this.#runner.stop());
+    const kubelets = await this.#startKubelets();
+    if (kubelets) cleanUp.use(kubelets);
     cleanUp.use(
       this.#nodes.handle({
         added: (node) => this.#nodeChanged(node),
@@ -64,25 +70,35 @@ export class SimulatedNodes {
       }),
     );
     cleanUp.use(
-      this.#pods.handle({
+      this.#podInformer.handle({
         added: (pod) => this.#podChanged(pod),
         updated: (pod) => this.#podChanged(pod),
         deleted: (pod) => this.#podDeleted(pod),
       }),
     );
     cleanUp.defer(this.#registrar.start(() => [...this.#simulated.values()].map(({ node }) => node)));
-    await this.#register(signal);
+    await this.#registerAll(kubelets, signal);
     await aborted(signal);
   }
 
+  /** The kubelets' server is not loaded unless there are certificates for it. */
+  async #startKubelets(): Promise<KubeletServers | undefined> {
+    const { kubelet } = this.options;
+    if (!kubelet) return undefined;
+    const { KubeletServers } = await import('./kubelet/kubelet-server.ts');
+    return new KubeletServers(kubelet, this.#pods, {});
+  }
+
   /** Registers the configured nodes, a few at a time. */
-  async #register(signal: AbortSignal): Promise<void> {
+  async #registerAll(kubelets: KubeletServers | undefined, signal: AbortSignal): Promise<void> {
     const planned = planNodes(this.options.nodes);
     const { gitVersion } = await this.client.read<{ gitVersion: string }>('/version');
+    const register = async (node: PlannedNode): Promise<void> =>
+      this.#registrar.register(node, await kubelets?.start(node.name), gitVersion);
     const worker = async (): Promise<void> => {
       for (let next = planned.shift(); next && !signal.aborted; next = planned.shift()) {
         try {
-          await this.#registrar.register(next, undefined, gitVersion);
+          await register(next);
         } catch (error) {
           this.logger.error({ node: next.name, reason: (error as Error).message }, 'cannot register a simulated node');
         }
@@ -97,10 +113,11 @@ export class SimulatedNodes {
     if (node.metadata.annotations?.[simulatedAnnotation] !== 'true') return void this.#simulated.delete(name);
     if (present) return present.update(node);
     this.#simulated.set(name, new SimulatedNode(node));
-    for (const pod of this.#pods.list()) if (pod.spec?.nodeName === name) this.#podChanged(pod);
+    for (const pod of this.#pods.ofNode(name)) this.#podChanged(pod);
   }
 
   #podChanged(pod: Pod): void {
+    this.#pods.changed(pod, false);
     const host = this.#simulated.get(pod.spec?.nodeName ?? '');
     if (!host) return;
     host.adopt(pod);
@@ -108,6 +125,7 @@ export class SimulatedNodes {
   }
 
   #podDeleted(pod: Pod): void {
+    this.#pods.changed(pod, true);
     this.#runner.delete(pod.metadata.uid ?? '');
     this.#simulated.get(pod.spec?.nodeName ?? '')?.forget(pod);
   }
