@@ -119,7 +119,7 @@ describe('pods', () => {
     await vi.waitFor(async () => expect((await cluster.fetch(`${pods}/kept`)).status).toBe(404));
   });
 
-  it('of other nodes are left alone', async () => {
+  it('leaves pods of other nodes alone', async () => {
     await ask('/api/v1/nodes', { body: { metadata: { name: 'real' } } });
     await addPod('other', { nodeName: 'real' });
     await addPod('own');

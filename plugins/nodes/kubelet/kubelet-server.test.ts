@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import http from 'node:http';
+import type http from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -33,7 +33,7 @@ export function serveWebSocketCommand(
     closed: () => process?.hangUp(),
   });
   const send = (channel: number, bytes: Buffer): void => connection.send(Buffer.concat([Buffer.from([channel]), bytes]));
-  // An empty message tells the client that the streams are open.
+  // An empty message: the streams are open.
   send(channels.stdout, Buffer.alloc(0));
   process = start({
     stdout: (bytes) => send(channels.stdout, bytes),

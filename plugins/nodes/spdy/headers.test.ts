@@ -41,19 +41,19 @@ const blocks: SpdyHeaders[] = [
 ];
 
 describe('compressed headers', () => {
-  it('of another implementation are read, each with the history of those before', async () => {
+  it('can be read from another implementation, each with the history of those before', async () => {
     const deflate = createDeflate({ dictionary, level: 9 });
     const reader = new HeaderReader();
     for (const headers of blocks) expect({ ...reader.read(await pass(deflate, encode(headers))) }).toEqual(headers);
   });
 
-  it('are read by another implementation', async () => {
+  it('can be read by another implementation', async () => {
     const inflate = createInflate({ dictionary });
     const writer = new HeaderWriter();
     for (const headers of blocks.slice(0, 3)) expect(await pass(inflate, writer.write(headers))).toEqual(encode(headers));
   });
 
-  it('that are damaged are an error of the protocol', () => {
+  it('fail with an error of the protocol if they are damaged', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {
