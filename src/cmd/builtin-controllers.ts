@@ -1,4 +1,5 @@
 import type { ControllerClass } from '#apiserver/controllers/controller';
+import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 
 /** A controller of the server that `--controllers` can name. */
 interface BuiltInController {
@@ -62,11 +63,11 @@ export const controllerNames: readonly string[] = Object.keys(controllers);
  * Loads the controllers that a selection names: `*` stands for all that run by default, `NAME` adds one, `-NAME` leaves one out. Throws for
  * an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
  */
-export async function loadControllers(selection: readonly string[]): Promise<ControllerClass[]> {
+export async function loadControllers(selection: readonly string[]): Promise<LoadedContribution[]> {
   const unknown = selection.find((name) => name !== '*' && !Object.hasOwn(controllers, name.replace(/^-/, '')));
   if (unknown !== undefined) throw new Error(`unknown controller "${unknown.replace(/^-/, '')}"`);
   const selected = Object.entries(controllers).filter(([name]) => isSelected(selection, name));
-  return Promise.all(selected.map(([, { load }]) => load()));
+  return Promise.all(selected.map(async ([, { load }]) => contributionOf(await load())));
 }
 
 /** True if a selection includes the controller: the first entry that names it decides, else `*`. */

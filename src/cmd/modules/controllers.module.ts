@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
 import { Container } from 'inversify';
@@ -14,14 +14,14 @@ import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
-import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { Informers } from '#apiserver/registry/informers';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { UserClient } from '#apiserver/server/user-client';
 import { Log } from '#cmd/logging/log';
-import type { ServerConfig } from '#cmd/server-config';
+import type { ServerConfig, StorageConfig } from '#cmd/server-config';
 import { UserRequests } from '#cmd/serving/user-requests';
 import { ensureControllerRole } from '#kubernetes/controlplane/controller-roles';
 import type { JwtTokenIssuer } from '#kubernetes/serviceaccount/jwt-token-issuer';
@@ -35,8 +35,9 @@ import { ServerPart } from './server-part.ts';
 const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 const namespace = 'kube-system';
 const hookName = 'start-controllers';
-/** Injection token of the selected built-in controllers. */
+/** Injection tokens of the selected built-in controllers, and of the identity in elections. */
 const selection = Symbol('selectedControllers');
+const identity = Symbol('identity');
 
 /** The controllers of the server and of packages. */
 @Injectable()
@@ -44,7 +45,6 @@ const selection = Symbol('selectedControllers');
 class Controllers implements ServerPart {
   readonly #controllers: readonly LoadedContribution[];
   readonly #informers: CachedSharedInformers;
-  readonly #identity = `${hostname()}_${randomUUID()}`;
 
   constructor(
     @Inject(selection) selected: NonNullable<ServerConfig['controllers']>,
@@ -57,8 +57,9 @@ class Controllers implements ServerPart {
     @Inject(Log) private readonly log: Log,
     @Inject(Lifetime) lifetime: Lifetime,
     @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
+    @Inject(identity) private readonly identity: string,
   ) {
-    this.#controllers = [...selected.map((controller) => contributionOf(controller)), ...contributions.of('Controller')];
+    this.#controllers = [...selected, ...contributions.of('Controller')];
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
   }
@@ -116,12 +117,22 @@ class Controllers implements ServerPart {
       client: this.loopback,
       namespace,
       name,
-      identity: this.#identity,
+      identity: this.identity,
       timers,
       onError: (error) => this.log.error({ lease: name, reason: (error as Error).message }, 'an attempt at leader election failed'),
     });
     await elector.run(signal, lead);
   };
+}
+
+/**
+ * Returns the identity in elections. An embedded store has one server at a time, which therefore keeps its identity: after a crash it need
+ * not wait until its own lease expires.
+ */
+function identityOf(storage: StorageConfig): string {
+  const file = storage.backend === 'embedded' ? storage.file : undefined;
+  const id = file === undefined ? randomUUID() : createHash('sha256').update(file).digest('hex').slice(0, 32);
+  return `${hostname()}_${id}`;
 }
 
 /** Returns the user of a controller. Upstream: the service account of `--use-service-account-credentials`. */
@@ -139,7 +150,7 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 export class ControllersModule {
   /** `serviceAccounts`: the module of the signer of tokens. */
   static register(
-    { controllers = [], rootCertificateAuthority = '' }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority'>,
+    { controllers = [], rootCertificateAuthority = '', storage }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
     return {
@@ -147,6 +158,7 @@ export class ControllersModule {
       imports: [serviceAccounts],
       providers: [
         { provide: selection, useValue: controllers },
+        { provide: identity, useValue: identityOf(storage) },
         {
           provide: ClusterCredentials,
           useFactory: (issuer?: JwtTokenIssuer): ClusterCredentials => ({
