@@ -68,6 +68,7 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
       const settings = configurationOf(description, Object.hasOwn(configuration, name) ? configuration[name] : undefined);
       return {
         described: description,
+        package: found.name,
         guard,
         configuration: settings,
         make: (services) => makeContribution(container(services), contribution, name, settings),

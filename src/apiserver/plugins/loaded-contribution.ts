@@ -7,6 +7,8 @@ import { newPlugin } from './new-plugin.ts';
 /** A contribution that is ready to be instantiated. */
 export interface LoadedContribution {
   readonly described: Described;
+  /** Name of its package; undefined for a contribution without one, as in tests. */
+  readonly package?: string | undefined;
   readonly guard: PluginGuard;
   /** Validated configuration; undefined if the contribution takes none. */
   readonly configuration: object | undefined;

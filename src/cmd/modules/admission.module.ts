@@ -9,6 +9,7 @@ import type { Contribution } from '#apiserver/plugins/contribute';
 import { guardAdmission } from '#apiserver/plugins/guard-admission';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { orderPlugins } from '#apiserver/plugins/order-plugins';
+import { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import { Logger } from '#apiserver/base/logger';
 import { Metrics } from '#apiserver/base/metrics/metrics';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
@@ -71,11 +72,11 @@ function pluginsInOrder(
   const plugins = new Map<string, AdmissionHandler>();
   const own = builtIns.of('AdmissionPlugin');
   for (const name of enabled) plugins.set(name, contributionOf(own.get(name) as Contribution, configurations.get(name)).make(services));
-  const added = contributions.of('AdmissionPlugin').map(({ make, guard }) => {
+  const failures = new PluginFailures(services.get<Logger>(Logger), services.get<Metrics>(Metrics));
+  const added = contributions.of('AdmissionPlugin').map(({ make, guard, package: from }) => {
     const plugin = make(services) as AdmissionHandler;
     const options = admissionPluginOptions(plugin);
-    const help = { logger: services.get<Logger>(Logger), metrics: services.get<Metrics>(Metrics) };
-    plugins.set(options.name, guardAdmission(plugin, guard, help));
+    plugins.set(options.name, guardAdmission(plugin, guard, failures, from));
     return options;
   });
   const anchor = enabled.find((name) => last.includes(name));
