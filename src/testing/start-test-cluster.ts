@@ -151,7 +151,11 @@ function storageConfig(storage = storageOfEnvironment()): StorageConfig {
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
   if (!('plugin' in plugin)) return contributionOf(plugin);
   const loaded = contributionOf(plugin.plugin, plugin.configuration);
-  return { ...loaded, guard: { ...loaded.guard, ...plugin.guard }, package: plugin.package };
+  return {
+    ...loaded,
+    guard: { ...loaded.guard, ...plugin.guard },
+    ...(plugin.package !== undefined && { origin: { package: plugin.package } }),
+  };
 }
 
 function testConfig(

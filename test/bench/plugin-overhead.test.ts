@@ -70,7 +70,7 @@ it.each<{ name: string; plugin: object }>([
   { name: 'that reads the object', plugin: new Reading() },
 ])(`an empty plugin of a package, $name, costs less than ${most} µs in each phase`, async ({ plugin }) => {
   const { logger, metrics } = fakeServices();
-  const guarded = guardAdmission(plugin, defaultGuard, new PluginFailures(logger, metrics), '@acme/nothing');
+  const guarded = guardAdmission(plugin, defaultGuard, new PluginFailures(logger, metrics), { package: '@acme/nothing' });
   const without = await costOf(new AdmissionChain([]));
   const cost = ((await costOf(new AdmissionChain([guarded]))) - without) / phases;
   expect(cost).toBeLessThan(most);

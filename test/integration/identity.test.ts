@@ -17,7 +17,10 @@ const changes: Readonly<Record<string, (object: KubeObject) => void>> = {
 };
 
 /** Changes the identity of an object according to its annotation, during mutation or during validation. */
-@AdmissionPlugin({ name: 'Renamer', match: [{ resources: ['configmaps', 'widgets'], operations: ['CREATE', 'UPDATE'] }] })
+@AdmissionPlugin({
+  name: 'Renamer',
+  match: [{ groups: ['', 'example.com'], resources: ['configmaps', 'widgets'], operations: ['CREATE', 'UPDATE'] }],
+})
 class Renamer {
   admit(attributes: Attributes<KubeObject>): void {
     this.#change(attributes, 'admit');

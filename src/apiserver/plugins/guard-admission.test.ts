@@ -6,7 +6,7 @@ import type { Attributes } from '#apiserver/admission/attributes';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
 import { forbidden } from '#apiserver/admission/forbidden';
 import { fakeServices } from '#sdk/testing/fake-services';
-import { guardAdmission, type PluginGuard } from './guard-admission.ts';
+import { defaultGuard, guardAdmission, type PluginGuard } from './guard-admission.ts';
 import { PluginFailures } from './plugin-failures.ts';
 
 type Labelled = { metadata: { labels?: Record<string, string> } };
@@ -34,7 +34,7 @@ async function admit(behave: (request: Attributes) => void | Promise<void>, guar
     operation: 'CREATE',
     forms,
   } as Attributes;
-  const plugin = guardAdmission(new Unsteady(behave), guard, new PluginFailures(logger, metrics), '@acme/unsteady');
+  const plugin = guardAdmission(new Unsteady(behave), guard, new PluginFailures(logger, metrics), { package: '@acme/unsteady' });
   expect(admissionPluginOptions(plugin).name).toBe('Unsteady');
   expect('validate' in plugin && plugin.validate).toBeFalsy();
   try {
@@ -71,6 +71,6 @@ it.each<{ name: string; behave: (request: Attributes) => void | Promise<void>; f
   { name: 'rejects', behave: async () => fails(), fail: failed, ignore: undefined },
   { name: 'hangs', behave: hangs, fail: late, ignore: undefined },
 ])('a plugin that $name', async ({ behave, fail, ignore }) => {
-  expect(await admit(behave, { timeoutMs: 20, failurePolicy: 'Fail' })).toEqual(fail);
-  expect(await admit(behave, { timeoutMs: 20, failurePolicy: 'Ignore' })).toEqual(ignore);
+  expect(await admit(behave, { ...defaultGuard, timeoutMs: 20, failurePolicy: 'Fail' })).toEqual(fail);
+  expect(await admit(behave, { ...defaultGuard, timeoutMs: 20, failurePolicy: 'Ignore' })).toEqual(ignore);
 });

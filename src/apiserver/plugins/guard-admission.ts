@@ -2,17 +2,20 @@ import { newInternalError, StatusError } from '#apimachinery/api/errors';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, Attributes } from '#apiserver/admission/attributes';
 import { BoundaryError, PluginBoundary } from '#apiserver/admission/plugin-boundary';
+import { type PluginOrigin, type RunPlugin, runnerOf } from './plugin-origin.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Handling of requests for which a plugin fails: it throws anything but a denial, breaks a rule of the boundary, or times out. */
 export interface PluginGuard {
   readonly timeoutMs: number;
+  /** Timeout of a module's import and of a post-start hook. */
+  readonly startTimeoutMs: number;
   /** Fail: the client gets an InternalError. Ignore: the plugin is skipped. */
   readonly failurePolicy: 'Fail' | 'Ignore';
 }
 
-export const defaultGuard: PluginGuard = { timeoutMs: 10_000, failurePolicy: 'Fail' };
+export const defaultGuard: PluginGuard = { timeoutMs: 10_000, startTimeoutMs: 60_000, failurePolicy: 'Fail' };
 
 type PhaseName = 'admit' | 'validate';
 
@@ -20,8 +23,13 @@ type PhaseName = 'admit' | 'validate';
  * Isolates a plugin of a package, so that its failures affect only the request. Changes of a failed call are dropped. The name of the
  * package is part of errors, logs and metrics.
  */
-export function guardAdmission(plugin: AdmissionHandler, guard: PluginGuard, failures: PluginFailures, from?: string): AdmissionHandler {
-  const guarded = new GuardedAdmission(plugin, guard, failures, from);
+export function guardAdmission(
+  plugin: AdmissionHandler,
+  guard: PluginGuard,
+  failures: PluginFailures,
+  origin?: PluginOrigin,
+): AdmissionHandler {
+  const guarded = new GuardedAdmission(plugin, guard, failures, origin);
   // The prototype carries the metadata of the class's decorators.
   return Object.assign(Object.create(plugin) as AdmissionHandler, {
     ...(plugin.admit && { admit: (request: Attributes) => guarded.call('admit', request) }),
@@ -31,14 +39,16 @@ export function guardAdmission(plugin: AdmissionHandler, guard: PluginGuard, fai
 
 class GuardedAdmission {
   readonly #name: PluginName;
+  readonly #runPlugin: RunPlugin;
 
   constructor(
     private readonly plugin: AdmissionHandler,
     private readonly guard: PluginGuard,
     private readonly failures: PluginFailures,
-    from: string | undefined,
+    origin: PluginOrigin | undefined,
   ) {
-    this.#name = { sort: 'admission plugin', name: admissionPluginOptions(plugin).name, package: from };
+    this.#name = { sort: 'admission plugin', name: admissionPluginOptions(plugin).name, package: origin?.package };
+    this.#runPlugin = runnerOf(origin);
   }
 
   /** Calls a phase of the plugin. Returns a promise only if the plugin does, or for large objects. */
@@ -52,7 +62,7 @@ class GuardedAdmission {
   #run(phase: PhaseName, original: Attributes, boundary: PluginBoundary): void | Promise<void> {
     const failed = (error: unknown): void => this.#failed(original, error);
     try {
-      const returned: unknown = this.plugin[phase]?.(boundary.request);
+      const returned: unknown = this.#runPlugin(() => this.plugin[phase]?.(boundary.request));
       if (isPromise(returned)) return this.#settled(returned, original, boundary);
       const settled = boundary.settle(returned);
       return settled?.catch(failed);

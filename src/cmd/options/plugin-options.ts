@@ -25,17 +25,21 @@ export class PluginPackageOptions {
   @Matches(/^([0-9]+(ms|s|m))+$/, { message: 'must be a duration such as 5s' })
   timeout = '10s';
 
+  @Matches(/^([0-9]+(ms|s|m))+$/, { message: 'must be a duration such as 60s' })
+  startTimeout = '60s';
+
   @IsIn(['Fail', 'Ignore'])
   failurePolicy: 'Fail' | 'Ignore' = 'Fail';
 
   request(): PluginRequest {
     const timeoutMs = parseFlagValue('duration', [this.timeout]) as number;
+    const startTimeoutMs = parseFlagValue('duration', [this.startTimeout]) as number;
     return {
       package: this.package,
       integrity: this.integrity,
       contributions: this.contributions,
       configuration: this.configuration,
-      guard: { timeoutMs, failurePolicy: this.failurePolicy },
+      guard: { timeoutMs, startTimeoutMs, failurePolicy: this.failurePolicy },
     };
   }
 }
