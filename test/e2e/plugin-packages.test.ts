@@ -296,3 +296,30 @@ export default contribute(Unsteady);`,
     expect(server.child.exitCode).toBeNull();
   });
 });
+
+describe('a package with `isolation: worker`', () => {
+  let server: Launch;
+  beforeAll(async () => {
+    server = await launch([{ package: '@kubenest-example/required-labels', isolation: 'worker', memoryMiB: 64, timeout: '2s' }], folder);
+    expect(server.stderr()).toBe('');
+  });
+  afterAll(() => end(server));
+
+  it('runs in a thread of the built server, with its configuration', async () => {
+    const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const path = '/api/v1/namespaces/default/pods';
+    expect(await call(server.port, path, pod)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringMatching(/missing labels: team/) as unknown },
+    });
+    const labelled = { ...pod, metadata: { ...pod.metadata, labels: { team: 'a' } } };
+    expect(await call(server.port, path, labelled)).toMatchObject({ status: 201 });
+  });
+
+  it('is refused if it needs a service that a thread cannot have', async () => {
+    const lines = await refusal([{ package: '@kubenest-example/unique-hosts', isolation: 'worker' }]);
+    expect(lines).toEqual([
+      expect.stringMatching(/plugin UniqueHosts: it injects Informers, which a package with `isolation: worker` cannot use$/),
+    ]);
+  });
+});

@@ -4,33 +4,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Container, type ContainerModule } from 'inversify';
 import { type ContributionKind, type Described, describe } from '#apiserver/base/contribution';
 import { Contribution } from './contribute.ts';
-import { defaultGuard, type PluginGuard } from './guard-admission.ts';
+import { defaultGuard } from './guard-admission.ts';
 import { type LoadedContribution, makeContribution } from './loaded-contribution.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
+import { PluginLoadError, type PluginRequest } from './plugin-request.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readConfiguration } from './read-configuration.ts';
 import { TimeoutError, within } from './within.ts';
-
-/** A plugin package in a ServerConfiguration. */
-export interface PluginRequest {
-  /** Package name, or the path of its folder (`./plugins/labels`). */
-  readonly package: string;
-  readonly integrity?: string | undefined;
-  /** Names of the contributions to load; undefined: all. */
-  readonly contributions?: readonly string[] | undefined;
-  /** Configurations by contribution name. */
-  readonly configuration?: Readonly<Record<string, unknown>> | undefined;
-  /** Failure handling of its admission plugins; `defaultGuard` applies to omitted members. */
-  readonly guard?: Partial<PluginGuard> | undefined;
-}
-
-/** All problems that prevented packages from loading, one sentence each. */
-export class PluginLoadError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'PluginLoadError';
-  }
-}
 
 /**
  * Resolves packages from a folder and loads them. Throws a PluginLoadError with all problems of all packages, because a
@@ -41,14 +21,25 @@ export async function loadPlugins(requests: readonly PluginRequest[], folder: st
   const problems: string[] = [];
   for (const request of requests) {
     try {
-      loaded.push(...(await loadPackage(request, folder)));
+      loaded.push(...(await load(request, folder)));
     } catch (error) {
+      if (error instanceof PluginLoadError) {
+        problems.push(...error.problems);
+        continue;
+      }
       const causes = error instanceof ConfigurationError ? error.problems : [(error as Error).message];
       problems.push(...causes.map((cause) => `plugin package ${request.package}: ${cause}`));
     }
   }
   if (problems.length > 0) throw new PluginLoadError(problems);
   return loaded;
+}
+
+/** The code for worker threads is imported only if a package uses one. */
+async function load(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+  if (request.isolation === undefined) return loadPackage(request, folder);
+  const { loadIsolated } = await import('./isolation/isolated-contributions.ts');
+  return loadIsolated(request, folder);
 }
 
 async function loadPackage(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {

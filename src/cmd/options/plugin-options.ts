@@ -1,5 +1,5 @@
-import { ArrayUnique, IsArray, IsIn, IsNotEmpty, IsObject, IsOptional, IsString, Matches } from 'class-validator';
-import type { PluginRequest } from '#apiserver/plugins/load-plugins';
+import { ArrayUnique, IsArray, IsIn, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Matches, Min } from 'class-validator';
+import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { parseFlagValue } from './flag-value.ts';
 
 /** A package of plugins, as listed under `plugins` of a ServerConfiguration. */
@@ -31,6 +31,15 @@ export class PluginPackageOptions {
   @IsIn(['Fail', 'Ignore'])
   failurePolicy: 'Fail' | 'Ignore' = 'Fail';
 
+  @IsOptional()
+  @IsIn(['worker'])
+  isolation?: 'worker';
+
+  @IsOptional()
+  @IsInt()
+  @Min(64)
+  memoryMiB?: number;
+
   request(): PluginRequest {
     const timeoutMs = parseFlagValue('duration', [this.timeout]) as number;
     const startTimeoutMs = parseFlagValue('duration', [this.startTimeout]) as number;
@@ -39,6 +48,8 @@ export class PluginPackageOptions {
       integrity: this.integrity,
       contributions: this.contributions,
       configuration: this.configuration,
+      isolation: this.isolation,
+      memoryMiB: this.memoryMiB,
       guard: { timeoutMs, startTimeoutMs, failurePolicy: this.failurePolicy },
     };
   }
