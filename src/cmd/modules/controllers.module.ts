@@ -150,7 +150,11 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 export class ControllersModule {
   /** `serviceAccounts`: the module of the signer of tokens. */
   static register(
-    { controllers = [], rootCertificateAuthority = '', storage }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
+    {
+      controllers = [],
+      rootCertificateAuthority = '',
+      storage,
+    }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
     return {

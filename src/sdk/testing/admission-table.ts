@@ -116,6 +116,7 @@ const plainForms: ObjectForms = {
   encode: (object) => JSON.stringify(object),
   decode: (document) => document as KubeObject,
   complete: (object) => object,
+  revise: (object) => object,
   shape: () => undefined,
 };
 
