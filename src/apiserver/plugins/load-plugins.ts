@@ -165,6 +165,7 @@ const methods: Partial<Record<ContributionKind, readonly string[]>> = {
   AuthorizerPlugin: ['authorize'],
   AuditBackendPlugin: ['process'],
   PostStartHookPlugin: ['run'],
+  Controller: ['reconcile', 'run'],
 };
 
 /** Instantiates a contribution. Throws an error that names the package, the file and the line of the cause. */
