@@ -36,9 +36,15 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'replicaset-controller': {
     load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
   },
+  'cronjob-controller': {
+    load: async () => (await import('#plugins/controllers/cronjob/cronjob-controller')).CronJobController,
+  },
   'clusterrole-aggregation-controller': {
     load: async () =>
       (await import('#plugins/controllers/clusterrole-aggregation/clusterrole-aggregation-controller')).ClusterRoleAggregationController,
+  },
+  'ttl-after-finished-controller': {
+    load: async () => (await import('#plugins/controllers/ttl-after-finished/ttl-after-finished-controller')).TtlAfterFinishedController,
   },
   'root-ca-certificate-publisher-controller': {
     load: async () =>
