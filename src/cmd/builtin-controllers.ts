@@ -27,6 +27,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'garbage-collector-controller': {
     load: async () => (await import('#plugins/controllers/garbage-collector/garbage-collector-controller')).GarbageCollectorController,
   },
+  'daemonset-controller': {
+    load: async () => (await import('#plugins/controllers/daemonset/daemonset-controller')).DaemonSetController,
+  },
   'job-controller': {
     load: async () => (await import('#plugins/controllers/job/job-controller')).JobController,
   },

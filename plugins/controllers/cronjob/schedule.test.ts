@@ -7,7 +7,7 @@ const next = (schedule: string, after: string, zone = 'UTC'): string | undefined
 };
 
 describe('next', () => {
-  // Many rows are those of TestNext of github.com/robfig/cron/v3/spec_test.go.
+  // Rows taken from TestNext of github.com/robfig/cron/v3/spec_test.go.
   it.each([
     ['0/15 * * * *', '2012-07-09T14:45:00Z', '2012-07-09T15:00:00Z'],
     ['0/15 * * * *', '2012-07-09T14:59:59Z', '2012-07-09T15:00:00Z'],
@@ -28,7 +28,7 @@ describe('next', () => {
     ['@hourly', '2026-01-01T00:30:00Z', '2026-01-01T01:00:00Z'],
     ['@every 1h30m', '2026-01-01T00:00:00Z', '2026-01-01T01:30:00Z'],
     ['@every 10ms', '2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z'],
-  ])('of "%s" after %s is %s', (schedule, after, expected) => {
+  ])('schedule "%s" after %s comes at %s', (schedule, after, expected) => {
     expect(next(schedule, after)).toBe(expected);
   });
 
