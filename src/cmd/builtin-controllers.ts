@@ -39,6 +39,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'replicaset-controller': {
     load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
   },
+  'disruption-controller': {
+    load: async () => (await import('#plugins/controllers/disruption/disruption-controller')).DisruptionController,
+  },
   'statefulset-controller': {
     load: async () => (await import('#plugins/controllers/statefulset/statefulset-controller')).StatefulSetController,
   },
