@@ -41,9 +41,19 @@ it('does not count pods that are evicted, deleted or not ready', () => {
 describe('nextStatus', () => {
   const none = { pods: {}, overdue: [], recheckMs: undefined };
   it.each([
-    { name: 'allows what is healthy beyond the minimum', counts: { healthy: 3, desired: 2, expected: 3 }, allowed: 1, condition: 'True SufficientPods' },
+    {
+      name: 'allows what is healthy beyond the minimum',
+      counts: { healthy: 3, desired: 2, expected: 3 },
+      allowed: 1,
+      condition: 'True SufficientPods',
+    },
     { name: 'allows nothing below it', counts: { healthy: 1, desired: 2, expected: 3 }, allowed: 0, condition: 'False InsufficientPods' },
-    { name: 'allows nothing without pods', counts: { healthy: 0, desired: 0, expected: 0 }, allowed: 0, condition: 'False InsufficientPods' },
+    {
+      name: 'allows nothing without pods',
+      counts: { healthy: 0, desired: 0, expected: 0 },
+      allowed: 0,
+      condition: 'False InsufficientPods',
+    },
   ])('$name', ({ counts, allowed, condition }) => {
     const status = nextStatus(budget(), counts, none, now);
     expect(status?.disruptionsAllowed).toBe(allowed);

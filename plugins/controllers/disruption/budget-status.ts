@@ -54,7 +54,8 @@ export function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Po
 
 /** Returns the number of ready pods that remain. */
 export function healthyPods(pods: readonly Pod[], disrupted: Disrupted): number {
-  return pods.filter((pod) => !pod.metadata.deletionTimestamp && !(pod.metadata.name as string in disrupted.pods) && isPodReady(pod)).length;
+  return pods.filter((pod) => !pod.metadata.deletionTimestamp && !((pod.metadata.name as string) in disrupted.pods) && isPodReady(pod))
+    .length;
 }
 
 function withAllowed(conditions: Conditions | undefined, next: Omit<Condition, 'lastTransitionTime'>, nowMs: number): Conditions {

@@ -42,7 +42,10 @@ it('reports a budget without pods, and pods without a controller', async () => {
   await create('empty', { minAvailable: 1 });
   await expectStatus('empty', { expectedPods: 0, disruptionsAllowed: 0 });
   await vi.waitFor(async () => expect(await workloads.events('empty')).toEqual(['Normal NoPods: No matching pods found']));
-  await workloads.create('pods', { metadata: { name: 'bare', labels: { app: 'bare' } }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  await workloads.create('pods', {
+    metadata: { name: 'bare', labels: { app: 'bare' } },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  });
   await create('bare', { minAvailable: '50%' });
   await vi.waitFor(async () => expect((await workloads.events('bare'))[0]).toMatch(/^Warning UnmanagedPods: Pods selected by this/));
 });
