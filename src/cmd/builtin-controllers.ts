@@ -1,4 +1,5 @@
 import type { ControllerClass } from '#apiserver/controllers/controller';
+import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 
 /** A controller of the server that `--controllers` can name. */
 interface BuiltInController {
@@ -13,6 +14,15 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'serviceaccount-token-controller': {
     load: async () =>
       (await import('#plugins/controllers/serviceaccount-token/serviceaccount-token-controller')).ServiceAccountTokenController,
+  },
+  'endpoints-controller': {
+    load: async () => (await import('#plugins/controllers/endpoints/endpoints-controller')).EndpointsController,
+  },
+  'endpointslice-controller': {
+    load: async () => (await import('#plugins/controllers/endpointslice/endpointslice-controller')).EndpointSliceController,
+  },
+  'resourcequota-controller': {
+    load: async () => (await import('#plugins/controllers/resourcequota/resourcequota-controller')).ResourceQuotaController,
   },
   'replicationcontroller-controller': {
     load: async () =>
@@ -68,11 +78,11 @@ export const controllerNames: readonly string[] = Object.keys(controllers);
  * Loads the controllers that a selection names: `*` stands for all that run by default, `NAME` adds one, `-NAME` leaves one out. Throws for
  * an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
  */
-export async function loadControllers(selection: readonly string[]): Promise<ControllerClass[]> {
+export async function loadControllers(selection: readonly string[]): Promise<LoadedContribution[]> {
   const unknown = selection.find((name) => name !== '*' && !Object.hasOwn(controllers, name.replace(/^-/, '')));
   if (unknown !== undefined) throw new Error(`unknown controller "${unknown.replace(/^-/, '')}"`);
   const selected = Object.entries(controllers).filter(([name]) => isSelected(selection, name));
-  return Promise.all(selected.map(([, { load }]) => load()));
+  return Promise.all(selected.map(async ([, { load }]) => contributionOf(await load())));
 }
 
 /** True if a selection includes the controller: the first entry that names it decides, else `*`. */

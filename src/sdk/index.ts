@@ -158,6 +158,7 @@ export {
   type ControlledResource,
   type ControllerOptions,
   type ControllerRule,
+  generationChanged,
   type Reconciler,
   type ReconcileContext,
   type ReconcileRequest,
@@ -170,6 +171,7 @@ export { EventRecorder } from '#apiserver/controllers/event-recorder';
 export { Expectations } from '#apiserver/controllers/expectations';
 export { addFinalizer, hasFinalizer, removeFinalizer } from '#apiserver/controllers/finalizers';
 export { controllerOf, isControlledBy, newControllerReference, newOwnerReference } from '#apiserver/controllers/owner-references';
+export { RequestQueue } from '#apiserver/controllers/request-queue';
 export { keyOf, type ObjectHandler, type SharedInformer, SharedInformers } from '#apiserver/controllers/shared-informer';
 export { type ServedResource, servedResources } from '#apiserver/controllers/served-resources';
 export { WorkQueue } from '#apiserver/controllers/work-queue';

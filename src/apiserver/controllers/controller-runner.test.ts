@@ -2,7 +2,15 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { FakeClock, turn } from '#apiserver/base/fake-clock';
 import type { Informer, SubscriptionProgress } from '#apiserver/registry/informers';
 import { describe, expect, it } from 'vitest';
-import { type ControllerOptions, type ReconcileContext, type Reconciler, type ReconcileRequest, Watches } from './controller.ts';
+import { LateRequestQueue } from './request-queue.ts';
+import {
+  type ControllerOptions,
+  generationChanged,
+  type ReconcileContext,
+  type Reconciler,
+  type ReconcileRequest,
+  Watches,
+} from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import { ControllerRunner } from './controller-runner.ts';
 import { CachedSharedInformers } from './shared-informer.ts';
@@ -50,7 +58,7 @@ interface Harness {
   stop(): void;
 }
 
-async function start(controller: Reconciler, options: Partial<ControllerOptions> = {}): Promise<Harness> {
+async function start(controller: Reconciler, options: Partial<ControllerOptions> = {}, requests?: LateRequestQueue): Promise<Harness> {
   const clock = new FakeClock();
   const sources = new Sources();
   const errors: string[] = [];
@@ -64,6 +72,7 @@ async function start(controller: Reconciler, options: Partial<ControllerOptions>
   const runner = new ControllerRunner({
     options: { name: 'test', for: sets, ...options },
     controller,
+    requests,
     informers: new CachedSharedInformers(sources, (error) => errors.push(String(error))),
     metrics: metrics as ControllerMetrics,
     clock,
@@ -132,6 +141,37 @@ it('reconciles the controlling objects of owned objects, the old one too, and wh
   expect(controller.seen.slice(2)).toEqual(['ns/b', 'ns/a']);
   stop();
   await ended;
+});
+
+it('ignores the changes that its filter does not let through', async () => {
+  const controller = recording();
+  const { sources, stop, ended } = await start(controller, { filter: generationChanged });
+  sources.synced();
+  sources.send('replicasets', 'ADDED', object('a', { generation: 1 }));
+  await turn();
+  sources.send('replicasets', 'MODIFIED', object('a', { generation: 1 }));
+  await turn();
+  expect(controller.seen).toHaveLength(1);
+  sources.send('replicasets', 'MODIFIED', object('a', { generation: 2 }));
+  await turn();
+  expect(controller.seen).toHaveLength(2);
+  stop();
+  await ended;
+});
+
+it('takes requests from the controller itself while it runs', async () => {
+  const controller = recording();
+  const requests = new LateRequestQueue();
+  const { sources, stop, ended } = await start(controller, {}, requests);
+  sources.synced();
+  requests.add({ namespace: 'ns', name: 'a' });
+  await turn();
+  expect(controller.seen).toEqual(['ns/a']);
+  stop();
+  await ended;
+  requests.add({ namespace: 'ns', name: 'b' });
+  await turn();
+  expect(controller.seen).toHaveLength(1);
 });
 
 it('retries a failure with a growing delay, and reports it', async () => {

@@ -40,6 +40,8 @@ export interface ControllerRule {
 export interface ControllerOptions extends ContributionOptions {
   /** Resource whose objects are reconciled: each change of an object adds it to the queue. */
   readonly for?: ControlledResource;
+  /** True for the changes of objects of `for` that matter; `old` is undefined for new and deleted objects. Default: all. */
+  readonly filter?: (object: KubeObject, old: KubeObject | undefined) => boolean;
   /** Resources whose objects are controlled by objects of `for`: their changes add the controlling object. */
   readonly owns?: readonly GroupResource[];
   /** Number of objects reconciled at a time. Default: 1. */
@@ -105,6 +107,11 @@ export function Watches(resource: GroupResource): MethodDecorator {
     own.push({ resource, method: method as string });
     Object.defineProperty(target, watched, { value: own, configurable: true });
   };
+}
+
+/** A filter for changes of the specification: the status and metadata do not matter. Upstream: predicate.GenerationChangedPredicate. */
+export function generationChanged(object: KubeObject, old: KubeObject | undefined): boolean {
+  return object.metadata.generation !== old?.metadata.generation;
 }
 
 interface Watching {

@@ -16,6 +16,8 @@ export interface EventDetails {
   readonly related?: KubeObject;
   /** Part of the object that the event is about, for example `spec.containers{web}`. */
   readonly fieldPath?: string;
+  /** Node on which the event happened; only in events of core/v1. */
+  readonly host?: string;
 }
 
 /** Writes events about objects, in the background and in order. Repeated events are counted in one object. */
@@ -109,7 +111,7 @@ export class ClientEventRecorder implements EventRecorder {
   async #create(object: ObjectReference, entry: Entry, details: EventDetails): Promise<StoredEvent> {
     const { client, component, form } = this.options;
     const metadata = { name: `${object.name}.${eventSuffix(entry.firstMs)}`, namespace: object.namespace ?? 'default' };
-    const content = form === 'v1' ? coreEvent(component, object, entry) : newEvent(component, object, entry, details);
+    const content = form === 'v1' ? coreEvent(component, object, entry, details) : newEvent(component, object, entry, details);
     await client.create(targets[form], { ...content, metadata });
     return metadata;
   }
@@ -127,20 +129,25 @@ interface Entry {
 
 type Content = Omit<KubeObject, 'metadata'> & { readonly apiVersion: string; readonly kind: string };
 
-function coreEvent(component: string, object: ObjectReference, { type, reason, message, count, firstMs, lastMs }: Entry): Content {
+function coreEvent(
+  component: string,
+  object: ObjectReference,
+  { type, reason, message, count, firstMs, lastMs }: Entry,
+  { host }: EventDetails,
+): Content {
   return {
     apiVersion: 'v1',
     kind: 'Event',
     involvedObject: object,
     reason,
     message,
-    source: { component },
+    source: { component, ...(host !== undefined && { host }) },
     firstTimestamp: formatTime(firstMs),
     lastTimestamp: formatTime(lastMs),
     count,
     type,
     reportingComponent: component,
-    reportingInstance: '',
+    reportingInstance: host ?? '',
   };
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
 import { Container } from 'inversify';
@@ -12,15 +12,16 @@ import { ControllerMetrics } from '#apiserver/controllers/controller-metrics';
 import { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
+import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
-import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { Informers } from '#apiserver/registry/informers';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { UserClient } from '#apiserver/server/user-client';
 import { Log } from '#cmd/logging/log';
-import type { ServerConfig } from '#cmd/server-config';
+import type { ServerConfig, StorageConfig } from '#cmd/server-config';
 import { UserRequests } from '#cmd/serving/user-requests';
 import { ensureControllerRole } from '#kubernetes/controlplane/controller-roles';
 import type { JwtTokenIssuer } from '#kubernetes/serviceaccount/jwt-token-issuer';
@@ -34,16 +35,17 @@ import { ServerPart } from './server-part.ts';
 const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 const namespace = 'kube-system';
 const hookName = 'start-controllers';
-/** Injection token of the selected built-in controllers. */
+/** Injection tokens of the selected built-in controllers, and of the identity in elections. */
 const selection = Symbol('selectedControllers');
+const identity = Symbol('identity');
 
 /** The controllers of the server and of packages. */
 @Injectable()
 @ServerPart()
 class Controllers implements ServerPart {
-  readonly #controllers: readonly LoadedContribution[];
+  readonly #own: readonly LoadedContribution[];
+  readonly #ofPackages: readonly LoadedContribution[];
   readonly #informers: CachedSharedInformers;
-  readonly #identity = `${hostname()}_${randomUUID()}`;
 
   constructor(
     @Inject(selection) selected: NonNullable<ServerConfig['controllers']>,
@@ -56,16 +58,19 @@ class Controllers implements ServerPart {
     @Inject(Log) private readonly log: Log,
     @Inject(Lifetime) lifetime: Lifetime,
     @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
+    @Inject(identity) private readonly identity: string,
   ) {
-    this.#controllers = [...selected.map((controller) => contributionOf(controller)), ...contributions.of('Controller')];
+    this.#own = selected;
+    this.#ofPackages = contributions.of('Controller');
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
   }
 
   install({ hooks }: GenericServer): void {
-    if (this.#controllers.length === 0) return;
+    const controllers = [...this.#own.map((one) => this.#managed(one)), ...this.#ofPackages.map((one) => this.#tried(this.#managed(one)))];
+    if (controllers.length === 0) return;
     const manager = new ControllerManager({
-      controllers: this.#controllers.map((contribution) => this.#managed(contribution)),
+      controllers,
       elect: this.#elect,
       informers: this.#informers,
       metrics: new ControllerMetrics(new RegistryMetrics(this.registry)),
@@ -89,21 +94,37 @@ class Controllers implements ServerPart {
     });
   }
 
+  /** Creates the instance of the first term at once, so that a package with a broken controller stops the start. */
+  #tried({ make, ...managed }: ManagedController): ManagedController {
+    let first: ReturnType<typeof make> | undefined = make();
+    return {
+      ...managed,
+      make: () => {
+        const made = first ?? make();
+        first = undefined;
+        return made;
+      },
+    };
+  }
+
   #managed({ described, make }: LoadedContribution): ManagedController {
     const options = described.options as ControllerOptions;
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options));
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
     const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
-    const bindings = new Map<symbol, object>([
+    const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
       [SharedInformers, this.#informers],
       [EventRecorder, recorder],
       [ClusterCredentials, this.credentials],
-    ]);
+    ];
     return {
       options,
       prepare: () => (rules ? ensureControllerRole(this.loopback, { controller: name, serviceAccount, rules }) : Promise.resolve()),
-      make: () => make(this.services, bindings) as Reconciler,
+      make: () => {
+        const requests = new LateRequestQueue();
+        return { requests, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
+      },
     };
   }
 
@@ -112,12 +133,22 @@ class Controllers implements ServerPart {
       client: this.loopback,
       namespace,
       name,
-      identity: this.#identity,
+      identity: this.identity,
       timers,
       onError: (error) => this.log.error({ lease: name, reason: (error as Error).message }, 'an attempt at leader election failed'),
     });
     await elector.run(signal, lead);
   };
+}
+
+/**
+ * Returns the identity in elections. An embedded store has one server at a time, which therefore keeps its identity: after a crash it need
+ * not wait until its own lease expires.
+ */
+function identityOf(storage: StorageConfig): string {
+  const file = storage.backend === 'embedded' ? storage.file : undefined;
+  const id = file === undefined ? randomUUID() : createHash('sha256').update(file).digest('hex').slice(0, 32);
+  return `${hostname()}_${id}`;
 }
 
 /** Returns the user of a controller. Upstream: the service account of `--use-service-account-credentials`. */
@@ -135,7 +166,11 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 export class ControllersModule {
   /** `serviceAccounts`: the module of the signer of tokens. */
   static register(
-    { controllers = [], rootCertificateAuthority = '' }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority'>,
+    {
+      controllers = [],
+      rootCertificateAuthority = '',
+      storage,
+    }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
     return {
@@ -143,6 +178,7 @@ export class ControllersModule {
       imports: [serviceAccounts],
       providers: [
         { provide: selection, useValue: controllers },
+        { provide: identity, useValue: identityOf(storage) },
         {
           provide: ClusterCredentials,
           useFactory: (issuer?: JwtTokenIssuer): ClusterCredentials => ({

@@ -1,0 +1,208 @@
+import { Buffer } from 'node:buffer';
+import type { Container, Pod } from 'kubenest/types/core_v1';
+import { plainEnvironment, settingOf } from '../pods/settings.ts';
+import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript, UnknownProgramError } from '../pods/shell.ts';
+import { UnsupportedScriptError } from '../pods/shell-words.ts';
+
+/** Streams of a remote process, whatever protocol carries them. */
+export interface ProcessStreams {
+  stdout(bytes: Buffer): void;
+  stderr(bytes: Buffer): void;
+  /** Reports the exit code and ends the streams. */
+  exit(code: number): void;
+}
+
+/** A process that the client feeds. */
+export interface RemoteProcess {
+  stdin(bytes: Buffer): void;
+  /** The client closed standard input. */
+  stdinClosed(): void;
+  /** The client is gone. */
+  hangUp(): void;
+}
+
+export interface ProcessOptions {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly command: readonly string[];
+  readonly hasStdin: boolean;
+  readonly tty: boolean;
+}
+
+const notFoundCode = 127;
+const maxSleepSeconds = 86_400;
+
+/** Runs a command in a simulated container: a response of the annotation, a shell on standard input, `cat`, or a simulated command. */
+export function startProcess(options: ProcessOptions, streams: ProcessStreams): RemoteProcess {
+  const { command, hasStdin } = options;
+  const scripted = scriptedResult(options);
+  if (scripted) return new FinishedProcess(scripted, streams, options.tty);
+  if (hasStdin && isInteractiveShell(command)) return new ShellProcess(options, streams);
+  if (hasStdin && command.length === 1 && /(^|\/)cat$/.test(command[0] as string)) return new EchoProcess(streams);
+  return new FinishedProcess(
+    run(() => runCommand(command, contextOf(options))),
+    streams,
+    options.tty,
+  );
+}
+
+/** Attaches to the main process of a container: its output so far, and a shell if the client has standard input. */
+export function attachProcess(options: ProcessOptions, output: string, streams: ProcessStreams): RemoteProcess {
+  streams.stdout(Buffer.from(output));
+  if (options.hasStdin) return new ShellProcess(options, streams);
+  return { stdin: () => {}, stdinClosed: () => {}, hangUp: () => {} };
+}
+
+function contextOf({ pod, container }: ProcessOptions): ProcessContext {
+  const hostname = pod.spec?.hostname ?? pod.metadata.name ?? '';
+  const ip = pod.status?.podIP ?? '127.0.0.1';
+  const files = {
+    '/etc/hostname': `${hostname}\n`,
+    '/etc/hosts': `127.0.0.1\tlocalhost\n${ip}\t${hostname}\n`,
+    '/var/run/secrets/kubernetes.io/serviceaccount/namespace': pod.metadata.namespace ?? '',
+  };
+  return { env: plainEnvironment(container, hostname), hostname, now: Date.now(), files };
+}
+
+/** Turns a command that is not simulated into the failure that a shell reports. */
+function run(work: () => ProcessResult): ProcessResult {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof UnknownProgramError)
+      return { stdout: '', stderr: `sh: ${error.program}: not found\n`, exitCode: notFoundCode, seconds: 0 };
+    if (error instanceof UnsupportedScriptError) return { stdout: '', stderr: `sh: ${error.message}\n`, exitCode: 2, seconds: 0 };
+    throw error;
+  }
+}
+
+/** Returns the response that the annotation `exec` gives for the command line. Invalid annotations are ignored. */
+function scriptedResult({ pod, container, command }: ProcessOptions): ProcessResult | undefined {
+  const text = settingOf(pod, 'exec', container.name);
+  if (text === undefined) return undefined;
+  let responses: unknown;
+  try {
+    responses = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof responses !== 'object' || responses === null) return undefined;
+  const line = command.join(' ');
+  const response: unknown = Object.hasOwn(responses, line) ? (responses as Record<string, unknown>)[line] : undefined;
+  if (typeof response === 'string') return { stdout: response, stderr: '', exitCode: 0, seconds: 0 };
+  if (typeof response !== 'object' || response === null) return undefined;
+  const { stdout = '', stderr = '', exitCode = 0 } = response as { stdout?: unknown; stderr?: unknown; exitCode?: unknown };
+  return { stdout: String(stdout), stderr: String(stderr), exitCode: Number(exitCode) || 0, seconds: 0 };
+}
+
+/** A terminal shows a line feed as carriage return and line feed. */
+const onTerminal = (text: string, tty: boolean): Buffer => Buffer.from(tty ? text.replaceAll('\n', '\r\n') : text);
+
+/** A process whose result is known; it ends when its simulated time is over. */
+class FinishedProcess implements RemoteProcess {
+  readonly #timer: NodeJS.Timeout;
+
+  constructor({ stdout, stderr, exitCode, seconds }: ProcessResult, streams: ProcessStreams, tty: boolean) {
+    if (stdout) streams.stdout(onTerminal(stdout, tty));
+    // A terminal has one output.
+    if (stderr) (tty ? streams.stdout : streams.stderr).call(streams, onTerminal(stderr, tty));
+    this.#timer = setTimeout(() => streams.exit(exitCode), Math.min(seconds, maxSleepSeconds) * 1_000);
+    this.#timer.unref();
+  }
+
+  stdin(): void {}
+  stdinClosed(): void {}
+  hangUp(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** `cat`: standard input goes to standard output. */
+class EchoProcess implements RemoteProcess {
+  constructor(private readonly streams: ProcessStreams) {}
+
+  stdin(bytes: Buffer): void {
+    this.streams.stdout(bytes);
+  }
+
+  stdinClosed(): void {
+    this.streams.exit(0);
+  }
+
+  hangUp(): void {}
+}
+
+const interrupt = 3;
+const endOfTransmission = 4;
+const backspaces: readonly number[] = [8, 127];
+
+/** A shell that runs each line of standard input. On a terminal it echoes the input and shows a prompt. */
+class ShellProcess implements RemoteProcess {
+  #line: number[] = [];
+  #exitCode = 0;
+  #isOver = false;
+
+  constructor(
+    private readonly options: ProcessOptions,
+    private readonly streams: ProcessStreams,
+  ) {
+    this.#prompt();
+  }
+
+  stdin(bytes: Buffer): void {
+    for (const byte of bytes) if (!this.#isOver) this.#take(byte);
+  }
+
+  stdinClosed(): void {
+    if (this.#line.length > 0) this.#run();
+    this.#exit(this.#exitCode);
+  }
+
+  hangUp(): void {
+    this.#isOver = true;
+  }
+
+  #take(byte: number): void {
+    const { tty } = this.options;
+    if (byte === 10 || (tty && byte === 13)) {
+      if (tty) this.streams.stdout(Buffer.from('\r\n'));
+      return this.#run();
+    }
+    if (!tty) return void this.#line.push(byte);
+    if (byte === endOfTransmission && this.#line.length === 0) return this.#exit(this.#exitCode);
+    if (byte === interrupt) {
+      this.#line = [];
+      this.streams.stdout(Buffer.from('^C\r\n'));
+      return this.#prompt();
+    }
+    if (backspaces.includes(byte)) {
+      if (this.#line.pop() !== undefined) this.streams.stdout(Buffer.from('\b \b'));
+      return;
+    }
+    this.#line.push(byte);
+    this.streams.stdout(Buffer.from([byte]));
+  }
+
+  #run(): void {
+    const line = Buffer.from(this.#line).toString();
+    this.#line = [];
+    const exit = /^\s*exit(?:\s+(\d+))?\s*$/.exec(line);
+    if (exit) return this.#exit(exit[1] === undefined ? this.#exitCode : Number(exit[1]) % 256);
+    const { stdout, stderr, exitCode } = run(() => runScript(line, contextOf(this.options)));
+    const { tty } = this.options;
+    if (stdout) this.streams.stdout(onTerminal(stdout, tty));
+    if (stderr) (tty ? this.streams.stdout : this.streams.stderr).call(this.streams, onTerminal(stderr, tty));
+    this.#exitCode = exitCode;
+    this.#prompt();
+  }
+
+  #prompt(): void {
+    if (this.options.tty) this.streams.stdout(Buffer.from('/ # '));
+  }
+
+  #exit(code: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.streams.exit(code);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Node, Pod } from 'kubenest/types/core_v1';
+import type { LifeOutcome, PodAddresses, PodHost } from '../pods/pod-life.ts';
+import { AddressPool } from './address-pool.ts';
+
+/** Network of the pods of a node without a pod CIDR. */
+const otherPods = '10.191.0.0/16';
+
+/** A simulated node with its memory of pods beyond their objects: addresses, pulled images, and pods that got SIGTERM. */
+export class SimulatedNode implements PodHost {
+  readonly #addresses: AddressPool;
+  readonly #images = new Set<string>();
+  readonly #killing = new Set<string>();
+
+  constructor(public node: Node) {
+    this.#addresses = new AddressPool(node.spec?.podCIDR || otherPods);
+  }
+
+  update(node: Node): void {
+    this.node = node;
+  }
+
+  hasImage(image: string): boolean {
+    return this.#images.has(image);
+  }
+
+  isKilling({ metadata }: Pod): boolean {
+    return this.#killing.has(metadata.uid ?? '');
+  }
+
+  addressesOf({ metadata, spec }: Pod): PodAddresses {
+    const hostIP = this.node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1';
+    return { hostIP, podIP: spec?.hostNetwork ? hostIP : this.#addresses.addressOf(metadata.uid ?? '') };
+  }
+
+  /** Takes over the address of a pod that had one before. */
+  adopt({ metadata, spec, status }: Pod): void {
+    if (status?.podIP && !spec?.hostNetwork) this.#addresses.adopt(metadata.uid ?? '', status.podIP);
+  }
+
+  /** Remembers the effects of a step. */
+  happened({ metadata, spec }: Pod, { status, events }: LifeOutcome): void {
+    if (events.some(({ reason }) => reason === 'Killing')) this.#killing.add(metadata.uid ?? '');
+    if (!status) return;
+    const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+    const started = new Set(statuses.filter(({ containerID }) => containerID).map(({ name }) => name));
+    for (const { name, image } of [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])])
+      if (started.has(name) && image) this.#images.add(image);
+  }
+
+  forget({ metadata }: Pod): void {
+    this.#addresses.release(metadata.uid ?? '');
+    this.#killing.delete(metadata.uid ?? '');
+  }
+}

@@ -1,0 +1,87 @@
+import {
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  Type,
+  ValidateNested,
+} from 'kubenest/sdk/configuration';
+
+/** A taint of a shape's nodes. */
+export class NodeTaint {
+  @IsString()
+  key = '';
+
+  @IsOptional()
+  @IsString()
+  value?: string;
+
+  @Matches(/^(NoSchedule|PreferNoSchedule|NoExecute)$/, { message: 'effect must be NoSchedule, PreferNoSchedule or NoExecute' })
+  effect = 'NoSchedule';
+}
+
+/** A number of equal nodes. */
+export class NodeShape {
+  @IsInt()
+  @Min(1)
+  @Max(5_000)
+  count = 1;
+
+  /** Nodes are named by the prefix and a number from 1 on. */
+  @Matches(/^[a-z0-9]([a-z0-9.-]{0,49})$/, { message: 'namePrefix must be the start of a DNS name of at most 50 characters' })
+  namePrefix = 'node-';
+
+  /** Quantities by resource name, in addition to the defaults: 32 CPU, 256Gi of memory, 1Ti of ephemeral storage, 1,000 pods. */
+  @IsObject()
+  capacity: Record<string, string> = {};
+
+  @IsObject()
+  labels: Record<string, string> = {};
+
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => NodeTaint)
+  taints: NodeTaint[] = [];
+
+  /** Zones (label `topology.kubernetes.io/zone`), given to the nodes in turn. */
+  @IsArray()
+  @IsString({ each: true })
+  zones: string[] = [];
+}
+
+/** Certificates of the kubelets. */
+export class KubeletCertificates {
+  /** Serving certificate with its chain, in PEM. */
+  @IsString()
+  cert = '';
+
+  @IsString()
+  key = '';
+
+  /** Authorities of client certificates, in PEM. Only their clients may use the kubelets. */
+  @IsString()
+  clientAuthorities = '';
+}
+
+/** Configuration of the simulated nodes. */
+export class SimulatedNodesOptions {
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => NodeShape)
+  nodes: NodeShape[] = [];
+
+  /** True if pods have the events of a real kubelet (Pulled, Created, Started, Killing). */
+  @IsBoolean()
+  events = true;
+
+  /** Without it, the nodes answer neither logs, exec, attach nor port-forward. */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => KubeletCertificates)
+  kubelet?: KubeletCertificates;
+}

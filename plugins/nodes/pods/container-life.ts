@@ -1,0 +1,159 @@
+import type { ContainerStatus, Pod } from 'kubenest/types/core_v1';
+import { timeOf, timeText } from '../time.ts';
+import { type PodContainer, shouldRestart } from './container-roles.ts';
+import { backOffStatus, endedStatus, restartBackOffMs, runningStatus, waitingStatus } from './container-status.ts';
+import { processPlan } from './process-plan.ts';
+import { durationSetting, settingOf } from './settings.ts';
+
+/** An event of the kubelet about a container of the pod, or about the pod if `container` is missing. */
+export interface KubeletEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** Path of the container in the pod, such as `spec.containers{web}`. */
+  readonly fieldPath?: string;
+}
+
+/** Next change of a container. */
+export interface ContainerChange {
+  /** Time at which the change is due, in milliseconds since the epoch. */
+  readonly at: number;
+  /** True if the change starts the process. */
+  readonly starts: boolean;
+  change(now: number): { readonly status: ContainerStatus; readonly events: readonly KubeletEvent[] };
+}
+
+/** State of the node that the life of its pods depends on. */
+export interface NodeState {
+  /** True if an earlier container pulled the image. */
+  hasImage(image: string): boolean;
+}
+
+const imagePullRetryMs = 10_000;
+
+/** Path of a container in event references. */
+export function fieldPathOf({ container, role }: PodContainer): string {
+  const list = role === 'main' ? 'containers' : role === 'ephemeral' ? 'ephemeralContainers' : 'initContainers';
+  return `spec.${list}{${container.name}}`;
+}
+
+/**
+ * Returns the next change of a container that may start; undefined if it stays as it is. `since` is the time from which a pull is
+ * measured.
+ */
+export function nextContainerChange(pod: Pod, one: PodContainer, since: number, node: NodeState): ContainerChange | undefined {
+  const { state } = one.status ?? {};
+  if (state?.running) return runningChange(pod, one, timeOf(state.running.startedAt));
+  if (state?.terminated) return endedChange(pod, one, one.status as ContainerStatus);
+  if (state?.waiting?.reason === 'CrashLoopBackOff') return restart(pod, one, one.status as ContainerStatus, node);
+  return firstStart(pod, one, since, node);
+}
+
+function runningChange(pod: Pod, one: PodContainer, startedAt: number): ContainerChange | undefined {
+  const { container, role } = one;
+  const status = one.status as ContainerStatus;
+  const { runMs, exitCode } = processPlan(pod, container, role);
+  const endsAt = startedAt + runMs;
+  const readyAt = status.ready || isNeverReady(pod, one) ? Infinity : startedAt + readyDelay(pod, one);
+  if (readyAt < endsAt) return { at: readyAt, starts: false, change: () => ({ status: { ...status, ready: true }, events: [] }) };
+  if (endsAt === Infinity) return undefined;
+  return {
+    at: endsAt,
+    starts: false,
+    change(now) {
+      const ended = endedStatus(status, exitCode, timeText(now));
+      // An init container that succeeded counts as ready.
+      return { status: role === 'init' && exitCode === 0 ? { ...ended, ready: true } : ended, events: [] };
+    },
+  };
+}
+
+const isNeverReady = (pod: Pod, { container, role }: PodContainer): boolean =>
+  role === 'init' || role === 'ephemeral' || settingOf(pod, 'ready', container.name) === 'false';
+const readyDelay = (pod: Pod, { container }: PodContainer): number => durationSetting(pod, 'ready-delay', container.name) ?? 0;
+
+function endedChange(pod: Pod, one: PodContainer, status: ContainerStatus): ContainerChange | undefined {
+  const { exitCode = 0, finishedAt } = status.state?.terminated ?? {};
+  if (!shouldRestart(one, pod, exitCode)) return undefined;
+  const backOffMs = restartBackOffMs(status.restartCount ?? 0);
+  if (backOffMs === 0) return { at: timeOf(finishedAt), starts: true, change: (now) => started(pod, one, now, []) };
+  const { name = '', namespace = '', uid = '' } = pod.metadata;
+  const message = `Back-off restarting failed container ${one.container.name} in pod ${name}_${namespace}(${uid})`;
+  return {
+    at: timeOf(finishedAt),
+    starts: false,
+    change: () => ({
+      status: backOffStatus(pod, status, backOffMs),
+      events: [{ type: 'Warning', reason: 'BackOff', message, fieldPath: fieldPathOf(one) }],
+    }),
+  };
+}
+
+function restart(pod: Pod, one: PodContainer, status: ContainerStatus, node: NodeState): ContainerChange {
+  const at = timeOf(status.lastState?.terminated?.finishedAt) + restartBackOffMs(status.restartCount ?? 0);
+  return { at, starts: true, change: (now) => started(pod, one, now, pullEvents(one, node, 0)) };
+}
+
+function firstStart(pod: Pod, one: PodContainer, since: number, node: NodeState): ContainerChange | undefined {
+  const { container } = one;
+  const error = settingOf(pod, 'pull-error', container.name);
+  if (error !== undefined) return failedPull(one, since, error);
+  const pullMs = durationSetting(pod, 'pull-delay', container.name) ?? 0;
+  if (pullMs === Infinity) return undefined;
+  return { at: since + pullMs, starts: true, change: (now) => started(pod, one, now, pullEvents(one, node, pullMs)) };
+}
+
+function started(pod: Pod, one: PodContainer, now: number, pull: readonly KubeletEvent[]): ReturnType<ContainerChange['change']> {
+  const fieldPath = fieldPathOf(one);
+  const isReady = !isNeverReady(pod, one) && readyDelay(pod, one) === 0;
+  return {
+    status: runningStatus(pod, one.container, one.status, timeText(now), isReady),
+    events: [
+      ...pull,
+      { type: 'Normal', reason: 'Created', message: 'Container created', fieldPath },
+      { type: 'Normal', reason: 'Started', message: 'Container started', fieldPath },
+    ],
+  };
+}
+
+/** Events of a pull. Upstream: kubernetes/pkg/kubelet/images/image_manager.go. */
+function pullEvents(one: PodContainer, node: NodeState, pullMs: number): KubeletEvent[] {
+  const fieldPath = fieldPathOf(one);
+  const { image = '', imagePullPolicy } = one.container;
+  const quoted = JSON.stringify(image);
+  const pulled = (message: string): KubeletEvent => ({ type: 'Normal', reason: 'Pulled', message, fieldPath });
+  if (imagePullPolicy !== 'Always' && (imagePullPolicy === 'Never' || node.hasImage(image)))
+    return [pulled(`Container image ${quoted} already present on machine and can be accessed by the pod`)];
+  const took = pullMs < 1_000 ? `${pullMs}ms` : `${pullMs / 1_000}s`;
+  return [
+    { type: 'Normal', reason: 'Pulling', message: `Pulling image ${quoted}`, fieldPath },
+    pulled(`Successfully pulled image ${quoted} in ${took} (${took} including waiting). Image size: 0 bytes.`),
+  ];
+}
+
+/** A failed pull is reported as ErrImagePull first and as ImagePullBackOff from the next attempt on, where it stays. */
+function failedPull(one: PodContainer, since: number, error: string): ContainerChange | undefined {
+  const reason = one.status?.state?.waiting?.reason;
+  if (reason === 'ImagePullBackOff') return undefined;
+  const quoted = JSON.stringify(one.container.image ?? '');
+  const fieldPath = fieldPathOf(one);
+  const warning = (why: string, message: string): KubeletEvent => ({ type: 'Warning', reason: why, message, fieldPath });
+  if (reason === 'ErrImagePull') {
+    const message = `Back-off pulling image ${quoted}: ErrImagePull: ${error}`;
+    const events: KubeletEvent[] = [
+      { type: 'Normal', reason: 'BackOff', message: `Back-off pulling image ${quoted}`, fieldPath },
+      warning('Failed', 'Error: ImagePullBackOff'),
+    ];
+    return {
+      at: since + imagePullRetryMs,
+      starts: false,
+      change: () => ({ status: waitingStatus(one.container, 'ImagePullBackOff', message), events }),
+    };
+  }
+  const events: KubeletEvent[] = [
+    { type: 'Normal', reason: 'Pulling', message: `Pulling image ${quoted}`, fieldPath },
+    warning('Failed', `Failed to pull image ${quoted}: ${error}`),
+    warning('Failed', 'Error: ErrImagePull'),
+  ];
+  return { at: since, starts: false, change: () => ({ status: waitingStatus(one.container, 'ErrImagePull', error), events }) };
+}

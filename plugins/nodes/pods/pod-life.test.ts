@@ -1,0 +1,341 @@
+import type { Container, Pod, PodSpec } from 'kubenest/types/core_v1';
+import { describe, expect, it } from 'vitest';
+import { timeText } from '../time.ts';
+import { nextLifeStep, type PodHost } from './pod-life.ts';
+import { annotationPrefix } from './settings.ts';
+
+const start = Date.UTC(2026, 0, 1);
+const host: PodHost = { hasImage: () => false, addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }), isKilling: () => false };
+
+function pod(
+  containers: Partial<Container>[],
+  more: { spec?: PodSpec; annotations?: Record<string, string>; metadata?: object } = {},
+): Pod {
+  const annotations = Object.fromEntries(Object.entries(more.annotations ?? {}).map(([name, value]) => [annotationPrefix + name, value]));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'default', uid: 'u1', generation: 1, annotations, ...more.metadata },
+    spec: { restartPolicy: 'Always', containers: containers.map((one, i) => ({ name: `c${i}`, image: 'nginx', ...one })), ...more.spec },
+    status: {
+      phase: 'Pending',
+      qosClass: 'BestEffort',
+      conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: timeText(start) }],
+    },
+  };
+}
+
+interface Moment {
+  readonly second: number;
+  readonly phase: string;
+  readonly containers: string;
+}
+
+function describeContainers({ status = {} }: Pod): string {
+  return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
+    .map(({ state = {}, ready, restartCount }) => {
+      const what = state.running ? 'running' : state.terminated ? `exit ${state.terminated.exitCode}` : state.waiting?.reason;
+      return `${what}${ready ? ' ready' : ''}${restartCount ? ` #${restartCount}` : ''}`;
+    })
+    .join(', ');
+}
+
+/** Lives a pod's life until `seconds` have passed, and returns each written state. */
+function live(first: Pod, seconds = 3_600): { moments: Moment[]; events: string[]; last: Pod; deleted: boolean } {
+  let current = first;
+  let now = start;
+  const moments: Moment[] = [];
+  const events: string[] = [];
+  const killing = { value: false };
+  for (let i = 0; i < 100; i += 1) {
+    const step = nextLifeStep(current, { ...host, isKilling: () => killing.value });
+    if (!step || step.at > start + seconds * 1_000) break;
+    now = Math.max(now, step.at);
+    const outcome = step.run(now);
+    events.push(...outcome.events.map(({ reason, message }) => `${reason}: ${message}`));
+    killing.value ||= outcome.events.some(({ reason }) => reason === 'Killing');
+    if (outcome.deletes) return { moments, events, last: current, deleted: true };
+    if (!outcome.status) continue;
+    current = { ...current, status: outcome.status };
+    moments.push({ second: (now - start) / 1_000, phase: outcome.status.phase ?? '', containers: describeContainers(current) });
+  }
+  return { moments, events, last: current, deleted: false };
+}
+
+const job = { ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u2', controller: true }] };
+const deleted = (grace: number, more: object = {}): object => ({
+  deletionTimestamp: timeText(start + grace * 1_000),
+  deletionGracePeriodSeconds: grace,
+  ...more,
+});
+
+describe('the life of a pod', () => {
+  it.each<{ name: string; pod: Pod; seconds?: number; want: [second: number, phase: string, containers: string][] }>([
+    { name: 'a server runs', pod: pod([{}]), want: [[0, 'Running', 'running ready']] },
+    {
+      name: 'two containers start together',
+      pod: pod([{}, {}]),
+      want: [[0, 'Running', 'running ready, running ready']],
+    },
+    {
+      name: 'init containers run one after another',
+      pod: pod([{}], { spec: { initContainers: [{ name: 'a', command: ['sleep', '2'] }, { name: 'b' }] } }),
+      want: [
+        [0, 'Pending', 'running, PodInitializing, PodInitializing'],
+        [2, 'Pending', 'exit 0 ready, running, PodInitializing'],
+        [2, 'Running', 'exit 0 ready, exit 0 ready, running ready'],
+      ],
+    },
+    {
+      name: 'a failed init container fails a pod that does not restart',
+      pod: pod([{}], { spec: { restartPolicy: 'Never', initContainers: [{ name: 'a', command: ['false'] }] } }),
+      want: [
+        [0, 'Pending', 'running, PodInitializing'],
+        [0, 'Failed', 'exit 1, PodInitializing'],
+      ],
+    },
+    {
+      name: 'a sidecar runs beside the main container and ends after it',
+      pod: pod([{ command: ['sleep', '3'] }], {
+        spec: { restartPolicy: 'Never', initContainers: [{ name: 's', restartPolicy: 'Always' }] },
+      }),
+      want: [
+        [0, 'Pending', 'running ready, PodInitializing'],
+        [0, 'Running', 'running ready, running ready'],
+        [3, 'Succeeded', 'exit 0, exit 0'],
+      ],
+    },
+    {
+      name: 'a Job whose command is not simulated completes',
+      pod: pod([{ command: ['perl', '-e', '1'] }], { metadata: job, spec: { restartPolicy: 'Never' } }),
+      want: [
+        [0, 'Running', 'running ready'],
+        [0, 'Succeeded', 'exit 0'],
+      ],
+    },
+    {
+      name: 'a command ends with its exit code',
+      pod: pod([{ command: ['sh', '-c', 'sleep 5; exit 3'] }], { spec: { restartPolicy: 'Never' } }),
+      want: [
+        [0, 'Running', 'running ready'],
+        [5, 'Failed', 'exit 3'],
+      ],
+    },
+    {
+      name: 'a failed container restarts, at once first and then after a back-off',
+      pod: pod([{ command: ['false'] }], { spec: { restartPolicy: 'OnFailure' } }),
+      seconds: 30,
+      want: [
+        [0, 'Running', 'running ready'],
+        [0, 'Running', 'running ready #1'],
+        [0, 'Running', 'CrashLoopBackOff #1'],
+        [10, 'Running', 'running ready #2'],
+        [10, 'Running', 'CrashLoopBackOff #2'],
+        [30, 'Running', 'running ready #3'],
+        [30, 'Running', 'CrashLoopBackOff #3'],
+      ],
+    },
+    {
+      name: 'an annotation makes a container crash',
+      pod: pod([{}], { annotations: { 'crash-loop': 'true', 'run-for': '2s' } }),
+      seconds: 5,
+      want: [
+        [0, 'Running', 'running ready'],
+        [2, 'Running', 'running ready #1'],
+        [4, 'Running', 'CrashLoopBackOff #1'],
+      ],
+    },
+    {
+      name: 'the exit code of one container of two comes from its annotation',
+      pod: pod([{}, {}], { annotations: { 'exit-code.c1': '7', 'run-for.c0': '4s' }, spec: { restartPolicy: 'Never' } }),
+      want: [
+        [0, 'Running', 'running ready, running ready'],
+        [0, 'Running', 'running ready, exit 7'],
+        [4, 'Failed', 'exit 0, exit 7'],
+      ],
+    },
+    {
+      name: 'a slow pull delays the start',
+      pod: pod([{}], { annotations: { 'pull-delay': '3s' } }),
+      want: [
+        [0, 'Pending', 'ContainerCreating'],
+        [3, 'Running', 'running ready'],
+      ],
+    },
+    {
+      name: 'a failed pull backs off',
+      pod: pod([{}], { annotations: { 'pull-error': 'not found' } }),
+      want: [
+        [0, 'Pending', 'ErrImagePull'],
+        [10, 'Pending', 'ImagePullBackOff'],
+      ],
+    },
+    {
+      name: 'a container becomes ready late',
+      pod: pod([{}], { annotations: { 'ready-delay': '4s' } }),
+      want: [
+        [0, 'Running', 'running'],
+        [4, 'Running', 'running ready'],
+      ],
+    },
+    { name: 'a container never becomes ready', pod: pod([{}], { annotations: { ready: 'false' } }), want: [[0, 'Running', 'running']] },
+    {
+      name: 'a pod exceeds its deadline',
+      pod: pod([{}], { spec: { activeDeadlineSeconds: 60 } }),
+      want: [
+        [0, 'Running', 'running ready'],
+        [60, 'Failed', 'exit 0'],
+      ],
+    },
+  ])('$name', ({ pod: first, seconds, want }) => {
+    const { moments } = live(first, seconds);
+    expect(moments.map(({ second, phase, containers }) => [second, phase, containers])).toEqual(want);
+  });
+
+  it('sends the events of a real kubelet', () => {
+    expect(live(pod([{}])).events).toEqual([
+      'Pulling: Pulling image "nginx"',
+      'Pulled: Successfully pulled image "nginx" in 0ms (0ms including waiting). Image size: 0 bytes.',
+      'Created: Container created',
+      'Started: Container started',
+    ]);
+  });
+
+  it('writes the whole status of a real kubelet', () => {
+    const { status } = live(pod([{ resources: { requests: { cpu: '1' } } }])).last;
+    const time = '2026-01-01T00:00:00Z';
+    const condition = (type: string): object => ({ type, observedGeneration: 1, status: 'True', lastTransitionTime: time });
+    expect(status).toEqual({
+      observedGeneration: 1,
+      phase: 'Running',
+      qosClass: 'BestEffort',
+      hostIP: '10.0.0.1',
+      hostIPs: [{ ip: '10.0.0.1' }],
+      podIP: '10.244.0.5',
+      podIPs: [{ ip: '10.244.0.5' }],
+      startTime: time,
+      conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(condition),
+      containerStatuses: [
+        {
+          name: 'c0',
+          state: { running: { startedAt: time } },
+          lastState: {},
+          ready: true,
+          restartCount: 0,
+          image: 'docker.io/library/nginx:latest',
+          imageID: expect.stringMatching(/^docker\.io\/library\/nginx@sha256:[0-9a-f]{64}$/),
+          containerID: expect.stringMatching(/^containerd:\/\/[0-9a-f]{64}$/),
+          started: true,
+          allocatedResources: { cpu: '1' },
+          resources: { requests: { cpu: '1' } },
+        },
+      ],
+    });
+  });
+
+  it.each<{ name: string; pod: Pod; phase: string; conditions: Record<string, string> }>([
+    {
+      name: 'an unready container',
+      pod: pod([{}], { annotations: { ready: 'false' } }),
+      phase: 'Running',
+      conditions: { Ready: 'False ContainersNotReady containers with unready status: [c0]', Initialized: 'True' },
+    },
+    {
+      name: 'a running init container',
+      pod: pod([{}], { spec: { initContainers: [{ name: 'a', command: ['sleep', 'infinity'] }] } }),
+      phase: 'Pending',
+      conditions: {
+        Initialized: 'False ContainersNotInitialized containers with incomplete status: [a]',
+        Ready: 'False ContainersNotReady containers with unready status: [c0]',
+      },
+    },
+    {
+      name: 'a completed pod',
+      pod: pod([{ command: ['true'] }], { spec: { restartPolicy: 'Never' } }),
+      phase: 'Succeeded',
+      conditions: { Initialized: 'True PodCompleted', Ready: 'False PodCompleted', PodReadyToStartContainers: 'False' },
+    },
+    {
+      name: 'a failed pod',
+      pod: pod([{ command: ['false'] }], { spec: { restartPolicy: 'Never' } }),
+      phase: 'Failed',
+      conditions: { Initialized: 'True', Ready: 'False PodFailed', ContainersReady: 'False PodFailed' },
+    },
+    {
+      name: 'a missing readiness gate',
+      pod: pod([{}], { spec: { readinessGates: [{ conditionType: 'example.com/gate' }] } }),
+      phase: 'Running',
+      conditions: {
+        Ready: 'False ReadinessGatesNotReady corresponding condition of pod readiness gate "example.com/gate" does not exist.',
+        ContainersReady: 'True',
+      },
+    },
+  ])('conditions of $name', ({ pod: first, phase, conditions }) => {
+    const { status } = live(first).last;
+    const found = Object.fromEntries(
+      (status?.conditions ?? []).map(({ type, status: value, reason, message }) => [
+        type,
+        [value, reason, message].filter(Boolean).join(' '),
+      ]),
+    );
+    expect({ phase: status?.phase, conditions: found }).toMatchObject({ phase, conditions });
+  });
+
+  it('a fulfilled readiness gate makes the pod ready', () => {
+    const { last } = live(pod([{}], { spec: { readinessGates: [{ conditionType: 'g' }] } }));
+    const fulfilled = {
+      ...last,
+      status: { ...last.status, conditions: [...(last.status?.conditions ?? []), { type: 'g', status: 'True' }] },
+    };
+    expect(live(fulfilled).last.status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+  });
+
+  it('a resize reaches the status', () => {
+    const { last } = live(pod([{ resources: { requests: { cpu: '1' } } }]));
+    const [container] = last.spec?.containers ?? [];
+    const resized: Pod = {
+      ...last,
+      metadata: { ...last.metadata, generation: 2 },
+      spec: { ...last.spec, containers: [{ ...container, resources: { requests: { cpu: '2' } } }] },
+    };
+    const { status } = live(resized).last;
+    expect(status).toMatchObject({ observedGeneration: 2, containerStatuses: [{ allocatedResources: { cpu: '2' } }] });
+  });
+});
+
+describe('graceful deletion', () => {
+  const running = (more: Parameters<typeof pod>[1] = {}, metadata: object = {}, command?: string[]): Pod => {
+    const { last } = live(pod([command ? { command } : {}], more), 0);
+    return { ...last, metadata: { ...last.metadata, ...metadata } };
+  };
+
+  it('deletes the object of a pod without finalizers after the Killing event', () => {
+    const { events, moments, deleted: isDeleted } = live(running({}, deleted(30)));
+    expect({ events, moments, isDeleted }).toEqual({ events: ['Killing: Stopping container c0'], moments: [], isDeleted: true });
+  });
+
+  it('deletes the object of a pod that has not started', () => {
+    expect(live(pod([{}], { metadata: deleted(30) }))).toMatchObject({ events: [], deleted: true });
+  });
+
+  it.each([
+    { name: 'a slow process within the grace period', annotations: { 'termination-delay': '5s' }, second: 5, exit: 'exit 0' },
+    { name: 'a process that ignores SIGTERM', annotations: { 'termination-delay': 'forever' }, second: 30, exit: 'exit 137' },
+  ])('waits for $name', ({ annotations, second, exit }) => {
+    const { moments, events, deleted: isDeleted } = live(running({ annotations }, deleted(30)));
+    expect(moments.map((one) => [one.second, one.containers])).toEqual([[second, exit]]);
+    expect({ events, isDeleted }).toEqual({ events: ['Killing: Stopping container c0'], isDeleted: true });
+  });
+
+  it('writes the final phase of a pod with finalizers and deletes with a grace period of 0 once', () => {
+    const finalizers = ['batch.kubernetes.io/job-tracking'];
+    const {
+      moments,
+      last,
+      deleted: isDeleted,
+    } = live(running({ spec: { restartPolicy: 'Never' } }, deleted(30, { finalizers }), ['sleep', '99']));
+    expect(moments.map(({ phase, containers }) => [phase, containers])).toEqual([['Failed', 'exit 143']]);
+    expect(isDeleted).toBe(true);
+    expect(nextLifeStep({ ...last, metadata: { ...last.metadata, deletionGracePeriodSeconds: 0 } }, host)).toBeUndefined();
+  });
+});

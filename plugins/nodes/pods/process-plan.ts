@@ -1,0 +1,56 @@
+import type { Container, Pod } from 'kubenest/types/core_v1';
+import { durationSetting, plainEnvironment, settingOf } from './settings.ts';
+import { runCommand, UnknownProgramError } from './shell.ts';
+import { UnsupportedScriptError } from './shell-words.ts';
+
+/** Part that a container has in its pod. */
+export type Role = 'init' | 'sidecar' | 'main' | 'ephemeral';
+
+/** Simulated course of a container's process. */
+export interface ProcessPlan {
+  /** Run time in milliseconds; Infinity if the process does not end by itself. */
+  readonly runMs: number;
+  readonly exitCode: number;
+  /** Exit code after SIGTERM. */
+  readonly terminatedExitCode: number;
+  /** Output, if the command is one that the simulated shell runs. */
+  readonly stdout?: string;
+  readonly stderr?: string;
+}
+
+const sigterm = 143;
+
+/**
+ * Course of a container's process: annotations first, then the command, if it is simulated. Other init containers and containers
+ * of Jobs succeed at once; other containers run.
+ */
+export function processPlan(pod: Pod, container: Container, role: Role): ProcessPlan {
+  const simulated = simulate(pod, container);
+  const byCommand = simulated ?? defaultPlan(pod, role);
+  const { name } = container;
+  const isCrashing = settingOf(pod, 'crash-loop', name) === 'true';
+  const exitCode = Number(settingOf(pod, 'exit-code', name) ?? (isCrashing ? 1 : Number.NaN));
+  const runMs = durationSetting(pod, 'run-for', name);
+  if (Number.isInteger(exitCode) && exitCode >= 0 && exitCode <= 255) return { ...byCommand, exitCode, runMs: runMs ?? 0 };
+  return runMs === undefined ? byCommand : { ...byCommand, runMs };
+}
+
+function simulate(pod: Pod, container: Container): ProcessPlan | undefined {
+  const command = [...(container.command ?? []), ...(container.args ?? [])];
+  if (command.length === 0) return undefined;
+  const hostname = pod.metadata.name ?? '';
+  try {
+    const result = runCommand(command, { env: plainEnvironment(container, hostname), hostname, now: 0 });
+    const { stdout, stderr, exitCode, seconds } = result;
+    return { runMs: seconds * 1_000, exitCode, terminatedExitCode: sigterm, stdout, stderr };
+  } catch (error) {
+    if (error instanceof UnknownProgramError || error instanceof UnsupportedScriptError) return undefined;
+    throw error;
+  }
+}
+
+function defaultPlan(pod: Pod, role: Role): ProcessPlan {
+  const isJob = pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Job' && controller) ?? false;
+  const ends = role === 'init' || (role === 'main' && isJob);
+  return { runMs: ends ? 0 : Infinity, exitCode: 0, terminatedExitCode: isJob ? sigterm : 0 };
+}

@@ -1,0 +1,129 @@
+import { startTestCluster, type TestCluster } from 'kubenest/testing';
+import type { Lease } from 'kubenest/types/coordination_v1';
+import type { Event, Node, Pod } from 'kubenest/types/core_v1';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { NodeShape, SimulatedNodesOptions } from './options.ts';
+import { SimulatedNodes } from './simulated-nodes.ts';
+
+let cluster: TestCluster;
+beforeAll(async () => {
+  const configuration = Object.assign(new SimulatedNodesOptions(), {
+    nodes: [
+      Object.assign(new NodeShape(), { count: 2, zones: ['a', 'b'], capacity: { cpu: '8' } }),
+      Object.assign(new NodeShape(), { namePrefix: 'gpu-', labels: { gpu: 'yes' }, taints: [{ key: 'gpu', effect: 'NoSchedule' }] }),
+    ],
+  });
+  cluster = await startTestCluster({ plugins: [{ plugin: SimulatedNodes, configuration }] });
+  await vi.waitFor(async () => expect((await list<Node>('/api/v1/nodes')).length).toBe(3), 10_000);
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+async function ask<T>(...args: Parameters<TestCluster['fetch']>): Promise<T> {
+  const response = await cluster.fetch(...args);
+  expect(response.status, args[0]).toBeLessThan(300);
+  return (await response.json()) as T;
+}
+const list = async <T>(path: string): Promise<T[]> => (await ask<{ items: T[] }>(path)).items;
+
+const pods = '/api/v1/namespaces/default/pods';
+const addPod = (name: string, spec: object = {}, metadata: object = {}): Promise<Pod> =>
+  ask(pods, {
+    body: { metadata: { name, ...metadata }, spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx' }], ...spec } },
+  });
+const getPod = (name: string): Promise<Pod> => ask(`${pods}/${name}`);
+const inPhase = (name: string, phase: string): Promise<Pod> =>
+  vi.waitFor(async () => {
+    const pod = await getPod(name);
+    expect(pod.status?.phase).toBe(phase);
+    return pod;
+  }, 10_000);
+
+describe('nodes', () => {
+  it('are registered by shape, ready and without the taint of new nodes', async () => {
+    const shown = await vi.waitFor(async () => {
+      const nodes = await list<Node>('/api/v1/nodes');
+      expect(nodes.flatMap(({ spec }) => (spec?.taints ?? []).map(({ key }) => key))).toEqual(['gpu']);
+      return nodes;
+    });
+    expect(shown.map(({ metadata, spec }) => [metadata.name, metadata.labels?.['topology.kubernetes.io/zone'], spec?.podCIDR])).toEqual([
+      ['gpu-1', undefined, '10.192.8.0/22'],
+      ['node-1', 'a', '10.192.0.0/22'],
+      ['node-2', 'b', '10.192.4.0/22'],
+    ]);
+    const node = shown[1] as Node;
+    expect(node.status).toMatchObject({
+      capacity: { cpu: '8', memory: '256Gi', pods: '1k' },
+      allocatable: { cpu: '8' },
+      addresses: [
+        { type: 'InternalIP', address: '172.20.0.2' },
+        { type: 'Hostname', address: 'node-1' },
+      ],
+      nodeInfo: { kubeletVersion: expect.stringMatching(/^v1\./), operatingSystem: 'linux' },
+    });
+    expect(node.status?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual([
+      'MemoryPressure False KubeletHasSufficientMemory',
+      'DiskPressure False KubeletHasNoDiskPressure',
+      'PIDPressure False KubeletHasSufficientPID',
+      'Ready True KubeletReady',
+    ]);
+  });
+
+  it('have leases', async () => {
+    await vi.waitFor(async () => {
+      const leases = await list<Lease>('/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases');
+      expect(leases.map(({ metadata, spec }) => [metadata.name, spec?.holderIdentity, spec?.leaseDurationSeconds])).toEqual(
+        ['gpu-1', 'node-1', 'node-2'].map((name) => [name, name, 40]),
+      );
+    });
+  });
+});
+
+describe('pods', () => {
+  it('run, with addresses and events', async () => {
+    await addPod('run');
+    const { status } = await inPhase('run', 'Running');
+    expect(status).toMatchObject({ hostIP: '172.20.0.2', podIP: expect.stringMatching(/^10\.192\.0\.\d+$/), qosClass: 'BestEffort' });
+    await vi.waitFor(async () => {
+      const events = (await list<Event>('/api/v1/namespaces/default/events')).filter(
+        ({ involvedObject }) => involvedObject?.name === 'run',
+      );
+      expect(events.map(({ reason }) => reason).sort()).toEqual(['Created', 'Pulled', 'Pulling', 'Started']);
+      expect(events[0]).toMatchObject({
+        source: { component: 'kubelet', host: 'node-1' },
+        reportingInstance: 'node-1',
+        involvedObject: { fieldPath: 'spec.containers{c}' },
+      });
+    });
+  });
+
+  it('end as their command says', async () => {
+    await addPod('fails', { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox', command: ['sh', '-c', 'exit 3'] }] });
+    const { status } = await inPhase('fails', 'Failed');
+    expect(status?.containerStatuses?.[0]?.state?.terminated).toMatchObject({ exitCode: 3, reason: 'Error' });
+  });
+
+  it('are deleted', async () => {
+    await addPod('gone');
+    await inPhase('gone', 'Running');
+    await ask(`${pods}/gone`, { method: 'DELETE' });
+    await vi.waitFor(async () => expect((await cluster.fetch(`${pods}/gone`)).status).toBe(404));
+  });
+
+  it('are deleted once their finalizer is removed', async () => {
+    await addPod('kept', {}, { finalizers: ['example.com/f'] });
+    await inPhase('kept', 'Running');
+    await ask(`${pods}/kept`, { method: 'DELETE' });
+    await inPhase('kept', 'Succeeded');
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    await ask(`${pods}/kept`, { method: 'PATCH', headers, body: { metadata: { finalizers: null } } });
+    await vi.waitFor(async () => expect((await cluster.fetch(`${pods}/kept`)).status).toBe(404));
+  });
+
+  it('leaves pods of other nodes alone', async () => {
+    await ask('/api/v1/nodes', { body: { metadata: { name: 'real' } } });
+    await addPod('other', { nodeName: 'real' });
+    await addPod('own');
+    await inPhase('own', 'Running');
+    expect((await getPod('other')).status?.phase).toBe('Pending');
+  });
+});

@@ -1,0 +1,137 @@
+import {
+  Clock,
+  Configuration,
+  Controller,
+  ControllerClient,
+  EventRecorder,
+  inject,
+  Logger,
+  type SharedInformer,
+  SharedInformers,
+} from 'kubenest/sdk';
+import type { Node, Pod } from 'kubenest/types/core_v1';
+import type { KubeletServers } from './kubelet/kubelet-server.ts';
+import { type PlannedNode, planNodes, simulatedAnnotation } from './node/node-object.ts';
+import { NodeRegistrar } from './node/node-registrar.ts';
+import { SimulatedNode } from './node/simulated-node.ts';
+import { SimulatedNodesOptions } from './options.ts';
+import { KnownPods } from './pods/known-pods.ts';
+import { PodRunner } from './pods/pod-runner.ts';
+import { nodeRules } from './rules.ts';
+
+/**
+ * Simulated nodes: registers them, renews their leases, and plays the lives of their pods. It manages every node with the annotation
+ * `node.kubenest.dev/simulated: "true"`, so that real nodes can join beside them. Upstream: kubernetes/pkg/kubelet, and kwok.
+ */
+@Controller({
+  name: 'kubelet',
+  lease: 'kubenest-nodes',
+  userAgent: 'kubelet',
+  events: 'v1',
+  rules: nodeRules,
+  configuration: SimulatedNodesOptions,
+})
+export class SimulatedNodes {
+  readonly #podInformer: SharedInformer<Pod>;
+  readonly #pods: KnownPods;
+  readonly #nodes: SharedInformer<Node>;
+  readonly #simulated = new Map<string, SimulatedNode>();
+  readonly #registrar: NodeRegistrar;
+  readonly #runner: PodRunner;
+
+  constructor(
+    @inject(Configuration) private readonly options: SimulatedNodesOptions,
+    @inject(ControllerClient) private readonly client: ControllerClient,
+    @inject(SharedInformers) informers: SharedInformers,
+    @inject(EventRecorder) recorder: EventRecorder,
+    @inject(Clock) clock: Clock,
+    @inject(Logger) private readonly logger: Logger,
+  ) {
+    this.#podInformer = informers.for<Pod>({ group: '', resource: 'pods' });
+    this.#pods = new KnownPods(this.#podInformer);
+    this.#nodes = informers.for<Node>({ group: '', resource: 'nodes' });
+    this.#registrar = new NodeRegistrar(client, clock, logger);
+    const hostOf = ({ spec }: Pod): SimulatedNode | undefined => this.#simulated.get(spec?.nodeName ?? '');
+    this.#runner = new PodRunner(client, options.events ? recorder : undefined, clock, logger, hostOf, (pod, outcome) =>
+      hostOf(pod)?.happened(pod, outcome),
+    );
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await using cleanUp = new AsyncDisposableStack();
+    cleanUp.defer(() => this.#runner.stop());
+    const kubelets = await this.#startKubelets();
+    if (kubelets) cleanUp.use(kubelets);
+    cleanUp.use(
+      this.#nodes.handle({
+        added: (node) => this.#nodeChanged(node),
+        updated: (node) => this.#nodeChanged(node),
+        deleted: ({ metadata }) => this.#simulated.delete(metadata.name ?? ''),
+      }),
+    );
+    cleanUp.use(
+      this.#podInformer.handle({
+        added: (pod) => this.#podChanged(pod),
+        updated: (pod) => this.#podChanged(pod),
+        deleted: (pod) => this.#podDeleted(pod),
+      }),
+    );
+    cleanUp.defer(this.#registrar.start(() => [...this.#simulated.values()].map(({ node }) => node)));
+    await this.#registerAll(kubelets, signal);
+    await aborted(signal);
+  }
+
+  /** The kubelets' server is not loaded unless there are certificates for it. */
+  async #startKubelets(): Promise<KubeletServers | undefined> {
+    const { kubelet } = this.options;
+    if (!kubelet) return undefined;
+    const { KubeletServers } = await import('./kubelet/kubelet-server.ts');
+    return new KubeletServers(kubelet, this.#pods, {});
+  }
+
+  /** Registers the configured nodes, a few at a time. */
+  async #registerAll(kubelets: KubeletServers | undefined, signal: AbortSignal): Promise<void> {
+    const planned = planNodes(this.options.nodes);
+    const { gitVersion } = await this.client.read<{ gitVersion: string }>('/version');
+    const register = async (node: PlannedNode): Promise<void> =>
+      this.#registrar.register(node, await kubelets?.start(node.name), gitVersion);
+    const worker = async (): Promise<void> => {
+      for (let next = planned.shift(); next && !signal.aborted; next = planned.shift()) {
+        try {
+          await register(next);
+        } catch (error) {
+          this.logger.error({ node: next.name, reason: (error as Error).message }, 'cannot register a simulated node');
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
+  }
+
+  #nodeChanged(node: Node): void {
+    const name = node.metadata.name ?? '';
+    const present = this.#simulated.get(name);
+    if (node.metadata.annotations?.[simulatedAnnotation] !== 'true') return void this.#simulated.delete(name);
+    if (present) return present.update(node);
+    this.#simulated.set(name, new SimulatedNode(node));
+    for (const pod of this.#pods.ofNode(name)) this.#podChanged(pod);
+  }
+
+  #podChanged(pod: Pod): void {
+    this.#pods.changed(pod, false);
+    const host = this.#simulated.get(pod.spec?.nodeName ?? '');
+    if (!host) return;
+    host.adopt(pod);
+    this.#runner.set(pod);
+  }
+
+  #podDeleted(pod: Pod): void {
+    this.#pods.changed(pod, true);
+    this.#runner.delete(pod.metadata.uid ?? '');
+    this.#simulated.get(pod.spec?.nodeName ?? '')?.forget(pod);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

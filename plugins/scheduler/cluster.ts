@@ -1,0 +1,170 @@
+import { labelSelectorAsSelector, type LabelSelectorSource, selectorFromSet } from 'kubenest/sdk';
+import type { ReplicaSet, StatefulSet } from 'kubenest/types/apps_v1';
+import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service } from 'kubenest/types/core_v1';
+import type { StorageClass } from 'kubenest/types/storage_v1';
+import type { ClusterView } from './framework/framework.ts';
+import { NodeInfo } from './framework/node-info.ts';
+import { type Labels, podInfo, type PodInfo, type Selector } from './framework/pod-info.ts';
+import { claimNames } from './framework/volume-claims.ts';
+import type { Nominations } from './scheduling-cycle.ts';
+
+/** Reads of one kind from a cache; a part of the SDK's Informer. */
+export interface Lister<T> {
+  get(namespace: string, name: string): T | undefined;
+  list(namespace?: string): T[];
+}
+
+/** The caches that the filters and scores read. */
+export interface Listers {
+  readonly namespaces: Lister<Namespace>;
+  readonly claims: Lister<PersistentVolumeClaim>;
+  readonly volumes: Lister<PersistentVolume>;
+  readonly storageClasses: Lister<StorageClass>;
+  readonly services: Lister<Service>;
+  readonly replicationControllers: Lister<ReplicationController>;
+  readonly replicaSets: Lister<ReplicaSet>;
+  readonly statefulSets: Lister<StatefulSet>;
+}
+
+const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+const noLabels: Labels = {};
+
+/**
+ * Nodes with their pods, kept up to date by events, so that a scheduling cycle needs no copy of the cluster. A pod that was given a
+ * node counts there at once (assumed), until the event of its binding arrives or the binding fails.
+ */
+export class Cluster implements ClusterView, Nominations {
+  readonly #nodes = new Map<string, NodeInfo>();
+  /** Pods of nodes that are not known (yet). */
+  readonly #orphans = new Map<string, Map<string, PodInfo>>();
+  /** Node of each counted pod by UID. */
+  readonly #placed = new Map<string, string>();
+  /** Node and pod of each nomination by UID. */
+  readonly #nominated = new Map<string, { readonly node: string; readonly pod: PodInfo }>();
+  #list: readonly NodeInfo[] | undefined;
+
+  constructor(private readonly listers: Listers) {}
+
+  get nodes(): readonly NodeInfo[] {
+    this.#list ??= [...this.#nodes.values()];
+    return this.#list;
+  }
+
+  node(name: string): NodeInfo | undefined {
+    return this.#nodes.get(name);
+  }
+
+  setNode(node: Node): void {
+    const name = node.metadata.name ?? '';
+    const before = this.#nodes.get(name);
+    const info = before ? before.withNode(node) : new NodeInfo(node);
+    for (const pod of this.#orphans.get(name)?.values() ?? []) info.add(pod);
+    this.#orphans.delete(name);
+    this.#nodes.set(name, info);
+    this.#list = undefined;
+  }
+
+  deleteNode(name: string): void {
+    const info = this.#nodes.get(name);
+    if (!info) return;
+    if (info.pods.size > 0) this.#orphans.set(name, new Map(info.pods));
+    this.#nodes.delete(name);
+    this.#list = undefined;
+  }
+
+  /** Counts a pod on its node, or no longer if it has finished. */
+  setPod(pod: Pod): void {
+    const name = pod.spec?.nodeName;
+    if (!name || isFinished(pod)) this.deletePod(pod.metadata.uid ?? '');
+    else this.#place(podInfo(pod), name);
+  }
+
+  /** Counts a pod on the node that was chosen for it. */
+  assume(pod: PodInfo, node: string): void {
+    this.#place(pod, node);
+  }
+
+  deletePod(uid: string): void {
+    const name = this.#placed.get(uid);
+    if (name === undefined) return;
+    this.#placed.delete(uid);
+    this.#nodes.get(name)?.remove(uid);
+    this.#orphans.get(name)?.delete(uid);
+  }
+
+  #place(pod: PodInfo, name: string): void {
+    const before = this.#placed.get(pod.uid);
+    if (before !== undefined && before !== name) this.deletePod(pod.uid);
+    this.#placed.set(pod.uid, name);
+    const node = this.#nodes.get(name);
+    if (node) return node.add(pod);
+    const orphans = this.#orphans.get(name) ?? new Map<string, PodInfo>();
+    this.#orphans.set(name, orphans.set(pod.uid, pod));
+  }
+
+  /** Nominates a pod for a node, where room is kept for it. */
+  nominate(pod: PodInfo, node: string): void {
+    this.#nominated.set(pod.uid, { node, pod });
+  }
+
+  /** Withdraws the nomination of a pod. */
+  withdraw(uid: string): void {
+    this.#nominated.delete(uid);
+  }
+
+  of(node: string, pod: PodInfo): readonly PodInfo[] {
+    if (this.#nominated.size === 0) return [];
+    return [...this.#nominated.values()]
+      .filter((one) => one.node === node && one.pod.uid !== pod.uid && one.pod.priority >= pod.priority)
+      .map((one) => one.pod);
+  }
+
+  *nodesWithAffinity(): Iterable<NodeInfo> {
+    for (const node of this.nodes) if (node.podsWithAffinity.size > 0) yield node;
+  }
+
+  namespaceLabels(namespace: string): Labels {
+    return this.listers.namespaces.get('', namespace)?.metadata.labels ?? noLabels;
+  }
+
+  claim(namespace: string, name: string): PersistentVolumeClaim | undefined {
+    return this.listers.claims.get(namespace, name);
+  }
+
+  volume(name: string): PersistentVolume | undefined {
+    return name === '' ? undefined : this.listers.volumes.get('', name);
+  }
+
+  volumes(): readonly PersistentVolume[] {
+    return this.listers.volumes.list();
+  }
+
+  storageClass(name: string): StorageClass | undefined {
+    return this.listers.storageClasses.get('', name);
+  }
+
+  isClaimInUse(namespace: string, claim: string, exceptUid: string): boolean {
+    return this.nodes.some(({ pods }) =>
+      [...pods.values()].some((one) => one.uid !== exceptUid && one.namespace === namespace && claimNames(one.pod).includes(claim)),
+    );
+  }
+
+  /** Upstream: plugins/helper/spread.go (DefaultSelector). */
+  defaultSelector(pod: PodInfo): Selector | undefined {
+    const { services, replicationControllers, replicaSets, statefulSets } = this.listers;
+    const labels: Record<string, string> = {};
+    for (const { spec } of services.list(pod.namespace)) {
+      const selector = spec?.selector;
+      if (selector && Object.keys(selector).length > 0 && selectorFromSet(selector).matches(pod.labels)) Object.assign(labels, selector);
+    }
+    const owner = pod.pod.metadata.ownerReferences?.find(({ controller }) => controller);
+    let source: LabelSelectorSource = { matchLabels: labels };
+    if (owner?.kind === 'ReplicationController')
+      source = { matchLabels: { ...labels, ...replicationControllers.get(pod.namespace, owner.name)?.spec?.selector } };
+    const owned = owner?.kind === 'ReplicaSet' ? replicaSets : owner?.kind === 'StatefulSet' ? statefulSets : undefined;
+    const selector = owner && owned?.get(pod.namespace, owner.name)?.spec?.selector;
+    if (selector) source = { ...(selector as LabelSelectorSource), matchLabels: { ...labels, ...selector.matchLabels } };
+    const compiled = labelSelectorAsSelector(source);
+    return compiled.isEmpty() ? undefined : compiled;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Filter } from '../framework/framework.ts';
+import type { PodInfo } from '../framework/pod-info.ts';
+
+/** Order of upstream's checks; other resources follow. */
+const first = ['cpu', 'memory', 'ephemeral-storage'];
+
+/** Rejects nodes without enough free resources, extended ones included. Upstream: plugins/noderesources/fit.go. */
+export const nodeResourcesFit: Filter<readonly (readonly [string, number])[]> = {
+  name: 'NodeResourcesFit',
+  events: ['NodeAdded', 'NodeAllocatableChanged', 'PodDeleted', 'PodChanged'],
+  prepare: (pod) => ({ state: ordered(pod) }),
+  check(requests, _, node) {
+    const reasons: string[] = [];
+    let isUnresolvable = false;
+    if (node.pods.size + 1 > (node.allocatable.get('pods') ?? 0)) reasons.push('Too many pods');
+    for (const [name, amount] of requests) {
+      const allocatable = node.allocatable.get(name) ?? 0;
+      if (amount <= allocatable - (node.requested.get(name) ?? 0)) continue;
+      reasons.push(`Insufficient ${name}`);
+      isUnresolvable ||= amount > allocatable;
+    }
+    return reasons.length === 0 ? undefined : { reasons, isUnresolvable };
+  },
+};
+
+function ordered({ requests }: PodInfo): [string, number][] {
+  const rank = (name: string): number => (first.includes(name) ? first.indexOf(name) : first.length);
+  return [...requests].filter(([name, amount]) => amount > 0 && name !== 'pods').sort(([a], [b]) => rank(a) - rank(b));
+}

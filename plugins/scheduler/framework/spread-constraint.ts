@@ -1,0 +1,64 @@
+import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk';
+import type { Pod, TopologySpreadConstraint } from 'kubenest/types/core_v1';
+import { matchesRequiredAffinity } from './node-affinity.ts';
+import type { NodeInfo } from './node-info.ts';
+import type { Labels, PodInfo, Selector } from './pod-info.ts';
+import { untoleratedTaint } from './tolerations.ts';
+
+export const hostnameLabel = 'kubernetes.io/hostname';
+export const zoneLabel = 'topology.kubernetes.io/zone';
+
+/** A topology spread constraint, compiled. */
+export interface SpreadConstraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  readonly selector: Selector;
+  readonly honorsAffinity: boolean;
+  readonly honorsTaints: boolean;
+}
+
+/** Compiles the constraints of one kind (`DoNotSchedule` or `ScheduleAnyway`). Upstream: plugins/podtopologyspread/common.go. */
+export function spreadConstraints({ spec = {}, metadata }: Pod, whenUnsatisfiable: string): SpreadConstraint[] {
+  return (spec.topologySpreadConstraints ?? [])
+    .filter((one) => one.whenUnsatisfiable === whenUnsatisfiable)
+    .map((one) => ({
+      topologyKey: one.topologyKey ?? '',
+      maxSkew: one.maxSkew ?? 1,
+      minDomains: one.minDomains ?? 1,
+      selector: labelSelectorAsSelector(withLabelKeys(one, metadata.labels ?? {})),
+      honorsAffinity: one.nodeAffinityPolicy !== 'Ignore',
+      honorsTaints: one.nodeTaintsPolicy === 'Honor',
+    }));
+}
+
+function withLabelKeys({ labelSelector, matchLabelKeys = [] }: TopologySpreadConstraint, labels: Labels): LabelSelectorSource | undefined {
+  const own = matchLabelKeys.filter((key) => Object.hasOwn(labels, key)).map((key) => [key, labels[key] as string] as const);
+  if (!labelSelector || own.length === 0) return labelSelector as LabelSelectorSource | undefined;
+  return { ...labelSelector, matchLabels: { ...labelSelector.matchLabels, ...Object.fromEntries(own) } } as LabelSelectorSource;
+}
+
+const effects = ['NoSchedule', 'NoExecute'];
+
+/** True if the node counts for the constraint: it matches the pod's affinity, and with `nodeTaintsPolicy: Honor` its tolerations. */
+export function countsFor({ honorsAffinity, honorsTaints }: SpreadConstraint, { pod }: PodInfo, { node }: NodeInfo): boolean {
+  if (honorsAffinity && !matchesRequiredAffinity(pod, node)) return false;
+  return !honorsTaints || !untoleratedTaint(node.spec?.taints ?? [], pod.spec?.tolerations ?? [], effects);
+}
+
+/** Number of pods of the namespace on the node that the selector matches and that are not being deleted. */
+export function countMatching({ groups }: NodeInfo, selector: Selector, namespace: string): number {
+  if (selector.isEmpty()) return 0;
+  let count = 0;
+  for (const group of groups.values()) if (group.namespace === namespace && selector.matches(group.labels)) count += group.count;
+  return count;
+}
+
+export function matches(other: PodInfo, selector: Selector, namespace: string): boolean {
+  return other.pod.metadata.deletionTimestamp === undefined && other.namespace === namespace && selector.matches(other.labels);
+}
+
+/** True if a node has the labels of all constraints. */
+export function hasAllKeys({ labels }: NodeInfo, constraints: readonly SpreadConstraint[]): boolean {
+  return constraints.every(({ topologyKey }) => Object.hasOwn(labels, topologyKey));
+}

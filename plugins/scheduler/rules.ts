@@ -1,0 +1,16 @@
+import type { ControllerRule } from 'kubenest/sdk';
+
+const read = ['get', 'list', 'watch'] as const;
+
+/** Permissions of the scheduler. Upstream: the roles system:kube-scheduler and system:volume-scheduler. */
+export const schedulerRules: readonly ControllerRule[] = [
+  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
+  { apiGroups: [''], resources: ['nodes', 'namespaces', 'services', 'replicationcontrollers'], verbs: read },
+  { apiGroups: [''], resources: ['pods'], verbs: [...read, 'delete'] },
+  { apiGroups: [''], resources: ['bindings', 'pods/binding'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['pods/status'], verbs: ['patch', 'update'] },
+  { apiGroups: ['apps'], resources: ['replicasets', 'statefulsets'], verbs: read },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: read },
+  { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes'], verbs: [...read, 'patch', 'update'] },
+  { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: read },
+];

@@ -1,0 +1,121 @@
+import { startTestCluster, type TestCluster } from 'kubenest/testing';
+import type { Pod, PodSpec } from 'kubenest/types/core_v1';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Scheduler } from './scheduler.ts';
+import { testNode } from './test-objects.ts';
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await startTestCluster({ plugins: [Scheduler] });
+});
+afterEach(() => cluster[Symbol.asyncDispose]());
+
+const pods = '/api/v1/namespaces/default/pods';
+
+async function ask<T>(...args: Parameters<TestCluster['fetch']>): Promise<T> {
+  const response = await cluster.fetch(...args);
+  expect(response.status, args[0]).toBeLessThan(300);
+  return (await response.json()) as T;
+}
+
+async function addNode(name: string, more: Parameters<typeof testNode>[1] = {}): Promise<void> {
+  const { status, ...node } = testNode(name, more);
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  await ask('/api/v1/nodes', { body: node });
+  await ask(`/api/v1/nodes/${name}/status`, { method: 'PATCH', headers, body: { status } });
+  // Admission taints new nodes as not ready.
+  await ask(`/api/v1/nodes/${name}`, { method: 'PATCH', headers, body: { spec: { taints: node.spec?.taints ?? [] } } });
+}
+
+const addPod = (name: string, cpu: string, spec: PodSpec = {}): Promise<Pod> =>
+  ask(pods, {
+    body: {
+      metadata: { name, labels: { app: name } },
+      spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], terminationGracePeriodSeconds: 0, ...spec },
+    },
+  });
+const getPod = (name: string): Promise<Pod> => ask(`${pods}/${name}`);
+const nodeOf = (name: string): Promise<string> =>
+  vi.waitFor(async () => {
+    const node = (await getPod(name)).spec?.nodeName;
+    if (!node) throw new Error(`${name} has no node: ${JSON.stringify((await getPod(name)).status)}`);
+    return node;
+  }, 10_000);
+
+interface Event {
+  readonly reason: string;
+  readonly note: string;
+  readonly type: string;
+  readonly action: string;
+  readonly reportingController: string;
+  readonly regarding: { readonly kind: string; readonly name: string };
+}
+const eventsOf = async (name: string): Promise<Event[]> =>
+  (await ask<{ items: Event[] }>('/apis/events.k8s.io/v1/namespaces/default/events')).items.filter(
+    ({ regarding }) => regarding.name === name,
+  );
+
+it('binds a pod and reports it', async () => {
+  await addNode('a');
+  await addPod('p', '1');
+  expect(await nodeOf('p')).toBe('a');
+  await vi.waitFor(async () =>
+    expect(await eventsOf('p')).toMatchObject([
+      {
+        type: 'Normal',
+        reason: 'Scheduled',
+        action: 'Binding',
+        note: 'Successfully assigned default/p to a',
+        reportingController: 'default-scheduler',
+        regarding: { kind: 'Pod', name: 'p' },
+      },
+    ]),
+  );
+});
+
+it('reports an unschedulable pod in its condition and an event, and binds it once a node fits', async () => {
+  await addNode('a', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } });
+  await addNode('b');
+  await addPod('p', '5');
+  const message =
+    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.';
+  await vi.waitFor(async () => {
+    expect((await getPod('p')).status?.conditions).toMatchObject([
+      { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message },
+    ]);
+    expect(await eventsOf('p')).toMatchObject([{ type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', note: message }]);
+  });
+  await addNode('c', { allocatable: { cpu: '8' } });
+  expect(await nodeOf('p')).toBe('c');
+  expect((await getPod('p')).status?.conditions).toMatchObject([{ type: 'PodScheduled', status: 'True' }]);
+});
+
+it('keeps a gated pod until its gate is removed, and leaves pods of other schedulers alone', async () => {
+  await addNode('a');
+  await addPod('gated', '1', { schedulingGates: [{ name: 'example.com/g' }] });
+  await addPod('other', '1', { schedulerName: 'other' });
+  await addPod('p', '1');
+  await nodeOf('p');
+  expect((await getPod('gated')).status?.conditions).toMatchObject([{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }]);
+  expect((await getPod('other')).spec?.nodeName).toBeUndefined();
+  const headers = { 'content-type': 'application/json-patch+json' };
+  await ask(`${pods}/gated`, { method: 'PATCH', headers, body: [{ op: 'remove', path: '/spec/schedulingGates' }] });
+  expect(await nodeOf('gated')).toBe('a');
+});
+
+it('preempts a pod of lower priority', async () => {
+  await addNode('a');
+  await ask('/apis/scheduling.k8s.io/v1/priorityclasses', { body: { metadata: { name: 'high' }, value: 1000 } });
+  await addPod('low', '3');
+  await nodeOf('low');
+  await addPod('high', '3', { priorityClassName: 'high' });
+  expect(await nodeOf('high')).toBe('a');
+  expect((await cluster.fetch(`${pods}/low`)).status).toBe(404);
+  expect(await eventsOf('low')).toContainEqual(
+    expect.objectContaining({
+      reason: 'Preempted',
+      action: 'Preempting',
+      note: expect.stringMatching(/^Preempted by pod [0-9a-f-]{36} on node a$/),
+    }),
+  );
+});

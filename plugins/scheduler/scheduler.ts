@@ -1,0 +1,287 @@
+import {
+  Clock,
+  Controller,
+  ControllerClient,
+  EventRecorder,
+  formatTime,
+  inject,
+  isNotFound,
+  Logger,
+  type SharedInformer,
+  SharedInformers,
+} from 'kubenest/sdk';
+import type { Node, PersistentVolumeClaim, Pod, PodCondition } from 'kubenest/types/core_v1';
+import type { PodDisruptionBudget } from 'kubenest/types/policy_v1';
+import { Cluster } from './cluster.ts';
+import { isFinished, isRelevantPodChange, nodeChanges } from './cluster-events.ts';
+import type { PodClaims } from './filters/volume-binding.ts';
+import { filters } from './filters.ts';
+import { fitError, noNodesAvailable } from './fit-error.ts';
+import type { ClusterEvent } from './framework/framework.ts';
+import type { NodeInfo } from './framework/node-info.ts';
+import { podInfo, type PodInfo } from './framework/pod-info.ts';
+import { isLost, needsNoNode, PodBinder } from './pod-binder.ts';
+import { type Candidate, findPreemption } from './preemption.ts';
+import { type QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
+import { schedulerRules } from './rules.ts';
+import { type ActiveFilter, type Diagnosis, schedulePod } from './scheduling-cycle.ts';
+import { scores } from './scores.ts';
+
+const schedulerName = 'default-scheduler';
+const pods = { group: '', version: 'v1', resource: 'pods' } as const;
+/** Time after which the loop yields to the event loop. */
+const sliceMs = 5;
+/** Number of bindings in progress at which the loop waits. */
+const maxBindings = 200;
+
+const eventsOf = new Map(filters.map(({ name, events }) => [name, events]));
+
+/**
+ * Assigns pods to nodes. It takes the pods of the queue one after another: filters and scores choose the node, where the pod counts at
+ * once, and the binding is written in the background. Upstream: pkg/scheduler/schedule_one.go.
+ */
+@Controller({
+  name: schedulerName,
+  lease: 'kube-scheduler',
+  userAgent: 'kube-scheduler',
+  events: 'events.k8s.io',
+  rules: schedulerRules,
+})
+export class Scheduler {
+  readonly #pods: SharedInformer<Pod>;
+  readonly #nodes: SharedInformer<Node>;
+  readonly #claims: SharedInformer<PersistentVolumeClaim>;
+  readonly #budgets: SharedInformer<PodDisruptionBudget>;
+  readonly #others: readonly SharedInformer[];
+  readonly #cluster: Cluster;
+  readonly #binder: PodBinder;
+  #queue: SchedulingQueue | undefined;
+  #bindings = 0;
+  #isLoopPlanned = false;
+
+  constructor(
+    @inject(ControllerClient) private readonly client: ControllerClient,
+    @inject(SharedInformers) informers: SharedInformers,
+    @inject(EventRecorder) private readonly recorder: EventRecorder,
+    @inject(Clock) private readonly clock: Clock,
+    @inject(Logger) private readonly logger: Logger,
+  ) {
+    const core = { group: '' };
+    this.#pods = informers.for<Pod>(pods);
+    this.#nodes = informers.for<Node>({ ...core, resource: 'nodes' });
+    this.#claims = informers.for<PersistentVolumeClaim>({ ...core, resource: 'persistentvolumeclaims' });
+    this.#budgets = informers.for<PodDisruptionBudget>({ group: 'policy', resource: 'poddisruptionbudgets' });
+    const listers = {
+      namespaces: informers.for({ ...core, resource: 'namespaces' }),
+      claims: this.#claims,
+      volumes: informers.for({ ...core, resource: 'persistentvolumes' }),
+      storageClasses: informers.for({ group: 'storage.k8s.io', resource: 'storageclasses' }),
+      services: informers.for({ ...core, resource: 'services' }),
+      replicationControllers: informers.for({ ...core, resource: 'replicationcontrollers' }),
+      replicaSets: informers.for({ group: 'apps', resource: 'replicasets' }),
+      statefulSets: informers.for({ group: 'apps', resource: 'statefulsets' }),
+    };
+    this.#others = [listers.claims, listers.volumes, listers.storageClasses] as SharedInformer[];
+    this.#cluster = new Cluster(listers as ConstructorParameters<typeof Cluster>[0]);
+    this.#binder = new PodBinder(client, this.#claims, (ms, callback) => clock.after(ms, callback));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    using queue = new SchedulingQueue(
+      this.clock,
+      () => this.#planLoop(signal),
+      (filter) => eventsOf.get(filter) ?? [],
+    );
+    this.#queue = queue;
+    using subscriptions = new DisposableStack();
+    for (const { synced } of [...this.#others, this.#budgets]) await Promise.race([synced, aborted(signal)]);
+    this.#follow(queue, subscriptions);
+    await aborted(signal);
+  }
+
+  /** Keeps the cluster and the queue up to date. Nodes come first, so that no pod fails because they are not known yet. */
+  #follow(queue: SchedulingQueue, subscriptions: DisposableStack): void {
+    subscriptions.use(
+      this.#nodes.handle({
+        added: (node) => {
+          this.#cluster.setNode(node);
+          queue.happened('NodeAdded');
+        },
+        updated: (node, old) => {
+          const events = nodeChanges(node, old);
+          if (events.length > 0) this.#cluster.setNode(node);
+          for (const event of events) queue.happened(event);
+        },
+        deleted: ({ metadata }) => this.#cluster.deleteNode(metadata.name ?? ''),
+      }),
+    );
+    subscriptions.use(
+      this.#pods.handle({
+        added: (pod) => this.#podChanged(queue, pod, undefined),
+        updated: (pod, old) => this.#podChanged(queue, pod, old),
+        deleted: (pod) => this.#podDeleted(queue, pod),
+      }),
+    );
+    const changed = (): void => queue.happened('StorageChanged');
+    for (const informer of this.#others) subscriptions.use(informer.handle({ added: changed, updated: changed }));
+  }
+
+  #podChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {
+    if (pod.spec?.nodeName) return this.#assignedPodChanged(queue, pod, old);
+    if (pod.spec?.schedulerName !== schedulerName) return;
+    if (needsNoNode(pod)) return this.#podDeleted(queue, pod);
+    const info = podInfo(pod);
+    const nominated = pod.status?.nominatedNodeName;
+    if (nominated) this.#cluster.nominate(info, nominated);
+    else this.#cluster.withdraw(info.uid);
+    queue.add(info);
+  }
+
+  #assignedPodChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {
+    if (old && !isRelevantPodChange(pod, old)) return;
+    const uid = pod.metadata.uid ?? '';
+    queue.delete(uid);
+    this.#cluster.setPod(pod);
+    let event: ClusterEvent = 'PodChanged';
+    if (isFinished(pod)) event = 'PodDeleted';
+    else if (!old?.spec?.nodeName) event = 'PodAdded';
+    this.#cluster.withdraw(uid);
+    queue.happened(event);
+  }
+
+  #podDeleted(queue: SchedulingQueue, pod: Pod): void {
+    const uid = pod.metadata.uid ?? '';
+    queue.delete(uid);
+    this.#cluster.withdraw(uid);
+    this.#cluster.deletePod(uid);
+    queue.happened('PodDeleted');
+  }
+
+  #planLoop(signal: AbortSignal): void {
+    if (this.#isLoopPlanned) return;
+    this.#isLoopPlanned = true;
+    setImmediate(() => {
+      this.#isLoopPlanned = false;
+      if (!signal.aborted) this.#loop(signal);
+    });
+  }
+
+  /** Schedules pods until none is active; yields after a slice of time, and while many bindings are in progress. */
+  #loop(signal: AbortSignal): void {
+    const end = this.clock.now() + sliceMs;
+    while (this.#bindings < maxBindings) {
+      const queued = this.#queue?.pop();
+      if (!queued) return;
+      this.#scheduleOne(queued, signal);
+      if (this.clock.now() >= end) return this.#planLoop(signal);
+    }
+  }
+
+  #scheduleOne(queued: QueuedPod, signal: AbortSignal): void {
+    const { pod } = queued;
+    if (this.#cluster.nodes.length === 0) return this.#failed(queued, new Set(), noNodesAvailable, undefined);
+    const result = schedulePod(pod, this.#cluster, filters, scores, this.#cluster, Math.random);
+    if ('diagnosis' in result) return this.#unschedulable(queued, result.diagnosis, result.active);
+    this.#cluster.assume(pod, result.node.name);
+    this.#bindings += 1;
+    void this.#bind(queued, result.node, result.active, signal).finally(() => {
+      this.#bindings -= 1;
+      this.#planLoop(signal);
+    });
+  }
+
+  async #bind(queued: QueuedPod, node: NodeInfo, active: readonly ActiveFilter[], signal: AbortSignal): Promise<void> {
+    const { pod, uid, namespace } = queued.pod;
+    const claims = active.find(({ filter }) => filter.name === 'VolumeBinding')?.state as PodClaims | undefined;
+    try {
+      await this.#binder.bind(queued.pod, node, claims, signal);
+      const message = `Successfully assigned ${namespace}/${pod.metadata.name} to ${node.name}`;
+      this.recorder.event(pod, 'Normal', 'Scheduled', message, { action: 'Binding' });
+    } catch (error) {
+      if (signal.aborted) return;
+      const current = this.#pods.get(namespace, pod.metadata.name ?? '');
+      if (current?.metadata.uid === uid && current.spec?.nodeName) return;
+      this.#cluster.deletePod(uid);
+      this.#queue?.happened('PodDeleted');
+      if (isLost(error) && (!current || needsNoNode(current))) return;
+      this.#queue?.markFailed(queued);
+      this.#report(queued.pod, 'SchedulerError', (error as Error).message, undefined);
+    }
+  }
+
+  #unschedulable(queued: QueuedPod, diagnosis: Diagnosis, active: readonly ActiveFilter[]): void {
+    const { pod } = queued;
+    const found = findPreemption(pod, this.#cluster, active, diagnosis, this.#budgets.list(), this.#cluster);
+    const count = this.#cluster.nodes.length;
+    if ('message' in found) return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, found.message), '');
+    const { node } = found.candidate;
+    this.#cluster.nominate(pod, node.name);
+    this.#failed(queued, diagnosis.filters, fitError(count, diagnosis), node.name);
+    void this.#preempt(pod, found.candidate);
+  }
+
+  /** `nominated`: the node to nominate, empty to withdraw a nomination, undefined to keep it. */
+  #failed(queued: QueuedPod, rejectedBy: ReadonlySet<string>, message: string, nominated: string | undefined): void {
+    this.#queue?.markUnschedulable(queued, rejectedBy);
+    if (nominated === '') this.#cluster.withdraw(queued.pod.uid);
+    this.#report(queued.pod, 'Unschedulable', message, nominated);
+  }
+
+  /** Writes the condition PodScheduled and the event FailedScheduling. */
+  #report({ pod, namespace }: PodInfo, reason: string, message: string, nominated: string | undefined): void {
+    this.recorder.event(pod, 'Warning', 'FailedScheduling', message, { action: 'Scheduling' });
+    const old = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+    const isNominationChange = nominated !== undefined && nominated !== (pod.status?.nominatedNodeName ?? '');
+    const isSame = old?.status === 'False' && old.reason === reason && old.message === message;
+    if (isSame && !isNominationChange) return;
+    const { generation } = pod.metadata;
+    const condition: PodCondition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason,
+      message,
+      ...(generation !== undefined && { observedGeneration: generation }),
+      lastTransitionTime: (old?.status === 'False' && old.lastTransitionTime) || formatTime(this.clock.wallTime()),
+    };
+    const nomination = isNominationChange ? { nominatedNodeName: nominated === '' ? null : nominated } : {};
+    this.#patchStatus(pod, namespace, { conditions: [condition], ...nomination });
+  }
+
+  #patchStatus({ metadata }: Pod, namespace: string, status: object): void {
+    const { name = '', uid } = metadata;
+    this.client
+      .patch({ ...pods, subresource: 'status' }, namespace, name, { type: 'strategic', patch: { metadata: { uid }, status } })
+      .catch((error: unknown) => {
+        if (!isNotFound(error))
+          this.logger.warn({ pod: `${namespace}/${name}`, reason: (error as Error).message }, 'cannot write the status of a pod');
+      });
+  }
+
+  /** Deletes the victims of a preemption. Upstream: framework/preemption/executor.go. */
+  async #preempt({ uid }: PodInfo, { node, victims }: Candidate): Promise<void> {
+    for (const { pod: victim, namespace } of victims) {
+      if (victim.metadata.deletionTimestamp !== undefined) continue;
+      const name = victim.metadata.name ?? '';
+      const condition: PodCondition = {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'PreemptionByScheduler',
+        message: `${schedulerName}: preempting to accommodate a higher priority pod`,
+        lastTransitionTime: formatTime(this.clock.wallTime()),
+      };
+      const patch = { metadata: { uid: victim.metadata.uid }, status: { conditions: [condition] } };
+      try {
+        await this.client.patch({ ...pods, subresource: 'status' }, namespace, name, { type: 'strategic', patch });
+        await this.client.remove(pods, namespace, name, { preconditions: { uid: victim.metadata.uid } });
+        this.recorder.event(victim, 'Normal', 'Preempted', `Preempted by pod ${uid} on node ${node.name}`, { action: 'Preempting' });
+      } catch (error) {
+        if (!isNotFound(error)) this.logger.warn({ pod: `${namespace}/${name}`, reason: (error as Error).message }, 'cannot preempt a pod');
+      }
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
