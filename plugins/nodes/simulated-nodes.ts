@@ -85,8 +85,11 @@ export class SimulatedNodes {
   async #startKubelets(): Promise<KubeletServers | undefined> {
     const { kubelet } = this.options;
     if (!kubelet) return undefined;
-    const { KubeletServers } = await import('./kubelet/kubelet-server.ts');
-    return new KubeletServers(kubelet, this.#pods, {});
+    const [{ KubeletServers }, { metricsPages }] = await Promise.all([
+      import('./kubelet/kubelet-server.ts'),
+      import('./metrics/kubelet-pages.ts'),
+    ]);
+    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods));
   }
 
   /** Registers the configured nodes, a few at a time. */

@@ -8,8 +8,7 @@ import type {
 import { TimeoutError, within } from './within.ts';
 
 /**
- * Limits the duration of a package's POST handlers: after the timeout the client gets an error that states the unknown
- * outcome.
+ * Limits the duration of a package's handlers: after the timeout the client gets an error that states the unknown outcome.
  */
 export function guardActions(options: ContributedGroupOptions, timeoutMs: number): ContributedGroupOptions {
   const guarded =
@@ -21,6 +20,7 @@ export function guardActions(options: ContributedGroupOptions, timeoutMs: number
   const guardedResource = (resource: ContributedResource): ContributedResource => ({
     ...resource,
     ...(resource.create && { create: guarded(resource.create.bind(resource)) }),
+    ...(resource.read && { read: guarded(resource.read.bind(resource)) }),
     ...(resource.subresources && {
       subresources: Object.fromEntries(Object.entries(resource.subresources).map(([name, one]) => [name, guardedSubresource(one)])),
     }),
