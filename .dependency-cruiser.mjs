@@ -49,7 +49,7 @@ export default {
     layer(
       'plugins-know-the-sdk',
       '^plugins/([^/]+/)',
-      '^(src/sdk/|src/kubernetes/schema/[^/]+\\.gen\\.ts$|plugins/$1)',
+      '^(src/sdk/|src/kubernetes/schema/[^/]+\\.gen\\.ts$|plugins/(common/|$1))',
       'a built-in plugin is written like a package of somebody else',
     ),
     layer('testing-knows-cmd', '^src/testing/', '^(src|plugins)/', 'the test server is a server'),

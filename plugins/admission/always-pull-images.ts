@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, forbidden, quote } from 'kubenest/sdk';
 import { aggregateMessages } from '#sdk/internal';
-import { type Container, containersOf, type Pod, type Volume } from './pod-walker.ts';
+import { type Container, containersOf, type Pod, type Volume } from '../common/pod-walker.ts';
 
 interface ImageVolume extends Volume {
   image?: { pullPolicy?: string };

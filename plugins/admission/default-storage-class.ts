@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, type Informer, Informers, inject } from 'kubenest/sdk';
 import { defaultClassOf } from './default-class.ts';
-import { betaClassAnnotation, type PersistentVolumeClaim } from './volume-claim.ts';
+import { betaClassAnnotation, type PersistentVolumeClaim } from '../common/volume-claim.ts';
 
 const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
 

@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, Configuration, inject } from 'kubenest/sdk';
 import { IsInt, IsOptional } from 'kubenest/sdk/configuration';
-import type { Pod, Toleration } from './pod-walker.ts';
+import type { Pod, Toleration } from '../common/pod-walker.ts';
 
 const notReady = 'node.kubernetes.io/not-ready';
 const unreachable = 'node.kubernetes.io/unreachable';

@@ -1,5 +1,5 @@
 import { AdmissionPlugin, type Attributes, type Informer, Informers, inject, newForbidden, newNotFound } from 'kubenest/sdk';
-import { containersOf, type Pod } from './pod-walker.ts';
+import { containersOf, type Pod } from '../common/pod-walker.ts';
 
 const connect = { groups: [''], resources: ['pods'], subresources: ['exec', 'attach'], operations: ['CONNECT'] } as const;
 

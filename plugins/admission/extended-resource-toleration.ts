@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes } from 'kubenest/sdk';
 import { semanticDeepEqual } from '#sdk/internal';
-import type { Pod, Toleration } from './pod-walker.ts';
-import { isExtendedResourceName } from './resource-names.ts';
+import type { Pod, Toleration } from '../common/pod-walker.ts';
+import { isExtendedResourceName } from '../common/resource-names.ts';
 
 /**
  * Adds tolerations for the extended resources that a pod requests, so that it can run on their dedicated nodes. Upstream:

@@ -12,7 +12,7 @@ import {
   Type,
   ValidateNested,
 } from 'kubenest/sdk/configuration';
-import type { Pod } from './pod-walker.ts';
+import type { Pod } from '../common/pod-walker.ts';
 
 const prefix = 'imagepolicywebhook.image-policy.k8s.io/';
 const failedOpenAnnotation = 'alpha.image-policy.k8s.io/failed-open';

@@ -1,5 +1,5 @@
 import { AdmissionPlugin, type Attributes, newForbidden } from 'kubenest/sdk';
-import type { Pod } from './pod-walker.ts';
+import type { Pod } from '../common/pod-walker.ts';
 
 const hostnameLabel = 'kubernetes.io/hostname';
 

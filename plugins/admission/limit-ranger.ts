@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, Quantity } from 'kubenest/sdk';
 import { aggregateMessages, setOwn } from '#sdk/internal';
-import { type Amounts, amountsOf, podResources } from './pod-resources.ts';
-import type { Container, Pod, ResourceList, ResourceRequirements } from './pod-walker.ts';
+import { type Amounts, amountsOf, podResources } from '../common/pod-resources.ts';
+import type { Container, Pod, ResourceList, ResourceRequirements } from '../common/pod-walker.ts';
 
 interface LimitRangeItem {
   readonly type: string;

@@ -11,8 +11,8 @@ import {
   quote,
 } from 'kubenest/sdk';
 import { semanticDeepEqual } from '#sdk/internal';
-import { isSidecar } from './pod-resources.ts';
-import type { Pod } from './pod-walker.ts';
+import { isSidecar } from '../common/pod-resources.ts';
+import type { Pod } from '../common/pod-walker.ts';
 
 interface Node extends KubeObject {
   readonly status?: { readonly declaredFeatures?: readonly string[] };

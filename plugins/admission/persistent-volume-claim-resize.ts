@@ -1,5 +1,5 @@
 import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, Quantity } from 'kubenest/sdk';
-import { type PersistentVolumeClaim, storageClassOf } from './volume-claim.ts';
+import { type PersistentVolumeClaim, storageClassOf } from '../common/volume-claim.ts';
 
 interface StorageClass extends KubeObject {
   readonly allowVolumeExpansion?: boolean;

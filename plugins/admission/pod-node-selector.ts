@@ -11,7 +11,7 @@ import {
 } from 'kubenest/sdk';
 import { getOwn, isQualifiedName, isValidLabelValue, setOwn } from '#sdk/internal';
 import { IsObject } from 'kubenest/sdk/configuration';
-import type { Pod } from './pod-walker.ts';
+import type { Pod } from '../common/pod-walker.ts';
 
 const annotation = 'scheduler.alpha.kubernetes.io/node-selector';
 const defaultKey = 'clusterDefaultNodeSelector';

@@ -12,7 +12,15 @@ import {
   Logger,
 } from 'kubenest/sdk';
 import { setOwn } from '#sdk/internal';
-import { type Container, containersOf, type EnvFromSource, type EnvVar, type Pod, type Volume, type VolumeMount } from './pod-walker.ts';
+import {
+  type Container,
+  containersOf,
+  type EnvFromSource,
+  type EnvVar,
+  type Pod,
+  type Volume,
+  type VolumeMount,
+} from '../common/pod-walker.ts';
 
 interface PodPresetSpec {
   readonly selector?: LabelSelectorSource;

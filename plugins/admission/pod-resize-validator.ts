@@ -10,8 +10,8 @@ import {
   quote,
   type StatusError,
 } from 'kubenest/sdk';
-import { isPodLevelResource, podResources } from './pod-resources.ts';
-import type { Pod, ResourceList } from './pod-walker.ts';
+import { isPodLevelResource, podResources } from '../common/pod-resources.ts';
+import type { Pod, ResourceList } from '../common/pod-walker.ts';
 
 interface Node extends KubeObject {
   readonly status?: { readonly allocatable?: ResourceList };

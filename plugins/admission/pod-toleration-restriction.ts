@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes, Configuration, type Informer, Informers, inject, newNotFound } from 'kubenest/sdk';
 import { ConfigurationError, IsArray, IsIn, IsInt, IsOptional, IsString, Type, ValidateNested } from 'kubenest/sdk/configuration';
-import { isBestEffort } from './pod-resources.ts';
-import type { Pod, Toleration } from './pod-walker.ts';
+import { isBestEffort } from '../common/pod-resources.ts';
+import type { Pod, Toleration } from '../common/pod-walker.ts';
 import { areTolerationsAllowed, mergeTolerations, parseTolerations, tolerationProblems } from './tolerations.ts';
 
 const defaultsAnnotation = 'scheduler.alpha.kubernetes.io/defaultTolerations';

@@ -1,5 +1,5 @@
 import { AdmissionPlugin, type Attributes, FeatureGates, type Informer, Informers, inject, type KubeObject } from 'kubenest/sdk';
-import type { Pod } from './pod-walker.ts';
+import type { Pod } from '../common/pod-walker.ts';
 
 interface Binding extends KubeObject {
   readonly target?: { readonly kind?: string; readonly name?: string };

@@ -1,5 +1,5 @@
 import { AdmissionPlugin, type Attributes, FeatureGates, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
-import type { Pod } from './pod-walker.ts';
+import type { Pod } from '../common/pod-walker.ts';
 
 interface PriorityClass extends KubeObject {
   readonly value?: number;

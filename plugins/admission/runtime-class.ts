@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, quote } from 'kubenest/sdk';
 import { getOwn, semanticDeepEqual, setOwn } from '#sdk/internal';
 import { lookupProblem } from './live-lookup.ts';
-import type { Pod, ResourceList, Toleration } from './pod-walker.ts';
+import type { Pod, ResourceList, Toleration } from '../common/pod-walker.ts';
 import { mergeTolerations } from './tolerations.ts';
 
 interface RuntimeClassObject extends KubeObject {

@@ -1,5 +1,5 @@
 import { AdmissionPlugin, type Attributes, newForbidden } from 'kubenest/sdk';
-import { containersOf, type Pod } from './pod-walker.ts';
+import { containersOf, type Pod } from '../common/pod-walker.ts';
 
 interface SecurityContext {
   readonly supplementalGroups?: readonly number[];

@@ -11,7 +11,15 @@ import {
   quote,
 } from 'kubenest/sdk';
 import { lookupProblem } from './live-lookup.ts';
-import { type Container, type ContainerSort, containersOf, type Pod, type PodSpec, refersToSecrets, type Volume } from './pod-walker.ts';
+import {
+  type Container,
+  type ContainerSort,
+  containersOf,
+  type Pod,
+  type PodSpec,
+  refersToSecrets,
+  type Volume,
+} from '../common/pod-walker.ts';
 
 interface ServiceAccount extends KubeObject {
   readonly secrets?: readonly { readonly name?: string }[];

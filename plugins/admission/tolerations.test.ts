@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { semanticDeepEqual } from '#sdk/internal';
 import { describe, expect, it } from 'vitest';
-import type { Toleration } from './pod-walker.ts';
+import type { Toleration } from '../common/pod-walker.ts';
 import { PodTolerationRestriction, PodTolerationRestrictionConfiguration } from './pod-toleration-restriction.ts';
 import { areTolerationsAllowed, mergeTolerations, tolerationProblems } from './tolerations.ts';
 

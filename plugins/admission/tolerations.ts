@@ -1,5 +1,5 @@
 import { isQualifiedName, isValidLabelValue, jsonKind, parseJson } from '#sdk/internal';
-import type { Toleration } from './pod-walker.ts';
+import type { Toleration } from '../common/pod-walker.ts';
 
 /**
  * Merges two lists without tolerations that another one covers. The first of equal ones stays. Upstream:

@@ -1,4 +1,5 @@
 import type { ControllerClass } from '#apiserver/controllers/controller';
+import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 
 /** A controller of the server that `--controllers` can name. */
 interface BuiltInController {
@@ -10,8 +11,48 @@ interface BuiltInController {
 
 /** Controllers by name, in upstream's order. Upstream: cmd/kube-controller-manager/names and app/controller_descriptor.go. */
 const controllers: Readonly<Record<string, BuiltInController>> = {
+  'serviceaccount-token-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/serviceaccount-token/serviceaccount-token-controller')).ServiceAccountTokenController,
+  },
+  'endpoints-controller': {
+    load: async () => (await import('#plugins/controllers/endpoints/endpoints-controller')).EndpointsController,
+  },
+  'endpointslice-controller': {
+    load: async () => (await import('#plugins/controllers/endpointslice/endpointslice-controller')).EndpointSliceController,
+  },
+  'resourcequota-controller': {
+    load: async () => (await import('#plugins/controllers/resourcequota/resourcequota-controller')).ResourceQuotaController,
+  },
+  'replicationcontroller-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/replicationcontroller/replicationcontroller-controller')).ReplicationControllerController,
+  },
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
+  },
+  'serviceaccount-controller': {
+    load: async () => (await import('#plugins/controllers/serviceaccount/serviceaccount-controller')).ServiceAccountController,
+  },
+  'garbage-collector-controller': {
+    load: async () => (await import('#plugins/controllers/garbage-collector/garbage-collector-controller')).GarbageCollectorController,
+  },
+  'job-controller': {
+    load: async () => (await import('#plugins/controllers/job/job-controller')).JobController,
+  },
+  'deployment-controller': {
+    load: async () => (await import('#plugins/controllers/deployment/deployment-controller')).DeploymentController,
+  },
+  'replicaset-controller': {
+    load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
+  },
+  'clusterrole-aggregation-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/clusterrole-aggregation/clusterrole-aggregation-controller')).ClusterRoleAggregationController,
+  },
+  'root-ca-certificate-publisher-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/root-ca-certificate/root-ca-certificate-publisher-controller')).RootCertificatePublisher,
   },
 };
 
@@ -22,18 +63,18 @@ export const controllerNames: readonly string[] = Object.keys(controllers);
  * Loads the controllers that a selection names: `*` stands for all that run by default, `NAME` adds one, `-NAME` leaves one out. Throws for
  * an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
  */
-export async function loadControllers(selection: readonly string[]): Promise<ControllerClass[]> {
+export async function loadControllers(selection: readonly string[]): Promise<LoadedContribution[]> {
   const unknown = selection.find((name) => name !== '*' && !Object.hasOwn(controllers, name.replace(/^-/, '')));
   if (unknown !== undefined) throw new Error(`unknown controller "${unknown.replace(/^-/, '')}"`);
-  const selected = Object.entries(controllers).filter(([name, { isOffByDefault }]) => isSelected(selection, name, !isOffByDefault));
-  return Promise.all(selected.map(([, { load }]) => load()));
+  const selected = Object.entries(controllers).filter(([name]) => isSelected(selection, name));
+  return Promise.all(selected.map(async ([, { load }]) => contributionOf(await load())));
 }
 
-/** The first entry that names the controller decides, else `*`. */
-function isSelected(selection: readonly string[], name: string, isDefault: boolean): boolean {
+/** True if a selection includes the controller: the first entry that names it decides, else `*`. */
+export function isSelected(selection: readonly string[], name: string): boolean {
   for (const entry of selection) {
     if (entry === name) return true;
     if (entry === `-${name}`) return false;
   }
-  return isDefault && selection.includes('*');
+  return selection.includes('*') && !controllers[name]?.isOffByDefault;
 }

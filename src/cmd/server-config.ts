@@ -3,7 +3,6 @@ import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
 import type { StorageMediaType } from './storage/object-forms.ts';
 import type { EmulatedVersion } from './version.ts';
-import type { ControllerClass } from '#apiserver/controllers/controller';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
@@ -206,7 +205,9 @@ export interface ServerConfig {
   /** Configurations, by plugin name, that replace the plugins' defaults. */
   readonly admissionConfigurations?: ReadonlyMap<string, object> | undefined;
   /** Built-in controllers that run in the server. */
-  readonly controllers?: readonly ControllerClass[] | undefined;
+  readonly controllers?: readonly LoadedContribution[] | undefined;
+  /** Certificate of the authority that signed the serving certificate, PEM, for clients in the cluster; undefined: unknown. */
+  readonly rootCertificateAuthority?: string | undefined;
   /** Contributions of plugin packages. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
   readonly requests: {

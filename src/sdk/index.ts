@@ -3,6 +3,7 @@ import 'reflect-metadata';
 
 export { ContainerModule, inject, injectable, optional } from 'inversify';
 export {
+  hasStatusCause,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -157,6 +158,7 @@ export {
   type ControlledResource,
   type ControllerOptions,
   type ControllerRule,
+  generationChanged,
   type Reconciler,
   type ReconcileContext,
   type ReconcileRequest,
@@ -164,10 +166,12 @@ export {
   Watches,
 } from '#apiserver/controllers/controller';
 export { ControllerClient } from '#apiserver/controllers/controller-client';
-export { EventRecorder, type EventType } from '#apiserver/controllers/event-recorder';
+export type { EventType } from '#apiserver/controllers/event-form';
+export { EventRecorder } from '#apiserver/controllers/event-recorder';
 export { Expectations } from '#apiserver/controllers/expectations';
 export { addFinalizer, hasFinalizer, removeFinalizer } from '#apiserver/controllers/finalizers';
 export { controllerOf, isControlledBy, newControllerReference, newOwnerReference } from '#apiserver/controllers/owner-references';
+export { RequestQueue } from '#apiserver/controllers/request-queue';
 export { keyOf, type ObjectHandler, type SharedInformer, SharedInformers } from '#apiserver/controllers/shared-informer';
 export { type ServedResource, servedResources } from '#apiserver/controllers/served-resources';
 export { WorkQueue } from '#apiserver/controllers/work-queue';

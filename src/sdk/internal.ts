@@ -4,6 +4,7 @@
  */
 
 export { newGenericServerResponse, RequestTimeoutError, newTooManyRequestsError, statusOf } from '#apimachinery/api/errors';
+export { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 export type { TokenCacheMetrics } from '#apiserver/authentication/authentication-metrics';
 export { MatchConditionMetrics } from '#apiserver/admission/cel/match-condition-metrics';
 export { MatchConditions } from '#apiserver/admission/cel/match-conditions';

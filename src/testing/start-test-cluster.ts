@@ -106,7 +106,11 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
   const told = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
   const controllers = await loadControllers(options.controllers ?? []);
-  const app = await createApp({ ...told, controllers, ...options.config }, { plugins: options.plugins?.map(contributed) });
+  const rootCertificateAuthority = serving?.certificateAuthority;
+  const app = await createApp(
+    { ...told, controllers, rootCertificateAuthority, ...options.config },
+    { plugins: options.plugins?.map(contributed) },
+  );
   try {
     const address = await app.start();
     const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);

@@ -1,5 +1,5 @@
 import { quote } from 'kubenest/sdk';
-import { containersOf, type Pod, refersToSecrets, type Volume } from '../pod-walker.ts';
+import { containersOf, type Pod, refersToSecrets, type Volume } from '../../common/pod-walker.ts';
 
 const harmless = [
   'awsElasticBlockStore',

@@ -13,8 +13,8 @@ import {
 } from 'kubenest/sdk';
 import { type CertificateRequest, parsePemCertificateRequest, semanticDeepEqual } from '#sdk/internal';
 import type { CertificateSigningRequest } from '../certificate-signing-request.ts';
-import type { Pod } from '../pod-walker.ts';
-import type { PersistentVolumeClaim } from '../volume-claim.ts';
+import type { Pod } from '../../common/pod-walker.ts';
+import type { PersistentVolumeClaim } from '../../common/volume-claim.ts';
 import { apiReferenceOf } from './api-references.ts';
 import { nodeNameOf } from './node-identity.ts';
 import { forbiddenLabels } from './node-labels.ts';

@@ -1,6 +1,6 @@
 import type { Informer, Informers, KubeObject } from 'kubenest/sdk';
-import type { Pod, Volume } from '../pod-walker.ts';
-import type { PersistentVolumeClaim } from '../volume-claim.ts';
+import type { Pod, Volume } from '../../common/pod-walker.ts';
+import type { PersistentVolumeClaim } from '../../common/volume-claim.ts';
 
 interface PersistentVolume extends KubeObject {
   readonly spec?: Readonly<Record<string, unknown>> & { readonly csi?: { readonly driver?: string } };

@@ -1,5 +1,5 @@
 import { fieldPath } from 'kubenest/sdk';
-import { type ContainerSort, containersOf } from '../pod-walker.ts';
+import { type ContainerSort, containersOf } from '../../common/pod-walker.ts';
 import type { SecuredContainer, SecuredPod } from './policy.ts';
 
 export type Path = ReturnType<typeof fieldPath>;

@@ -1,4 +1,4 @@
-import { containersOf } from '../pod-walker.ts';
+import { containersOf } from '../../common/pod-walker.ts';
 import type { Capabilities, ContainerSecurityContext, IdStrategy, Policy, PolicySpec, SecuredContainer, SecuredPod } from './policy.ts';
 import { defaultAppArmor, defaultSeccomp } from './profiles.ts';
 

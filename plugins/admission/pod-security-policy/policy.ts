@@ -1,5 +1,5 @@
 import type { KubeObject } from 'kubenest/sdk';
-import type { Container, Pod, PodSpec } from '../pod-walker.ts';
+import type { Container, Pod, PodSpec } from '../../common/pod-walker.ts';
 
 /** A range of ids, both ends inclusive. */
 export interface IdRange {

@@ -1,6 +1,6 @@
 import { type FieldError, fieldPath, invalid } from 'kubenest/sdk';
 import { getOwn } from '#sdk/internal';
-import type { Volume } from '../pod-walker.ts';
+import type { Volume } from '../../common/pod-walker.ts';
 import type { PolicySpec, SecuredPod } from './policy.ts';
 import { containersWithPaths, type Path } from './containers-with-paths.ts';
 

@@ -1,5 +1,5 @@
 import { quote } from 'kubenest/sdk';
-import type { Pod } from '../pod-walker.ts';
+import type { Pod } from '../../common/pod-walker.ts';
 import { reasonsText, violationsOf } from './evaluator.ts';
 import { labelOf, type LevelVersion, levelVersionText, type Mode, type Policy, versionLabelOf } from './level.ts';
 

@@ -15,7 +15,7 @@ import {
   quote,
 } from 'kubenest/sdk';
 import { aggregateFieldErrors } from '#sdk/internal';
-import type { Container, Pod, PodSpec } from '../pod-walker.ts';
+import type { Container, Pod, PodSpec } from '../../common/pod-walker.ts';
 import type { CheckedPod } from './check.ts';
 import { defaultPolicyOf, PodSecurityConfiguration } from './configuration.ts';
 import { detailsText, violationsOf } from './evaluator.ts';

@@ -1,17 +1,9 @@
-import { type Attributes, forbidden, type KubeObject } from 'kubenest/sdk';
-import { amountsOf } from '../pod-resources.ts';
-import type { ResourceList } from '../pod-walker.ts';
+import { type Attributes, forbidden } from 'kubenest/sdk';
+import { amountsOf } from '../../common/pod-resources.ts';
+import type { ResourceList } from '../../common/pod-walker.ts';
 import type { LimitedResource } from './configuration.ts';
-import type { QuotaEvaluator, ScopeRequirement } from './evaluator.ts';
-import { amountsText, exceeding, growth, mask, namesText, type QuotaAmounts, sum, withoutZeros } from './quota-amounts.ts';
-
-export interface ResourceQuotaObject extends KubeObject {
-  readonly spec?: {
-    readonly scopes?: readonly string[];
-    readonly scopeSelector?: { readonly matchExpressions?: readonly ScopeRequirement[] };
-  };
-  readonly status?: { readonly hard?: ResourceList; readonly used?: ResourceList };
-}
+import { type QuotaEvaluator, type ResourceQuotaObject, type ScopeRequirement, scopesOf } from '../../common/quota/evaluator.ts';
+import { amountsText, exceeding, growth, mask, namesText, type QuotaAmounts, sum, withoutZeros } from '../../common/quota/quota-amounts.ts';
 
 /** A quota with its usage, including the requests charged before. */
 export interface QuotaState {
@@ -65,13 +57,6 @@ function concerns({ quota, hard, used }: QuotaState, request: Attributes, evalua
   if (restricted.some((resource) => !used.has(resource)))
     throw forbidden(request, `status unknown for quota: ${name}, resources: ${namesText(restricted)}`);
   return true;
-}
-
-function scopesOf({ spec }: ResourceQuotaObject): ScopeRequirement[] {
-  return [
-    ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' })),
-    ...(spec?.scopeSelector?.matchExpressions ?? []),
-  ];
 }
 
 /** Returns the usage to charge; an object that already counts is charged only for its growth. */

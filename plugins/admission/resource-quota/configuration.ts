@@ -1,5 +1,5 @@
 import { IsArray, IsNotEmpty, IsOptional, IsString, ValidateNested, Type } from 'kubenest/sdk/configuration';
-import type { ScopeRequirement } from './evaluator.ts';
+import type { ScopeRequirement } from '../../common/quota/evaluator.ts';
 
 /** A resource that may be used only if a quota covers it. */
 export class LimitedResource {

@@ -1,9 +1,10 @@
 import type { Client, Informer, KubeObject } from 'kubenest/sdk';
 import { type Attributes, newConflict, newInternalError } from 'kubenest/sdk';
 import { setOwn } from '#sdk/internal';
-import type { ResourceList } from '../pod-walker.ts';
-import { type QuotaState, quotaState, type ResourceQuotaObject } from './check-request.ts';
-import { areEqual, type QuotaAmounts } from './quota-amounts.ts';
+import type { ResourceList } from '../../common/pod-walker.ts';
+import type { ResourceQuotaObject } from '../../common/quota/evaluator.ts';
+import { type QuotaState, quotaState } from './check-request.ts';
+import { areEqual, type QuotaAmounts } from '../../common/quota/quota-amounts.ts';
 
 const target = { group: '', version: 'v1', resource: 'resourcequotas', subresource: 'status' };
 const retries = 3;

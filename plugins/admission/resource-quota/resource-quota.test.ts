@@ -2,7 +2,7 @@ import { type Attributes, type Client, deepCopy, type KubeObject, newConflict } 
 import { admissionTable, fakeClient, fakeInformers } from 'kubenest/sdk/testing';
 import { describe, expect, it } from 'vitest';
 import { object, pod } from '../test-objects.ts';
-import { PodEvaluator } from './pod-evaluator.ts';
+import { PodEvaluator } from '../../common/quota/pod-evaluator.ts';
 import { checkRequest } from './check-request.ts';
 import { QuotaAccountant } from './quota-accountant.ts';
 import { ResourceQuota } from './resource-quota.ts';

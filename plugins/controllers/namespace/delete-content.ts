@@ -1,6 +1,6 @@
 import { type ControllerClient, isNotFound, type KubeObject, type ServedResource, type servedResources, StatusError } from 'kubenest/sdk';
 
-/** What remains of a namespace's content after an attempt at its deletion. */
+/** Result of an attempt to delete the content of a namespace. */
 export interface DeletionOutcome {
   /** Number of remaining objects by resource (`pods.`, `deployments.apps`). */
   readonly remaining: ReadonlyMap<string, number>;

@@ -14,6 +14,7 @@ import {
   Watches,
 } from 'kubenest/sdk';
 import type { Namespace } from 'kubenest/types/core_v1';
+import { asManager } from '../common/as-manager.ts';
 import { type DeletionOutcome, deleteContent } from './delete-content.ts';
 import { withConditions } from './namespace-conditions.ts';
 
@@ -30,9 +31,7 @@ const retryAfterMs = 1_000;
   name: 'namespace-controller',
   for: namespaces,
   concurrency: 10,
-  lease: 'kube-controller-manager',
-  userAgent: 'kube-controller-manager',
-  events: 'v1',
+  ...asManager,
 })
 export class NamespaceController {
   readonly #namespaces: SharedInformer<Namespace>;

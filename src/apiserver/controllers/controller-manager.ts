@@ -3,6 +3,7 @@ import type { Logger } from '#apiserver/base/logger';
 import type { ControllerOptions, Reconciler } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import { ControllerRunner } from './controller-runner.ts';
+import type { LateRequestQueue } from './request-queue.ts';
 import type { SharedInformers } from './shared-informer.ts';
 
 /** Lease of controllers that name none. */
@@ -14,7 +15,7 @@ export interface ManagedController {
   /** Prepares what it needs in the cluster, such as its role. */
   prepare(): Promise<void>;
   /** Creates the instance for one term. Throws an error that names the controller. */
-  make(): Reconciler;
+  make(): { readonly controller: Reconciler; readonly requests?: LateRequestQueue };
 }
 
 /** Runs `lead` whenever this server holds the lease, until its signal aborts. Resolves after `signal` has aborted and `lead` has ended. */
@@ -58,7 +59,7 @@ export class ControllerManager {
     let runner: ControllerRunner | undefined;
     try {
       await prepare();
-      runner = new ControllerRunner({ options, controller: make(), informers, metrics, clock, logger });
+      runner = new ControllerRunner({ options, ...make(), informers, metrics, clock, logger });
       this.#running.add(runner);
       await runner.run(term);
     } catch (error) {

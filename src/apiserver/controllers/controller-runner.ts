@@ -4,6 +4,7 @@ import type { Logger } from '#apiserver/base/logger';
 import { type ControllerOptions, type Reconciler, type ReconcileRequest, type RequestMapper, watchesOf } from './controller.ts';
 import type { ControllerMetrics, ReconcileObserver, ReconcileOutcome } from './controller-metrics.ts';
 import { controllerOf } from './owner-references.ts';
+import type { LateRequestQueue } from './request-queue.ts';
 import { defaultRateLimiter, ExponentialBackoff } from './rate-limiter.ts';
 import { keyOf, type SharedInformer, type SharedInformers } from './shared-informer.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -13,6 +14,8 @@ const defaultTimeoutMs = 60_000;
 export interface ControllerParts {
   readonly options: ControllerOptions;
   readonly controller: Reconciler;
+  /** Requests from the controller itself. */
+  readonly requests?: LateRequestQueue | undefined;
   readonly informers: SharedInformers;
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
@@ -72,7 +75,8 @@ export class ControllerRunner {
 
   /** Adds requests for the objects of `for`, `owns` and the watched resources. Returns the informers of them. */
   #subscribe(): SharedInformer[] {
-    const { options, controller, informers } = this.parts;
+    const { options, controller, informers, requests } = this.parts;
+    if (requests) this.#subscriptions.push(requests.connect((request) => this.#queue.add(keyOfRequest(request))));
     const used: SharedInformer[] = [];
     const follow = (informer: SharedInformer, map: RequestMapper): void => {
       used.push(informer);
@@ -87,8 +91,12 @@ export class ControllerRunner {
         }),
       );
     };
-    const { for: main, owns = [] } = options;
-    if (main) follow(informers.for(main), ({ metadata }) => [{ namespace: metadata.namespace ?? '', name: metadata.name as string }]);
+    const { for: main, filter, owns = [] } = options;
+    if (main)
+      follow(informers.for(main), (object, old) => {
+        const { namespace = '', name = '' } = object.metadata;
+        return filter && !filter(object, old) ? [] : [{ namespace, name }];
+      });
     for (const owned of owns) follow(informers.for(owned), (object, old) => ownersOf(options, object, old));
     for (const { resource, method } of watchesOf(controller)) {
       const map = (controller as unknown as Record<string, RequestMapper>)[method] as RequestMapper;
@@ -104,7 +112,7 @@ export class ControllerRunner {
       const work = this.#reconcile(key, signal);
       // A reconcile that ignores its timeout keeps its object, so that it never runs twice for it, but not the worker.
       await Promise.race([work.counted, work.ended]);
-      work.ended.then(() => this.#queue.done(key));
+      void work.ended.then(() => this.#queue.done(key));
     }
   }
 

@@ -1,5 +1,5 @@
-import { type ContributionOptions, describe, describes, type PluginClass } from '#apiserver/base/contribution';
-import type { EventForm } from './event-recorder.ts';
+import { type ContributionOptions, describes, type PluginClass } from '#apiserver/base/contribution';
+import type { EventForm } from './event-form.ts';
 import type { GroupResource, GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 
 /** Object to reconcile. It may not exist (any more). */
@@ -40,6 +40,8 @@ export interface ControllerRule {
 export interface ControllerOptions extends ContributionOptions {
   /** Resource whose objects are reconciled: each change of an object adds it to the queue. */
   readonly for?: ControlledResource;
+  /** True for the changes of objects of `for` that matter; `old` is undefined for new and deleted objects. Default: all. */
+  readonly filter?: (object: KubeObject, old: KubeObject | undefined) => boolean;
   /** Resources whose objects are controlled by objects of `for`: their changes add the controlling object. */
   readonly owns?: readonly GroupResource[];
   /** Number of objects reconciled at a time. Default: 1. */
@@ -50,12 +52,16 @@ export interface ControllerOptions extends ContributionOptions {
   readonly maxBackoffMs?: number;
   /** Name of the Lease in kube-system whose holder runs the controller; controllers with the same one run together. Default: `kubenest-controllers`. */
   readonly lease?: string;
+  /** Service account in kube-system as which it acts. Default: its name. */
+  readonly serviceAccount?: string;
+  /** Name of the component in its events. Default: its name. */
+  readonly component?: string;
   /** Form of its events. Default: `events.k8s.io`. */
   readonly events?: EventForm;
   /** First part of the User-Agent of its requests, and thus its field manager. Default: the name of the controller. */
   readonly userAgent?: string;
   /**
-   * Permissions of the controller's user, `system:serviceaccount:kube-system:NAME`. The server writes them as the ClusterRole
+   * Permissions of the controller's user. The server writes them as the ClusterRole
    * `kubenest:controller:NAME` with its binding. Omitted: roles that exist already grant them.
    */
   readonly rules?: readonly ControllerRule[];
@@ -69,7 +75,7 @@ export interface Reconciler {
    * Brings the cluster closer to what the object asks for. It is called again after an error, with a growing delay, and never twice at
    * the same time for one object.
    */
-  reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult | void>;
+  reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> | Promise<void>;
   /** Runs once the informers are synced, for work that does not belong to single objects. Resolves when the signal aborts, or earlier. */
   run?(signal: AbortSignal): Promise<void> | void;
 }
@@ -103,6 +109,11 @@ export function Watches(resource: GroupResource): MethodDecorator {
   };
 }
 
+/** A filter for changes of the specification: the status and metadata do not matter. Upstream: predicate.GenerationChangedPredicate. */
+export function generationChanged(object: KubeObject, old: KubeObject | undefined): boolean {
+  return object.metadata.generation !== old?.metadata.generation;
+}
+
 interface Watching {
   [watched]: WatchedResource[];
 }
@@ -110,11 +121,4 @@ interface Watching {
 /** Returns the resources that the methods of a controller watch. */
 export function watchesOf(controller: object): readonly WatchedResource[] {
   return (controller as Partial<Watching>)[watched] ?? [];
-}
-
-/** Returns the options of a controller class. Throws for a class without the decorator. */
-export function controllerOptions(type: object): ControllerOptions {
-  const described = describe(type);
-  if (described?.kind !== 'Controller') throw new Error(`${(type as { readonly name?: string }).name} has no @Controller decorator`);
-  return described.options as ControllerOptions;
 }

@@ -6,15 +6,11 @@ import { formatMicroTime, formatTime } from '#apimachinery/runtime/time';
 import type { Clock } from '#apiserver/base/clock';
 import type { Logger } from '#apiserver/base/logger';
 import type { ClientTarget, RequestClient } from '#apiserver/registry/client';
+import type { EventForm, EventType, ObjectReference, StoredEvent } from './event-form.ts';
 import { SimilarEvents } from './similar-events.ts';
 
-export type EventType = 'Normal' | 'Warning';
-
-/** Form of a controller's events: those of core/v1, as kube-controller-manager writes them, or those of events.k8s.io. */
-export type EventForm = 'v1' | 'events.k8s.io';
-
 export interface EventDetails {
-  /** What the controller did, in one word; only in events of events.k8s.io. Default: the reason. */
+  /** Action of the controller, in one word; only in events of events.k8s.io. Default: the reason. */
   readonly action?: string;
   /** A second object that the event is about; only in events of events.k8s.io. */
   readonly related?: KubeObject;
@@ -174,22 +170,6 @@ function newEvent(
     note: message,
     type,
   };
-}
-
-/** Upstream: core/v1 ObjectReference. */
-export interface ObjectReference {
-  readonly apiVersion?: string | undefined;
-  readonly kind?: string | undefined;
-  readonly name: string;
-  readonly namespace?: string | undefined;
-  readonly uid?: string | undefined;
-  readonly resourceVersion?: string | undefined;
-  readonly fieldPath?: string | undefined;
-}
-
-export interface StoredEvent {
-  readonly namespace: string;
-  readonly name: string;
 }
 
 /** Returns a reference to an object, for events and statuses. Upstream: client-go/tools/reference. */

@@ -1,5 +1,5 @@
 import type { Clock } from '#apiserver/base/clock';
-import type { EventType, ObjectReference, StoredEvent } from './event-recorder.ts';
+import type { EventType, ObjectReference, StoredEvent } from './event-form.ts';
 
 /** Similar events of an object within the window before they are combined. Upstream: client-go/tools/record/events_cache.go. */
 const combineAfter = 10;

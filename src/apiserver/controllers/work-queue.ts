@@ -55,7 +55,7 @@ export class WorkQueue {
     if (!this.#processing.has(key)) this.#enqueue(key);
   }
 
-  /** Adds the key after a delay. Of several delays of a key, the one that ends first counts. */
+  /** Adds the key after a delay. If a key has several delays, the one that ends first counts. */
   addAfter(key: string, delayMs: number): void {
     if (this.#isShutDown) return;
     if (delayMs <= 0) return this.add(key);

@@ -1,3 +1,5 @@
+import type { GroupResource } from '#apimachinery/meta/types';
+import type { Store } from '#apiserver/registry/store';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { LoopbackTarget } from '#apiserver/server/loopback-client';
 import { ApiServerTarget } from '#apiserver/server/api-server-target';
@@ -26,5 +28,15 @@ export class ApiServers {
       if (installed) return installed.endpoint;
     }
     throw new Error(`loopback: ${path} of ${group}/${version} is not served`);
+  }
+
+  /** Returns the store of a custom resource; undefined if none is served. */
+  customStoreOf({ group, resource }: GroupResource): Store | undefined {
+    for (const [groupVersion, endpoints] of this.customResources.endpoints) {
+      if (groupVersion.slice(0, groupVersion.indexOf('/')) !== group) continue;
+      const installed = endpoints.get(resource);
+      if (installed) return installed.endpoint.store;
+    }
+    return undefined;
   }
 }

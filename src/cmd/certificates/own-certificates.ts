@@ -52,6 +52,16 @@ export async function ownCertificates(folder: string, servingNames: readonly str
   };
 }
 
+/** Client certificate of the server for kubelets, as files of the folder. */
+export function kubeletClientFiles(folder: string): { readonly cert: string; readonly key: string } {
+  return { cert: join(folder, `${kubeletClientName}.crt`), key: join(folder, `${kubeletClientName}.key`) };
+}
+
+/** Returns the serving certificate of simulated kubelets, signed by the authority of the folder. */
+export function kubeletServingCertificate(folder: string): Promise<KeyPair> {
+  return new Issuer(folder, 'ca').ensure('kubelet', { commonName: 'kubelet', names: ['localhost', '127.0.0.1'], usages: ['server'] });
+}
+
 /** An authority in the folder, and the certificates in the folder that it has signed. */
 class Issuer {
   readonly ca: KeyPair;

@@ -49,7 +49,8 @@ export class AppModule {
     const contributions = new Contributions([...(config.plugins ?? []), ...plugins]);
 
     const storage = StorageModule.register(config);
-    const endpoints = EndpointsModule.register(config, ServiceAccountsModule.register(config));
+    const serviceAccounts = ServiceAccountsModule.register(config);
+    const endpoints = EndpointsModule.register(config, serviceAccounts);
     return {
       module: AppModule,
       imports: [
@@ -69,7 +70,7 @@ export class AppModule {
         ApiExtensionsModule.register(endpoints),
         AggregatorModule.register(config),
         ControlPlaneModule.register(config, storage),
-        ControllersModule.register(config),
+        ControllersModule.register(config, serviceAccounts),
         PackagesModule.register(contributions),
       ],
     };

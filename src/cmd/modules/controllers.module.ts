@@ -1,26 +1,30 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
 import { Container } from 'inversify';
+import { TokenIssuer } from '#apiserver/authentication/token-issuer';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import { systemClock } from '#apiserver/base/clock';
 import type { ControllerOptions, Reconciler } from '#apiserver/controllers/controller';
 import { ControllerManager, type Election, type ManagedController } from '#apiserver/controllers/controller-manager';
 import { ControllerMetrics } from '#apiserver/controllers/controller-metrics';
+import { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
+import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
-import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { Informers } from '#apiserver/registry/informers';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { UserClient } from '#apiserver/server/user-client';
 import { Log } from '#cmd/logging/log';
-import type { ServerConfig } from '#cmd/server-config';
+import type { ServerConfig, StorageConfig } from '#cmd/server-config';
 import { UserRequests } from '#cmd/serving/user-requests';
 import { ensureControllerRole } from '#kubernetes/controlplane/controller-roles';
+import type { JwtTokenIssuer } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
 import { gitVersion } from '#cmd/version';
 import { Contributions } from './contributions.ts';
@@ -31,8 +35,9 @@ import { ServerPart } from './server-part.ts';
 const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 const namespace = 'kube-system';
 const hookName = 'start-controllers';
-/** Injection token of the selected built-in controllers. */
+/** Injection tokens of the selected built-in controllers, and of the identity in elections. */
 const selection = Symbol('selectedControllers');
+const identity = Symbol('identity');
 
 /** The controllers of the server and of packages. */
 @Injectable()
@@ -40,7 +45,6 @@ const selection = Symbol('selectedControllers');
 class Controllers implements ServerPart {
   readonly #controllers: readonly LoadedContribution[];
   readonly #informers: CachedSharedInformers;
-  readonly #identity = `${hostname()}_${randomUUID()}`;
 
   constructor(
     @Inject(selection) selected: NonNullable<ServerConfig['controllers']>,
@@ -52,8 +56,10 @@ class Controllers implements ServerPart {
     @Inject(LimitedRegistry) private readonly registry: LimitedRegistry,
     @Inject(Log) private readonly log: Log,
     @Inject(Lifetime) lifetime: Lifetime,
+    @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
+    @Inject(identity) private readonly identity: string,
   ) {
-    this.#controllers = [...selected.map((controller) => contributionOf(controller)), ...contributions.of('Controller')];
+    this.#controllers = [...selected, ...contributions.of('Controller')];
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
   }
@@ -88,17 +94,21 @@ class Controllers implements ServerPart {
   #managed({ described, make }: LoadedContribution): ManagedController {
     const options = described.options as ControllerOptions;
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options));
-    const { name, events = 'events.k8s.io', rules } = options;
-    const recorder = new ClientEventRecorder({ component: name, form: events, client, clock: systemClock, logger: this.log });
-    const bindings = new Map<symbol, object>([
+    const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
+    const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
+    const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
       [SharedInformers, this.#informers],
       [EventRecorder, recorder],
-    ]);
+      [ClusterCredentials, this.credentials],
+    ];
     return {
       options,
-      prepare: () => (rules ? ensureControllerRole(this.loopback, name, rules) : Promise.resolve()),
-      make: () => make(this.services, bindings) as Reconciler,
+      prepare: () => (rules ? ensureControllerRole(this.loopback, { controller: name, serviceAccount, rules }) : Promise.resolve()),
+      make: () => {
+        const requests = new LateRequestQueue();
+        return { requests, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
+      },
     };
   }
 
@@ -107,7 +117,7 @@ class Controllers implements ServerPart {
       client: this.loopback,
       namespace,
       name,
-      identity: this.#identity,
+      identity: this.identity,
       timers,
       onError: (error) => this.log.error({ lease: name, reason: (error as Error).message }, 'an attempt at leader election failed'),
     });
@@ -115,10 +125,20 @@ class Controllers implements ServerPart {
   };
 }
 
+/**
+ * Returns the identity in elections. An embedded store has one server at a time, which therefore keeps its identity: after a crash it need
+ * not wait until its own lease expires.
+ */
+function identityOf(storage: StorageConfig): string {
+  const file = storage.backend === 'embedded' ? storage.file : undefined;
+  const id = file === undefined ? randomUUID() : createHash('sha256').update(file).digest('hex').slice(0, 32);
+  return `${hostname()}_${id}`;
+}
+
 /** Returns the user of a controller. Upstream: the service account of `--use-service-account-credentials`. */
-function userOf({ name }: ControllerOptions): UserInfo {
+function userOf({ name, serviceAccount = name }: ControllerOptions): UserInfo {
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
-  return { name: `system:serviceaccount:${namespace}:${name}`, groups };
+  return { name: `system:serviceaccount:${namespace}:${serviceAccount}`, groups };
 }
 
 function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
@@ -128,7 +148,27 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 /** Controllers in the server's process, each as a user of its own, and the election of the server that runs them. */
 @Module({})
 export class ControllersModule {
-  static register({ controllers = [] }: Pick<ServerConfig, 'controllers'>): DynamicModule {
-    return { module: ControllersModule, providers: [{ provide: selection, useValue: controllers }, Controllers] };
+  /** `serviceAccounts`: the module of the signer of tokens. */
+  static register(
+    { controllers = [], rootCertificateAuthority = '', storage }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
+    serviceAccounts: DynamicModule,
+  ): DynamicModule {
+    return {
+      module: ControllersModule,
+      imports: [serviceAccounts],
+      providers: [
+        { provide: selection, useValue: controllers },
+        { provide: identity, useValue: identityOf(storage) },
+        {
+          provide: ClusterCredentials,
+          useFactory: (issuer?: JwtTokenIssuer): ClusterCredentials => ({
+            rootCertificateAuthority,
+            signSecretToken: issuer?.signSecretToken,
+          }),
+          inject: [{ token: TokenIssuer, optional: true }],
+        },
+        Controllers,
+      ],
+    };
   }
 }

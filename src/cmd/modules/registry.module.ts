@@ -18,6 +18,7 @@ import type { ResourceConfig } from '#apiserver/server/resource-config';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
 import { coolRegularly } from '#apiserver/storage/cacher/cached-object';
 import { systemClock } from '#apiserver/base/clock';
+import { ApiServers } from '#cmd/apis/api-servers';
 import { AuthorizedWrites } from '#cmd/apis/authorized-writes';
 import { ContributedGroups } from '#cmd/apis/contributed-groups';
 import { ServiceAllocators } from '#cmd/apis/service-allocators';
@@ -108,12 +109,18 @@ export class RegistryModule {
         },
         {
           provide: Informers,
-          useFactory: (scheme: Scheme, factory: StorageFactory, contributed: ContributedGroups, writes: AuthorizedWrites) => {
-            const informers = informersOf(scheme, factory, (resource) => contributed.storeOf(resource));
+          useFactory: (
+            scheme: Scheme,
+            factory: StorageFactory,
+            contributed: ContributedGroups,
+            servers: ApiServers,
+            writes: AuthorizedWrites,
+          ) => {
+            const informers = informersOf(scheme, factory, (resource) => contributed.storeOf(resource) ?? servers.customStoreOf(resource));
             writes.connect(informers);
             return informers;
           },
-          inject: [Scheme, StorageFactory, ContributedGroups, AuthorizedWrites],
+          inject: [Scheme, StorageFactory, ContributedGroups, ApiServers, AuthorizedWrites],
         },
         {
           provide: Stores,

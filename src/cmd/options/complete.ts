@@ -16,7 +16,13 @@ import type { Http2Implementation } from '#apiserver/serving/http2-server';
 import type { TlsOptions } from '#apiserver/serving/secure-server';
 import type { KeyPair } from '#cmd/certificates/issue';
 import { lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
-import { ownCertificates, servingCertificateOf } from '#cmd/certificates/own-certificates';
+import {
+  kubeletClientFiles,
+  kubeletServingCertificate,
+  type OwnCertificates,
+  ownCertificates,
+  servingCertificateOf,
+} from '#cmd/certificates/own-certificates';
 import type {
   AggregationConfig,
   AuthenticationConfig,
@@ -29,7 +35,7 @@ import type {
 import { storageVersions } from '#kubernetes/controlplane/storage-versions';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
-import { loadControllers } from '#cmd/builtin-controllers';
+import { isSelected, loadControllers } from '#cmd/builtin-controllers';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { ownBackends, parseOverride, type StorageOptions } from './storage-options.ts';
@@ -143,6 +149,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const readEncryption = (): Promise<EncryptionRule[] | undefined> => encryptionOf(options.storage);
   const readAggregation = (): Promise<AggregationConfig> => aggregationOf(options.aggregator, frontProxy?.client);
   const aggregation = await collect('--proxy-client-cert-file', readAggregation());
+  if (own && options.nodes.areAny && options.kubelet.kubeletClientCertificate === '') {
+    const { cert, key } = kubeletClientFiles(ownFolder);
+    Object.assign(options.kubelet, { kubeletClientCertificate: cert, kubeletClientKey: key });
+  }
   const kubelet = await collect(
     '--kubelet-certificate-authority, --kubelet-client-certificate, --kubelet-client-key',
     kubeletOf(options.kubelet),
@@ -167,7 +177,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 
   return {
     config: {
-      controllers: await loadControllers(options.controllers.controllers),
+      controllers: [...(await loadControllers(options.controllers.controllers)), ...(await simulatedNodesOf(options, ownFolder, own))],
+      rootCertificateAuthority: own && lastCertificate(String(tls.certificate.cert)),
       storage: {
         ...storage,
         encryption: encryption && { rules: encryption, reloads: options.storage.encryptionProviderConfigAutomaticReload },
@@ -189,7 +200,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       audit,
       metrics,
       tracing,
-      admission: options.admission.enabledPlugins(options.serviceAccounts.serviceAccountSigningKeyFile === ''),
+      admission: options.admission.enabledPlugins(isStandalone(options)),
       admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
       plugins,
       requests: {
@@ -263,6 +274,19 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       await folder.dispose();
     },
   };
+}
+
+/** Loads the simulated nodes. `own`: certificates of the folder; without them, the nodes have no kubelets. */
+async function simulatedNodesOf({ nodes }: ServerOptions, folder: string, own: OwnCertificates | undefined): Promise<LoadedContribution[]> {
+  if (!nodes.areAny) return [];
+  const { loadSimulatedNodes } = await import('#cmd/simulated-nodes');
+  const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca };
+  return loadSimulatedNodes({ nodes: await nodes.all(), kubelet });
+}
+
+/** True if nothing creates service accounts: no controller of this server, and no kube-controller-manager, which needs the key's file. */
+function isStandalone({ serviceAccounts, controllers }: ServerOptions): boolean {
+  return serviceAccounts.serviceAccountSigningKeyFile === '' && !isSelected(controllers.controllers, 'serviceaccount-controller');
 }
 
 /** True if the server creates a key or a certificate for itself. */

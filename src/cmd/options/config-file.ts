@@ -6,6 +6,7 @@ import type { FlagSpec } from './flag-table.ts';
 import { type FlagValue, parseFlagValue } from './flag-value.ts';
 import { flagProperties } from './flag.ts';
 import { nearestName } from './nearest-name.ts';
+import type { NodeOptions } from './node-options.ts';
 import { type PluginOptions, PluginPackageOptions } from './plugin-options.ts';
 import type { ServerOptions } from './server-options.ts';
 
@@ -36,6 +37,8 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
     return [at(`must be of kind ${kind}, apiVersion ${apiVersion}`)];
   }
   const { plugins = [], ...rest } = document;
+  const shapes = isObject(rest['nodes']) ? rest['nodes']['shapes'] : undefined;
+  if (shapes !== undefined) rest['nodes'] = without(rest['nodes'] as Record<string, unknown>, 'shapes');
   const concerns = new Map(options.concerns().filter(([name]) => name !== 'plugins'));
   const ofConcerns = Object.entries(rest)
     .filter(([name]) => name !== 'kind' && name !== 'apiVersion')
@@ -56,15 +59,35 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
         }
       });
     });
-  return [...ofConcerns, ...readPlugins(plugins, resolve(dirname(file)), options.plugins).map(at)];
+  return [
+    ...ofConcerns,
+    ...(await readShapes(shapes, options.nodes)).map(at),
+    ...readPlugins(plugins, resolve(dirname(file)), options.plugins).map(at),
+  ];
+}
+
+/** Reads the shapes of simulated nodes and returns the problems. */
+async function readShapes(list: unknown, options: NodeOptions): Promise<readonly string[]> {
+  if (list === undefined) return [];
+  if (!Array.isArray(list)) return ['nodes.shapes must be a list'];
+  const { NodeShape } = await import('#plugins/nodes/options');
+  return problemsIn(() => {
+    options.shapes = list.map((item, i) => readConfiguration(NodeShape, item, `nodes.shapes[${i}]`));
+  });
 }
 
 /** Selects the packages to load and returns the problems. */
 function readPlugins(list: unknown, folder: string, options: PluginOptions): readonly string[] {
   if (!Array.isArray(list)) return ['plugins must be a list'];
-  try {
+  return problemsIn(() => {
     options.packages = list.map((item, i) => readConfiguration(PluginPackageOptions, item, `plugins[${i}]`));
     options.folder = folder;
+  });
+}
+
+function problemsIn(read: () => void): readonly string[] {
+  try {
+    read();
     return [];
   } catch (error) {
     if (error instanceof ConfigurationError) return error.problems;
@@ -88,6 +111,11 @@ function settingOf(type: string, value: unknown): FlagValue {
   }
   if (!isScalar(value)) throw new Error('must have a value');
   return parseFlagValue(type, [String(value)]);
+}
+
+function without(object: Record<string, unknown>, member: string): Record<string, unknown> {
+  const { [member]: _, ...rest } = object;
+  return rest;
 }
 
 function unknown(name: string, names: Iterable<string>): string {

@@ -18,6 +18,7 @@ import { KubeletOptions } from './kubelet-options.ts';
 import { LeadershipOptions } from './leadership-options.ts';
 import { LoggingOptions } from './logging-options.ts';
 import { MetricsOptions } from './metrics-options.ts';
+import { NodeOptions } from './node-options.ts';
 import { OidcOptions } from './oidc-options.ts';
 import { PluginOptions } from './plugin-options.ts';
 import { PodOptions } from './pod-options.ts';
@@ -58,6 +59,7 @@ export class ServerOptions {
   readonly features = new FeatureOptions();
   readonly apis = new ApiEnablementOptions();
   readonly controllers = new ControllerOptions();
+  readonly nodes = new NodeOptions();
   readonly leadership = new LeadershipOptions();
   readonly versions = new VersionOptions();
 

@@ -10,7 +10,10 @@ interface Rule {
 }
 
 /** Grants the rules to the user of a controller: a ClusterRole `kubenest:controller:NAME` with its binding. */
-export async function ensureControllerRole(client: LoopbackClient, controller: string, rules: readonly Rule[]): Promise<void> {
+export async function ensureControllerRole(
+  client: LoopbackClient,
+  { controller, serviceAccount, rules }: { readonly controller: string; readonly serviceAccount: string; readonly rules: readonly Rule[] },
+): Promise<void> {
   const name = `kubenest:controller:${controller}`;
   const metadata = { name };
   await Promise.all([
@@ -18,7 +21,7 @@ export async function ensureControllerRole(client: LoopbackClient, controller: s
     ensureRbacObject(client, 'clusterrolebindings', {
       metadata,
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects: [{ kind: 'ServiceAccount', name: controller, namespace: 'kube-system' }],
+      subjects: [{ kind: 'ServiceAccount', name: serviceAccount, namespace: 'kube-system' }],
     }),
   ]);
 }

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { CompactSign } from 'jose';
 import { keyIdOf, signingAlgorithmOf } from '#apiserver/authentication/public-keys';
+import type { SecretToken } from '#apiserver/controllers/cluster-credentials';
 import type { ExternalSigner } from './external-signer.ts';
 import type { ServiceAccountClaims, TokenIssuer } from '#apiserver/authentication/token-issuer';
 
@@ -24,6 +25,8 @@ export class JwtTokenIssuer implements TokenIssuer {
   readonly extendsExpiration: boolean;
   readonly maxExtendedSeconds: number | undefined;
   readonly #issuer: string;
+  /** Signs the token of a Secret, which does not expire. Undefined with an external signer, which refuses such tokens. */
+  readonly signSecretToken: ((token: SecretToken) => Promise<string>) | undefined;
   readonly #sign: (payload: Buffer) => Promise<string>;
 
   /** Throws for a key that is malformed or of an unsupported type. */
@@ -33,7 +36,9 @@ export class JwtTokenIssuer implements TokenIssuer {
     this.extendsExpiration = options.extendsExpiration;
     this.maxExtendedSeconds = options.maxExtendedSeconds;
     this.#issuer = issuer;
-    this.#sign = typeof signingKey === 'string' ? signingWith(createPrivateKey(signingKey)) : (payload) => signingKey.sign(payload);
+    const sign = typeof signingKey === 'string' ? signingWith(createPrivateKey(signingKey)) : undefined;
+    this.#sign = sign ?? ((payload) => (signingKey as ExternalSigner).sign(payload));
+    this.signSecretToken = sign && ((token) => sign(Buffer.from(JSON.stringify(secretTokenClaims(token)))));
   }
 
   issue({ aud, exp, iat, jti, 'kubernetes.io': kubernetes, nbf, sub }: ServiceAccountClaims): Promise<string> {
@@ -50,6 +55,23 @@ export class JwtTokenIssuer implements TokenIssuer {
     };
     return this.#sign(Buffer.from(JSON.stringify(claims)));
   }
+}
+
+/** Upstream: LegacyClaims of kubernetes/pkg/serviceaccount/legacy.go. */
+function secretTokenClaims({
+  namespace,
+  secretName,
+  serviceAccountName,
+  serviceAccountUid,
+}: SecretToken): Readonly<Record<string, string>> {
+  return {
+    iss: 'kubernetes/serviceaccount',
+    'kubernetes.io/serviceaccount/namespace': namespace,
+    'kubernetes.io/serviceaccount/secret.name': secretName,
+    'kubernetes.io/serviceaccount/service-account.name': serviceAccountName,
+    'kubernetes.io/serviceaccount/service-account.uid': serviceAccountUid,
+    sub: `system:serviceaccount:${namespace}:${serviceAccountName}`,
+  };
 }
 
 function signingWith(key: KeyObject): (payload: Buffer) => Promise<string> {

@@ -1,10 +1,28 @@
 import { type Attributes, type KubeObject, labelSelectorAsSelector } from 'kubenest/sdk';
+import type { ResourceList } from '../pod-walker.ts';
 import type { QuotaAmounts } from './quota-amounts.ts';
 
 export interface ScopeRequirement {
   readonly scopeName: string;
   readonly operator: string;
   readonly values?: readonly string[];
+}
+
+export interface ResourceQuotaObject extends KubeObject {
+  readonly spec?: {
+    readonly hard?: ResourceList;
+    readonly scopes?: readonly string[];
+    readonly scopeSelector?: { readonly matchExpressions?: readonly ScopeRequirement[] };
+  };
+  readonly status?: { readonly hard?: ResourceList; readonly used?: ResourceList };
+}
+
+/** Returns the scopes of a quota; an object must match all of them. */
+export function scopesOf({ spec }: ResourceQuotaObject): ScopeRequirement[] {
+  return [
+    ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' })),
+    ...(spec?.scopeSelector?.matchExpressions ?? []),
+  ];
 }
 
 /** Computes the usage of a resource's objects. Upstream: apiserver/pkg/quota/v1/interfaces.go (Evaluator). */

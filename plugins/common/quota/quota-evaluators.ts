@@ -1,0 +1,84 @@
+import type { GroupResource, Informers } from 'kubenest/sdk';
+import { PersistentVolumeClaimEvaluator } from './claim-evaluator.ts';
+import type { QuotaEvaluator } from './evaluator.ts';
+import { ObjectCountEvaluator } from './object-count-evaluator.ts';
+import { PodEvaluator } from './pod-evaluator.ts';
+import { ResourceClaimEvaluator } from './resource-claim-evaluator.ts';
+import { ServiceEvaluator } from './service-evaluator.ts';
+
+/** Resources that are never counted. Upstream: kubernetes/pkg/quota/v1/install/registry.go. */
+const ignored = new Set([
+  '/bindings',
+  '/componentstatuses',
+  '/events',
+  'events.k8s.io/events',
+  'authentication.k8s.io/tokenreviews',
+  'authentication.k8s.io/selfsubjectreviews',
+  'authorization.k8s.io/subjectaccessreviews',
+  'authorization.k8s.io/selfsubjectaccessreviews',
+  'authorization.k8s.io/localsubjectaccessreviews',
+  'authorization.k8s.io/selfsubjectrulesreviews',
+]);
+/** Legacy names of object counts, older than `count/`. */
+const aliases: Readonly<Record<string, string>> = {
+  '/configmaps': 'configmaps',
+  '/resourcequotas': 'resourcequotas',
+  '/replicationcontrollers': 'replicationcontrollers',
+  '/secrets': 'secrets',
+};
+
+/** True for resources whose objects no quota counts. */
+export function isNeverCounted({ group, resource }: GroupResource): boolean {
+  return ignored.has(`${group}/${resource}`);
+}
+
+/** The evaluators by resource: those of resources with a usage of their own, and object counts of all others. */
+export class QuotaEvaluators {
+  readonly #evaluators = new Map<string, QuotaEvaluator>();
+
+  constructor(informers: Informers) {
+    const pods = new PodEvaluator();
+    this.#evaluators.set('/pods', pods);
+    this.#evaluators.set('/services', new ServiceEvaluator());
+    this.#evaluators.set('/persistentvolumeclaims', new PersistentVolumeClaimEvaluator());
+    this.#evaluators.set(
+      'resource.k8s.io/resourceclaims',
+      new ResourceClaimEvaluator(
+        informers.for({ group: 'resource.k8s.io', resource: 'resourceclaims' }),
+        informers.for({ group: 'resource.k8s.io', resource: 'deviceclasses' }),
+        informers.for({ group: '', resource: 'pods' }),
+        pods,
+      ),
+    );
+  }
+
+  of({ group, resource }: GroupResource): QuotaEvaluator {
+    const key = `${group}/${resource}`;
+    let evaluator = this.#evaluators.get(key);
+    if (!evaluator) {
+      evaluator = new ObjectCountEvaluator(group, resource, Object.hasOwn(aliases, key) ? aliases[key] : undefined);
+      this.#evaluators.set(key, evaluator);
+    }
+    return evaluator;
+  }
+
+  /** Returns the resources that the names of a quota limit. */
+  resourcesOf(names: readonly string[]): GroupResource[] {
+    const counted = names.flatMap((name) => countedResource(name) ?? []);
+    const aliased = Object.keys(aliases).filter((key) => names.includes(aliases[key] as string));
+    const keys = new Set([...this.#evaluators.keys(), ...aliased, ...counted.map(({ group, resource }) => `${group}/${resource}`)]);
+    return [...keys].map(resourceOf).filter((resource) => this.of(resource).matchingResources(names).length > 0);
+  }
+}
+
+function resourceOf(key: string): GroupResource {
+  const slash = key.indexOf('/');
+  return { group: key.slice(0, slash), resource: key.slice(slash + 1) };
+}
+
+/** Returns the resource of `count/RESOURCE.GROUP`; undefined for other names. */
+function countedResource(name: string): GroupResource | undefined {
+  if (!name.startsWith('count/')) return undefined;
+  const [resource = '', ...group] = name.slice('count/'.length).split('.');
+  return { group: group.join('.'), resource };
+}

@@ -1,0 +1,106 @@
+import {
+  Controller,
+  ControllerClient,
+  deepEqual,
+  type GroupResource,
+  Informers,
+  inject,
+  type KubeObject,
+  type ReconcileRequest,
+  type ReconcileResult,
+  RequestQueue,
+  type SharedInformer,
+  SharedInformers,
+} from 'kubenest/sdk';
+import { amountsOf } from '../../common/pod-resources.ts';
+import type { ResourceQuotaObject } from '../../common/quota/evaluator.ts';
+import { areEqual, mask, type QuotaAmounts } from '../../common/quota/quota-amounts.ts';
+import { QuotaEvaluators } from '../../common/quota/quota-evaluators.ts';
+import { asManager } from '../common/as-manager.ts';
+import { usageOf } from './quota-usage.ts';
+
+const quotas = { group: '', version: 'v1', resource: 'resourcequotas', kind: 'ResourceQuota' } as const;
+/** Interval of the recalculation of an unchanged quota. Upstream: --resource-quota-sync-period. */
+const resyncMs = 300_000;
+/** Delay of the second count of a new quota, which includes objects that were admitted before the quota had a status. */
+const settleMs = 200;
+
+/**
+ * Keeps the usage in the status of quotas: the admission plugin adds to it, and this controller counts again when objects are deleted or
+ * change. It watches the resources that a quota limits. Upstream: pkg/controller/resourcequota.
+ */
+@Controller({
+  name: 'resourcequota-controller',
+  for: quotas,
+  // The admission plugin changes the status before the object that it charges for is stored.
+  filter: (quota, old) => !deepEqual(quota['spec'], old?.['spec']),
+  concurrency: 5,
+  ...asManager,
+})
+export class ResourceQuotaController {
+  readonly #quotas: SharedInformer<ResourceQuotaObject>;
+  readonly #evaluators: QuotaEvaluators;
+  readonly #watches = new Map<string, Disposable>();
+
+  constructor(
+    @inject(ControllerClient) private readonly client: ControllerClient,
+    @inject(RequestQueue) private readonly requests: RequestQueue,
+    @inject(Informers) private readonly informers: Informers,
+    @inject(SharedInformers) shared: SharedInformers,
+  ) {
+    this.#quotas = shared.for<ResourceQuotaObject>(quotas);
+    this.#evaluators = new QuotaEvaluators(informers);
+  }
+
+  async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {
+    const quota = this.#quotas.get(namespace, name);
+    if (!quota) return {};
+    const usage = usageOf(quota, this.#evaluators, (resource) => this.#objectsOf(resource, namespace));
+    const hard = amountsOf(quota.spec?.hard);
+    const used = mask(new Map([...amountsOf(quota.status?.used), ...usage]), new Set(hard.keys()));
+    const isKnown = quota.status?.hard !== undefined && quota.status.used !== undefined;
+    if (!isKnown || !areEqual(hard, amountsOf(quota.status?.hard)) || !areEqual(used, amountsOf(quota.status?.used))) {
+      const status = { hard: listOf(hard), used: listOf(used) };
+      await this.client.replace({ ...quotas, subresource: 'status' }, { ...quota, status });
+    }
+    return { requeueAfterMs: isKnown ? resyncMs : settleMs };
+  }
+
+  /** Ends the watches of resources when the controller ends. */
+  run(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        for (const watch of this.#watches.values()) watch[Symbol.dispose]();
+        resolve();
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  /** Returns the objects of a resource, and watches it from now on; undefined if this server does not store it. */
+  #objectsOf(resource: GroupResource, namespace: string): readonly KubeObject[] | undefined {
+    try {
+      const informer = this.informers.for(resource);
+      const key = `${resource.group}/${resource.resource}`;
+      if (!this.#watches.has(key))
+        this.#watches.set(
+          key,
+          informer.subscribe((type, object) => this.#changed(type, object)),
+        );
+      return informer.list(namespace);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Counts again after a deletion or a change. New objects are counted by the admission plugin. */
+  #changed(type: 'ADDED' | 'MODIFIED' | 'DELETED', { metadata: { namespace = '' } }: KubeObject): void {
+    if (type === 'ADDED') return;
+    for (const { metadata } of this.#quotas.list(namespace)) this.requests.add({ namespace, name: metadata.name as string });
+  }
+}
+
+function listOf(amounts: QuotaAmounts): Record<string, string> {
+  return Object.fromEntries([...amounts].map(([name, quantity]) => [name, String(quantity)]));
+}

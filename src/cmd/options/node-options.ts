@@ -1,0 +1,27 @@
+import { Max, Min } from 'class-validator';
+import type { NodeShape } from '#plugins/nodes/options';
+import { Flag } from './flag.ts';
+
+/** Simulated nodes of the server's own cluster. */
+export class NodeOptions {
+  /** Number of nodes of the default shape; with any, the server also schedules pods. */
+  @Flag('nodes')
+  @Min(0, { message: '--nodes can not be negative value' })
+  @Max(5_000, { message: '--nodes can not be greater than 5000' })
+  nodes = 0;
+
+  /** Nodes of other shapes; only the configuration file can set them. */
+  shapes: readonly NodeShape[] = [];
+
+  /** The shapes of all nodes. */
+  async all(): Promise<readonly NodeShape[]> {
+    if (this.nodes === 0) return this.shapes;
+    const { NodeShape } = await import('#plugins/nodes/options');
+    return [Object.assign(new NodeShape(), { count: this.nodes }), ...this.shapes];
+  }
+
+  /** True if the server has simulated nodes. */
+  get areAny(): boolean {
+    return this.nodes > 0 || this.shapes.length > 0;
+  }
+}

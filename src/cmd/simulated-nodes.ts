@@ -1,0 +1,19 @@
+import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { KubeletCertificates, NodeShape } from '#plugins/nodes/options';
+
+export interface SimulatedCluster {
+  readonly nodes: readonly NodeShape[];
+  /** Certificates of the kubelets; undefined: the nodes answer neither logs, exec, attach nor port-forward. */
+  readonly kubelet: KubeletCertificates | undefined;
+}
+
+/** Loads the simulated nodes and the scheduler. */
+export async function loadSimulatedNodes({ nodes, kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
+  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { Scheduler }] = await Promise.all([
+    import('#plugins/nodes/simulated-nodes'),
+    import('#plugins/nodes/options'),
+    import('#plugins/scheduler/scheduler'),
+  ]);
+  const options = Object.assign(new SimulatedNodesOptions(), { nodes, kubelet });
+  return [contributionOf(SimulatedNodes, options), contributionOf(Scheduler)];
+}
