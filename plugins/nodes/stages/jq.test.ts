@@ -55,7 +55,7 @@ describe('a query', () => {
     },
   );
 
-  it('of any text either runs or is refused', () => {
+  it('either runs any text or is refused', () => {
     const part = fc.constantFrom('.', '[', ']', '|', 'a', '"b"', 'select(', ')', '==', '1', '//', '?', ',', ' and ', 'length', '(');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 20 }), (parts) => {

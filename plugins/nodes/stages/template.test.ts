@@ -64,7 +64,7 @@ describe('a template', () => {
     expect(() => compileTemplate(`{{ range .items }}${'x'.repeat(2_000)}{{ end }}`)(many, {})).toThrow('too long');
   });
 
-  it('of any text either renders or is refused', () => {
+  it('either renders any text or is refused', () => {
     const part = fc.constantFrom(
       '{{',
       '}}',
