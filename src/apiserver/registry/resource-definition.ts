@@ -270,6 +270,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly custom?: CustomResourceTraits | undefined;
   /** Handlers of POST by subresource; the empty name is the resource itself. */
   readonly computed?: Readonly<Record<string, Computed>> | undefined;
+  /** Returns the current objects of a virtual resource that can only be read; with a name, those of the name. */
+  readonly read?: ((namespace: string, name: string | undefined) => readonly KubeObject[] | Promise<readonly KubeObject[]>) | undefined;
   /** Type that defines the fields for apply, if it differs from `schema` (custom resources). */
   readonly applySchema?: string | undefined;
 }
