@@ -94,7 +94,7 @@ interface Validation {
 
 /** Properties of a write's request, including the two admission hooks at upstream's positions. */
 export interface WriteRequest extends StrategyContext {
-  /** Size of the request body; writes of large objects yield to the event loop. */
+  /** Size of the request body, with what a patch copies; writes of large objects yield to the event loop. */
   readonly bodyBytes: number;
   /** The authorized verb, and the version of the request. undefined for the server's own writes. */
   readonly verb?: string;
