@@ -1,6 +1,6 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
+import { isGroupVersion, type KubeObject, type ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { DecodeError } from '#apimachinery/runtime/json/json';
 import { decode, decodeSteps } from '#apimachinery/runtime/decode';
@@ -238,7 +238,8 @@ class DefaultFieldManager implements FieldManager {
   *#checkVersion(applied: KubeObject): Steps<void> {
     const { groupVersion, kind } = this.options;
     if (applied.apiVersion !== groupVersion || applied.kind !== kind) {
-      throw newBadRequest(`invalid object type: ${formatKind(textOf(applied.apiVersion), textOf(applied.kind))}`);
+      const version = textOf(applied.apiVersion);
+      throw newBadRequest(`invalid object type: ${formatKind(isGroupVersion(version) ? version : '', textOf(applied.kind))}`);
     }
     if (yield* hasManagedFields(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
   }

@@ -292,11 +292,30 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
   }
 }
 
-/** Compares an atomic value. A stored value has the fields that Go always writes; a client's value may lack them. */
+/**
+ * Compares an atomic value. A stored value has the fields that Go always writes, and none that it omits; a client's value may lack the
+ * former and have the latter, such as `matchLabels: {}`.
+ */
 function isSameWhole(shape: Shape, a: unknown, b: unknown, { left, right }: Readings): boolean {
   if (equalValues(a, b)) return true;
-  const whole = (value: unknown, reading: Reading): unknown => (reading === 'raw' ? value : withAlwaysFields(shape, value));
+  const whole = (value: unknown, reading: Reading): unknown =>
+    reading === 'raw' ? value : withAlwaysFields(shape, withoutOmitted(shape, value, 0));
   return equalValues(whole(a, left), whole(b, right));
+}
+
+/** Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. */
+function withoutOmitted(shape: Shape, value: unknown, depth: number): unknown {
+  if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
+  if (shape.kind === 'list') return Array.isArray(value) ? value.map((item) => withoutOmitted(shape.items, item, descend(depth))) : value;
+  if (shape.kind !== 'map' || !isMap(value)) return value;
+  const out: Json = {};
+  for (const name of keysOf(value)) {
+    const field = shape.fields.get(name);
+    const child = field ? readField(field, value[name], readingOf(shape, 'typed')) : value[name];
+    const inner = field?.shape ?? shape.values;
+    if (child !== undefined) setOwn(out, name, inner ? withoutOmitted(inner, child, descend(depth)) : child);
+  }
+  return out;
 }
 
 interface Change {
