@@ -25,7 +25,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan, TellEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { exactDeepEqual, semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type Pace, paceOf, yielding } from '#apimachinery/runtime/pace';
 import { inSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
@@ -94,7 +94,7 @@ interface Validation {
 
 /** Properties of a write's request, including the two admission hooks at upstream's positions. */
 export interface WriteRequest extends StrategyContext {
-  /** Size of the request body; writes of large objects yield to the event loop. */
+  /** Size of the request body, with what a patch copies; writes of large objects yield to the event loop. */
   readonly bodyBytes: number;
   /** The authorized verb, and the version of the request. undefined for the server's own writes. */
   readonly verb?: string;
@@ -329,7 +329,7 @@ export class Store {
     const strategy = this.#strategy;
     const { metadata } = object;
     ensureNamespaceMatches(this.definition, request.namespace, object);
-    if (strategy.generation === 'spec') metadata.generation = 1;
+    if (countsSpecs(strategy)) metadata.generation = 1;
     strategy.prepareForCreate?.(object, request);
     const validate = (): Findings => ({
       ofMeta: [
@@ -551,7 +551,7 @@ export class Store {
     ensureNamespaceMatches(this.definition, request.namespace, object);
     assign(metadata, 'generation', old.generation);
     strategy.prepareForUpdate?.(object, existing, request);
-    if (strategy.generation === 'spec' && !this.#isSameSpec(object, existing)) metadata.generation = nextGeneration(old.generation);
+    if (countsSpecs(strategy) && !this.#isSameSpec(object, existing, strategy)) metadata.generation = nextGeneration(old.generation);
     metadata.uid ??= old.uid ?? '';
     assign(metadata, 'creationTimestamp', old.creationTimestamp);
     assign(metadata, 'selfLink', undefined);
@@ -578,9 +578,10 @@ export class Store {
   }
 
   /** True if the spec is unchanged. For custom resources, null and empty values count as differences. */
-  #isSameSpec(object: KubeObject, existing: KubeObject): boolean {
-    if (this.definition.custom) return deepEqual(object['spec'], existing['spec']);
-    return semanticDeepEqual(object['spec'], existing['spec'], this.type.fields.get('spec')?.type);
+  #isSameSpec({ spec }: KubeObject, { spec: old }: KubeObject, { generation }: Strategy): boolean {
+    if (this.definition.custom) return deepEqual(spec, old);
+    const type = this.type.fields.get('spec')?.type;
+    return generation === 'exactSpec' ? exactDeepEqual(spec, old, type) : semanticDeepEqual(spec, old, type);
   }
 
   delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
@@ -714,6 +715,8 @@ export class Store {
     throw newInvalid(groupKind, name, errors);
   }
 }
+
+const countsSpecs = ({ generation }: Strategy): boolean => generation === 'spec' || generation === 'exactSpec';
 
 function assign<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
   if (value === undefined) delete target[key];
