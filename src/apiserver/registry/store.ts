@@ -42,7 +42,7 @@ import { type EncodedObject, ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 import { encodingTold, toldOf } from './told-writes.ts';
 import { ensureNamespaceMatches } from './namespace-scope.ts';
-import { checkIdentity, type Identity } from './identity.ts';
+import { checkIdentity, type Identity, type OnRefusal } from './identity.ts';
 import { wipeSystemFields } from './system-fields.ts';
 
 /** Maximum number of attempts of a compare-and-swap. */
@@ -192,6 +192,7 @@ export class Store {
     cacher: Cacher | undefined,
     schemas: TypeSource,
     readonly hooks: StoreHooks = {},
+    readonly onRefusal?: OnRefusal,
   ) {
     this.#cacher = cacher;
     this.type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
@@ -290,7 +291,7 @@ export class Store {
         if (validated) await validated;
         const key = this.key(request.namespace, name);
         const identity = this.#identity(request, name, uid);
-        checkIdentity(object, identity);
+        checkIdentity(object, identity, this.onRefusal);
         if (request.dryRun) {
           if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, name);
           const bytes = await this.encoding.encodeAt(pace, object);
@@ -476,7 +477,7 @@ export class Store {
       await pace.rest();
       const validated = request.validate('UPDATE', object, existing, pace);
       if (validated) await validated;
-      checkIdentity(object, this.#identity(request, name, existing.metadata.uid));
+      checkIdentity(object, this.#identity(request, name, existing.metadata.uid), this.onRefusal);
       const encoded = await this.encoding.encodeRevision(pace, object, revision);
       const unchanged = encoded.bytes;
       if (
@@ -617,7 +618,7 @@ export class Store {
     if (held && grace === 'immediate' && !begins) markAsDeleting(this.#strategy, object, request.now);
     const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
     const identity = this.#identity(request, name, existing.metadata.uid);
-    checkIdentity(object, identity);
+    checkIdentity(object, identity, this.onRefusal);
     const encodeAt = pace.isImmediate ? this.#encodeAt(object, identity) : (await this.encoding.encodeRevision(pace, object, revision)).at;
     if (request.dryRun) return { stored: { object, bytes: encodeAt(revision), created: false }, gone: !stays };
     let last = revision;
@@ -678,7 +679,7 @@ export class Store {
   /** Returns the encoder of a small object. */
   #encodeAt(object: KubeObject, identity: Identity): Encode {
     return (revision) => {
-      checkIdentity(object, identity);
+      checkIdentity(object, identity, this.onRefusal);
       object.metadata.resourceVersion = String(revision);
       const encoded = this.encoding.encode(object);
       const refusal = this.encoding.refusal(object, encoded.length);
