@@ -75,11 +75,11 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
 export const controllerNames: readonly string[] = Object.keys(controllers);
 
 /**
- * Loads the controllers that a selection names: `*` stands for all that run by default, `NAME` adds one, `-NAME` leaves one out. Throws for
- * an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
+ * Loads the controllers that a selection names: `*` stands for all that run by default, `NAME` adds one, `-NAME` leaves one out, `-*` alone
+ * selects none. Throws for an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
  */
 export async function loadControllers(selection: readonly string[]): Promise<LoadedContribution[]> {
-  const unknown = selection.find((name) => name !== '*' && !Object.hasOwn(controllers, name.replace(/^-/, '')));
+  const unknown = selection.find((name) => !/^-?\*$/.test(name) && !Object.hasOwn(controllers, name.replace(/^-/, '')));
   if (unknown !== undefined) throw new Error(`unknown controller "${unknown.replace(/^-/, '')}"`);
   const selected = Object.entries(controllers).filter(([name]) => isSelected(selection, name));
   return Promise.all(selected.map(async ([, { load }]) => contributionOf(await load())));

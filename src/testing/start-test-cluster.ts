@@ -119,10 +119,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const rootCertificateAuthority = serving?.certificateAuthority;
   const nodes = options.nodes ? await loadSimulatedNodes({ nodes: [await nodeShape(options.nodes)], kubelet: undefined }) : [];
   const plugins = [...(options.plugins ?? []).map(contributed), ...nodes];
-  const app = await createApp(
-    { ...told, controllers, rootCertificateAuthority, ...options.config },
-    { plugins },
-  );
+  const app = await createApp({ ...told, controllers, rootCertificateAuthority, ...options.config }, { plugins });
   try {
     const address = await app.start();
     const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);

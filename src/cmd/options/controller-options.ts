@@ -4,7 +4,7 @@ import { nearestName } from './nearest-name.ts';
 
 /** Controllers that run in the server. Upstream: cmd/kube-controller-manager/app/options. */
 export class ControllerOptions {
-  /** `*`: all that run by default, `NAME`: this one too, `-NAME`: all but this one. */
+  /** `*`: all that run by default, `NAME`: this one too, `-NAME`: all but this one, `-*`: none. */
   @Flag('controllers')
   @Check<ControllerOptions>((selection: readonly string[]) => selection.map((entry) => entry.replace(/^-/, '')).flatMap(problemsOf))
   controllers: readonly string[] = [];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { obstacle, runControllers } from './run.ts';
+import { obstacle, runControllers, runOwnCluster } from './run.ts';
 
 /**
  * Error lines that controllers log in some runs on any server: two workers assign a pod CIDR to the same node; a controller
@@ -19,3 +19,10 @@ it('kube-controller-manager, kube-scheduler, kwok, kubectl and helm work as on t
   const own = [...kubenest.errors].filter(([place, line]) => !real.errors.has(place) && !races.some((race) => race.test(line)));
   expect(own, 'errors that the controllers report on kubenest only').toEqual([]);
 }, 600_000);
+
+it('kubectl and helm work with the own controllers, scheduler and simulated nodes', async ({ skip }) => {
+  const reason = obstacle();
+  if (reason !== undefined) skip(reason);
+  const times = await runOwnCluster();
+  expect(times.at(-1)?.step).toBe('cron job has run');
+}, 300_000);

@@ -1,6 +1,7 @@
 /**
- * Runs kube-controller-manager, kube-scheduler and kwok on bin/kubenest and on the real kube-apiserver with etcd: the same
- * scenario on both. Prints the durations of the steps and the source lines that log errors on only one of them.
+ * Runs one scenario three times: on bin/kubenest alone with its own controllers, scheduler and nodes, and with kube-controller-manager,
+ * kube-scheduler and kwok on bin/kubenest and on the real kube-apiserver with etcd. Prints the durations of the steps and the source lines
+ * that log errors on only one of the two servers.
  *
  *     node --conditions=kubenest-source --experimental-transform-types test/e2e/controllers/run.ts
  *
@@ -21,6 +22,7 @@ const reference = resolve(root, '../shared/reference');
 const tools = process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/bin');
 const needed = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl', 'kwok', 'helm'];
 const execute = promisify(execFile);
+const clients = { kubectl: join(tools, 'kubectl'), helm: join(tools, 'helm') };
 
 /** Returns the reason why the scenario cannot run; undefined if it can. */
 export function obstacle(): string | undefined {
@@ -92,6 +94,8 @@ async function onKubenest(folder: string): Promise<ClusterRun> {
     '--requestheader-group-headers=X-Remote-Group',
     '--requestheader-extra-headers-prefix=X-Remote-Extra-',
     '--requestheader-allowed-names=system:auth-proxy',
+    // The real ones run.
+    '--controllers=-*',
   ];
   const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -106,13 +110,41 @@ async function onKubenest(folder: string): Promise<ClusterRun> {
   }
 }
 
+/**
+ * Runs the scenario on kubenest alone: its own controllers, scheduler and three simulated nodes. Rejects if a step fails. `flags`: further
+ * flags of the server.
+ */
+export async function runOwnCluster(flags: readonly string[] = []): Promise<readonly StepTime[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubenest-cluster-'));
+  const own = [`--data-dir=${folder}`, `--secure-port=${await freePort()}`, '--nodes=3', ...flags];
+  const server = spawn(join(root, 'bin/kubenest'), ['serve', ...own], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    await Promise.race([
+      once(server.stdout, 'data'),
+      once(server, 'exit').then(() => Promise.reject(new Error('kubenest does not start'))),
+    ]);
+    const walked = join(folder, 'walk');
+    mkdirSync(walked);
+    const scenario = new Scenario(clients, join(folder, 'kubeconfig'), walked, {
+      nodes: ['node-1', 'node-2', 'node-3'],
+      checksPolicies: false,
+    });
+    await scenario.run();
+    return scenario.times;
+  } finally {
+    server.kill('SIGTERM');
+    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
 async function walk(folder: string, url: string): Promise<ClusterRun> {
   const ports = { KCM_PORT: String(await freePort()), SCHED_PORT: String(await freePort()), KWOK_PORT: String(await freePort()) };
   try {
     await script('cluster.sh', ['up', folder, url], ports);
     const own = join(folder, 'walk');
     mkdirSync(own);
-    const scenario = new Scenario({ kubectl: join(tools, 'kubectl'), helm: join(tools, 'helm') }, join(folder, 'admin.conf'), own);
+    const scenario = new Scenario(clients, join(folder, 'admin.conf'), own);
     await scenario.run();
     return { times: scenario.times, errors: errorsIn(folder) };
   } finally {
@@ -137,12 +169,14 @@ async function script(name: string, args: readonly string[], env: Record<string,
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const own = await runOwnCluster();
   const { kubenest, real } = await runControllers();
-  const seconds = (value: number | undefined): string => (value ?? Number.NaN).toFixed(1).padStart(6);
-  process.stdout.write(`${'step'.padEnd(30)} kubenest  kube-apiserver (seconds)\n`);
-  kubenest.times.forEach(({ step, seconds: ours }, i) => {
-    process.stdout.write(`${step.padEnd(30)} ${seconds(ours)}    ${seconds(real.times[i]?.seconds)}\n`);
-  });
+  const seconds = (value: number | undefined): string => (value ?? Number.NaN).toFixed(1).padStart(14);
+  process.stdout.write(`${'seconds'.padEnd(30)} ${['kubenest alone', 'with real ones', 'kube-apiserver'].join(' ')}\n`);
+  const of = (times: readonly StepTime[], step: string): string => seconds(times.find((time) => time.step === step)?.seconds);
+  for (const { step } of real.times) {
+    process.stdout.write(`${step.padEnd(30)} ${of(own, step)} ${of(kubenest.times, step)} ${of(real.times, step)}\n`);
+  }
   for (const [place, line] of kubenest.errors) if (!real.errors.has(place)) process.stdout.write(`only on kubenest: ${place}: ${line}\n`);
   for (const [place, line] of real.errors)
     if (!kubenest.errors.has(place)) process.stdout.write(`only on the real one: ${place}: ${line}\n`);
