@@ -11,6 +11,7 @@ import {
   Type,
   ValidateNested,
 } from 'kubenest/sdk/configuration';
+import type { StageObject } from './stages/stage-types.ts';
 
 /** A taint of a shape's nodes. */
 export class NodeTaint {
@@ -78,6 +79,14 @@ export class SimulatedNodesOptions {
   /** True if pods have the events of a real kubelet (Pulled, Created, Started, Killing). */
   @IsBoolean()
   events = true;
+
+  /**
+   * Stages of pods: objects of the kind Stage of kwok.x-k8s.io/v1alpha1. Where none of them matches, a pod has the built-in life. CEL, `apply`,
+   * impersonation and stages of other kinds are refused.
+   */
+  @IsArray()
+  @IsObject({ each: true })
+  stages: StageObject[] = [];
 
   /** Without it, the nodes answer neither logs, exec, attach nor port-forward. */
   @IsOptional()

@@ -5,7 +5,7 @@ export const nodeRules: readonly ControllerRule[] = [
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch', 'update'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['create', 'get', 'list', 'watch', 'patch', 'update'] },
   { apiGroups: [''], resources: ['nodes/status', 'pods/status'], verbs: ['patch', 'update', 'get'] },
-  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete', 'patch'] },
   { apiGroups: [''], resources: ['namespaces'], verbs: ['create'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] },
 ];

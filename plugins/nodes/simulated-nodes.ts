@@ -16,8 +16,11 @@ import { NodeRegistrar } from './node/node-registrar.ts';
 import { SimulatedNode } from './node/simulated-node.ts';
 import { SimulatedNodesOptions } from './options.ts';
 import { KnownPods } from './pods/known-pods.ts';
+import { type LifeOutcome, type LifeStep, nextLifeStep, type PodHost } from './pods/pod-life.ts';
 import { PodRunner } from './pods/pod-runner.ts';
 import { nodeRules } from './rules.ts';
+import { compileStage } from './stages/stage.ts';
+import { StagedLife } from './stages/staged-life.ts';
 
 /**
  * Simulated nodes: registers them, renews their leases, and plays the lives of their pods. It manages every node with the annotation
@@ -38,6 +41,7 @@ export class SimulatedNodes {
   readonly #simulated = new Map<string, SimulatedNode>();
   readonly #registrar: NodeRegistrar;
   readonly #runner: PodRunner;
+  readonly #staged: StagedLife | undefined;
 
   constructor(
     @inject(Configuration) private readonly options: SimulatedNodesOptions,
@@ -52,9 +56,17 @@ export class SimulatedNodes {
     this.#nodes = informers.for<Node>({ group: '', resource: 'nodes' });
     this.#registrar = new NodeRegistrar(client, clock, logger);
     const hostOf = ({ spec }: Pod): SimulatedNode | undefined => this.#simulated.get(spec?.nodeName ?? '');
-    this.#runner = new PodRunner(client, options.events ? recorder : undefined, clock, logger, hostOf, (pod, outcome) =>
-      hostOf(pod)?.happened(pod, outcome),
-    );
+    const stages = options.stages.map((stage) => compileStage(stage));
+    this.#staged = stages.length > 0 ? new StagedLife(stages, () => clock.wallTime()) : undefined;
+    const nextStep = (pod: Pod, host: PodHost): LifeStep | undefined => {
+      const staged = this.#staged ? this.#staged.next(pod, host) : 'none';
+      return staged === 'none' ? nextLifeStep(pod, host) : staged;
+    };
+    const onOutcome = (pod: Pod, outcome: LifeOutcome): void => {
+      hostOf(pod)?.happened(pod, outcome);
+      if (!outcome.deletes) this.#staged?.done(pod);
+    };
+    this.#runner = new PodRunner(client, options.events ? recorder : undefined, clock, logger, hostOf, nextStep, onOutcome);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -85,8 +97,11 @@ export class SimulatedNodes {
   async #startKubelets(): Promise<KubeletServers | undefined> {
     const { kubelet } = this.options;
     if (!kubelet) return undefined;
-    const { KubeletServers } = await import('./kubelet/kubelet-server.ts');
-    return new KubeletServers(kubelet, this.#pods, {});
+    const [{ KubeletServers }, { metricsPages }] = await Promise.all([
+      import('./kubelet/kubelet-server.ts'),
+      import('./metrics/kubelet-pages.ts'),
+    ]);
+    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods));
   }
 
   /** Registers the configured nodes, a few at a time. */
@@ -127,6 +142,7 @@ export class SimulatedNodes {
   #podDeleted(pod: Pod): void {
     this.#pods.changed(pod, true);
     this.#runner.delete(pod.metadata.uid ?? '');
+    this.#staged?.forget(pod.metadata.uid ?? '');
     this.#simulated.get(pod.spec?.nodeName ?? '')?.forget(pod);
   }
 }

@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { groupResourceString } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Contribution } from '#apiserver/plugins/contribute';
+import { newPackageServices } from '#apiserver/plugins/package-services';
 import type { PluginGuard } from '#apiserver/plugins/guard-admission';
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { UserInfo } from '#apiserver/request/user-info';
@@ -13,6 +14,8 @@ import type { Http2Implementation } from '#apiserver/serving/http2-server';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
 import { loadControllers } from '#cmd/builtin-controllers';
+import { loadSimulatedNodes } from '#cmd/simulated-nodes';
+import type { NodeShape } from '#plugins/nodes/options';
 import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
@@ -66,6 +69,8 @@ export interface TestClusterOptions {
   readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
   /** Controllers that run in the server, as `--controllers` names them (`*`: all that run by default). Default: none. */
   readonly controllers?: readonly string[] | undefined;
+  /** Number of simulated nodes, on which the scheduler places pods. Default: 0, without a scheduler. Their kubelets answer no logs or exec. */
+  readonly nodes?: number | undefined;
   /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects with all problems if any is invalid. */
   readonly flags?: readonly string[] | undefined;
   /** Logs only errors, for tests that provoke warnings. */
@@ -112,9 +117,11 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const told = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
   const controllers = await loadControllers(options.controllers ?? []);
   const rootCertificateAuthority = serving?.certificateAuthority;
+  const nodes = options.nodes ? await loadSimulatedNodes({ nodes: [await nodeShape(options.nodes)], kubelet: undefined }) : [];
+  const plugins = [...(options.plugins ?? []).map(contributed), ...nodes];
   const app = await createApp(
     { ...told, controllers, rootCertificateAuthority, ...options.config },
-    { plugins: options.plugins?.map(contributed) },
+    { plugins },
   );
   try {
     const address = await app.start();
@@ -156,14 +163,18 @@ function storageConfig(storage = storageOfEnvironment()): StorageConfig {
   return { backend: 'embedded', file: storage?.file };
 }
 
+async function nodeShape(count: number): Promise<NodeShape> {
+  const { NodeShape } = await import('#plugins/nodes/options');
+  return Object.assign(new NodeShape(), { count });
+}
+
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
   if (!('plugin' in plugin)) return contributionOf(plugin);
   const loaded = contributionOf(plugin.plugin, plugin.configuration);
-  return {
-    ...loaded,
-    guard: { ...loaded.guard, ...plugin.guard },
-    ...(plugin.package !== undefined && { origin: { package: plugin.package } }),
-  };
+  const guarded = { ...loaded, guard: { ...loaded.guard, ...plugin.guard } };
+  if (plugin.package === undefined) return guarded;
+  const origin = { package: plugin.package };
+  return { ...guarded, origin, make: (services) => loaded.make(newPackageServices(services, origin)) };
 }
 
 function testConfig(

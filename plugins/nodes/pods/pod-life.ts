@@ -1,3 +1,4 @@
+import type { ObjectPatch } from 'kubenest/sdk';
 import type { ContainerStatus, Pod, PodStatus } from 'kubenest/types/core_v1';
 import { timeOf, timeText } from '../time.ts';
 import { type ContainerChange, fieldPathOf, type KubeletEvent, nextContainerChange, type NodeState } from './container-life.ts';
@@ -27,6 +28,8 @@ export interface LifeOutcome {
   /** New status of the pod; undefined if it does not change. */
   readonly status?: PodStatus;
   readonly events: readonly KubeletEvent[];
+  /** Further writes, in this order, which stages make. */
+  readonly patches?: readonly { readonly subresource?: string; readonly patch: ObjectPatch }[];
   /** True if the kubelet deletes the pod's object. */
   readonly deletes?: boolean;
 }

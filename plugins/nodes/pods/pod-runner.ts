@@ -1,6 +1,6 @@
 import { type Clock, type ControllerClient, type EventRecorder, isNotFound, type Logger } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
-import { type LifeOutcome, nextLifeStep, type PodHost } from './pod-life.ts';
+import type { LifeOutcome, LifeStep, PodHost } from './pod-life.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods' } as const;
 const retryMs = 1_000;
@@ -19,6 +19,9 @@ interface LivingPod {
 /** Returns the node of a pod; undefined if it is not simulated. */
 export type HostLookup = (pod: Pod) => PodHost | undefined;
 
+/** Returns the next step of a pod's life. */
+export type NextStep = (pod: Pod, host: PodHost) => LifeStep | undefined;
+
 /** Plays the lives of pods: waits until the next step is due, writes its outcome, and goes on with the pod that the server returns. */
 export class PodRunner {
   readonly #living = new Map<string, LivingPod>();
@@ -32,6 +35,7 @@ export class PodRunner {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly hostOf: HostLookup,
+    private readonly nextStep: NextStep,
     private readonly onOutcome: (pod: Pod, outcome: LifeOutcome) => void,
   ) {}
 
@@ -67,7 +71,7 @@ export class PodRunner {
     living.cancel?.();
     living.cancel = undefined;
     const host = this.hostOf(living.pod);
-    const step = host && nextLifeStep(living.pod, host);
+    const step = host && this.nextStep(living.pod, host);
     if (!step) return;
     const delay = step.at - this.clock.wallTime();
     if (delay <= 0) return this.#enqueue(living);
@@ -99,14 +103,13 @@ export class PodRunner {
   async #play(living: LivingPod): Promise<void> {
     const { pod } = living;
     const host = this.#isLiving(living) ? this.hostOf(pod) : undefined;
-    const step = host && nextLifeStep(pod, host);
+    const step = host && this.nextStep(pod, host);
     const now = this.clock.wallTime();
     if (!step || step.at > now) return;
     const outcome = step.run(now);
     const { namespace = '', name = '', uid } = pod.metadata;
-    if (outcome.status) {
-      const patch = { metadata: { uid }, status: outcome.status };
-      const written = await this.client.patch<Pod>({ ...pods, subresource: 'status' }, namespace, name, { type: 'strategic', patch });
+    for (const { subresource, patch } of writesOf(outcome, uid)) {
+      const written = await this.client.patch<Pod>({ ...pods, ...(subresource && { subresource }) }, namespace, name, patch);
       if (versionOf(written) > versionOf(living.pod)) living.pod = written;
     }
     this.onOutcome(pod, outcome);
@@ -125,6 +128,11 @@ export class PodRunner {
     this.logger.warn({ pod: `${namespace}/${name}`, reason: (error as Error).message }, 'cannot write the state of a simulated pod');
     living.cancel = this.clock.after(retryMs, () => this.#plan(living));
   }
+}
+
+function writesOf({ status, patches = [] }: LifeOutcome, uid: string | undefined): NonNullable<LifeOutcome['patches']> {
+  if (!status) return patches;
+  return [{ subresource: 'status', patch: { type: 'strategic', patch: { metadata: { uid }, status } } }, ...patches];
 }
 
 const versionOf = ({ metadata }: Pod): bigint => BigInt(metadata.resourceVersion || '0');

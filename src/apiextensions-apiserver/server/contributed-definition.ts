@@ -15,6 +15,7 @@ import type {
 } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import type { CustomResourceDefinition, JSONSchemaProps } from '#apiextensions-apiserver/schema/apiextensions_v1.gen';
+import { approvedAnnotation } from '../apis/apiextensions/api-approval.ts';
 import { defaultCustomResourceDefinition } from '../apis/apiextensions/v1/defaults.ts';
 import { validateDefinition } from '../apis/apiextensions/validation/validation.ts';
 import { type Converter, withVersion } from '../conversion/converter.ts';
@@ -27,13 +28,16 @@ import type { CustomDefinition } from './resource-definitions.ts';
  * Returns the definition that corresponds to a contributed resource: established, with the requested names. Throws an Error with the
  * messages for invalid CustomResourceDefinitions.
  */
-export function contributedDefinition(group: string, resource: ContributedResource): CustomResourceDefinition {
+export function contributedDefinition(
+  { group, approval }: Pick<ContributedGroupOptions, 'group' | 'approval'>,
+  resource: ContributedResource,
+): CustomResourceDefinition {
   const { kind, resource: plural, singular, listKind, namespaced = true, versions, scale, selectableFields = [] } = resource;
   const stored = resource.storageVersion ?? versions[0]?.name;
   const definition: CustomResourceDefinition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, ...(approval !== undefined && { annotations: { [approvedAnnotation]: approval } }) },
     spec: {
       group,
       scope: namespaced ? 'Namespaced' : 'Cluster',
@@ -82,6 +86,7 @@ function errorsOf({ spec, ...definition }: CustomResourceDefinition): string[] {
 export function completeDefinition(custom: CustomDefinition, resource: ContributedResource): CustomDefinition {
   const { definition } = custom;
   if (resource.create) return { ...custom, definition: virtualDefinition(custom, resource.create.bind(resource)) };
+  if (resource.read) return { ...custom, definition: readOnlyDefinition(custom, resource, resource.read.bind(resource)) };
   const { strategy: own = {}, status, columns } = resource;
   const fields = Object.values(resource.subresources ?? {}).flatMap((one) => ('fields' in one ? one.fields : []));
   const strategy = layeredStrategy(definition.strategy, layeredStrategy(withoutFields(fields), own));
@@ -106,6 +111,16 @@ function virtualDefinition(
 ): ResourceDefinition {
   const answer: Computed = { ...computedBy(version), create: (object, _, request) => create(object, request) };
   return { ...definition, verbs: ['create'], storageVersionHash: undefined, subresources: {}, computed: { '': answer } };
+}
+
+/** Returns the definition of a resource whose objects are computed for each GET and LIST. */
+function readOnlyDefinition(
+  { definition }: CustomDefinition,
+  { columns }: ContributedResource,
+  read: NonNullable<ResourceDefinition['read']>,
+): ResourceDefinition {
+  const verbs = ['get', 'list'];
+  return { ...definition, verbs, storageVersionHash: undefined, subresources: {}, columns: columns ?? [nameColumn, ageColumn], read };
 }
 
 /** Returns the handling of request bodies, which are decoded as custom resources of that version. */

@@ -148,8 +148,10 @@ export class ServedDefinition implements Disposable {
         : this.versions.flatMap(
             ({ definition: { group, version } }) => this.#inVersion(definition, groupVersionString({ group, version })) ?? [],
           ),
-    special: ({ computed }, subresource) =>
-      computed && Object.hasOwn(computed, subresource) ? this.options.computed : subresource === 'scale' ? this.options.scale : undefined,
+    special: ({ computed, read }, subresource) => {
+      if ((computed && Object.hasOwn(computed, subresource)) || (read && subresource === '')) return this.options.computed;
+      return subresource === 'scale' ? this.options.scale : undefined;
+    },
   };
 
   #types({ version }: ResourceDefinition): TypeSource {

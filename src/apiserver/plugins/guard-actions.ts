@@ -51,10 +51,11 @@ class GroupGuard {
   }
 
   #resource(resource: ContributedResource): ContributedResource {
-    const { create, convert, strategy, status, subresources, columns, kind } = resource;
+    const { create, read, convert, strategy, status, subresources, columns, kind } = resource;
     return {
       ...resource,
       ...(create && { create: this.#handler(kind, create.bind(resource)) }),
+      ...(read && { read: this.#reader(kind, read.bind(resource)) }),
       ...(convert && { convert: (object, apiVersion) => this.#plain('convert', () => convert.call(resource, object, apiVersion)) }),
       ...(strategy && { strategy: this.#strategy(strategy) }),
       ...(typeof status === 'object' && { status: this.#strategy(status) }),
@@ -90,8 +91,31 @@ class GroupGuard {
     };
   }
 
-  #late(error: unknown): never {
-    if (!(error instanceof TimeoutError)) return this.#fail('create', error);
+  /** Guards the function of a virtual resource, which must return objects of the kind. */
+  #reader(kind: string, read: NonNullable<ContributedResource['read']>): NonNullable<ContributedResource['read']> {
+    const checked = (objects: readonly KubeObject[]): readonly KubeObject[] => {
+      if (!Array.isArray(objects)) return this.#fail('read', new TypeError(`read returned ${typeof objects}, expected a list`), 'return');
+      return objects.map((object: KubeObject) => {
+        const plain = this.#plain('read', () => object);
+        if (plain.kind === kind) return plain;
+        return this.#fail(
+          'read',
+          new TypeError(`read returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`),
+          'return',
+        );
+      });
+    };
+    return (namespace, name) => {
+      const answer = this.#guarded('read', () => read(namespace, name));
+      if (!(answer instanceof Promise)) return checked(answer);
+      return within(answer, this.#timeoutMs)
+        .catch((error: unknown) => this.#late(error, 'read'))
+        .then(checked);
+    };
+  }
+
+  #late(error: unknown, method = 'create'): never {
+    if (!(error instanceof TimeoutError)) return this.#fail(method, error);
     this.failures.record(this.#plugin, 'timeout', error);
     throw newTimeoutError(`${pluginSubject(this.#plugin)} gave ${error.message}`, 0);
   }

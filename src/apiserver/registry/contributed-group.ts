@@ -76,6 +76,12 @@ export interface ContributedResource<T extends KubeObject = KubeObject> {
    * answers. A virtual resource has no strategy, no subresources and no other verbs.
    */
   create?(sent: T, request: ComputedRequest): T | Promise<T>;
+  /**
+   * Makes the resource virtual and read-only, like the metrics of pods: nothing is stored, and this function returns the current
+   * objects of a namespace (empty: of all) for each LIST, and for a GET those with the name. It has no strategy, no subresources and
+   * no other verbs.
+   */
+  read?(namespace: string, name: string | undefined): readonly T[] | Promise<readonly T[]>;
   /** Adds a `scale` subresource. */
   readonly scale?: ContributedScale;
   /** Columns of `kubectl get`. Default: name and age. */
@@ -88,6 +94,8 @@ export interface ContributedResource<T extends KubeObject = KubeObject> {
 export interface ContributedGroupOptions extends Omit<ContributionOptions, 'configuration'> {
   /** Group name such as `shop.example.com`; must not be a built-in group. */
   readonly group: string;
+  /** Address of the approval of a group below k8s.io or kubernetes.io, which the community protects. */
+  readonly approval?: string;
   readonly resources: readonly ContributedResource[];
   /** Rank of the group in discovery; higher ranks come first. Default: 1000, the rank of custom resources. */
   readonly groupPriorityMinimum?: number;

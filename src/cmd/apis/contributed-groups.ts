@@ -115,7 +115,7 @@ function servedGroup(
 ): ServedGroup {
   const served = resources.map(
     (resource) =>
-      new ServedDefinition(contributedDefinition(group, resource), {
+      new ServedDefinition(contributedDefinition({ group, ...options }, resource), {
         storage,
         rulesOf,
         get installer() {

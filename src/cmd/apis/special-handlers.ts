@@ -7,7 +7,7 @@ import {
   SelfSubjectRulesReviewHandler,
   SubjectAccessReviewHandler,
 } from '#kubernetes/apis/authorization/review-rest';
-import { ComputedCreateHandler } from '#apiserver/endpoints/handlers/computed';
+import { ComputedCreateHandler, ComputedGetHandler, ComputedListHandler } from '#apiserver/endpoints/handlers/computed';
 import { ScaleGetHandler, ScalePatchHandler, ScaleUpdateHandler } from '#apiserver/endpoints/handlers/scale';
 import { BindingHandler } from '#kubernetes/apis/core/binding-rest';
 import { ComponentStatusGetHandler, ComponentStatusListHandler } from '#kubernetes/apis/core/component-status-rest';
@@ -44,7 +44,7 @@ export const specialHandlers: SpecialHandlerClasses = {
   '/serviceaccounts/token': { create: TokenRequestHandler },
   // Scale subresource of every custom resource that declares it.
   'custom/scale': scale,
-  'custom/computed': { create: ComputedCreateHandler },
+  'custom/computed': { create: ComputedCreateHandler, get: ComputedGetHandler, list: ComputedListHandler },
   'apps/deployments/scale': scale,
   'apps/replicasets/scale': scale,
   'apps/statefulsets/scale': scale,

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compileJq, JqSyntaxError } from './jq.ts';
+
+const pod = {
+  metadata: {
+    name: 'web',
+    labels: { 'example.com/a': 'b' },
+    finalizers: ['x', 'y'],
+    ownerReferences: [{ kind: 'Job' }, { kind: 'Other' }],
+  },
+  spec: { replicas: 3 },
+  status: {
+    phase: 'Pending',
+    conditions: [
+      { type: 'Ready', status: 'False' },
+      { type: 'Initialized', status: 'True' },
+    ],
+  },
+};
+
+describe('a query', () => {
+  it.each<[query: string, outputs: unknown[] | undefined]>([
+    ['.', [pod]],
+    ['.metadata.name', ['web']],
+    ['.metadata.labels["example.com/a"]', ['b']],
+    ['.metadata.missing.deeper', []],
+    ['.status.conditions.[] | select( .type == "Ready" ) | .status', ['False']],
+    ['.status.conditions[].type', ['Ready', 'Initialized']],
+    ['.metadata.ownerReferences.[].kind', ['Job', 'Other']],
+    ['.metadata.missing.[].kind', undefined],
+    ['.metadata.missing[]?.kind', []],
+    ['.metadata.name.first', undefined],
+    ['.metadata.finalizers[0], .metadata.finalizers[-1]', ['x', 'y']],
+    ['.metadata.missing // "default"', ['default']],
+    ['.metadata.name // "default"', ['web']],
+    ['.status.conditions | length', [2]],
+    ['.status.conditions | map(.status == "True") | any', [true]],
+    ['.spec.replicas >= 3 and (.status.phase == "Running" | not)', [true]],
+    ['.metadata | has("name")', [true]],
+    ['.metadata.name | startswith("w")', [true]],
+    ['[1]', undefined],
+    ['"a\\u0062"', ['ab']],
+    ['.__proto__', []],
+    ['.constructor', []],
+  ])('%s', (query, outputs) => {
+    if (query === '[1]') expect(() => compileJq(query)).toThrow(JqSyntaxError);
+    else expect(compileJq(query)(pod)).toEqual(outputs);
+  });
+
+  it.each(['', '.a |', '.[', 'select(', '.a b', 'def f: 1; f', '.a = 1', 'env', '"open', '$x', '.a | test("x")'])(
+    '%s is not supported',
+    (query) => {
+      expect(() => compileJq(query)).toThrow(JqSyntaxError);
+    },
+  );
+
+  it('either runs any text or is refused', () => {
+    const part = fc.constantFrom('.', '[', ']', '|', 'a', '"b"', 'select(', ')', '==', '1', '//', '?', ',', ' and ', 'length', '(');
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
+        try {
+          compileJq(parts.join(''))(pod);
+        } catch (error) {
+          expect(error).toBeInstanceOf(JqSyntaxError);
+        }
+      }),
+    );
+  });
+});
