@@ -49,6 +49,11 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'replicaset-controller': {
     load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
   },
+  'horizontal-pod-autoscaler-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller'))
+        .HorizontalPodAutoscalerController,
+  },
   'disruption-controller': {
     load: async () => (await import('#plugins/controllers/disruption/disruption-controller')).DisruptionController,
   },

@@ -81,7 +81,7 @@ export function safeEncode(text: string): string {
 }
 
 /** Returns the FNV-32a hash of bytes as safe text. */
-export function safeHash(bytes: Uint8Array): string {
+function safeHash(bytes: Uint8Array): string {
   return safeEncode(String(fnv32a(bytes)));
 }
 

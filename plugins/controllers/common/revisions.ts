@@ -10,7 +10,7 @@ export function revisionData(template: PodTemplateSpec): unknown {
 }
 
 /** Returns the revision data as Go's encoding/json writes it, which escapes HTML. */
-export function encodeRevisionData(data: unknown): string {
+function encodeRevisionData(data: unknown): string {
   return JSON.stringify(sorted(data)).replaceAll(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

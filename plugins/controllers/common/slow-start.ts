@@ -2,7 +2,7 @@
 export interface BatchOutcome {
   readonly successes: number;
   /** The first error; undefined if all calls succeeded. */
-  readonly error: unknown;
+  readonly error: Error | undefined;
 }
 
 /**
@@ -18,7 +18,7 @@ export async function slowStart(count: number, create: (index: number) => Promis
     began += size;
     const failures = results.filter((result) => result.status === 'rejected');
     successes += size - failures.length;
-    if (failures[0]) return { successes, error: failures[0].reason };
+    if (failures[0]) return { successes, error: failures[0].reason as Error };
   }
   return { successes, error: undefined };
 }

@@ -192,7 +192,7 @@ export class DaemonSetController {
     if (error) throw error;
   }
 
-  async #create(daemonSet: DaemonSet, hash: string, names: readonly string[]): Promise<unknown> {
+  async #create(daemonSet: DaemonSet, hash: string, names: readonly string[]): Promise<Error | undefined> {
     const uid = daemonSet.metadata.uid as string;
     const template = templateOf(daemonSet, hash);
     const reference = newControllerReference(daemonSet, daemonSets);
@@ -212,7 +212,7 @@ export class DaemonSetController {
     return error;
   }
 
-  async #delete(daemonSet: DaemonSet, deleted: readonly Pod[]): Promise<unknown> {
+  async #delete(daemonSet: DaemonSet, deleted: readonly Pod[]): Promise<Error | undefined> {
     const uid = daemonSet.metadata.uid as string;
     this.#expectations.expectDeletions(uid, deleted.map(keyOf));
     const results = await Promise.allSettled(

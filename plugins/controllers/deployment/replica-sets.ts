@@ -7,7 +7,7 @@ import { compareCreation, desiredAnnotation, isActive, maxAnnotation, maxReplica
 export const hashLabel = 'pod-template-hash';
 export const revisionAnnotation = 'deployment.kubernetes.io/revision';
 const historyAnnotation = 'deployment.kubernetes.io/revision-history';
-export const rollbackAnnotation = 'deprecated.deployment.rollback.to';
+const rollbackAnnotation = 'deprecated.deployment.rollback.to';
 const maxHistoryLength = 2_000;
 /** Annotations of a deployment that its sets do not get. */
 const ownAnnotations = new Set([
@@ -20,7 +20,7 @@ const ownAnnotations = new Set([
 ]);
 
 /** Returns the template without the label that the controller adds. */
-export function withoutHash(template: PodTemplateSpec = {}): PodTemplateSpec {
+function withoutHash(template: PodTemplateSpec = {}): PodTemplateSpec {
   const { labels } = template.metadata ?? {};
   if (labels?.[hashLabel] === undefined) return template;
   const { [hashLabel]: _, ...others } = labels;

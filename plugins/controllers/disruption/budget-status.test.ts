@@ -26,7 +26,7 @@ it.each([
   { name: 'all but a number', spec: { maxUnavailable: 2 }, expected: 5 },
   { name: 'all but a share, rounded up', spec: { maxUnavailable: '30%' }, expected: 4 },
   { name: 'none if more may be unavailable than exist', spec: { maxUnavailable: 9 }, expected: 0 },
-])('of seven pods $name must be healthy', ({ spec, expected }) => {
+])('$name must be healthy among seven pods', ({ spec, expected }) => {
   expect(desiredHealthy(budget(spec), 7)).toBe(expected);
 });
 

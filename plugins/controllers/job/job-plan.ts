@@ -66,7 +66,7 @@ function pendingIndexes({ job, pods, activePods, succeededIndexes, failedIndexes
 }
 
 /** Returns at least `count` pods: first those with a repeated or invalid index, then those that have advanced least. */
-export function podsForRemoval(job: Job, active: readonly Pod[], count: number): Pod[] {
+function podsForRemoval(job: Job, active: readonly Pod[], count: number): Pod[] {
   const removed: Pod[] = [];
   let left = [...active];
   if (isIndexed(job)) {

@@ -5,8 +5,8 @@ import { matchFailurePolicy } from './policies.ts';
 
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 export const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
-export const failureCountAnnotation = 'batch.kubernetes.io/job-index-failure-count';
-export const ignoredFailureCountAnnotation = 'batch.kubernetes.io/job-index-ignored-failure-count';
+const failureCountAnnotation = 'batch.kubernetes.io/job-index-failure-count';
+const ignoredFailureCountAnnotation = 'batch.kubernetes.io/job-index-ignored-failure-count';
 
 export function isIndexed({ spec }: Job): boolean {
   return spec?.completionMode === 'Indexed';
@@ -60,7 +60,7 @@ function countOf({ metadata }: Pod, annotation: string): number {
 }
 
 /** Returns the number of failures of the pod's index before it that count. */
-export function failureCount(pod: Pod): number {
+function failureCount(pod: Pod): number {
   return countOf(pod, failureCountAnnotation);
 }
 

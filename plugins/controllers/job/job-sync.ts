@@ -95,7 +95,7 @@ export class JobSync {
   }
 
   /** Returns the error of the first action that failed. */
-  async #manage(): Promise<unknown> {
+  async #manage(): Promise<Error | undefined> {
     const plan = planOf(this.state);
     if (plan.kind === 'wait') this.#requeueWithin(plan.ms);
     if (plan.kind === 'create') return this.#create(plan.indexes);
@@ -103,7 +103,7 @@ export class JobSync {
     return undefined;
   }
 
-  async #create(indexes: readonly (number | undefined)[]): Promise<unknown> {
+  async #create(indexes: readonly (number | undefined)[]): Promise<Error | undefined> {
     const { state, parts } = this;
     parts.expectations.expectCreations(this.#uid, indexes.length);
     const template = templateOf(state.job);
@@ -127,7 +127,7 @@ export class JobSync {
   }
 
   /** Deletes pods that do not count. */
-  async #delete(removed: readonly Pod[]): Promise<unknown> {
+  async #delete(removed: readonly Pod[]): Promise<Error | undefined> {
     const { control, expectations } = this.parts;
     expectations.expectDeletions(this.#uid, removed.map(keyOf));
     const { error } = await this.#deleteEach(removed, async (pod) => {
@@ -142,7 +142,10 @@ export class JobSync {
     return error;
   }
 
-  async #deleteEach(removed: readonly Pod[], remove: (pod: Pod) => Promise<unknown>): Promise<{ deleted: number; error: unknown }> {
+  async #deleteEach(
+    removed: readonly Pod[],
+    remove: (pod: Pod) => Promise<unknown>,
+  ): Promise<{ deleted: number; error: Error | undefined }> {
     const results = await Promise.allSettled(removed.map(remove));
     const failures = results.filter((result) => result.status === 'rejected');
     const deleted = removed.length - failures.length;
@@ -214,7 +217,7 @@ export class JobSync {
   }
 
   /** Removes the finalizers. `tracked` loses the UIDs of the pods without one. Returns the first error. */
-  async #release(released: readonly Pod[], tracked: Set<string>): Promise<unknown> {
+  async #release(released: readonly Pod[], tracked: Set<string>): Promise<Error | undefined> {
     const results = await Promise.allSettled(
       released.map(async (pod) => {
         await this.#removeFinalizer(pod);
@@ -251,7 +254,7 @@ export class JobSync {
 
 interface Outcome {
   readonly end: JobCondition | undefined;
-  readonly error: unknown;
+  readonly error: Error | undefined;
 }
 
 /** Removes the finalizer of a pod, which may be gone. */

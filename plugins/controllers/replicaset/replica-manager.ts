@@ -126,7 +126,7 @@ export class ReplicaManager<T extends ReplicatedObject> {
       }
     });
     for (let i = successes; i < count; i++) this.#expectations.created(uid);
-    return error as Error | undefined;
+    return error;
   }
 
   async #delete(set: T, active: readonly Pod[], count: number): Promise<Error | undefined> {

@@ -5,7 +5,7 @@ import { podFromTemplate } from '../common/pod-control.ts';
 import { isPodAvailable } from '../common/pods.ts';
 
 export const statefulSets = { group: 'apps', version: 'v1', resource: 'statefulsets', kind: 'StatefulSet' } as const;
-export const revisionLabel = 'controller-revision-hash';
+const revisionLabel = 'controller-revision-hash';
 const nameLabel = 'statefulset.kubernetes.io/pod-name';
 const indexLabel = 'apps.kubernetes.io/pod-index';
 

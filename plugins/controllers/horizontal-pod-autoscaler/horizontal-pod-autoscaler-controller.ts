@@ -1,0 +1,89 @@
+import {
+  Clock,
+  Controller,
+  ControllerClient,
+  deepEqual,
+  EventRecorder,
+  inject,
+  isConflict,
+  type ReconcileRequest,
+  type ReconcileResult,
+  type SharedInformer,
+  SharedInformers,
+} from 'kubenest/sdk';
+import type { HorizontalPodAutoscaler } from 'kubenest/types/autoscaling_v2';
+import type { Pod } from 'kubenest/types/core_v1';
+import { asManager } from '../common/as-manager.ts';
+import { pods } from '../common/pods.ts';
+import { autoscalers, AutoscalerSync, ScalingError } from './autoscaler-sync.ts';
+import type { ScalingHistory } from './scaling-limits.ts';
+
+/** Time between reconciles. Upstream: --horizontal-pod-autoscaler-sync-period. */
+const periodMs = 15_000;
+
+/** Scales workloads by the usage of their pods. Upstream: pkg/controller/podautoscaler. */
+@Controller({
+  name: 'horizontal-pod-autoscaler-controller',
+  serviceAccount: 'horizontal-pod-autoscaler',
+  component: 'horizontal-pod-autoscaler',
+  for: autoscalers,
+  concurrency: 5,
+  ...asManager,
+})
+export class HorizontalPodAutoscalerController {
+  readonly #autoscalers: SharedInformer<HorizontalPodAutoscaler>;
+  readonly #pods: SharedInformer<Pod>;
+  /** By the UIDs of the autoscalers. */
+  readonly #histories = new Map<string, ScalingHistory>();
+  /** The last reconciles, by the same. */
+  readonly #reconciled = new Map<string, { readonly at: number; readonly spec: HorizontalPodAutoscaler['spec'] }>();
+
+  constructor(
+    @inject(ControllerClient) private readonly client: ControllerClient,
+    @inject(SharedInformers) informers: SharedInformers,
+    @inject(EventRecorder) private readonly recorder: EventRecorder,
+    @inject(Clock) private readonly clock: Clock,
+  ) {
+    this.#autoscalers = informers.for<HorizontalPodAutoscaler>(autoscalers);
+    this.#pods = informers.for<Pod>(pods);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    const subscription = this.#autoscalers.handle({
+      deleted: ({ metadata }) => {
+        this.#histories.delete(metadata.uid as string);
+        this.#reconciled.delete(metadata.uid as string);
+      },
+    });
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(subscription[Symbol.dispose]()), { once: true });
+    });
+  }
+
+  async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {
+    const autoscaler = this.#autoscalers.get(namespace, name);
+    if (!autoscaler) return {};
+    const { metadata, spec } = autoscaler;
+    const uid = metadata.uid as string;
+    const now = this.clock.now();
+    const last = this.#reconciled.get(uid);
+    // A change of the status is not a reason to measure again.
+    if (last && deepEqual(last.spec, spec) && now - last.at < periodMs) return { requeueAfterMs: last.at + periodMs - now };
+    this.#reconciled.set(uid, { at: now, spec });
+    const history = this.#histories.get(uid) ?? { recommendations: [], ups: [], downs: [] };
+    this.#histories.set(uid, history);
+    const parts = { client: this.client, recorder: this.recorder, pods: this.#pods };
+    try {
+      await new AutoscalerSync(parts, autoscaler, history, this.clock.wallTime()).run();
+    } catch (error) {
+      if (isConflict(error)) {
+        // The informer does not have the newest state yet.
+        this.#reconciled.delete(uid);
+        return { requeue: true };
+      }
+      // Conditions and events report it, and the next period tries again.
+      if (!(error instanceof ScalingError)) throw error;
+    }
+    return { requeueAfterMs: periodMs };
+  }
+}
