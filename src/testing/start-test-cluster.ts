@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { groupResourceString } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Contribution } from '#apiserver/plugins/contribute';
+import type { PluginGuard } from '#apiserver/plugins/guard-admission';
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
@@ -33,7 +34,11 @@ export interface TestUser {
 
 export interface ConfiguredPlugin {
   readonly plugin: Contribution;
-  readonly configuration: object;
+  readonly configuration?: object | undefined;
+  /** Failure handling, as `timeout` and `failurePolicy` of a package configure it. Default: 10 s, Fail. */
+  readonly guard?: Partial<PluginGuard> | undefined;
+  /** Name of the package that messages, logs and metrics show. Default: none. */
+  readonly package?: string | undefined;
 }
 
 /**
@@ -152,7 +157,13 @@ function storageConfig(storage = storageOfEnvironment()): StorageConfig {
 }
 
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
-  return 'plugin' in plugin ? contributionOf(plugin.plugin, plugin.configuration) : contributionOf(plugin);
+  if (!('plugin' in plugin)) return contributionOf(plugin);
+  const loaded = contributionOf(plugin.plugin, plugin.configuration);
+  return {
+    ...loaded,
+    guard: { ...loaded.guard, ...plugin.guard },
+    ...(plugin.package !== undefined && { origin: { package: plugin.package } }),
+  };
 }
 
 function testConfig(

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -60,7 +60,9 @@ it('a new user writes, tests, packs and installs a package, and explains its den
 describe('kubenest dev', () => {
   let child: ChildProcess;
   let port: number;
+  let inspect: number;
   let output = '';
+  let errors = '';
   const shown = (pattern: RegExp): Promise<RegExpExecArray> => {
     const find = (): RegExpExecArray => {
       const found = pattern.exec(output);
@@ -73,7 +75,11 @@ describe('kubenest dev', () => {
     port = await freePort();
     await writeFile(join(folder, 'tokens.csv'), 'admin-token,admin,admin,"system:masters"\n');
     const flags = [`--secure-port=${port}`, `--token-auth-file=${join(folder, 'tokens.csv')}`];
-    child = spawn(kubenest, ['dev', '--plugin', where, '--', ...flags], { stdio: ['ignore', 'pipe', 'inherit'], env });
+    inspect = await freePort();
+    child = spawn(kubenest, ['dev', '--plugin', where, `--inspect=${inspect}`, '--', ...flags], { stdio: ['ignore', 'pipe', 'pipe'], env });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
@@ -98,6 +104,53 @@ describe('kubenest dev', () => {
     await shown(/team-labels\.ts.*Expression expected/);
     expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
     await change((text) => text.replace('const broken = ;', '// mended'));
+    await shown(/restarted with the changes/);
+  });
+
+  it('lets a debugger attach to the server, after restarts too', async () => {
+    const target = async (): Promise<string> => {
+      const [{ url }] = (await (await fetch(`http://127.0.0.1:${inspect}/json/list`)).json()) as [{ url: string }];
+      return url;
+    };
+    expect(await target()).toMatch(/^file:/);
+    output = '';
+    await change((text) => `${text}// again\n`);
+    await shown(/restarted with the changes/);
+    expect(await target()).toMatch(/^file:/);
+  });
+
+  it('sees files that an editor replaces', async () => {
+    for (const round of [1, 2]) {
+      output = '';
+      await writeFile(`${source()}.tmp`, `${await readFile(source(), 'utf8')}// ${round}\n`);
+      await rename(`${source()}.tmp`, source());
+      await shown(/restarted with the changes/);
+    }
+  });
+
+  it.each([
+    {
+      name: 'the configuration is wrong',
+      file: () => join(where, 'kubenest.yaml'),
+      edit: (text: string) => text.replace('labels: [team]', 'labels: team'),
+      problem: /TeamLabels\.labels: labels must be an array/,
+    },
+    {
+      name: 'a constructor throws',
+      file: source,
+      edit: (text: string) => text.replace('this.#labels = labels;', "this.#labels = labels;\n    throw new Error('no licence');"),
+      problem: /plugin package @acme\/team-labels: .*team-labels\.\w+:\d+: plugin TeamLabels: no licence/,
+    },
+  ])('keeps the previous server while $name', async ({ file, edit, problem }) => {
+    const good = await readFile(file(), 'utf8');
+    output = '';
+    await writeFile(file(), edit(good));
+    await shown(/the previous server goes on: correct the problem and save/);
+    expect(errors).toMatch(problem);
+    expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
+    expect(await call(port, '/api/v1/namespaces/default/pods', podWithout)).toMatchObject({ status: 403 });
+    output = '';
+    await writeFile(file(), good);
     await shown(/restarted with the changes/);
   });
 

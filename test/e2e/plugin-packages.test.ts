@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, end, installExamples, type Launch, launch } from './server-with-plugins.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { call, callText, end, installExamples, type Launch, launch } from './server-with-plugins.ts';
 
 const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key', 'environments'];
 
@@ -102,6 +102,16 @@ describe('plugin packages', () => {
   });
 });
 
+/** Returns the source of a module with one admission plugin. */
+const admission = (body: string, match: string): string => `import { AdmissionPlugin, contribute } from 'kubenest/sdk';
+class Mine {
+  ${body}
+}
+AdmissionPlugin({ name: 'Mine', match: [{ ${match} }] })(Mine);
+export default contribute(Mine);`;
+
+const commonJs = 'it is a CommonJS module; set "type": "module" in package.json and compile to ES modules';
+
 describe('a server does not start with', () => {
   const name = '@kubenest-example/required-labels';
   it.each([
@@ -162,20 +172,69 @@ describe('a server does not start with', () => {
       what: 'a class that is nothing',
       manifest: { kubenest: { sdk: '^1.0', plugins: ['./index.js'] } },
       code: "import { contribute } from 'kubenest/sdk'; class Odd {} export default contribute(Odd);",
-      says: 'contributes Odd, which is not decorated as a plugin',
+      says: 'index.js: contributes Odd, which is not decorated as a plugin',
     },
     {
       what: 'a module that cannot be loaded',
       manifest: { kubenest: { sdk: '^1', plugins: ['./index.js'] } },
       code: "throw new Error('no licence');",
-      says: 'no licence',
+      says: 'index.js:1: no licence',
+    },
+    {
+      what: 'a module with a syntax error',
+      manifest: { kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: "import 'kubenest/sdk';\nconst = 1;",
+      says: "index.js:2: Unexpected token '='",
+    },
+    {
+      what: 'a module that imports what does not exist',
+      manifest: { kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: "import { Missing } from 'kubenest/sdk';",
+      says: /^plugin package .\/plugin: index.js:1: The requested module 'kubenest\/sdk' does not provide an export named 'Missing'/,
+    },
+    {
+      what: 'a CommonJS module',
+      manifest: { type: 'commonjs', kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: "exports.default = require('kubenest/sdk').contribute();",
+      says: `index.js: Cannot find module 'kubenest/sdk': ${commonJs}`,
+    },
+    {
+      what: 'a CommonJS module without the SDK',
+      manifest: { type: 'commonjs', kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: 'exports.default = class {};',
+      says: `the default export of index.js is not a ContainerModule: ${commonJs}`,
+    },
+    {
+      what: 'a constructor that throws',
+      manifest: { kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: admission(
+        "constructor() {\n    throw new Error('no licence');\n  }\n  validate() {}",
+        "resources: ['pods'], operations: ['CREATE']",
+      ),
+      says: 'plugin package plugin: index.js:4: plugin Mine: no licence',
+    },
+    {
+      what: 'a class without methods',
+      manifest: { kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: admission('', "resources: ['pods'], operations: ['CREATE']"),
+      says: 'plugin package plugin: index.js: plugin Mine has no method `admit` or `validate`',
+    },
+    {
+      what: 'a plugin that would never be called',
+      manifest: { kubenest: { sdk: '^1', plugins: ['./index.js'] } },
+      code: admission('validate() {}', "resources: ['pod'], operations: ['CREATE']"),
+      says: 'plugin package plugin: index.js: admission plugin Mine: match[0].resources: unknown resource "pod" (did you mean "pods"?); `groups` must name the group of a custom resource',
     },
   ])('$what', async ({ manifest, code = '', says }) => {
     const where = await mkdtemp(join(folder, 'broken-'));
     await mkdir(join(where, 'plugin'));
     await writeFile(join(where, 'plugin/package.json'), JSON.stringify({ name: 'plugin', version: '1.0.0', type: 'module', ...manifest }));
     await writeFile(join(where, 'plugin/index.js'), code);
-    expect(await refusal([{ package: './plugin' }], where)).toEqual([`plugin package ./plugin: ${says}`]);
+    const [line = '', ...more] = await refusal([{ package: './plugin' }], where);
+    expect(more).toEqual([]);
+    if (typeof says === 'string')
+      expect(line.replace('kubenest serve: ', '')).toBe(says.startsWith('plugin package') ? says : `plugin package ./plugin: ${says}`);
+    else expect(line).toMatch(says);
   });
 });
 
@@ -188,12 +247,17 @@ describe('a plugin that misbehaves', () => {
     await writeFile(join(where, 'plugin/package.json'), JSON.stringify(manifest));
     await writeFile(
       join(where, 'plugin/index.js'),
-      `import { AdmissionPlugin, contribute } from 'kubenest/sdk';
+      `import { EventEmitter } from 'node:events';
+import { connect } from 'node:net';
+import { AdmissionPlugin, contribute } from 'kubenest/sdk';
 class Unsteady {
   validate({ name }) {
     if (name === 'throws') throw new TypeError('undefined is not a function');
     if (name === 'hangs') return new Promise(() => {});
     if (name === 'leaks') void Promise.reject(new Error('nobody waits for this'));
+    if (name === 'timer') setTimeout(() => { throw new Error('in a timer'); }, 1);
+    if (name === 'socket') connect(1, '127.0.0.1');
+    if (name === 'emitter') setImmediate(() => new EventEmitter().emit('error', new Error('no listener')));
   }
 }
 AdmissionPlugin({ name: 'Unsteady', match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Unsteady);
@@ -209,7 +273,7 @@ export default contribute(Unsteady);`,
 
   it('affects only its own request', async () => {
     const hanging = create('hangs');
-    const failed = 'Internal error occurred: admission plugin "Unsteady"';
+    const failed = 'Internal error occurred: admission plugin "Unsteady" of package unsteady';
     expect(await create('throws')).toMatchObject({ status: 500, body: { message: `${failed} failed` } });
     expect(await create('leaks')).toMatchObject({ status: 201 });
     const others = Promise.all(Array.from({ length: 50 }, (_, i) => create(`other-${i}`)));
@@ -217,5 +281,45 @@ export default contribute(Unsteady);`,
     expect(first).toBe('the others');
     expect(new Set((await others).map(({ status }) => status))).toEqual(new Set([201]));
     expect(await hanging).toMatchObject({ status: 500, body: { message: `${failed} gave no answer within 2000 ms` } });
+  });
+
+  it('does not end the process by errors in its timers, sockets and emitters, which are counted', async () => {
+    const failures = async (reason: string): Promise<number> => {
+      const text = await callText(server.port, '/metrics');
+      return Number(
+        new RegExp(`plugin_failures_total\\{package="unsteady",plugin="index.js",reason="${reason}"\\} (\\d+)`).exec(text)?.[1] ?? 0,
+      );
+    };
+    for (const name of ['timer', 'socket', 'emitter']) expect(await create(name)).toMatchObject({ status: 201 });
+    await vi.waitFor(async () => expect(await failures('uncaughtException')).toBe(3), { timeout: 5_000 });
+    expect(await failures('unhandledRejection')).toBe(1);
+    expect(server.child.exitCode).toBeNull();
+  });
+});
+
+describe('a package with `isolation: worker`', () => {
+  let server: Launch;
+  beforeAll(async () => {
+    server = await launch([{ package: '@kubenest-example/required-labels', isolation: 'worker', memoryMiB: 64, timeout: '2s' }], folder);
+    expect(server.stderr()).toBe('');
+  });
+  afterAll(() => end(server));
+
+  it('runs in a thread of the built server, with its configuration', async () => {
+    const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const path = '/api/v1/namespaces/default/pods';
+    expect(await call(server.port, path, pod)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringMatching(/missing labels: team/) as unknown },
+    });
+    const labelled = { ...pod, metadata: { ...pod.metadata, labels: { team: 'a' } } };
+    expect(await call(server.port, path, labelled)).toMatchObject({ status: 201 });
+  });
+
+  it('is refused if it needs a service that a thread cannot have', async () => {
+    const lines = await refusal([{ package: '@kubenest-example/unique-hosts', isolation: 'worker' }]);
+    expect(lines).toEqual([
+      expect.stringMatching(/plugin UniqueHosts: it injects Informers, which a package with `isolation: worker` cannot use$/),
+    ]);
   });
 });

@@ -58,13 +58,28 @@ export async function end({ child }: Launch): Promise<void> {
 }
 
 /** Sends a POST with the body, or a GET without one, as the administrator unless the headers name another user. */
-export function call(
+export async function call(
   port: number,
   path: string,
   body?: object,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; body: unknown }> {
-  const { promise, resolve: answer, reject } = Promise.withResolvers<{ status: number; body: unknown }>();
+  const { status, text } = await ask(port, path, body, headers);
+  return { status, body: JSON.parse(text) as unknown };
+}
+
+/** Returns the body of a GET as text. */
+export async function callText(port: number, path: string): Promise<string> {
+  return (await ask(port, path, undefined, {})).text;
+}
+
+function ask(
+  port: number,
+  path: string,
+  body: object | undefined,
+  headers: Record<string, string>,
+): Promise<{ status: number; text: string }> {
+  const { promise, resolve: answer, reject } = Promise.withResolvers<{ status: number; text: string }>();
   const options = { host: '127.0.0.1', port, path, method: body ? 'POST' : 'GET', rejectUnauthorized: false };
   const request = https.request(
     { ...options, headers: { 'content-type': 'application/json', authorization: 'Bearer admin-token', ...headers } },
@@ -73,7 +88,7 @@ export function call(
       response.setEncoding('utf8').on('data', (data: string) => {
         text += data;
       });
-      response.on('end', () => answer({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown }));
+      response.on('end', () => answer({ status: response.statusCode ?? 0, text }));
     },
   );
   request.on('error', reject);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { copyFile, cp, glob, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../scripts/free-port.ts';
 import { getRuntime } from '../../scripts/get-runtime.mjs';
 import type { Sbom } from '../../scripts/sbom.mjs';
@@ -153,6 +153,28 @@ describe('a plugin package', () => {
   it('is created, installed and tested with the installed package', { timeout: 120_000 }, async () => {
     const { stdout } = await execute('npm', ['test'], { cwd: folder, env: cleanEnvironment() });
     expect(stdout).toMatch(/pass 2\n/);
+  });
+
+  it('is served by `kubenest dev` of the installed package', { timeout: 60_000 }, async () => {
+    const port = await freePort();
+    const command = join(folder, 'node_modules/.bin/kubenest');
+    const child = spawn(command, ['dev', '--', `--secure-port=${port}`], {
+      cwd: folder,
+      env: cleanEnvironment(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+      await vi.waitFor(() => expect(output).toContain(`kubenest serves the Kubernetes API on https://127.0.0.1:${port}`), {
+        timeout: 30_000,
+      });
+    } finally {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
   });
 
   it('compiles against all types without skipLibCheck', { timeout: 180_000 }, async () => {

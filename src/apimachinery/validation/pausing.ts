@@ -55,6 +55,11 @@ class Pause extends Error {}
 /** A shared instance, since its stack is not needed. */
 const pause = new Pause('a validation in steps has paused');
 
+/** True for the signal of a pause, which code between a validation and its runner must let pass. */
+export function isPause(error: unknown): boolean {
+  return error instanceof Pause;
+}
+
 let found: Found | undefined;
 
 /**

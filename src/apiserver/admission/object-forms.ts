@@ -8,7 +8,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { atOnce } from '#apimachinery/runtime/steps';
 import { completeKind, isGroupVersion, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
-import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
+import type { CustomResourceTraits, ResourceDefinition } from '#apiserver/registry/resource-definition';
 
 /** A resource that serves the same objects, with its kind. */
 export interface EquivalentResource {
@@ -35,6 +35,11 @@ export interface ObjectForms {
   decode(document: unknown, kind: GroupVersionKind, strict?: boolean): KubeObject;
   /** Applies defaults to a decoded object and converts it to the form of the admission. The argument must not be used afterwards. */
   complete(object: KubeObject, kind: GroupVersionKind): KubeObject;
+  /**
+   * Checks an object of the admission by the type of its kind after code outside of the server changed it, and applies defaults again. It may
+   * reuse the argument. Throws DecodeError for wrong types and unknown fields.
+   */
+  revise(object: KubeObject): KubeObject;
   /** Returns the merge rules of a kind; undefined for kinds without a schema (options of connections). */
   shape(kind: GroupVersionKind): Shape | undefined;
 }
@@ -131,7 +136,7 @@ export class VersionedForms implements ObjectForms {
   #decode(document: unknown, kind: GroupVersionKind, strict: boolean): KubeObject {
     const { type, definition } = this.#form(kind);
     const object = definition?.custom
-      ? atOnce(definition.custom.decode(document as Record<string, unknown>)).object
+      ? decodeCustom(definition.custom, document, false)
       : type
         ? decodeTyped(type, document, strict)
         : (document as KubeObject);
@@ -145,6 +150,20 @@ export class VersionedForms implements ObjectForms {
     // Custom resources are admitted in the version of their endpoint, built-in ones in the storage version.
     if (definition?.custom) return { ...object, apiVersion: groupVersionString(this.#options.kind) };
     return definition?.storageVersion?.conversion.toStorage(object) ?? object;
+  }
+
+  revise(object: KubeObject): KubeObject {
+    const { definition, kind, type } = this.#options;
+    if (!type) return object;
+    if (!this.#isParentKind) return decodeTyped(type, object, true);
+    if (definition.custom) return this.complete(decodeCustom(definition.custom, object, true), kind);
+    const { storageVersion: stored } = definition;
+    const decoded = decodeTyped(stored ? this.#options.source.types(definition).struct(stored.schema) : type, object, true);
+    const inStorage = stored ? this.#others().find((other) => isVersionOf(other, stored.version)) : definition;
+    // The storage version may be disabled; then the defaults of the request's version apply.
+    if (stored && !inStorage) return this.complete(stored.conversion.fromStorage(decoded), kind);
+    inStorage?.defaults?.(decoded);
+    return decoded;
   }
 
   shape(kind: GroupVersionKind): Shape | undefined {
@@ -206,7 +225,17 @@ function checkCustomKind(document: TypeMeta | null, expected: GroupVersionKind):
 
 function decodeTyped(type: StructType, document: unknown, strict: boolean): KubeObject {
   const { object, unknownFields } = decode<KubeObject>(type, document);
-  if (strict && unknownFields.length > 0)
-    throw new DecodeError(`strict decoding error: ${unknownFields.map((field) => `unknown field ${quote(field)}`).join(', ')}`);
+  if (strict) refuseUnknown(unknownFields);
   return object;
+}
+
+function decodeCustom(custom: CustomResourceTraits, document: unknown, strict: boolean): KubeObject {
+  const { object, unknownFields } = atOnce(custom.decode(document as Record<string, unknown>));
+  if (strict) refuseUnknown(unknownFields);
+  return object;
+}
+
+function refuseUnknown(fields: readonly string[]): void {
+  if (fields.length > 0)
+    throw new DecodeError(`strict decoding error: ${fields.map((field) => `unknown field ${quote(field)}`).join(', ')}`);
 }

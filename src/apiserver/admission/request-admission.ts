@@ -5,6 +5,7 @@ import type { AdmissionSteps, CompiledAdmission, Phase, Step } from './admission
 import type { StepTimer } from './admission-metrics.ts';
 import type { AdmissionCall, AdmissionContext, Operation } from '#apiserver/request/admission-context';
 import type { Attributes } from './attributes.ts';
+import type { PacedAttributes } from './plugin-boundary.ts';
 import type { ObjectForms } from './object-forms.ts';
 import { Reinvocation } from './reinvocation.ts';
 import type { AdmissionTrace } from '#apiserver/request/request-trace';
@@ -111,7 +112,7 @@ async function settled(result: Promise<void>, timer: StepTimer | undefined, bega
   timer?.observe(performance.now() - began, false);
 }
 
-class AdmissionRequest implements Attributes {
+class AdmissionRequest implements PacedAttributes {
   readonly operation: Operation;
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
@@ -122,6 +123,7 @@ class AdmissionRequest implements Attributes {
   readonly oldObject: KubeObject | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   readonly dryRun: boolean;
+  readonly pace: PacedAttributes['pace'];
   readonly user: Attributes['user'];
   readonly forms: ObjectForms;
   readonly deadline: number;
@@ -140,6 +142,7 @@ class AdmissionRequest implements Attributes {
     this.oldObject = call.oldObject;
     this.options = call.options;
     this.dryRun = call.dryRun;
+    this.pace = call.pace;
     this.user = context.authenticatedUser;
     this.forms = target.forms;
     this.deadline = context.deadline;

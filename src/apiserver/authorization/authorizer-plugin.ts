@@ -1,9 +1,17 @@
 import { type ContributionOptions, describes } from '#apiserver/base/contribution';
 
+export interface AuthorizerPluginOptions extends ContributionOptions {
+  /**
+   * Decision about a request for which the authorizer throws, times out or returns no decision. `Deny` fails closed: the request is denied
+   * whatever other authorizers say. Default: `NoOpinion`. Upstream: `failurePolicy` of a webhook in an AuthorizationConfiguration.
+   */
+  readonly failurePolicy?: 'NoOpinion' | 'Deny';
+}
+
 /**
  * Declares a class as an Authorizer of a package. It runs after system:masters and before the modes of `--authorization-mode`, so
  * it can deny what these allow.
  */
-export function AuthorizerPlugin(options: ContributionOptions): ClassDecorator {
+export function AuthorizerPlugin(options: AuthorizerPluginOptions): ClassDecorator {
   return describes('AuthorizerPlugin', options);
 }

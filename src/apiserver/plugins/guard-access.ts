@@ -1,38 +1,146 @@
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import { deepCopy } from '#apimachinery/runtime/copy';
 import type { Authenticator } from '#apiserver/authentication/authenticator';
-import type { Authorizer } from '#apiserver/authorization/authorizer';
+import type { AuthorizationResult, Authorizer, UserRules } from '#apiserver/authorization/authorizer';
+import type { AuthorizerPluginOptions } from '#apiserver/authorization/authorizer-plugin';
 import type { UserInfo } from '#apiserver/request/user-info';
-import { within } from './within.ts';
+import type { LoadedContribution } from './loaded-contribution.ts';
+import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
+import { runnerOf } from './plugin-origin.ts';
+import { TimeoutError, within } from './within.ts';
+
+/** The parts of a contribution that its guard needs. */
+export type Guarded = Pick<LoadedContribution, 'described' | 'guard' | 'origin'>;
+
+/** A plugin returned a value of the wrong shape. The message continues a sentence about the plugin. */
+class ShapeError extends Error {}
 
 /**
- * Limits the duration of a package's authenticator, and removes its credential headers from requests that it authenticates. After
- * the timeout it counts as an authentication failure, unless another
- * authenticator accepts the credentials.
+ * Limits the duration of a package's authenticator, checks the user that it returns, and removes its credential headers from requests that it
+ * authenticates. A timeout or a malformed user is an authentication failure, unless another authenticator accepts the credentials.
  */
-export function guardAuthenticator(name: string, authenticator: Authenticator, timeoutMs: number): Authenticator {
+export function guardAuthenticator(
+  authenticator: Authenticator,
+  { described, guard, origin }: Guarded,
+  failures: PluginFailures,
+): Authenticator {
+  const { name } = described.options;
+  const plugin: PluginName = { sort: 'authenticator', name, package: origin?.package };
+  const run = runnerOf(origin);
   return {
     name,
     authenticate(credentials) {
-      const answer = authenticator.authenticate(credentials);
-      return answer instanceof Promise ? within(answer, timeoutMs).then(accept) : accept(answer);
+      const answer: unknown = run(() => authenticator.authenticate(credentials));
+      return answer instanceof Promise ? within(answer, guard.timeoutMs).then(accept, fail) : accept(answer);
 
-      function accept(user: UserInfo | undefined): UserInfo | undefined {
+      function accept(found: unknown): UserInfo | undefined {
+        const user = asChecked(() => userOf(found));
         if (user) for (const header of authenticator.credentialHeaders ?? []) delete credentials.headers[header];
         return user;
       }
     },
   };
+
+  /** Throwing is how an authenticator rejects credentials, so only timeouts and malformed users are failures of the plugin. */
+  function fail(error: unknown): never {
+    if (error instanceof TimeoutError || error instanceof ShapeError) throw failureOf(plugin, error, failures);
+    throw error;
+  }
+
+  function asChecked<T>(check: () => T): T {
+    try {
+      return check();
+    } catch (error) {
+      return fail(error);
+    }
+  }
 }
 
 /**
- * Limits the duration of a package's authorizer: after the timeout it has no opinion, and the reason of a denial reports it.
+ * Limits the duration of a package's authorizer, and checks its decisions. An authorizer that throws, times out or returns anything but a
+ * decision has no opinion, or denies the request if its decorator says `failurePolicy: 'Deny'`; the reason names it.
  */
-export function guardAuthorizer(name: string, authorizer: Authorizer, timeoutMs: number): Authorizer {
+export function guardAuthorizer(authorizer: Authorizer, { described, guard, origin }: Guarded, failures: PluginFailures): Authorizer {
+  const { name, failurePolicy = 'NoOpinion' } = described.options as AuthorizerPluginOptions;
+  const plugin: PluginName = { sort: 'authorizer', name, package: origin?.package };
+  const run = runnerOf(origin);
+  const failed = (error: unknown): AuthorizationResult => ({ decision: failurePolicy, reason: failureOf(plugin, error, failures).message });
   return {
     name,
     authorize(attributes) {
-      const answer = authorizer.authorize(attributes);
-      return answer instanceof Promise ? within(answer, timeoutMs) : answer;
+      try {
+        // A copy, because the user is shared with caches.
+        const answer: unknown = run(() => authorizer.authorize(deepCopy(attributes)));
+        return answer instanceof Promise ? within(answer, guard.timeoutMs).then(resultOf).catch(failed) : resultOf(answer);
+      } catch (error) {
+        return failed(error);
+      }
     },
-    ...(authorizer.rulesFor && { rulesFor: (user, namespace) => authorizer.rulesFor!(user, namespace) }),
+    ...(authorizer.rulesFor && {
+      async rulesFor(user, namespace) {
+        try {
+          const rules = run(() => authorizer.rulesFor!(deepCopy(user), namespace));
+          return rulesOf(await within(Promise.resolve(rules), guard.timeoutMs));
+        } catch (error) {
+          return { resourceRules: [], nonResourceRules: [], incomplete: true, errors: [failureOf(plugin, error, failures).message] };
+        }
+      },
+    }),
   };
+}
+
+/** Records a failure, and returns the error that names the plugin. */
+function failureOf(plugin: PluginName, error: unknown, failures: PluginFailures): Error {
+  failures.record(plugin, error instanceof ShapeError ? 'return' : reasonOf(error), error);
+  const why =
+    error instanceof ShapeError ? error.message : error instanceof TimeoutError ? `gave ${error.message}` : `failed: ${messageOf(error)}`;
+  return new Error(`${pluginSubject(plugin)} ${why}`, { cause: error });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Throws ShapeError if the value is neither a user nor undefined. */
+function userOf(found: unknown): UserInfo | undefined {
+  if (found === undefined || found === null) return undefined;
+  if (!isJsonObject(found)) throw new ShapeError('returned a user that is not an object');
+  const { name, uid, groups, extra, audiences } = found;
+  const isUser =
+    typeof name === 'string' &&
+    name !== '' &&
+    (uid === undefined || typeof uid === 'string') &&
+    isStrings(groups) &&
+    (audiences === undefined || isStrings(audiences)) &&
+    (extra === undefined || (isJsonObject(extra) && Object.values(extra).every(isStrings)));
+  if (!isUser) throw new ShapeError('returned a malformed user: expected { name, groups, uid?, extra?, audiences? }');
+  return found as unknown as UserInfo;
+}
+
+const decisions: ReadonlySet<unknown> = new Set(['Allow', 'Deny', 'NoOpinion']);
+
+function resultOf(found: unknown): AuthorizationResult {
+  if (!isJsonObject(found) || !decisions.has(found['decision']) || !['string', 'undefined'].includes(typeof found['reason']))
+    throw new ShapeError("returned no decision: expected { decision: 'Allow' | 'Deny' | 'NoOpinion', reason }");
+  return found['reason'] === undefined
+    ? { decision: found['decision'] as AuthorizationResult['decision'], reason: '' }
+    : (found as unknown as AuthorizationResult);
+}
+
+function rulesOf(found: unknown): UserRules {
+  const { resourceRules, nonResourceRules, errors } = (isJsonObject(found) ? found : {}) as Partial<UserRules>;
+  const isRules = isRuleList(resourceRules) && isRuleList(nonResourceRules) && isStrings(errors);
+  if (!isRules) throw new ShapeError('returned malformed rules: expected { resourceRules, nonResourceRules, incomplete, errors }');
+  return found as UserRules;
+}
+
+function isRuleList(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every((rule) => isJsonObject(rule) && Object.values(rule).every((list) => list === undefined || isStrings(list)))
+  );
+}
+
+function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

@@ -1,35 +1,200 @@
-import { newTimeoutError } from '#apimachinery/api/errors';
+import { newInternalError, newTimeoutError, StatusError } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { isJsonObject } from '#apimachinery/patch/own-property';
+import { plainCopySteps } from '#apimachinery/runtime/plain-data';
+import { TooManyErrors } from '#apimachinery/validation/field';
+import { isPause } from '#apimachinery/validation/pausing';
+import { atOnce } from '#apimachinery/runtime/steps';
 import type {
-  ContributedFields,
   ContributedAction,
+  ContributedFields,
   ContributedGroupOptions,
   ContributedResource,
 } from '#apiserver/registry/contributed-group';
+import type { Column, Strategy } from '#apiserver/registry/resource-definition';
+import type { Guarded } from './guard-access.ts';
+import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
+import { type RunPlugin, runnerOf } from './plugin-origin.ts';
 import { TimeoutError, within } from './within.ts';
 
+/** Cell of a column whose function failed. */
+const failedCell = '<error>';
+/** Minimum time between two records of failed columns, because a list has many rows. */
+const columnRecordMs = 1_000;
+
 /**
- * Limits the duration of a package's handlers: after the timeout the client gets an error that states the unknown outcome.
+ * Isolates the functions of a package's API group. If one throws anything but a Status error, or returns a value of the wrong form, the
+ * client gets an InternalError that names the package; in a table, the cell shows it. The duration of POST handlers is limited: after the
+ * timeout the client gets an error that states the unknown outcome.
  */
-export function guardActions(options: ContributedGroupOptions, timeoutMs: number): ContributedGroupOptions {
-  const guarded =
-    <A extends unknown[], R>(work: (...args: A) => R | Promise<R>) =>
-    (...args: A): R | Promise<R> => {
-      const answer = work(...args);
-      return answer instanceof Promise ? within(answer, timeoutMs).catch((error: unknown) => tell(options.name, error)) : answer;
-    };
-  const guardedResource = (resource: ContributedResource): ContributedResource => ({
-    ...resource,
-    ...(resource.create && { create: guarded(resource.create.bind(resource)) }),
-    ...(resource.read && { read: guarded(resource.read.bind(resource)) }),
-    ...(resource.subresources && {
-      subresources: Object.fromEntries(Object.entries(resource.subresources).map(([name, one]) => [name, guardedSubresource(one)])),
-    }),
-  });
-  const guardedSubresource = (one: ContributedFields | ContributedAction): ContributedFields | ContributedAction =>
-    'create' in one ? { ...one, create: guarded(one.create.bind(one)) } : one;
-  return { ...options, resources: options.resources.map(guardedResource) };
+export function guardActions(options: ContributedGroupOptions, contribution: Guarded, failures: PluginFailures): ContributedGroupOptions {
+  return new GroupGuard(contribution, failures).group(options);
 }
 
-function tell(plugin: string, error: unknown): never {
-  throw error instanceof TimeoutError ? newTimeoutError(`plugin ${plugin} gave ${error.message}`, 0) : error;
+class GroupGuard {
+  readonly #plugin: PluginName;
+  readonly #timeoutMs: number;
+  readonly #run: RunPlugin;
+  #columnRecordedAt = -Infinity;
+
+  constructor(
+    { described, guard, origin }: Guarded,
+    private readonly failures: PluginFailures,
+  ) {
+    this.#plugin = { sort: 'API group', name: described.options.name, package: origin?.package };
+    this.#timeoutMs = guard.timeoutMs;
+    this.#run = runnerOf(origin);
+  }
+
+  group(options: ContributedGroupOptions): ContributedGroupOptions {
+    return { ...options, resources: options.resources.map((resource) => this.#resource(resource)) };
+  }
+
+  #resource(resource: ContributedResource): ContributedResource {
+    const { create, read, convert, strategy, status, subresources, columns, kind } = resource;
+    return {
+      ...resource,
+      ...(create && { create: this.#handler(kind, create.bind(resource)) }),
+      ...(read && { read: this.#reader(kind, read.bind(resource)) }),
+      ...(convert && { convert: (object, apiVersion) => this.#plain('convert', () => convert.call(resource, object, apiVersion)) }),
+      ...(strategy && { strategy: this.#strategy(strategy) }),
+      ...(typeof status === 'object' && { status: this.#strategy(status) }),
+      ...(columns && { columns: columns.map((column) => this.#column(column)) }),
+      ...(subresources && {
+        subresources: Object.fromEntries(Object.entries(subresources).map(([name, one]) => [name, this.#subresource(one)])),
+      }),
+    };
+  }
+
+  #subresource(one: ContributedFields | ContributedAction): ContributedFields | ContributedAction {
+    if ('create' in one) return { ...one, create: this.#handler(one.kind, one.create.bind(one)) };
+    return one.strategy ? { ...one, strategy: this.#strategy(one.strategy) } : one;
+  }
+
+  /** Guards a POST handler, whose response must be an object of the kind. */
+  #handler<A extends unknown[]>(kind: string, work: (...args: A) => KubeObject | Promise<KubeObject>) {
+    return this.#limited('create', work, (answer) => this.#ofKind('create', kind, answer));
+  }
+
+  /** Guards the function of a read-only resource, which must return a list of objects of the kind. */
+  #reader<A extends unknown[]>(kind: string, work: (...args: A) => readonly KubeObject[] | Promise<readonly KubeObject[]>) {
+    return this.#limited('read', work, (answer) => {
+      if (!Array.isArray(answer)) return this.#fail('read', new TypeError(`read returned ${typeof answer}, expected a list`), 'return');
+      return answer.map((object: KubeObject) => this.#ofKind('read', kind, object));
+    });
+  }
+
+  #ofKind(method: string, kind: string, object: KubeObject): KubeObject {
+    const plain = this.#plain(method, () => object);
+    if (plain.kind === kind) return plain;
+    const error = new TypeError(`${method} returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`);
+    return this.#fail(method, error, 'return');
+  }
+
+  /** Limits the duration of a function, and checks its result. */
+  #limited<A extends unknown[], R>(method: string, work: (...args: A) => R | Promise<R>, checked: (answer: R) => R) {
+    return (...args: A): R | Promise<R> => {
+      const answer = this.#guarded(method, () => work(...args));
+      if (!(answer instanceof Promise)) return checked(answer);
+      return within(answer, this.#timeoutMs)
+        .catch((error: unknown) => this.#late(method, error))
+        .then(checked);
+    };
+  }
+
+  #late(method: string, error: unknown): never {
+    if (!(error instanceof TimeoutError)) return this.#fail(method, error);
+    this.failures.record(this.#plugin, 'timeout', error);
+    throw newTimeoutError(`${pluginSubject(this.#plugin)} gave ${error.message}`, 0);
+  }
+
+  /** Guards all methods of a strategy, inherited ones included. Objects that they change must be plain data. */
+  #strategy(strategy: Strategy): Strategy {
+    const guarded: Record<string, unknown> = { ...strategy };
+    const done = new Set(['constructor']);
+    for (let from: object | null = strategy; from && from !== Object.prototype; from = Object.getPrototypeOf(from) as object | null) {
+      for (const name of Object.getOwnPropertyNames(from)) {
+        const method: unknown = (strategy as Readonly<Record<string, unknown>>)[name];
+        if (typeof method !== 'function' || done.has(name)) continue;
+        done.add(name);
+        guarded[name] = (...args: unknown[]): unknown => {
+          const object = changesObject.has(name) ? (args[0] as KubeObject) : undefined;
+          const before = object && identityOf(object);
+          const returned: unknown = this.#guarded(name, () => Reflect.apply(method, strategy, args));
+          if (object && identityOf(this.#plain(name, () => object)) !== before)
+            return this.#fail(name, new TypeError(`${name} changed the identity of the object`), 'identity');
+          if (returnsList.has(name) && returned !== undefined && !Array.isArray(returned))
+            return this.#fail(name, new TypeError(`${name} returned ${typeof returned}, expected a list`), 'return');
+          return returned;
+        };
+      }
+    }
+    return guarded;
+  }
+
+  #column(column: Column): Column {
+    return {
+      ...column,
+      value: (object, context) => {
+        try {
+          return this.#run(() => column.value(object, context));
+        } catch (error) {
+          const now = performance.now();
+          if (now - this.#columnRecordedAt > columnRecordMs)
+            this.failures.record(this.#plugin, reasonOf(error), error, { column: column.name });
+          this.#columnRecordedAt = now;
+          return failedCell;
+        }
+      },
+    };
+  }
+
+  #guarded<T>(method: string, work: () => T): T {
+    try {
+      return this.#run(work);
+    } catch (error) {
+      return this.#fail(method, error);
+    }
+  }
+
+  /** Returns a copy of the object that a function made, as plain data. */
+  #plain(method: string, made: () => KubeObject): KubeObject {
+    return this.#guarded(method, () => {
+      const object: unknown = made();
+      if (!isJsonObject(object) || !isJsonObject(object['metadata'])) throw new TypeError(`${method} left no object with metadata`);
+      return atOnce(plainCopySteps(object)) as unknown as KubeObject;
+    });
+  }
+
+  #fail(method: string, error: unknown, reason = reasonOf(error)): never {
+    if (error instanceof StatusError || isControl(error)) throw error;
+    this.failures.record(this.#plugin, reason, error, { method });
+    throw newInternalError(new Error(`${pluginSubject(this.#plugin)} failed in \`${method}\``));
+  }
 }
+
+/** Returns the members of an object that its functions must not change. */
+function identityOf({ apiVersion, kind, metadata: { name, namespace, uid } }: KubeObject): string {
+  return JSON.stringify([apiVersion, kind, name, namespace, uid]);
+}
+
+/** True for what the server throws through a validation: too many errors, and pauses for other work. */
+function isControl(error: unknown): boolean {
+  return error instanceof TooManyErrors || isPause(error);
+}
+
+const changesObject: ReadonlySet<string> = new Set([
+  'prepareForCreate',
+  'prepareForUpdate',
+  'canonicalize',
+  'beginDeletion',
+  'markAsDeleting',
+]);
+const returnsList: ReadonlySet<string> = new Set([
+  'validate',
+  'validateUpdate',
+  'warningsOnCreate',
+  'warningsOnUpdate',
+  'warningsOnDelete',
+  'validateName',
+]);

@@ -3,9 +3,11 @@ import { StatusError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { AdmissionPlugin, admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { Attributes } from '#apiserver/admission/attributes';
+import type { ObjectForms } from '#apiserver/admission/object-forms';
 import { forbidden } from '#apiserver/admission/forbidden';
 import { fakeServices } from '#sdk/testing/fake-services';
-import { guardAdmission, type PluginGuard } from './guard-admission.ts';
+import { defaultGuard, guardAdmission, type PluginGuard } from './guard-admission.ts';
+import { PluginFailures } from './plugin-failures.ts';
 
 type Labelled = { metadata: { labels?: Record<string, string> } };
 
@@ -19,12 +21,20 @@ class Unsteady {
   }
 }
 
+const forms = { revise: (object: KubeObject) => object } as ObjectForms;
+
 /** Resolves to the labels of the object or to the message of the denial. */
 async function admit(behave: (request: Attributes) => void | Promise<void>, guard: PluginGuard): Promise<unknown> {
   const { logger, metrics } = fakeServices();
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } as KubeObject;
-  const request = { object, resource: { group: '', version: 'v1', resource: 'configmaps' }, name: 'a', operation: 'CREATE' } as Attributes;
-  const plugin = guardAdmission(new Unsteady(behave), guard, { logger, metrics });
+  const request = {
+    object,
+    resource: { group: '', version: 'v1', resource: 'configmaps' },
+    name: 'a',
+    operation: 'CREATE',
+    forms,
+  } as Attributes;
+  const plugin = guardAdmission(new Unsteady(behave), guard, new PluginFailures(logger, metrics), { package: '@acme/unsteady' });
   expect(admissionPluginOptions(plugin).name).toBe('Unsteady');
   expect('validate' in plugin && plugin.validate).toBeFalsy();
   try {
@@ -44,8 +54,8 @@ const denies = (request: Attributes): never => {
   throw forbidden(request, 'no');
 };
 const touched = { touched: 'yes' };
-const failed = 'Internal error occurred: admission plugin "Unsteady" failed';
-const late = 'Internal error occurred: admission plugin "Unsteady" gave no answer within 20 ms';
+const failed = 'Internal error occurred: admission plugin "Unsteady" of package @acme/unsteady failed';
+const late = 'Internal error occurred: admission plugin "Unsteady" of package @acme/unsteady gave no answer within 20 ms';
 
 it.each<{ name: string; behave: (request: Attributes) => void | Promise<void>; fail: unknown; ignore: unknown }>([
   { name: 'admits', behave: () => {}, fail: touched, ignore: touched },
@@ -61,6 +71,6 @@ it.each<{ name: string; behave: (request: Attributes) => void | Promise<void>; f
   { name: 'rejects', behave: async () => fails(), fail: failed, ignore: undefined },
   { name: 'hangs', behave: hangs, fail: late, ignore: undefined },
 ])('a plugin that $name', async ({ behave, fail, ignore }) => {
-  expect(await admit(behave, { timeoutMs: 20, failurePolicy: 'Fail' })).toEqual(fail);
-  expect(await admit(behave, { timeoutMs: 20, failurePolicy: 'Ignore' })).toEqual(ignore);
+  expect(await admit(behave, { ...defaultGuard, timeoutMs: 20, failurePolicy: 'Fail' })).toEqual(fail);
+  expect(await admit(behave, { ...defaultGuard, timeoutMs: 20, failurePolicy: 'Ignore' })).toEqual(ignore);
 });

@@ -1,86 +1,110 @@
 import { newInternalError, StatusError } from '#apimachinery/api/errors';
-import type { KubeObject } from '#apimachinery/meta/types';
-import { deepCopy } from '#apimachinery/runtime/copy';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, Attributes } from '#apiserver/admission/attributes';
-import { replaceObject } from '#apiserver/admission/replace-object';
-import type { Logger } from '#apiserver/base/logger';
-import type { Metrics } from '#apiserver/base/metrics/metrics';
+import { BoundaryError, PluginBoundary } from '#apiserver/admission/plugin-boundary';
+import { type PluginOrigin, type RunPlugin, runnerOf } from './plugin-origin.ts';
+import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import { TimeoutError, within } from './within.ts';
 
-/** Handling of requests for which a plugin fails: it throws anything but a StatusError, or times out. */
+/** Handling of requests for which a plugin fails: it throws anything but a denial, breaks a rule of the boundary, or times out. */
 export interface PluginGuard {
   readonly timeoutMs: number;
+  /** Timeout of a module's import and of a post-start hook. */
+  readonly startTimeoutMs: number;
   /** Fail: the client gets an InternalError. Ignore: the plugin is skipped. */
   readonly failurePolicy: 'Fail' | 'Ignore';
 }
 
-export const defaultGuard: PluginGuard = { timeoutMs: 10_000, failurePolicy: 'Fail' };
+export const defaultGuard: PluginGuard = { timeoutMs: 10_000, startTimeoutMs: 60_000, failurePolicy: 'Fail' };
 
-type Phase = (request: Attributes) => void | Promise<void>;
+type PhaseName = 'admit' | 'validate';
 
 /**
- * Isolates a plugin of a package, so that its failures affect only the request. With `Ignore`, the plugin works on a copy of
- * the object, which replaces the object only on success.
+ * Isolates a plugin of a package, so that its failures affect only the request. Changes of a failed call are dropped. The name of the
+ * package is part of errors, logs and metrics.
  */
 export function guardAdmission(
   plugin: AdmissionHandler,
   guard: PluginGuard,
-  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+  failures: PluginFailures,
+  origin?: PluginOrigin,
 ): AdmissionHandler {
-  const { name } = admissionPluginOptions(plugin);
-  const failures = metrics.counter({
-    name: 'kubenest_admission_plugin_failures_total',
-    help: "Number of requests for which a package's plugin failed, by plugin and reason (error, timeout).",
-    labels: ['plugin', 'reason'],
-  });
-
-  const failed = (request: Attributes, error: unknown): void => {
-    if (error instanceof StatusError) throw error;
-    const reason = error instanceof TimeoutError ? 'timeout' : 'error';
-    failures.inc({ plugin: name, reason });
-    const { operation, resource, namespace, name: object } = request;
-    logger.error({ plugin: name, operation, resource: resource.resource, namespace, name: object, err: error }, 'admission plugin failed');
-    if (guard.failurePolicy === 'Fail')
-      throw newInternalError(new Error(`admission plugin ${JSON.stringify(name)} ${messageOf(reason, guard)}`));
-  };
-
-  const guarded = (phase: Phase, changes: boolean): Phase => {
-    const copies = changes && guard.failurePolicy === 'Ignore';
-    return (original) => {
-      const { request, commit } = copies ? onCopy(original) : { request: original, commit: nothing };
-      try {
-        const result = phase(request);
-        if (result === undefined) return commit();
-        return within(result, guard.timeoutMs).then(commit, (error: unknown) => failed(original, error));
-      } catch (error) {
-        return failed(original, error);
-      }
-    };
-  };
+  const guarded = new GuardedAdmission(plugin, guard, failures, origin);
   // The prototype carries the metadata of the class's decorators.
   return Object.assign(Object.create(plugin) as AdmissionHandler, {
-    ...(plugin.admit && { admit: guarded((request) => plugin.admit?.(request), true) }),
-    ...(plugin.validate && { validate: guarded((request) => plugin.validate?.(request), false) }),
+    ...(plugin.admit && { admit: (request: Attributes) => guarded.call('admit', request) }),
+    ...(plugin.validate && { validate: (request: Attributes) => guarded.call('validate', request) }),
   });
 }
 
-const nothing = (): void => {};
+class GuardedAdmission {
+  readonly #name: PluginName;
+  readonly #runPlugin: RunPlugin;
 
-function messageOf(reason: 'error' | 'timeout', { timeoutMs }: PluginGuard): string {
-  return reason === 'timeout' ? `gave no answer within ${timeoutMs} ms` : 'failed';
+  constructor(
+    private readonly plugin: AdmissionHandler,
+    private readonly guard: PluginGuard,
+    private readonly failures: PluginFailures,
+    origin: PluginOrigin | undefined,
+  ) {
+    this.#name = { sort: 'admission plugin', name: admissionPluginOptions(plugin).name, package: origin?.package };
+    this.#runPlugin = runnerOf(origin);
+  }
+
+  /** Calls a phase of the plugin. Returns a promise only if the plugin does, or for large objects. */
+  call(phase: PhaseName, original: Attributes): void | Promise<void> {
+    const boundary = new PluginBoundary(original, phase);
+    const prepared = boundary.prepare();
+    if (prepared) return prepared.then(() => this.#run(phase, original, boundary));
+    return this.#run(phase, original, boundary);
+  }
+
+  #run(phase: PhaseName, original: Attributes, boundary: PluginBoundary): void | Promise<void> {
+    const failed = (error: unknown): void => this.#failed(original, error);
+    try {
+      const returned: unknown = this.#runPlugin(() => this.plugin[phase]?.(boundary.request));
+      if (isPromise(returned)) return this.#settled(returned, original, boundary);
+      const settled = boundary.settle(returned);
+      return settled?.catch(failed);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  async #settled(returned: PromiseLike<unknown>, original: Attributes, boundary: PluginBoundary): Promise<void> {
+    try {
+      const settled = boundary.settle(await within(returned, this.guard.timeoutMs));
+      if (settled) await settled;
+    } catch (error) {
+      this.#failed(original, error);
+    }
+  }
+
+  /** Throws the denial of the plugin, or with `Fail` an InternalError that names the plugin. */
+  #failed(request: Attributes, error: unknown): void {
+    if (isDenial(error)) throw error;
+    const reason = error instanceof BoundaryError ? error.rule : reasonOf(error);
+    const { operation, resource, namespace, name } = request;
+    this.failures.record(this.#name, reason, error, { operation, resource: resource.resource, namespace, name });
+    const message = `${pluginSubject(this.#name)} ${predicateOf(error)}`;
+    if (this.guard.failurePolicy === 'Fail') throw newInternalError(new Error(message));
+    request.trace?.note({ kind: 'failure', name: this.#name.name, verdict: 'ignored', reason: message });
+  }
 }
 
-function onCopy(original: Attributes): { readonly request: Attributes; commit(): void } {
-  const object = deepCopy(original.object) as KubeObject | undefined;
-  const request: Attributes = {
-    ...original,
-    object: object as KubeObject,
-    get reinvocation() {
-      return original.reinvocation;
-    },
-    addAnnotation: (key, value, level) => original.addAnnotation(key, value, level),
-    addWarning: (text) => original.addWarning(text),
-  };
-  return { request, commit: () => object && replaceObject(original.object, object) };
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function';
+}
+
+/** True for a Status that denies a request; a plugin's Status must not be a success. */
+function isDenial(error: unknown): error is StatusError {
+  if (!(error instanceof StatusError)) return false;
+  const { code } = error.status;
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600;
+}
+
+/** Completes a sentence about the plugin. Other errors may contain what clients must not see, so only the log has them. */
+function predicateOf(error: unknown): string {
+  if (error instanceof BoundaryError) return error.message;
+  return error instanceof TimeoutError ? `gave ${error.message}` : 'failed';
 }

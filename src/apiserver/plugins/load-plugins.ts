@@ -1,32 +1,16 @@
-import { pathToFileURL } from 'node:url';
+import { execFile } from 'node:child_process';
+import { relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Container, type ContainerModule } from 'inversify';
-import { type Described, describe } from '#apiserver/base/contribution';
+import { type ContributionKind, type Described, describe } from '#apiserver/base/contribution';
 import { Contribution } from './contribute.ts';
-import { defaultGuard, type PluginGuard } from './guard-admission.ts';
+import { defaultGuard } from './guard-admission.ts';
 import { type LoadedContribution, makeContribution } from './loaded-contribution.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
+import { PluginLoadError, type PluginRequest } from './plugin-request.ts';
+import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readConfiguration } from './read-configuration.ts';
-
-/** A plugin package in a ServerConfiguration. */
-export interface PluginRequest {
-  /** Package name, or the path of its folder (`./plugins/labels`). */
-  readonly package: string;
-  readonly integrity?: string | undefined;
-  /** Names of the contributions to load; undefined: all. */
-  readonly contributions?: readonly string[] | undefined;
-  /** Configurations by contribution name. */
-  readonly configuration?: Readonly<Record<string, unknown>> | undefined;
-  /** Failure handling of its admission plugins; `defaultGuard` applies to omitted members. */
-  readonly guard?: Partial<PluginGuard> | undefined;
-}
-
-/** All problems that prevented packages from loading, one sentence each. */
-export class PluginLoadError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'PluginLoadError';
-  }
-}
+import { TimeoutError, within } from './within.ts';
 
 /**
  * Resolves packages from a folder and loads them. Throws a PluginLoadError with all problems of all packages, because a
@@ -37,8 +21,12 @@ export async function loadPlugins(requests: readonly PluginRequest[], folder: st
   const problems: string[] = [];
   for (const request of requests) {
     try {
-      loaded.push(...(await loadPackage(request, folder)));
+      loaded.push(...(await load(request, folder)));
     } catch (error) {
+      if (error instanceof PluginLoadError) {
+        problems.push(...error.problems);
+        continue;
+      }
       const causes = error instanceof ConfigurationError ? error.problems : [(error as Error).message];
       problems.push(...causes.map((cause) => `plugin package ${request.package}: ${cause}`));
     }
@@ -47,30 +35,44 @@ export async function loadPlugins(requests: readonly PluginRequest[], folder: st
   return loaded;
 }
 
+/** The code for worker threads is imported only if a package uses one. */
+async function load(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+  if (request.isolation === undefined) return loadPackage(request, folder);
+  const { loadIsolated } = await import('./isolation/isolated-contributions.ts');
+  return loadIsolated(request, folder);
+}
+
 async function loadPackage(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
   const found = findPluginPackage(request.package, folder, request.integrity);
-  const modules = await Promise.all(found.modules.map((file) => importModule(found, file)));
-  const described = contributedBy(modules).map((contribution) => {
-    const description = describe(contribution);
-    if (!description) throw new Error(`contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
-    return { contribution, description };
-  });
+  const guard = { ...defaultGuard, ...request.guard };
+  const imported = await Promise.all(found.modules.map((file) => importModule(found, file, guard.startTimeoutMs)));
+  const modules = imported.map(({ module }) => module);
+  const described = imported.flatMap(({ module, file }) =>
+    contributedBy([module]).map((contribution) => {
+      const description = describe(contribution);
+      if (!description) throw new Error(`${file}: contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
+      return { contribution, description, origin: { package: found.name, file } };
+    }),
+  );
   const names = described.map(({ description }) => description.options.name);
   const { configuration = {}, contributions = names } = request;
   const unknown = [...contributions, ...Object.keys(configuration)].filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`unknown contributions: ${unknown.join(', ')} (available: ${names.join(', ')})`);
   const container = shared(modules);
-  const guard = { ...defaultGuard, ...request.guard };
   return described
     .filter(({ description }) => contributions.includes(description.options.name))
-    .map(({ contribution, description }) => {
+    .map(({ contribution, description, origin }) => {
       const { name } = description.options;
       const settings = configurationOf(description, Object.hasOwn(configuration, name) ? configuration[name] : undefined);
       return {
         described: description,
+        origin,
         guard,
         configuration: settings,
-        make: (services, values) => makeContribution(container(services), contribution, name, { configuration: settings, values }),
+        make: (services, values) => {
+          const made = (): object => makeContribution(container(services), contribution, name, { configuration: settings, values });
+          return madeBy(found, origin, description, made);
+        },
       };
     });
 }
@@ -105,9 +107,80 @@ function contributedBy(modules: readonly ContainerModule[]): Contribution[] {
   return container.isBound(Contribution) ? container.getAll<Contribution>(Contribution) : [];
 }
 
-async function importModule({ folder }: PluginPackage, file: string): Promise<ContainerModule> {
-  const { default: module } = (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
-  const { load } = (module ?? {}) as { readonly load?: unknown };
-  if (typeof load !== 'function') throw new Error(`the default export of ${file.slice(folder.length + 1)} is not a ContainerModule`);
-  return module as ContainerModule;
+/** A module of a package, and its path relative to the package's folder. */
+interface ImportedModule {
+  readonly module: ContainerModule;
+  readonly file: string;
+}
+
+async function importModule({ name, folder }: PluginPackage, path: string, timeoutMs: number): Promise<ImportedModule> {
+  const file = path.slice(folder.length + 1);
+  const origin = { package: name, file };
+  let exported: { readonly default?: unknown };
+  try {
+    const importing = runnerOf(origin)(() => import(pathToFileURL(path).href) as Promise<typeof exported>);
+    exported = await within(importing, timeoutMs);
+  } catch (error) {
+    if (error instanceof TimeoutError) throw new Error(`${file}: not loaded within ${timeoutMs} ms`);
+    const { message, code } = error as NodeJS.ErrnoException;
+    // Only `require` has this code; `import` has ERR_MODULE_NOT_FOUND.
+    const hint = code === 'MODULE_NOT_FOUND' ? `: ${commonJsHint}` : '';
+    const place = placeOf(error, folder) ?? (error instanceof SyntaxError ? await placeOfSyntaxError(path, folder) : undefined);
+    throw new Error(`${place ?? file}: ${message.split('\n', 1)[0]}${hint}`, { cause: error });
+  }
+  const { default: module } = exported;
+  if (isContainerModule(module)) return { module, file };
+  throw new Error(`the default export of ${file} is not a ContainerModule${'module.exports' in exported ? `: ${commonJsHint}` : ''}`);
+}
+
+const commonJsHint = 'it is a CommonJS module; set "type": "module" in package.json and compile to ES modules';
+
+/** Returns the place of a syntax error in a module, which the error itself does not contain. */
+async function placeOfSyntaxError(path: string, folder: string): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  execFile(process.execPath, ['--check', path], (error, _, stderr) => {
+    resolve(error ? placeOf({ stack: stderr }, folder) : undefined);
+  });
+  return promise;
+}
+
+function isContainerModule(module: unknown): module is ContainerModule {
+  return typeof (module as { readonly load?: unknown } | null | undefined)?.load === 'function';
+}
+
+/** Returns `dist/index.js:3`, the first place in the folder that the stack of an error names; undefined if there is none. */
+function placeOf(error: unknown, folder: string): string | undefined {
+  const { stack = '' } = (error ?? {}) as Partial<Error>;
+  for (const [, path = '', line = ''] of stack.matchAll(/((?:file:\/\/)?\/[^\s():]+):(\d+)/g)) {
+    const file = path.startsWith('file:') ? fileURLToPath(path) : path;
+    if (file.startsWith(folder + sep)) return `${relative(folder, file)}:${line}`;
+  }
+  return undefined;
+}
+
+/** Methods of which a contribution needs at least one, by kind. */
+const methods: Partial<Record<ContributionKind, readonly string[]>> = {
+  AdmissionPlugin: ['admit', 'validate'],
+  AuthenticatorPlugin: ['authenticate'],
+  AuthorizerPlugin: ['authorize'],
+  AuditBackendPlugin: ['process'],
+  PostStartHookPlugin: ['run'],
+  Controller: ['reconcile', 'run'],
+};
+
+/** Instantiates a contribution. Throws an error that names the package, the file and the line of the cause. */
+function madeBy({ folder }: PluginPackage, origin: PluginOrigin, { kind, options }: Described, make: () => object): object {
+  const prefix = (error: unknown): string => `plugin package ${origin.package}: ${placeOf(error, folder) ?? origin.file}`;
+  let made: object;
+  try {
+    made = runnerOf(origin)(make);
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new ConfigurationError(error.problems.map((problem) => `${prefix(error)}: ${problem}`));
+    const { cause = error, message } = error as Error;
+    throw new ConfigurationError([`${prefix(cause)}: ${message}`], { cause });
+  }
+  const needed = methods[kind] ?? [];
+  if (needed.length === 0 || needed.some((name) => typeof (made as Readonly<Record<string, unknown>>)[name] === 'function')) return made;
+  const names = needed.map((name) => `\`${name}\``).join(' or ');
+  throw new ConfigurationError([`${prefix(undefined)}: plugin ${options.name} has no method ${names}`]);
 }

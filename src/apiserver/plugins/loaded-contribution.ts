@@ -3,10 +3,13 @@ import { type ContributionKind, type Described, describe } from '#apiserver/base
 import type { Contribution } from './contribute.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
 import { newPlugin, type OwnBindings } from './new-plugin.ts';
+import type { PluginOrigin } from './plugin-origin.ts';
 
 /** A contribution that is ready to be instantiated. */
 export interface LoadedContribution {
   readonly described: Described;
+  /** Undefined for a contribution without a package, as in tests. */
+  readonly origin?: PluginOrigin | undefined;
   readonly guard: PluginGuard;
   /** Validated configuration; undefined if the contribution takes none. */
   readonly configuration: object | undefined;

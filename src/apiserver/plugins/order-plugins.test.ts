@@ -39,7 +39,7 @@ it.each<{ name: string; added: readonly Placed[]; message: string }>([
   {
     name: 'a circle',
     added: [{ name: 'X', after: ['B'], before: ['A'] }],
-    message: 'plugins A, B, C, X: `before` and `after` form a cycle',
+    message: '`before` and `after` contradict each other: X runs after B, B runs after A, A runs after X',
   },
 ])('rejects $name', ({ added, message }) => {
   expect(() => order(added)).toThrow(message);

@@ -52,9 +52,21 @@ function sorted(names: readonly string[], follows: ReadonlyMap<string, ReadonlyS
   const left = new Set(names);
   while (left.size > 0) {
     const next = [...left].find((name) => [...(follows.get(name) ?? [])].every((other) => !left.has(other)));
-    if (next === undefined) throw new Error(`plugins ${[...left].sort().join(', ')}: \`before\` and \`after\` form a cycle`);
+    if (next === undefined) throw new Error(`\`before\` and \`after\` contradict each other: ${cycleIn(left, follows).join(', ')}`);
     left.delete(next);
     order.push(next);
   }
   return order;
+}
+
+/** Returns the constraints of a cycle among names that cannot be sorted: `X after B`, `B after A`, `A after X`. */
+function cycleIn(left: ReadonlySet<string>, follows: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const path: string[] = [];
+  let name = [...left][0] as string;
+  while (!path.includes(name)) {
+    path.push(name);
+    name = [...(follows.get(name) ?? [])].find((other) => left.has(other)) as string;
+  }
+  const cycle = path.slice(path.indexOf(name));
+  return cycle.map((one, i) => `${one} runs after ${cycle[i + 1] ?? name}`);
 }

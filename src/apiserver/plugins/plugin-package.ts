@@ -45,7 +45,8 @@ export function findPluginPackage(name: string, folder: string, integrity?: stri
   if (missing !== undefined) throw new Error(`missing file ${relative(root, missing)}: build the package first`);
   if (integrity !== undefined && integrityOf(root) !== integrity)
     throw new Error(`integrity mismatch: the files have ${integrityOf(root)}`);
-  return { name, version: typeof manifest.version === 'string' ? manifest.version : '', folder: root, modules };
+  const ownName = typeof manifest.name === 'string' ? manifest.name : name;
+  return { name: ownName, version: typeof manifest.version === 'string' ? manifest.version : '', folder: root, modules };
 }
 
 /**

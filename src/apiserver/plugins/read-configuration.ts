@@ -3,8 +3,11 @@ import { type ValidationError, validateSync } from 'class-validator';
 
 /** All problems of a configuration, one sentence each. */
 export class ConfigurationError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
+  constructor(
+    readonly problems: readonly string[],
+    options?: ErrorOptions,
+  ) {
+    super(problems.join('\n'), options);
     this.name = 'ConfigurationError';
   }
 }

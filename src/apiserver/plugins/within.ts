@@ -2,8 +2,18 @@
 export class TimeoutError extends Error {}
 
 /** Returns the result of the work, or rejects with a TimeoutError if it takes longer. A later result is discarded. */
-export async function within<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TimeoutError(`no answer within ${milliseconds} ms`)), milliseconds);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+export function within<T>(work: PromiseLike<T>, milliseconds: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new TimeoutError(`no answer within ${milliseconds} ms`)), milliseconds);
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error as Error);
+      },
+    );
+  });
 }

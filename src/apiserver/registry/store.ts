@@ -106,7 +106,12 @@ export interface WriteRequest extends StrategyContext {
   readonly span?: RequestSpan | undefined;
   /** Runs admission. `pace` is that of the larger of both objects; undefined: that of the body. */
   admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined, pace?: Pace): void | Promise<void>;
-  validate(operation: 'CREATE' | 'UPDATE' | 'DELETE', object: KubeObject | undefined, old: KubeObject | undefined): void | Promise<void>;
+  validate(
+    operation: 'CREATE' | 'UPDATE' | 'DELETE',
+    object: KubeObject | undefined,
+    old: KubeObject | undefined,
+    pace?: Pace,
+  ): void | Promise<void>;
 }
 
 export interface UpdateOptions {
@@ -469,7 +474,7 @@ export class Store {
       const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy, pace));
       if (prepared) await prepared;
       await pace.rest();
-      const validated = request.validate('UPDATE', object, existing);
+      const validated = request.validate('UPDATE', object, existing, pace);
       if (validated) await validated;
       checkIdentity(object, this.#identity(request, name, existing.metadata.uid));
       const encoded = await this.encoding.encodeRevision(pace, object, revision);
@@ -600,7 +605,7 @@ export class Store {
     await pace.rest();
     const grace = beforeDelete(this.definition, object, options, request.now);
     if (grace === 'pending') return { stored: { object: existing, bytes, created: false }, gone: false };
-    const validated = request.validate('DELETE', undefined, existing);
+    const validated = request.validate('DELETE', undefined, existing, pace);
     if (validated) await validated;
     const begins = this.#strategy.beginDeletion !== undefined && object.metadata.deletionTimestamp === undefined;
     if (begins) this.#strategy.beginDeletion?.(object, request.now);

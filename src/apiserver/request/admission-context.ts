@@ -1,4 +1,5 @@
 import type { KubeObject } from '#apimachinery/meta/types';
+import type { Pace } from '#apimachinery/runtime/pace';
 
 /** Operation of a write. Upstream: apiserver/pkg/admission/interfaces.go (Operation). */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -12,6 +13,8 @@ export interface AdmissionCall {
   readonly oldObject: KubeObject | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   readonly dryRun: boolean;
+  /** Pace of work on the larger object; undefined for small objects. */
+  readonly pace?: Pace | undefined;
 }
 
 /** Admission of one request. The AdmissionInterceptor opens it; the verb calls it at upstream's two points. */

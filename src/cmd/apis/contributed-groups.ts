@@ -11,6 +11,7 @@ import type { GroupResource } from '#apimachinery/meta/types';
 import { groupVersionString } from '#apimachinery/meta/types';
 import type { Installer } from '#apiserver/endpoints/installer';
 import { guardActions } from '#apiserver/plugins/guard-actions';
+import type { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
@@ -30,6 +31,7 @@ interface ContributedGroupsParts {
   /** Names of built-in groups. */
   readonly taken: ReadonlySet<string>;
   readonly storage: StorageFactory;
+  readonly failures: PluginFailures;
   /** Selection of the enabled resources; all are enabled by default. */
   readonly resourceConfig: ResourceConfig;
 }
@@ -49,8 +51,8 @@ export class ContributedGroups implements Disposable {
 
   /** Throws an Error that names the plugin. */
   constructor(contributions: readonly LoadedContribution[], parts: ContributedGroupsParts) {
-    const options = contributionsOf(contributions, 'ApiGroup').map(({ described, guard }) =>
-      guardActions(described.options as ContributedGroupOptions, guard.timeoutMs),
+    const options = contributionsOf(contributions, 'ApiGroup').map((contribution) =>
+      guardActions(contribution.described.options as ContributedGroupOptions, contribution, parts.failures),
     );
     checkGroups(options, parts.taken);
     this.#groups = options.map((one) => {

@@ -6,6 +6,8 @@ import type { App, AppExtensions } from '#cmd/app';
 import { optimizeSooner, tendEngine } from '#cmd/engine/engine';
 import { type CompletedOptions, completeOptions } from '#cmd/options/complete';
 import type { ServerOptions } from '#cmd/options/server-options';
+import { Metrics } from '#apiserver/base/metrics/metrics';
+import { StrayErrors } from '#apiserver/plugins/stray-errors';
 import { endWithParent } from './parent-process.ts';
 import type { AuthenticationConfig } from '#cmd/server-config';
 
@@ -28,13 +30,12 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
   try {
     app = await createApp(config, { onTrace });
     for (const warning of completed.warnings) app.log.warn({}, warning);
+    using _stray = strayErrorsOf(app).listen(process);
     const ended = endOnSignal(app);
     const address = await app.start();
     const url = servedUrl(completed, address);
     const kubeconfig = await writeKubeconfigs(options, completed, url);
     using _watch = watchFiles(completed.tlsFiles, () => void reloadCertificates(app as App, completed));
-    // An unhandled rejection in a plugin does not end the server.
-    process.on('unhandledRejection', (error) => app?.log.error({ err: error }, 'unhandled promise rejection'));
     using _engine = tendEngine();
     const { authenticationFiles, authorizationFiles, readAuthentication, readAuthorization } = completed;
     using _authentication = reloading(app, authenticationFiles, readAuthentication, app.reloadAuthentication);
@@ -53,6 +54,15 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     await completed.dispose();
     app?.log.flush();
   }
+}
+
+/** Returns the handler of errors that no code handles. An exception of the server itself ends the process, as Node does. */
+function strayErrorsOf({ log, nest }: App): StrayErrors {
+  return new StrayErrors(log, nest.get<Metrics>(Metrics, { strict: false }), (error) => {
+    log.flush();
+    console.error(error);
+    process.exit(1);
+  });
 }
 
 /** Grace period after which open handles, such as a connection to an unresponsive store, no longer delay the exit. */

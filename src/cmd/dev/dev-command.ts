@@ -3,6 +3,14 @@ import type { Command } from 'commander';
 interface Flags {
   readonly plugin: readonly string[];
   readonly config?: string;
+  readonly inspect?: string | true;
+}
+
+/** Throws an Error if the text is not a port. */
+function portOf(text: string | true): number {
+  const port = text === true ? 9_229 : Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`--inspect: ${JSON.stringify(text)} is not a port`);
+  return port;
 }
 
 /** Adds `kubenest dev`, which runs a server that follows changes of plugin sources. */
@@ -17,14 +25,22 @@ export function addDevCommands(program: Command): void {
       [],
     )
     .option('--config <file>', 'file of kind ServerConfiguration (default: kubenest.yaml of the first package)')
+    .option('--inspect [port]', 'port of 127.0.0.1 to which debuggers attach (default: 9229)')
     .argument('[flags...]', 'flags of the server, after --')
     .action(async (flags: readonly string[]) => {
-      const { plugin, config } = command.opts<Flags>();
+      const { plugin, config, inspect } = command.opts<Flags>();
       const end = new AbortController();
       process.once('SIGINT', () => end.abort()).once('SIGTERM', () => end.abort());
       const { dev } = await import('./dev.ts');
       try {
-        await dev({ plugins: plugin.length > 0 ? plugin : ['.'], config, flags, signal: end.signal, log: (text) => console.log(text) });
+        await dev({
+          plugins: plugin.length > 0 ? plugin : ['.'],
+          config,
+          flags,
+          inspect: inspect === undefined ? undefined : portOf(inspect),
+          signal: end.signal,
+          log: (text) => console.log(text),
+        });
       } catch (error) {
         command.error(`kubenest dev: ${(error as Error).message}`);
       }

@@ -1,25 +1,67 @@
 import { once } from 'node:events';
+import inspector from 'node:inspector';
 import { traceText } from '#apiserver/tracing/trace-text';
+import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
+import type { ServerOptions } from '#cmd/options/server-options';
 
-/** Message from a server under development to its parent process. */
-export interface DevMessage {
-  readonly started: string;
-}
+/** Messages from a server under development to its parent process. */
+export type DevMessage =
+  /** The configuration and the packages make a server. */
+  { readonly tried: true } | { readonly started: string };
+
+/** Messages to a server under development: try what is there, then begin. */
+export type DevCommand = { readonly command: 'try' } | { readonly command: 'begin'; readonly inspect?: number | undefined };
 
 /**
- * Runs the server under development in its own process. It loads the modules, waits for the start message, and prints the trace of each
- * write request. It ends with its parent process.
+ * Runs the server under development in its own process. It loads the modules and waits. On `try` it creates a server with an empty store and
+ * no port, so that a wrong configuration or a constructor that throws is known while the previous server still serves. On `begin` it starts,
+ * and prints the trace of each write request. It ends with its parent process.
  */
 export async function runDevServer(args: readonly string[]): Promise<void> {
   process.on('disconnect', () => process.exit());
+  process.setSourceMapsEnabled(true);
   const [{ runServer }] = await Promise.all([import('#cmd/commands/run'), import('#cmd/app')]);
-  await once(process, 'message');
-  const command = await readServerOptions(args);
-  if (!('options' in command)) throw new Error('the flags do not start a server');
-  await runServer(command.options, {
+  await commanded('try');
+  await tryOptions(await optionsOf(args));
+  process.send?.({ tried: true } satisfies DevMessage);
+  const { inspect } = await commanded('begin');
+  if (inspect !== undefined) inspector.open(inspect, '127.0.0.1');
+  await runServer(await optionsOf(args), {
     onTrace: (trace) => console.log(`\n${traceText(trace)}`),
     onStarted: (started) => process.send?.({ started } satisfies DevMessage),
   });
+  inspector.close();
   process.disconnect();
+}
+
+async function commanded<C extends DevCommand['command']>(command: C): Promise<Extract<DevCommand, { readonly command: C }>> {
+  for (;;) {
+    const [message] = (await once(process, 'message')) as [DevCommand];
+    if (message.command === command) return message as Extract<DevCommand, { readonly command: C }>;
+  }
+}
+
+async function optionsOf(args: readonly string[]): Promise<ServerOptions> {
+  const command = await readServerOptions(args);
+  if (!('options' in command)) throw new Error('the flags do not start a server');
+  return command.options;
+}
+
+/** Creates a server and ends it again. Rejects if it cannot be created. */
+async function tryOptions(options: ServerOptions): Promise<void> {
+  const { config, dispose } = await completeOptions(options);
+  const { createApp } = await import('#cmd/app');
+  try {
+    const app = await createApp({
+      ...config,
+      storage: { backend: 'embedded', file: undefined },
+      serving: undefined,
+      audit: undefined,
+      verbosity: -1,
+    });
+    await app.stop();
+  } finally {
+    await dispose();
+  }
 }

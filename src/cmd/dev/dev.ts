@@ -5,8 +5,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
-import type { DevMessage } from './dev-server.ts';
+import type { DevCommand, DevMessage } from './dev-server.ts';
 import { Transpiler } from './transpiler.ts';
+import { watchTree } from './watch-tree.ts';
 
 export interface DevOptions {
   /** Folders of the packages under development. */
@@ -15,6 +16,8 @@ export interface DevOptions {
   readonly config?: string | undefined;
   /** Flags of the server. */
   readonly flags: readonly string[];
+  /** Port of the inspector, for debuggers; undefined: none. */
+  readonly inspect?: number | undefined;
   /** Ends the server. */
   readonly signal: AbortSignal;
   log(text: string): void;
@@ -26,16 +29,16 @@ const settleMs = 30;
 /**
  * Runs a server with packages under development: builds them, and restarts the server after each change of their sources or of the
  * configuration. Stored objects are kept in `.kubenest` of the first package. The next server is loaded while the previous one still
- * serves, so that a restart takes a fraction of a second. Resolves when the signal aborts; rejects if the first build fails. Later problems
- * are logged, and the last working server continues.
+ * serves, so that a restart takes a fraction of a second. Resolves when the signal aborts. Problems of the sources, the configuration and
+ * the constructors are logged, and the last working server continues.
  */
-export async function dev({ plugins, config, flags, signal, log }: DevOptions): Promise<void> {
+export async function dev({ plugins, config, flags, inspect, signal, log }: DevOptions): Promise<void> {
   const folders = plugins.map((folder) => resolve(folder));
   const [first = ''] = folders;
   const transpilers = folders.map((folder) => new Transpiler(folder));
   await using configuration = await configurationOf(config, folders);
   const args = [`--config=${configuration.file}`, `--data-dir=${join(first, '.kubenest')}`, '--request-traces=100', ...flags];
-  const servers = new Servers(args, log);
+  const servers = new Servers(args, inspect);
 
   let lastSettings: string | undefined;
   const rebuild = async (isFirst: boolean): Promise<void> => {
@@ -51,15 +54,13 @@ export async function dev({ plugins, config, flags, signal, log }: DevOptions): 
     if (written === 0 && settings === lastSettings) return;
     lastSettings = settings;
     const started = await servers.replace();
+    if (started === 'kept') return log('the previous server goes on: correct the problem and save');
     if (started === undefined) return log('the server did not start: correct the problem and save');
     log(isFirst ? started : `restarted with the changes in ${Math.round(performance.now() - began)} ms`);
   };
   const changes = new Changes(() => rebuild(false));
   using watching = new DisposableStack();
-  for (const folder of folders) {
-    const watcher = watch(join(folder, 'src'), { recursive: true }, () => changes.come());
-    watching.defer(() => watcher.close());
-  }
+  for (const folder of folders) watching.use(watchTree(join(folder, 'src'), () => changes.come()));
   // The folder is watched, because editors replace the file.
   const settings = watch(dirname(configuration.file), (_, name) => {
     if (name === basename(configuration.file)) changes.come();
@@ -110,26 +111,27 @@ class Servers {
 
   constructor(
     readonly args: readonly string[],
-    readonly log: (text: string) => void,
+    readonly inspect: number | undefined,
   ) {}
 
-  /** Ends the serving process and starts the next one. Resolves with the startup message of the new process; undefined if it fails. */
+  /**
+   * Replaces the serving process by the next one, if that can create a server. Resolves with the startup message of the new process, with
+   * 'kept' if the previous one goes on, or with undefined if none is left.
+   */
   async replace(): Promise<string | undefined> {
     const next = this.#spare ?? this.#load();
     this.#spare = undefined;
+    if (!(await ask(next, { command: 'try' }))) {
+      this.#spare = this.#load();
+      return this.#serving ? 'kept' : undefined;
+    }
     await end(this.#serving);
     this.#serving = next;
-    next.send('begin');
-    const exited = new AbortController();
-    next.once('exit', () => exited.abort());
-    try {
-      const [message] = (await once(next, 'message', { signal: exited.signal })) as [DevMessage];
-      this.#spare = this.#load();
-      return message.started;
-    } catch {
-      this.#serving = undefined;
-      return undefined;
-    }
+    const message = await ask(next, { command: 'begin', inspect: this.inspect });
+    this.#spare = this.#load();
+    if (message && 'started' in message) return message.started;
+    this.#serving = undefined;
+    return undefined;
   }
 
   async stop(): Promise<void> {
@@ -141,6 +143,22 @@ class Servers {
     return spawn(process.execPath, [...process.execArgv, main, 'dev-server', ...this.args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
+  }
+}
+
+/** Sends a command. Resolves with the answer, or with undefined if the process exits. */
+async function ask(child: ChildProcess, command: DevCommand): Promise<DevMessage | undefined> {
+  const exited = new AbortController();
+  const onExit = (): void => exited.abort();
+  child.once('exit', onExit);
+  child.send(command);
+  try {
+    const [message] = (await once(child, 'message', { signal: exited.signal })) as [DevMessage];
+    return message;
+  } catch {
+    return undefined;
+  } finally {
+    child.off('exit', onExit);
   }
 }
 

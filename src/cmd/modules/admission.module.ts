@@ -4,13 +4,15 @@ import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
-import type { AdmissionHandler } from '#apiserver/admission/attributes';
+import type { AdmissionHandler, AdmissionPluginOptions } from '#apiserver/admission/attributes';
 import type { Contribution } from '#apiserver/plugins/contribute';
 import { guardAdmission } from '#apiserver/plugins/guard-admission';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
+import { ConfigurationError } from '#apiserver/plugins/read-configuration';
+import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
+import { Scheme } from '#apiserver/registry/scheme';
+import { matchProblems, matchTargets } from '#cmd/apis/match-problems';
 import { orderPlugins } from '#apiserver/plugins/order-plugins';
-import { Logger } from '#apiserver/base/logger';
-import { Metrics } from '#apiserver/base/metrics/metrics';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import type { ServerConfig } from '#cmd/server-config';
@@ -44,17 +46,38 @@ export class AdmissionModule {
         ...contributionProviders(admissionPlugins.values()),
         {
           provide: AdmissionChain,
-          useFactory: (services: Container, builtIns: BuiltIns, contributions: Contributions, registry: LimitedRegistry) => {
+          useFactory: (
+            services: Container,
+            builtIns: BuiltIns,
+            contributions: Contributions,
+            registry: LimitedRegistry,
+            scheme: Scheme,
+          ) => {
+            refuseUseless(contributions, scheme);
             const plugins = pluginsInOrder({ services, builtIns, contributions }, enabled, admissionConfigurations);
             return new AdmissionChain(plugins, new AdmissionMetrics(registry));
           },
-          inject: [Container, BuiltIns, Contributions, LimitedRegistry],
+          inject: [Container, BuiltIns, Contributions, LimitedRegistry, Scheme],
         },
         AdmissionInterceptor,
       ],
       exports: [AdmissionChain, AdmissionInterceptor],
     };
   }
+}
+
+/** Throws a ConfigurationError that names each plugin of a package that would never be called. */
+function refuseUseless(contributions: Contributions, scheme: Scheme): void {
+  const groups = contributions.of('ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
+  const plugins = contributions.of('AdmissionPlugin');
+  if (plugins.length === 0) return;
+  const targets = matchTargets(scheme, groups);
+  const problems = plugins.flatMap(({ described, origin }) => {
+    const { name, match } = described.options as AdmissionPluginOptions;
+    const subject = `${origin ? `plugin package ${origin.package}: ${origin.file === undefined ? '' : `${origin.file}: `}` : ''}admission plugin ${name}`;
+    return matchProblems(match, targets).map((problem) => `${subject}: ${problem}`);
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
 interface PluginSources {
@@ -71,13 +94,15 @@ function pluginsInOrder(
   const plugins = new Map<string, AdmissionHandler>();
   const own = builtIns.of('AdmissionPlugin');
   for (const name of enabled) plugins.set(name, contributionOf(own.get(name) as Contribution, configurations.get(name)).make(services));
-  const added = contributions.of('AdmissionPlugin').map(({ make, guard }) => {
-    const plugin = make(services) as AdmissionHandler;
-    const options = admissionPluginOptions(plugin);
-    const help = { logger: services.get<Logger>(Logger), metrics: services.get<Metrics>(Metrics) };
-    plugins.set(options.name, guardAdmission(plugin, guard, help));
-    return options;
-  });
+  const added = contributions
+    .make<AdmissionHandler>('AdmissionPlugin', services, (made, { guard, origin }, failures) =>
+      guardAdmission(made, guard, failures, origin),
+    )
+    .map((plugin) => {
+      const options = admissionPluginOptions(plugin);
+      plugins.set(options.name, plugin);
+      return options;
+    });
   const anchor = enabled.find((name) => last.includes(name));
   const order = orderPlugins(enabled, added, anchor, new Set(own.keys()));
   return order.map((name) => plugins.get(name) as AdmissionHandler);

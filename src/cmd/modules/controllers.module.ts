@@ -43,7 +43,8 @@ const identity = Symbol('identity');
 @Injectable()
 @ServerPart()
 class Controllers implements ServerPart {
-  readonly #controllers: readonly LoadedContribution[];
+  readonly #own: readonly LoadedContribution[];
+  readonly #ofPackages: readonly LoadedContribution[];
   readonly #informers: CachedSharedInformers;
 
   constructor(
@@ -59,15 +60,17 @@ class Controllers implements ServerPart {
     @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
     @Inject(identity) private readonly identity: string,
   ) {
-    this.#controllers = [...selected, ...contributions.of('Controller')];
+    this.#own = selected;
+    this.#ofPackages = contributions.of('Controller');
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
   }
 
   install({ hooks }: GenericServer): void {
-    if (this.#controllers.length === 0) return;
+    const controllers = [...this.#own.map((one) => this.#managed(one)), ...this.#ofPackages.map((one) => this.#tried(this.#managed(one)))];
+    if (controllers.length === 0) return;
     const manager = new ControllerManager({
-      controllers: this.#controllers.map((contribution) => this.#managed(contribution)),
+      controllers,
       elect: this.#elect,
       informers: this.#informers,
       metrics: new ControllerMetrics(new RegistryMetrics(this.registry)),
@@ -89,6 +92,19 @@ class Controllers implements ServerPart {
         return ended;
       },
     });
+  }
+
+  /** Creates the instance of the first term at once, so that a package with a broken controller stops the start. */
+  #tried({ make, ...managed }: ManagedController): ManagedController {
+    let first: ReturnType<typeof make> | undefined = make();
+    return {
+      ...managed,
+      make: () => {
+        const made = first ?? make();
+        first = undefined;
+        return made;
+      },
+    };
   }
 
   #managed({ described, make }: LoadedContribution): ManagedController {
@@ -150,7 +166,11 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 export class ControllersModule {
   /** `serviceAccounts`: the module of the signer of tokens. */
   static register(
-    { controllers = [], rootCertificateAuthority = '', storage }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
+    {
+      controllers = [],
+      rootCertificateAuthority = '',
+      storage,
+    }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
     return {

@@ -1,8 +1,8 @@
 import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
 import { Container } from 'inversify';
+import { guardHook } from '#apiserver/plugins/guard-hook';
 import type { PagesOptions } from '#apiserver/plugins/pages';
 import type { GenericServer } from '#apiserver/server/generic-server';
-import type { PostStartHook } from '#apiserver/server/lifecycle/hooks';
 import { StatusPageController } from '#cmd/pages/status-page.controller';
 import { Contributions } from './contributions.ts';
 import { ServerPart } from './server-part.ts';
@@ -17,10 +17,7 @@ class ContributedHooks implements ServerPart {
   ) {}
 
   install({ hooks }: GenericServer): void {
-    for (const { described, make } of this.contributions.of('PostStartHookPlugin')) {
-      const hook = make(this.services) as Pick<PostStartHook, 'run'>;
-      hooks.addPostStart({ name: described.options.name, run: (signal) => hook.run(signal) });
-    }
+    for (const hook of this.contributions.make('PostStartHookPlugin', this.services, guardHook)) hooks.addPostStart(hook);
   }
 }
 

@@ -3,6 +3,8 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
 import { Informers } from '#apiserver/registry/informers';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
+import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
+import { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory, type StorageFactoryOptions } from '#apiserver/registry/storage-factory';
 import { Stores } from '#apiserver/registry/stores';
@@ -101,11 +103,19 @@ export class RegistryModule {
         },
         {
           provide: ContributedGroups,
-          useFactory: (contributions: Contributions, scheme: Scheme, factory: StorageFactory, lifetime: Lifetime) => {
+          useFactory: (
+            contributions: Contributions,
+            scheme: Scheme,
+            factory: StorageFactory,
+            lifetime: Lifetime,
+            log: Log,
+            registry: LimitedRegistry,
+          ) => {
             const taken = new Set(scheme.known.map(({ group }) => group));
-            return lifetime.use(new ContributedGroups(contributions.all, { taken, resourceConfig, storage: factory }));
+            const failures = new PluginFailures(log, new RegistryMetrics(registry));
+            return lifetime.use(new ContributedGroups(contributions.all, { taken, resourceConfig, storage: factory, failures }));
           },
-          inject: [Contributions, Scheme, StorageFactory, Lifetime],
+          inject: [Contributions, Scheme, StorageFactory, Lifetime, Log, LimitedRegistry],
         },
         {
           provide: Informers,

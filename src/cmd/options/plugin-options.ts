@@ -1,5 +1,5 @@
-import { ArrayUnique, IsArray, IsIn, IsNotEmpty, IsObject, IsOptional, IsString, Matches } from 'class-validator';
-import type { PluginRequest } from '#apiserver/plugins/load-plugins';
+import { ArrayUnique, IsArray, IsIn, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Matches, Min } from 'class-validator';
+import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { parseFlagValue } from './flag-value.ts';
 
 /** A package of plugins, as listed under `plugins` of a ServerConfiguration. */
@@ -25,17 +25,32 @@ export class PluginPackageOptions {
   @Matches(/^([0-9]+(ms|s|m))+$/, { message: 'must be a duration such as 5s' })
   timeout = '10s';
 
+  @Matches(/^([0-9]+(ms|s|m))+$/, { message: 'must be a duration such as 60s' })
+  startTimeout = '60s';
+
   @IsIn(['Fail', 'Ignore'])
   failurePolicy: 'Fail' | 'Ignore' = 'Fail';
 
+  @IsOptional()
+  @IsIn(['worker'])
+  isolation?: 'worker';
+
+  @IsOptional()
+  @IsInt()
+  @Min(64)
+  memoryMiB?: number;
+
   request(): PluginRequest {
     const timeoutMs = parseFlagValue('duration', [this.timeout]) as number;
+    const startTimeoutMs = parseFlagValue('duration', [this.startTimeout]) as number;
     return {
       package: this.package,
       integrity: this.integrity,
       contributions: this.contributions,
       configuration: this.configuration,
-      guard: { timeoutMs, failurePolicy: this.failurePolicy },
+      isolation: this.isolation,
+      memoryMiB: this.memoryMiB,
+      guard: { timeoutMs, startTimeoutMs, failurePolicy: this.failurePolicy },
     };
   }
 }

@@ -31,10 +31,10 @@ function templateOf(name: string, kubenest: string): Record<string, string> {
     version: '0.1.0',
     type: 'module',
     engines: { node: '>=24.18.1' },
-    files: ['dist', '!dist/*.test.js'],
+    files: ['dist', '!dist/*.test.js', '!dist/*.test.js.map'],
     kubenest: { sdk: `^${sdkVersion.split('.')[0]}`, plugins: ['./dist/index.js'] },
     // `kubenest` runs first, because it reports a Node version that is too old.
-    scripts: { build: 'tsc', test: 'kubenest version && tsc && node --test "dist/*.test.js"', prepack: 'tsc' },
+    scripts: { build: 'tsc', test: 'kubenest version && tsc && node --enable-source-maps --test "dist/*.test.js"', prepack: 'tsc' },
     devDependencies: { '@types/node': '24.19.2', kubenest, typescript },
     peerDependencies: { kubenest: '*' },
     peerDependenciesMeta: { kubenest: { optional: true } },
@@ -48,13 +48,31 @@ function templateOf(name: string, kubenest: string): Record<string, string> {
     experimentalDecorators: true,
     rewriteRelativeImportExtensions: true,
     skipLibCheck: true,
+    sourceMap: true,
     rootDir: 'src',
     outDir: 'dist',
+  };
+  // Breakpoints in the sources: `kubenest dev --inspect`, then attach; tests are launched by the debugger.
+  const launch = {
+    version: '0.2.0',
+    configurations: [
+      { name: 'attach to kubenest dev --inspect', type: 'node', request: 'attach', port: 9229, restart: true, sourceMaps: true },
+      {
+        name: 'tests',
+        type: 'node',
+        request: 'launch',
+        runtimeExecutable: 'npm',
+        runtimeArgs: ['test'],
+        sourceMaps: true,
+        outFiles: [`\${workspaceFolder}/dist/**/*.js`],
+      },
+    ],
   };
   const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
   return {
     'package.json': json(manifest),
     'tsconfig.json': json({ compilerOptions, include: ['src'] }),
+    '.vscode/launch.json': json(launch),
     '.gitignore': 'node_modules/\ndist/\n.kubenest/\n',
     'kubenest.yaml': `apiVersion: kubenest.dev/v1alpha1
 kind: ServerConfiguration
@@ -69,10 +87,11 @@ import { ${type} } from './${base}.ts';
 export default contribute(${type});
 `,
     [`src/${base}.ts`]: `import { AdmissionPlugin, type Attributes, Configuration, deny, inject } from 'kubenest/sdk';
-import { IsString } from 'kubenest/sdk/configuration';
+import { IsArray, IsString } from 'kubenest/sdk/configuration';
 import type { Pod } from 'kubenest/types/core_v1';
 
 export class ${type}Configuration {
+  @IsArray()
   @IsString({ each: true })
   labels: string[] = ['team'];
 }

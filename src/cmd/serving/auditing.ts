@@ -73,12 +73,14 @@ export function newContributedAuditing(
     if (first) throw new Error(`plugin ${first.described.options.name}: nothing is audited without --audit-policy-file`);
     return undefined;
   }
-  const guarded = (name: string, backend: AuditBackend, timeoutMs: number): AuditBackend =>
-    new GuardedAuditBackend(name, backend, timeoutMs, parts.logger);
   const own = builtIns.of('AuditBackendPlugin');
   return newAuditing(config, {
     ...parts,
-    contributed: contributions.make('AuditBackendPlugin', services, guarded),
+    contributed: contributions.make<AuditBackend>(
+      'AuditBackendPlugin',
+      services,
+      (made, contribution, failures) => new GuardedAuditBackend(made, contribution, failures),
+    ),
     newBackend: (name, configuration) => contributionOf(own.get(name) as Contribution, configuration).make(services) as AuditBackend,
   });
 }

@@ -12,14 +12,7 @@ import type { ObjectForms } from '#apiserver/admission/object-forms';
 import { Reinvocation } from '#apiserver/admission/reinvocation';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { fakeServices } from './fake-services.ts';
-
-interface Runner {
-  describe(name: string, body: () => void): unknown;
-  it(name: string, test: () => Promise<void>): unknown;
-}
-
-/** The test runner of the file: vitest, or node:test. */
-const { describe, it }: Runner = process.env['VITEST'] === undefined ? await import('node:test') : await import('vitest');
+import { runner } from './runner.ts';
 
 /** One request and its expected outcome: admitted unchanged, changed to `want`, `denied`, or `fails`. */
 export interface AdmissionRow {
@@ -60,8 +53,8 @@ export function admissionTable(
 ): void {
   const instance = typeof plugin === 'function' ? newInstance(plugin, services, configuration) : plugin;
   const chain = new AdmissionChain([instance]);
-  void describe(instance.constructor.name, () => {
-    for (const row of rows) void it(row.name, () => runRow(chain, row));
+  void runner.describe(instance.constructor.name, () => {
+    for (const row of rows) void runner.it(row.name, () => runRow(chain, row));
   });
 }
 
@@ -116,6 +109,7 @@ const plainForms: ObjectForms = {
   encode: (object) => JSON.stringify(object),
   decode: (document) => document as KubeObject,
   complete: (object) => object,
+  revise: (object) => object,
   shape: () => undefined,
 };
 

@@ -1,7 +1,7 @@
 import { managerOrUserAgent } from '#apimachinery/managedfields/manager-name';
 import { validateManagedFields } from '#apimachinery/managedfields/managers';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
-import { paceOf } from '#apimachinery/runtime/pace';
+import { type Pace, paceOf } from '#apimachinery/runtime/pace';
 import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/request/admission-context';
@@ -41,6 +41,7 @@ function newRequest(
     operation: AdmissionCall['operation'],
     object: KubeObject | undefined,
     oldObject: KubeObject | undefined,
+    pace: Pace,
   ): AdmissionCall => ({
     operation,
     namespace: endpoint.definition.namespaced ? namespace : endpoint.definition.isNamespace ? (object?.metadata.name ?? name) : '',
@@ -49,7 +50,9 @@ function newRequest(
     oldObject,
     options: optionsOf(options, operation),
     dryRun,
+    pace,
   });
+  const ofBody = paceOf(bodyBytes);
   return {
     namespace: endpoint.definition.namespaced ? namespace : '',
     user: context.authenticatedUser,
@@ -63,11 +66,11 @@ function newRequest(
     isEnabled: endpoint.isEnabled,
     span: context.span,
     warn: (text) => context.warn(text),
-    admit(operation, object, old, pace = paceOf(bodyBytes)) {
+    admit(operation, object, old, pace = ofBody) {
       const admit = (): void | Promise<void> => {
         const { managedFields } = object.metadata;
         const check = (): void => checkMutated(context, object, managedFields);
-        const admitted = admission?.admit(call(operation, object, old));
+        const admitted = admission?.admit(call(operation, object, old, pace));
         return admitted ? admitted.then(check) : check();
       };
       if (manager === undefined) return admit();
@@ -75,8 +78,8 @@ function newRequest(
       trackFields(object, endpoint.fieldManager.update(old && fromStorage(endpoint, old), fromStorage(endpoint, object), manager));
       return admit();
     },
-    validate(operation, object, old) {
-      const asked = call(operation, object, old);
+    validate(operation, object, old, pace = ofBody) {
+      const asked = call(operation, object, old, pace);
       if (operation !== 'DELETE') return admission?.validate(asked);
       // A deletion runs both phases at one point: mutating plugins see the object but cannot change it.
       const admitted = admission?.admit(asked);

@@ -38,7 +38,7 @@ export class Hooks {
         try {
           await hook.run(signal);
         } catch (cause) {
-          throw new Error(`post-start hook ${hook.name} failed`, { cause });
+          throw new Error(`post-start hook ${hook.name} failed: ${(cause as Error).message}`, { cause });
         }
         this.#finished.add(hook.name);
       }),

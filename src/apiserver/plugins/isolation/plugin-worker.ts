@@ -1,0 +1,262 @@
+import { Worker } from 'node:worker_threads';
+import type { Container } from 'inversify';
+import { encodeRawJson, parseEncodedText } from '#apimachinery/runtime/json/json';
+import type { Attributes } from '#apiserver/admission/attributes';
+import { Authorizer } from '#apiserver/authorization/authorizer';
+import { Logger } from '#apiserver/base/logger';
+import { Metrics } from '#apiserver/base/metrics/metrics';
+import { ShutdownSignal } from '#apiserver/base/shutdown-signal';
+import { Client } from '#apiserver/registry/client';
+import type { PluginGuard } from '../guard-admission.ts';
+import { PluginLoadError, type PluginRequest } from '../plugin-request.ts';
+import { PluginFailures, type PluginName } from '../plugin-failures.ts';
+import { TimeoutError, within } from '../within.ts';
+import { answerService } from './answer-service.ts';
+import { restoredError } from './isolated-error.ts';
+import type { CallOutcome, FromWorker, IsolatedPlugin, PhaseName, ToWorker, WorkerTask } from './messages.ts';
+
+/** Pauses before a restart double from the first to the last. A thread that ran this long starts with the first again. */
+const firstPauseMs = 100;
+const lastPauseMs = 30_000;
+const steadyMs = 60_000;
+/** Maximum time for the answer to a ping, after which the thread counts as blocked. */
+const pingMs = 250;
+
+/** Services of the server for a thread; known only after its start. */
+interface WorkerServices {
+  readonly client: Client;
+  readonly authorizer: Authorizer;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly failures: PluginFailures;
+}
+
+type Running = { readonly worker: Worker; readonly since: number };
+
+/**
+ * The worker thread of a plugin package with `isolation: worker`.
+ *
+ *     loading -> running -> (exit, out of memory, blocked) -> pause -> loading -> …
+ *
+ * Calls wait while the thread loads, and fail at once during a pause and if the thread ends.
+ */
+export class PluginWorker {
+  readonly #task: WorkerTask;
+  readonly #guard: PluginGuard;
+  readonly #memoryMiB: number;
+  readonly #name: PluginName;
+  readonly #calls = new Map<number, PromiseWithResolvers<CallOutcome>>();
+  readonly #services = Promise.withResolvers<WorkerServices>();
+  #lastCall = 0;
+  #running: Promise<Running> | undefined;
+  #pauseMs = firstPauseMs;
+  #ended = false;
+  #pong: (() => void) | undefined;
+
+  /** `packageName` is the name in logs and metrics. */
+  constructor(packageName: string, request: PluginRequest, folder: string, guard: PluginGuard, memoryMiB: number) {
+    const { guard: _, isolation: __, ...rest } = request;
+    this.#task = { request: { ...rest, guard }, folder };
+    this.#guard = guard;
+    this.#memoryMiB = memoryMiB;
+    this.#name = { sort: 'plugin worker', name: '', package: packageName };
+  }
+
+  /** Starts the thread, and returns its plugins. Rejects with a PluginLoadError. */
+  async start(): Promise<readonly IsolatedPlugin[]> {
+    const { worker, ready } = this.#load();
+    const plugins = await ready;
+    this.#running = Promise.resolve({ worker, since: performance.now() });
+    return plugins;
+  }
+
+  /** Connects the thread with the services of the server, until the server has ended. */
+  attach(container: Container): void {
+    const logger = container.get<Logger>(Logger);
+    const metrics = container.get<Metrics>(Metrics);
+    const failures = new PluginFailures(logger, metrics);
+    this.#services.resolve({
+      client: container.get<Client>(Client),
+      authorizer: container.get<Authorizer>(Authorizer),
+      logger,
+      metrics,
+      failures,
+    });
+    const signal = container.get<ShutdownSignal>(ShutdownSignal);
+    if (signal.aborted) void this.end();
+    else signal.addEventListener('abort', () => void this.end(), { once: true });
+  }
+
+  /** Calls a phase of a plugin in the thread. Rejects if the thread ends. */
+  async call(plugin: string, phase: PhaseName, request: Attributes): Promise<CallOutcome> {
+    if (!this.#running) throw new Error('its worker thread is restarting');
+    const { worker } = await this.#running;
+    const id = (this.#lastCall += 1);
+    const outcome = Promise.withResolvers<CallOutcome>();
+    this.#calls.set(id, outcome);
+    this.#post(worker, { type: 'call', id, plugin, phase, request: isolated(request) });
+    try {
+      return await within(outcome.promise, this.#guard.timeoutMs);
+    } catch (error) {
+      if (error instanceof TimeoutError) void this.#endIfBlocked(worker);
+      throw error;
+    } finally {
+      this.#calls.delete(id);
+    }
+  }
+
+  /** Ends the thread for good. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    const running = await this.#running?.catch(() => undefined);
+    if (running) this.#post(running.worker, { type: 'shutdown' });
+    await running?.worker.terminate();
+  }
+
+  #post(worker: Worker, message: ToWorker): void {
+    worker.postMessage(message);
+  }
+
+  #load(): { readonly worker: Worker; readonly ready: Promise<readonly IsolatedPlugin[]> } {
+    const isSource = import.meta.url.endsWith('.ts');
+    const worker = new Worker(new URL(`./plugin-worker-thread.${isSource ? 'ts' : 'js'}`, import.meta.url), {
+      name: `plugin ${this.#task.request.package}`,
+      workerData: this.#task,
+      execArgv: isSource ? ['--conditions=kubenest-source', '--experimental-transform-types', '--disable-warning=ExperimentalWarning'] : [],
+      resourceLimits: { maxOldGenerationSizeMb: this.#memoryMiB },
+    });
+    worker.unref();
+    const { promise, resolve, reject } = Promise.withResolvers<readonly IsolatedPlugin[]>();
+    const refuse = (problems: readonly string[]): void => reject(new PluginLoadError(problems));
+    const place = `plugin package ${this.#task.request.package}`;
+    worker.on('message', (message: FromWorker) => {
+      if (message.type === 'ready') resolve(message.plugins);
+      else if (message.type === 'refused') refuse(message.problems);
+      else this.#received(worker, message);
+    });
+    let cause: unknown;
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', () => {
+      refuse([`${place}: its worker thread ended while it was loaded${cause === undefined ? '' : `: ${(cause as Error).message}`}`]);
+      this.#exited(worker, cause);
+    });
+    const { startTimeoutMs } = this.#guard;
+    const ready = within(promise, startTimeoutMs).catch(async (error: unknown) => {
+      await worker.terminate();
+      throw error instanceof TimeoutError ? new PluginLoadError([`${place}: not loaded within ${startTimeoutMs} ms`]) : error;
+    });
+    return { worker, ready };
+  }
+
+  #received(worker: Worker, message: Exclude<FromWorker, { readonly type: 'ready' | 'refused' }>): void {
+    switch (message.type) {
+      case 'done':
+        this.#calls.get(message.id)?.resolve(message);
+        return;
+      case 'pong':
+        this.#pong?.();
+        return;
+      default:
+        void this.#services.promise.then((services) => this.#serve(worker, message, services));
+    }
+  }
+
+  async #serve(
+    worker: Worker,
+    message: Extract<FromWorker, { readonly type: 'service' | 'log' | 'metric' | 'stray' }>,
+    { client, authorizer, logger, metrics, failures }: WorkerServices,
+  ): Promise<void> {
+    switch (message.type) {
+      case 'service':
+        this.#post(worker, { type: 'answer', id: message.id, ...(await answerService(message, { client, authorizer })) });
+        return;
+      case 'log':
+        logger[message.level]({ package: this.#name.package, ...message.fields }, message.message);
+        return;
+      case 'stray':
+        failures.record(this.#name, message.kind, restoredError(message.error));
+        return;
+      case 'metric': {
+        const { kind, options, method, labels, value } = message;
+        const metric = metrics[kind](options as never) as unknown as Record<typeof method, (labels: object, value: number) => void>;
+        metric[method](labels, value);
+      }
+    }
+  }
+
+  /** Ends a thread that does not answer, for example because of an endless loop. A thread that only waits goes on. */
+  async #endIfBlocked(worker: Worker): Promise<void> {
+    if (this.#pong) return;
+    const answered = Promise.withResolvers<void>();
+    this.#pong = answered.resolve;
+    this.#post(worker, { type: 'ping' });
+    try {
+      await within(answered.promise, pingMs);
+    } catch {
+      await worker.terminate();
+    } finally {
+      this.#pong = undefined;
+    }
+  }
+
+  #exited(worker: Worker, cause: unknown): void {
+    void this.#running?.then(
+      (running) => {
+        if (running.worker !== worker || this.#ended) return;
+        const isMemory = (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+        const error = new Error(isMemory ? 'its worker thread exceeded its memory limit' : 'its worker thread ended', { cause });
+        void this.#services.promise.then(({ failures }) => failures.record(this.#name, isMemory ? 'memory' : 'exit', error));
+        if (performance.now() - running.since > steadyMs) this.#pauseMs = firstPauseMs;
+        this.#restart();
+        for (const call of this.#calls.values()) call.reject(error);
+      },
+      () => undefined,
+    );
+  }
+
+  #restart(): void {
+    this.#running = undefined;
+    const pauseMs = this.#pauseMs;
+    this.#pauseMs = Math.min(pauseMs * 2, lastPauseMs);
+    setTimeout(() => {
+      if (this.#ended) return;
+      const { worker, ready } = this.#load();
+      this.#running = ready.then(() => ({ worker, since: performance.now() }));
+      this.#running.catch((error: unknown) => {
+        void this.#services.promise.then(({ failures }) => failures.record(this.#name, 'exit', error));
+        this.#restart();
+      });
+    }, pauseMs).unref();
+  }
+}
+
+function isolated(request: Attributes): Extract<ToWorker, { readonly type: 'call' }>['request'] {
+  const { operation, kind, resource, subresource, namespace, name, dryRun, user, traceHeaders, reinvocation, trace } = request;
+  return {
+    operation,
+    kind,
+    resource,
+    subresource,
+    namespace,
+    name,
+    dryRun,
+    user,
+    traceHeaders,
+    isReinvoke: reinvocation.isReinvoke,
+    isTraced: trace !== undefined,
+    object: textOf(request.object),
+    oldObject: textOf(request.oldObject),
+    options: encodeRawJson(request.options),
+  };
+}
+
+function textOf(object: object | undefined): string | undefined {
+  return object && encodeRawJson(object);
+}
+
+/** Returns the object of an outcome. */
+export function objectOf({ object }: CallOutcome): unknown {
+  return object === undefined ? undefined : parseEncodedText(object, true);
+}

@@ -1,0 +1,132 @@
+import type { MessagePort } from 'node:worker_threads';
+import { Container } from 'inversify';
+import { newConflict } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { encodeRawJson, parseEncodedText } from '#apimachinery/runtime/json/json';
+import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
+import { systemClock } from '#apiserver/base/clock';
+import type { Logger } from '#apiserver/base/logger';
+import type { MetricLabels, MetricOptions, Metrics } from '#apiserver/base/metrics/metrics';
+import type { Client, ClientTarget, ObjectClient } from '#apiserver/registry/client';
+import type { UserInfo } from '#apiserver/request/user-info';
+import { PluginServices, serviceTokens } from '../plugin-services.ts';
+import { isolatedError, restoredError } from './isolated-error.ts';
+import type { FromWorker, ServiceCall, ToWorker } from './messages.ts';
+
+/** Calls of services that the thread waits for. */
+export class ServiceCalls {
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  #last = 0;
+
+  constructor(private readonly port: MessagePort) {}
+
+  call(call: Omit<ServiceCall, 'arguments'>, ...args: unknown[]): Promise<unknown> {
+    const id = (this.#last += 1);
+    const answer = Promise.withResolvers<unknown>();
+    this.#waiting.set(id, answer);
+    this.port.postMessage({ type: 'service', id, ...call, arguments: encodeRawJson(args) } satisfies FromWorker);
+    return answer.promise;
+  }
+
+  answered({ id, value, error }: Extract<ToWorker, { readonly type: 'answer' }>): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error) waiting?.reject(restoredError(error));
+    else waiting?.resolve(value === undefined ? undefined : parseEncodedText(value, true));
+  }
+}
+
+/** Services of the server whose calls are synchronous, so that a worker thread cannot have them. */
+const unavailable = ['informers', 'servedKinds', 'serviceResolver', 'restMapper', 'manifests', 'featureGates'] as const;
+
+/** Creates the parent of the plugins' containers in a worker thread. A plugin that injects a service which is unavailable there fails. */
+export function newWorkerContainer(port: MessagePort, calls: ServiceCalls, shutdownSignal: AbortSignal): Container {
+  const container = new Container();
+  const services = {
+    client: newClient(calls),
+    authorizer: newAuthorizer(calls),
+    logger: newLogger(port),
+    metrics: newMetrics(port),
+    clock: systemClock,
+    shutdownSignal,
+  };
+  for (const [name, service] of Object.entries(services))
+    container.bind(serviceTokens[name as keyof typeof services]).toConstantValue(service);
+  for (const name of unavailable) container.bind(serviceTokens[name]).toDynamicValue(() => refuse(name));
+  container.bind(PluginServices).toDynamicValue(() => refuse('pluginServices'));
+  return container;
+}
+
+function refuse(name: string): never {
+  const service = `${name[0]?.toUpperCase() ?? ''}${name.slice(1)}`;
+  throw new Error(`it injects ${service}, which a package with \`isolation: worker\` cannot use`);
+}
+
+function newClient(calls: ServiceCalls): Client {
+  return { ...newObjectClient(calls, undefined), asUser: (user) => newObjectClient(calls, user) };
+}
+
+function newObjectClient(calls: ServiceCalls, user: UserInfo | undefined): ObjectClient {
+  const call = (method: string, ...args: unknown[]): Promise<unknown> => calls.call({ service: 'client', method, user }, ...args);
+  const get = (target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined> =>
+    call('get', target, namespace, name) as Promise<KubeObject | undefined>;
+  return {
+    get,
+    create: (target, object) => call('create', target, object) as Promise<KubeObject>,
+    async update(target, namespace, name, change) {
+      // The change runs in this thread; the server replaces the object only if it is still the one that was read.
+      for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+        const current = await get(target, namespace, name);
+        const version = current?.metadata.resourceVersion;
+        const next = current && change(current);
+        if (!next) return undefined;
+        const stored = await call('replace', target, namespace, name, version, next);
+        if (stored !== null) return stored as KubeObject;
+      }
+      throw newConflict(
+        { group: target.group, resource: target.resource },
+        name,
+        `gave up after ${maxAttempts} conflicts with other writers`,
+      );
+    },
+    delete: (target, namespace, name) => call('delete', target, namespace, name) as Promise<void>,
+  };
+}
+
+const maxAttempts = 64;
+
+function newAuthorizer(calls: ServiceCalls): Authorizer {
+  return {
+    name: 'Server',
+    authorize: (attributes: AuthorizationAttributes) =>
+      calls.call({ service: 'authorizer', method: 'authorize' }, attributes) as ReturnType<Authorizer['authorize']>,
+  };
+}
+
+function newLogger(port: MessagePort): Logger {
+  const write = (level: 'info' | 'warn' | 'error', fields: object, message: string): void => {
+    const plain = Object.fromEntries(
+      Object.entries(fields).map(([key, value]: [string, unknown]) => [key, value instanceof Error ? isolatedError(value) : value]),
+    );
+    port.postMessage({ type: 'log', level, fields: plain, message } satisfies FromWorker);
+  };
+  return {
+    info: (fields, message) => write('info', fields, message),
+    warn: (fields, message) => write('warn', fields, message),
+    error: (fields, message) => write('error', fields, message),
+  };
+}
+
+type Metric = Extract<FromWorker, { readonly type: 'metric' }>;
+
+function newMetrics(port: MessagePort): Metrics {
+  const send =
+    (kind: Metric['kind'], options: Metric['options'], method: Metric['method']) =>
+    (labels: MetricLabels, value = 1): void =>
+      port.postMessage({ type: 'metric', kind, options, method, labels, value } satisfies FromWorker);
+  return {
+    counter: (options: MetricOptions) => ({ inc: send('counter', options, 'inc') }),
+    gauge: (options: MetricOptions) => ({ inc: send('gauge', options, 'inc'), set: send('gauge', options, 'set') }),
+    histogram: (options) => ({ observe: send('histogram', options, 'observe') }),
+  };
+}

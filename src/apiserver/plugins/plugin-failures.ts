@@ -1,0 +1,44 @@
+import type { Logger } from '#apiserver/base/logger';
+import type { Metrics } from '#apiserver/base/metrics/metrics';
+import { TimeoutError } from './within.ts';
+
+/** A contribution, as messages, logs and metrics name it. */
+export interface PluginName {
+  /** Kind of contribution, as in a sentence: `admission plugin`. */
+  readonly sort: string;
+  readonly name: string;
+  /** Name of its package; undefined for a plugin without one, as in tests. */
+  readonly package?: string | undefined;
+}
+
+/** Returns `admission plugin "TeamLabels" of package @acme/team-labels`. */
+export function pluginSubject({ sort, name, package: from }: PluginName): string {
+  return `${sort} ${JSON.stringify(name)}${from === undefined ? '' : ` of package ${from}`}`;
+}
+
+/** Logs and counts failures of packages' plugins: what a plugin did against the rules, not the requests that it denied. */
+export class PluginFailures {
+  readonly #counter: ReturnType<Metrics['counter']>;
+
+  constructor(
+    private readonly logger: Logger,
+    metrics: Metrics,
+  ) {
+    this.#counter = metrics.counter({
+      name: 'kubenest_plugin_failures_total',
+      help: "Number of failures of packages' plugins, by package, plugin and reason (error, timeout, or the broken rule).",
+      labels: ['package', 'plugin', 'reason'],
+    });
+  }
+
+  /** Records a failure. `fields` are logged in addition. */
+  record(plugin: PluginName, reason: string, error: unknown, fields: object = {}): void {
+    this.#counter.inc({ package: plugin.package ?? '', plugin: plugin.name, reason });
+    this.logger.error({ package: plugin.package, plugin: plugin.name, reason, ...fields, err: error }, `${plugin.sort} failed`);
+  }
+}
+
+/** Returns `timeout` or `error`. */
+export function reasonOf(error: unknown): string {
+  return error instanceof TimeoutError ? 'timeout' : 'error';
+}

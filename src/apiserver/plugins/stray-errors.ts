@@ -1,0 +1,49 @@
+import type { Logger } from '#apiserver/base/logger';
+import type { Metrics } from '#apiserver/base/metrics/metrics';
+import { PluginFailures } from './plugin-failures.ts';
+import { currentPlugin } from './plugin-origin.ts';
+
+/** Event of the process for errors that no code handles. */
+export type StrayKind = 'uncaughtException' | 'unhandledRejection';
+
+const messages: Readonly<Record<StrayKind, string>> = {
+  uncaughtException: 'uncaught exception',
+  unhandledRejection: 'unhandled promise rejection',
+};
+
+/**
+ * Handles errors that no code handles, in timers, streams and promises. Those of packages are logged and counted with the name of the
+ * package, and the server goes on. A rejected promise of the server itself is logged. An exception of the server itself ends the process, as
+ * Node does, because its state is unknown.
+ */
+export class StrayErrors {
+  readonly #failures: PluginFailures;
+
+  constructor(
+    private readonly logger: Logger,
+    metrics: Metrics,
+    private readonly end: (error: unknown) => void,
+  ) {
+    this.#failures = new PluginFailures(logger, metrics);
+  }
+
+  /** Listens to a process until disposed. */
+  listen(process: NodeJS.Process): Disposable {
+    const onException = (error: unknown): void => this.handle('uncaughtException', error);
+    const onRejection = (error: unknown): void => this.handle('unhandledRejection', error);
+    process.on('uncaughtException', onException).on('unhandledRejection', onRejection);
+    return {
+      [Symbol.dispose]: () => void process.off('uncaughtException', onException).off('unhandledRejection', onRejection),
+    };
+  }
+
+  handle(kind: StrayKind, error: unknown): void {
+    const origin = currentPlugin();
+    if (origin) {
+      this.#failures.record({ sort: 'plugin package', name: origin.file ?? '', package: origin.package }, kind, error);
+      return;
+    }
+    this.logger.error({ err: error }, messages[kind]);
+    if (kind === 'uncaughtException') this.end(error);
+  }
+}

@@ -1,0 +1,204 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { loadPlugins } from '#apiserver/plugins/load-plugins';
+import type { PluginRequest } from '#apiserver/plugins/plugin-request';
+import { traceHeader } from '#apiserver/tracing/request-traces';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+const secrets = '/api/v1/namespaces/default/secrets';
+
+const source = `
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AdmissionPlugin, Authorizer, Client, contribute, inject, Logger, Metrics, newForbidden } from 'kubenest/sdk';
+const grown = [];
+class Odd {
+  constructor(client, authorizer, logger, metrics) {
+    Object.assign(this, { client, authorizer, logger });
+    this.seen = metrics.counter({ name: 'odd_seen_total', help: 'Objects.', labels: ['be'] });
+  }
+  async admit(request) {
+    const { object } = request;
+    const be = object.metadata.annotations?.be;
+    this.seen.inc({ be: String(be) });
+    switch (be) {
+      case 'right':
+        object.metadata.labels = { team: request.user.name };
+        request.addWarning('labelled');
+        request.trace?.note({ kind: 'lookup', name: 'owner', verdict: 'known' });
+        return;
+      case 'denying': throw newForbidden({ group: '', resource: 'configmaps' }, object.metadata.name, 'no');
+      case 'throwing': throw new TypeError('undefined is not a function');
+      case 'looping': for (;;);
+      case 'hanging': return new Promise(() => {});
+      case 'growing': for (;;) grown.push(new Array(1e6).fill(Math.random()));
+      case 'ending': return process.exit(3);
+      case 'timing': setTimeout(() => { throw new Error('in a timer'); }, 1); return sleep(20);
+      case 'renaming': object.kind = 'Secret'; return;
+      case 'function': object.data = { a: () => 1 }; return;
+      case 'false': return false;
+      case 'reading': {
+        const target = { group: '', version: 'v1', resource: 'configmaps' };
+        const found = await this.client.get(target, 'default', 'present');
+        await this.client.update(target, 'default', 'present', (one) => ({ ...one, data: { ...one.data, seen: 'yes' } }));
+        const { decision } = await this.authorizer.authorize({ user: request.user, verb: 'get', isResourceRequest: false, path: '/healthz', apiGroup: '', apiVersion: '', resource: '', subresource: '', namespace: '', name: '' });
+        object.data = { uid: found.metadata.uid, decision };
+      }
+    }
+  }
+  validate({ object }) {
+    if (object.metadata.annotations?.be === 'changing') object.metadata.labels = { a: 'b' };
+  }
+}
+inject(Client)(Odd, undefined, 0);
+inject(Authorizer)(Odd, undefined, 1);
+inject(Logger)(Odd, undefined, 2);
+inject(Metrics)(Odd, undefined, 3);
+AdmissionPlugin({ name: 'Odd', match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Odd);
+export default contribute(Odd);
+`;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-isolated-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function packageOf(name: string, code: string): Promise<string> {
+  await mkdir(join(folder, name));
+  const manifest = { name: `@acme/${name}`, version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
+  await writeFile(join(folder, name, 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(folder, name, 'index.js'), code);
+  return `./${name}`;
+}
+
+const isolated = (name: string, more: Partial<PluginRequest> = {}): PluginRequest => ({ package: name, isolation: 'worker', ...more });
+
+const subject = 'Internal error occurred: admission plugin "Odd" of package @acme/odd';
+
+describe('a package in a worker thread', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    await packageOf('odd', source);
+    const plugins = await loadPlugins([isolated('./odd', { guard: { timeoutMs: 1_000 }, memoryMiB: 128 })], folder);
+    cluster = await startTestCluster({ config: { plugins }, quiet: true });
+    expect((await cluster.fetch(maps, { body: { metadata: { name: 'present' } } })).status).toBe(201);
+  }, 60_000);
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  const create = async (be: string, name = be): Promise<Response> =>
+    cluster.fetch(maps, { body: { metadata: { name, annotations: { be } } }, headers: { [traceHeader]: '1' } });
+  const metric = async (pattern: RegExp): Promise<number> => Number(pattern.exec(await (await cluster.fetch('/metrics')).text())?.[1] ?? 0);
+
+  it('changes objects, warns, and takes part in traces', async () => {
+    const response = await create('right');
+    expect(await response.json()).toMatchObject({ kind: 'ConfigMap', metadata: { labels: { team: 'admin' } } });
+    expect(response.headers.get('warning')).toContain('labelled');
+    const trace = await (await cluster.fetch(response.headers.get(traceHeader) ?? '')).text();
+    expect(trace).toContain('"verdict":"known"');
+  });
+
+  it('uses the client, the authorizer and the metrics of the server', async () => {
+    const created = (await (await create('reading')).json()) as { data: Record<string, string> };
+    const present = (await (await cluster.fetch(`${maps}/present`)).json()) as KubeObject & { data: object };
+    expect(created.data).toEqual({ uid: present.metadata.uid, decision: 'Allow' });
+    expect(present.data).toEqual({ seen: 'yes' });
+    await vi.waitFor(async () => expect(await metric(/odd_seen_total\{be="reading"\} (\d+)/)).toBe(1));
+  });
+
+  it('costs less than 2 ms in each request', async () => {
+    const costOf = async (path: string, count: number): Promise<number> => {
+      const began = performance.now();
+      for (let i = 0; i < count; i += 1)
+        expect((await cluster.fetch(path, { body: { metadata: { name: `cost-${i}` } } })).status).toBe(201);
+      return (performance.now() - began) / count;
+    };
+    await costOf(maps.replace('default', 'kube-public'), 100);
+    const without = await costOf(secrets, 200);
+    expect((await costOf(maps.replace('default', 'kube-system'), 200)) - without).toBeLessThan(2);
+  });
+
+  it.each([
+    ['denying', 'configmaps "denying" is forbidden: no'],
+    ['throwing', `${subject} failed`],
+    ['hanging', `${subject} gave no answer within 1000 ms`],
+    ['renaming', `${subject} changed kind from "ConfigMap" to "Secret"`],
+    ['function', `${subject} left an object that is not JSON: data.a is a function`],
+    ['false', `${subject} returned a boolean: return nothing to admit a request, throw to deny it`],
+    ['changing', `${subject} changed /metadata/labels in \`validate\`, which must not change the object`],
+  ])('is checked like others: %s', async (be, message) => {
+    expect(await (await create(be)).json()).toMatchObject({ status: 'Failure', message });
+    expect((await create('right', `after-${be}`)).status).toBe(201);
+  });
+
+  it('survives errors in its timers, which are counted', async () => {
+    expect((await create('timing')).status).toBe(201);
+    const counted = /plugin_failures_total\{package="@acme\/odd",plugin="",reason="uncaughtException"\} (\d+)/;
+    await vi.waitFor(async () => expect(await metric(counted)).toBe(1));
+  });
+
+  it.each([
+    { be: 'looping', message: /gave no answer within 1000 ms/, reason: 'exit' },
+    { be: 'growing', message: /failed|gave no answer/, reason: 'memory' },
+    { be: 'ending', message: /failed/, reason: 'exit' },
+  ])(
+    'is restarted after $be, and others do not wait',
+    async ({ be, message, reason }) => {
+      const counted = new RegExp(`plugin_failures_total\\{package="@acme/odd",plugin="",reason="${reason}"\\} (\\d+)`);
+      const before = await metric(counted);
+      const pending = create(be);
+      const times: number[] = [];
+      let isPending = true;
+      void pending.then(() => {
+        isPending = false;
+      });
+      while (isPending) {
+        const began = performance.now();
+        expect((await cluster.fetch(secrets)).status).toBe(200);
+        times.push(performance.now() - began);
+        await sleep(2);
+      }
+      expect(await (await pending).json()).toMatchObject({ code: 500, message: expect.stringMatching(message) as unknown });
+      expect(times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)]).toBeLessThan(100);
+      await vi.waitFor(async () => expect((await create('right', `again-${be}`)).status).toBe(201), { timeout: 20_000, interval: 200 });
+      expect(await metric(counted)).toBe(before + 1);
+      const { items } = (await (await cluster.fetch(maps)).json()) as { items: KubeObject[] };
+      expect(items.map(({ metadata }) => metadata.name)).not.toContain(be);
+    },
+    30_000,
+  );
+});
+
+it.each([
+  {
+    name: 'other-kinds',
+    code: `import { AuthorizerPlugin, contribute } from 'kubenest/sdk';
+class Other { authorize() {} }
+AuthorizerPlugin({ name: 'Other' })(Other);
+export default contribute(Other);`,
+    problem: 'plugin package ./other-kinds: `isolation: worker` runs only admission plugins; list them in `contributions`, without Other',
+  },
+  {
+    name: 'informers',
+    code: `import { AdmissionPlugin, contribute, inject, Informers } from 'kubenest/sdk';
+class Reads { validate() {} }
+inject(Informers)(Reads, undefined, 0);
+AdmissionPlugin({ name: 'Reads', match: [{ resources: ['pods'], operations: ['CREATE'] }] })(Reads);
+export default contribute(Reads);`,
+    problem: /informers: index.js: plugin Reads: it injects Informers, which a package with `isolation: worker` cannot use/,
+  },
+  { name: 'throwing-module', code: 'throw new Error("no licence");', problem: 'plugin package ./throwing-module: index.js:1: no licence' },
+  {
+    name: 'ending-module',
+    code: 'process.exit(1);',
+    problem: 'plugin package ./ending-module: its worker thread ended while it was loaded',
+  },
+  { name: 'looping-module', code: 'for (;;);', problem: 'plugin package ./looping-module: not loaded within 1500 ms' },
+])('a package in a worker thread is refused: $name', async ({ name, code, problem }) => {
+  const request = isolated(await packageOf(name, code), { guard: { startTimeoutMs: name.startsWith('looping') ? 1_500 : 20_000 } });
+  await expect(loadPlugins([request], folder)).rejects.toThrow(problem);
+});
