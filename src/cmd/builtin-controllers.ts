@@ -37,6 +37,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'garbage-collector-controller': {
     load: async () => (await import('#plugins/controllers/garbage-collector/garbage-collector-controller')).GarbageCollectorController,
   },
+  'daemonset-controller': {
+    load: async () => (await import('#plugins/controllers/daemonset/daemonset-controller')).DaemonSetController,
+  },
   'job-controller': {
     load: async () => (await import('#plugins/controllers/job/job-controller')).JobController,
   },
@@ -46,9 +49,21 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'replicaset-controller': {
     load: async () => (await import('#plugins/controllers/replicaset/replicaset-controller')).ReplicaSetController,
   },
+  'disruption-controller': {
+    load: async () => (await import('#plugins/controllers/disruption/disruption-controller')).DisruptionController,
+  },
+  'statefulset-controller': {
+    load: async () => (await import('#plugins/controllers/statefulset/statefulset-controller')).StatefulSetController,
+  },
+  'cronjob-controller': {
+    load: async () => (await import('#plugins/controllers/cronjob/cronjob-controller')).CronJobController,
+  },
   'clusterrole-aggregation-controller': {
     load: async () =>
       (await import('#plugins/controllers/clusterrole-aggregation/clusterrole-aggregation-controller')).ClusterRoleAggregationController,
+  },
+  'ttl-after-finished-controller': {
+    load: async () => (await import('#plugins/controllers/ttl-after-finished/ttl-after-finished-controller')).TtlAfterFinishedController,
   },
   'root-ca-certificate-publisher-controller': {
     load: async () =>

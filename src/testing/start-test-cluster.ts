@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { groupResourceString } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Contribution } from '#apiserver/plugins/contribute';
+import { newPackageServices } from '#apiserver/plugins/package-services';
 import type { PluginGuard } from '#apiserver/plugins/guard-admission';
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { UserInfo } from '#apiserver/request/user-info';
@@ -159,11 +160,10 @@ function storageConfig(storage = storageOfEnvironment()): StorageConfig {
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
   if (!('plugin' in plugin)) return contributionOf(plugin);
   const loaded = contributionOf(plugin.plugin, plugin.configuration);
-  return {
-    ...loaded,
-    guard: { ...loaded.guard, ...plugin.guard },
-    ...(plugin.package !== undefined && { origin: { package: plugin.package } }),
-  };
+  const guarded = { ...loaded, guard: { ...loaded.guard, ...plugin.guard } };
+  if (plugin.package === undefined) return guarded;
+  const origin = { package: plugin.package };
+  return { ...guarded, origin, make: (services) => loaded.make(newPackageServices(services, origin)) };
 }
 
 function testConfig(

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { expect, it } from 'vitest';
 import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
@@ -7,8 +8,8 @@ import { defaultGuard, guardAdmission } from '#apiserver/plugins/guard-admission
 import { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import { fakeServices } from '#sdk/testing/index';
 
-const rounds = 12;
-const creations = 2_000;
+const rounds = 15;
+const creations = 5_000;
 const phases = 2;
 /** Limit in microseconds that an empty plugin of a package may add to a phase of a request. */
 const most = 5;
@@ -73,5 +74,6 @@ it.each<{ name: string; plugin: object }>([
   const guarded = guardAdmission(plugin, defaultGuard, new PluginFailures(logger, metrics), { package: '@acme/nothing' });
   const without = await costOf(new AdmissionChain([]));
   const cost = ((await costOf(new AdmissionChain([guarded]))) - without) / phases;
-  expect(cost).toBeLessThan(most);
+  // Scales the limit by the load of the machine.
+  expect(cost).toBeLessThan(most * Math.max(1, (loadavg()[0] as number) / availableParallelism()));
 });

@@ -84,7 +84,7 @@ describe('a package in a worker thread', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
     await packageOf('odd', source);
-    const plugins = await loadPlugins([isolated('./odd', { guard: { timeoutMs: 1_000 }, memoryMiB: 128 })], folder);
+    const plugins = await loadPlugins([isolated('./odd', { guard: { timeoutMs: 2_500 }, memoryMiB: 128 })], folder);
     cluster = await startTestCluster({ config: { plugins }, quiet: true });
     expect((await cluster.fetch(maps, { body: { metadata: { name: 'present' } } })).status).toBe(201);
   }, 60_000);
@@ -125,7 +125,7 @@ describe('a package in a worker thread', () => {
   it.each([
     ['denying', 'configmaps "denying" is forbidden: no'],
     ['throwing', `${subject} failed`],
-    ['hanging', `${subject} gave no answer within 1000 ms`],
+    ['hanging', `${subject} gave no answer within 2500 ms`],
     ['renaming', `${subject} changed kind from "ConfigMap" to "Secret"`],
     ['function', `${subject} left an object that is not JSON: data.a is a function`],
     ['false', `${subject} returned a boolean: return nothing to admit a request, throw to deny it`],
@@ -142,7 +142,7 @@ describe('a package in a worker thread', () => {
   });
 
   it.each([
-    { be: 'looping', message: /gave no answer within 1000 ms/, reason: 'exit' },
+    { be: 'looping', message: /gave no answer within 2500 ms/, reason: 'exit' },
     { be: 'growing', message: /failed|gave no answer/, reason: 'memory' },
     { be: 'ending', message: /failed/, reason: 'exit' },
   ])(

@@ -132,3 +132,51 @@ it('bytes in an ApplyConfiguration are not a string', async () => {
     'error applying patch: failed to convert patch object to typed object: .binaryData.k: expected string, got &value.valueUnstructured{Value:[]uint8{0x61, 0x62, 0x63}}',
   );
 });
+
+describe('metadata.generation of a NetworkPolicy', () => {
+  const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
+  const policy = (name: string, spec: object): object => ({ metadata: { name }, spec: { podSelector: {}, ...spec } });
+
+  it.each([
+    ['the same', {}, {}, 1],
+    ['an empty list instead of none', {}, { ingress: [] }, 2],
+    ['null instead of none', {}, { ingress: null }, 1],
+    ['none instead of an empty list, which is stored as none', { egress: [] }, {}, 1],
+    ['an empty list again', { egress: [] }, { egress: [] }, 2],
+    ['an empty list within an item', { ingress: [{}] }, { ingress: [{ from: [] }] }, 2],
+    ['an empty map of a selector', {}, { podSelector: { matchLabels: {} } }, 2],
+  ])('%s', async (name, before, after, generation) => {
+    const id = `p${name.length}`;
+    expect((await cluster.fetch(path, { body: policy(id, before) })).status).toBe(201);
+    const { metadata } = (await (await cluster.fetch(`${path}/${id}`, { method: 'PUT', body: policy(id, after) })).json()) as {
+      metadata: { generation: number; managedFields: { fieldsV1: object }[] };
+    };
+    expect(metadata.generation).toBe(generation);
+    await cluster.fetch(`${path}/${id}`, { method: 'DELETE' });
+  });
+
+  it('an empty map of the selector has no owner', async () => {
+    const body = policy('owners', { podSelector: { matchLabels: {} } });
+    const { metadata } = (await (await cluster.fetch(path, { body })).json()) as { metadata: { managedFields: { fieldsV1: object }[] } };
+    expect(metadata.managedFields[0]?.fieldsV1).toEqual({ 'f:spec': { 'f:policyTypes': {} } });
+  });
+});
+
+describe('a conversion without a client configuration', () => {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All';
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
+
+  it.each([{}, { conversionReviewVersions: [] }, { conversionReviewVersions: null }])('has no webhook: %j', async (webhook) => {
+    const names = { plural: 'zs', kind: 'Z' };
+    const spec = { group: 'z.dev', scope: 'Namespaced', names, versions, conversion: { strategy: 'None', webhook } };
+    const response = await cluster.fetch(path, { body: { metadata: { name: 'zs.z.dev' }, spec } });
+    expect((await response.json()) as object).toHaveProperty('spec.conversion', { strategy: 'None' });
+    expect(response.status).toBe(201);
+  });
+});
+
+it('an empty expression of a DeviceClass fails before its first column', async () => {
+  const body = { metadata: { name: 'd' }, spec: { selectors: [{ cel: { expression: '' } }] } };
+  const { message } = await tell('/apis/resource.k8s.io/v1/deviceclasses', { body });
+  expect(message).toContain("compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>'");
+});

@@ -1,6 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuthenticatorPlugin, AuthorizerPlugin, apiGroup, type Credentials, defineResource, type KubeObject } from 'kubenest/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  AdmissionPlugin,
+  type Attributes,
+  AuthenticatorPlugin,
+  AuthorizerPlugin,
+  apiGroup,
+  type Credentials,
+  defineResource,
+  type Informer,
+  Informers,
+  inject,
+  type KubeObject,
+} from 'kubenest/sdk';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 
 const schema = {
@@ -84,6 +96,27 @@ class Gate {
   }
 }
 
+const listened: string[] = [];
+/** Changes objects of informers, and throws in a listener. */
+@AdmissionPlugin({ name: 'Reader', match: [{ resources: ['secrets'], operations: ['CREATE'] }] })
+class Reader {
+  readonly #maps: Informer<KubeObject>;
+
+  constructor(@inject(Informers) informers: Informers) {
+    this.#maps = informers.for({ group: '', resource: 'configmaps' });
+    this.#maps.subscribe((_, object) => {
+      listened.push(object.metadata.name ?? '');
+      throw new TypeError('undefined is not a function');
+    });
+  }
+
+  validate({ name }: Attributes): void {
+    const found = this.#maps.get('default', 'shared') as KubeObject;
+    if (name === 'get') found.metadata.labels = { changed: 'yes' };
+    if (name === 'list') delete (this.#maps.list('default') as { data?: object }[])[0]?.data;
+  }
+}
+
 const paths = {
   items: '/apis/shop.example.com/v1/namespaces/default/items',
   orders: '/apis/shop.example.com/v1/namespaces/default/orders',
@@ -98,7 +131,7 @@ describe('contributions that are wrong', () => {
     cluster = await startTestCluster({
       quiet: true,
       users: [{ name: 'jane' }],
-      plugins: [of(Keys), of(Gate), of(shop)],
+      plugins: [of(Keys), of(Gate), of(Reader), of(shop)],
     });
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
@@ -154,6 +187,21 @@ describe('contributions that are wrong', () => {
     const answer = await cluster.fetch(`${configMaps}/${name}`, { as: 'jane' });
     const message = expect.stringContaining('authorizer "Gate" of package @acme/wrong') as unknown;
     expect(await answer.json()).toMatchObject({ code: 403, message });
+  });
+
+  it('a plugin cannot change what informers return, and its listeners do not disturb others', async () => {
+    const shared = { metadata: { name: 'shared', labels: { team: 'a' } }, data: { a: 'b' } };
+    expect((await cluster.fetch(configMaps, { body: shared })).status).toBe(201);
+    await vi.waitFor(() => expect(listened).toContain('shared'));
+    for (const name of ['get', 'list']) {
+      const answer = await cluster.fetch('/api/v1/namespaces/default/secrets', { body: { metadata: { name } } });
+      const message = 'Internal error occurred: admission plugin "Reader" of package @acme/wrong failed';
+      expect(await answer.json()).toMatchObject({ code: 500, message });
+    }
+    const selected: unknown = await (await cluster.fetch(`${configMaps}?labelSelector=team=a`)).json();
+    expect(selected).toMatchObject({ items: [shared] });
+    expect((await cluster.fetch(configMaps, { body: { metadata: { name: 'later' } } })).status).toBe(201);
+    await vi.waitFor(() => expect(listened).toContain('later'));
   });
 
   it('are counted by package, plugin and reason', async () => {

@@ -155,6 +155,15 @@ describe('a plugin package', () => {
     expect(stdout).toMatch(/pass 2\n/);
   });
 
+  it('may have a controller instead of an admission plugin', { timeout: 240_000 }, async () => {
+    const options = { cwd: installed.project, env: cleanEnvironment() };
+    const own = join(installed.project, 'labels');
+    await execute(installed.command('kubenest'), ['plugin', 'new', '@acme/labels', '--controller'], options);
+    await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { ...options, cwd: own });
+    const { stdout } = await execute('npm', ['test'], { ...options, cwd: own });
+    expect(stdout).toMatch(/pass 2\n/);
+  });
+
   it('is served by `kubenest dev` of the installed package', { timeout: 60_000 }, async () => {
     const port = await freePort();
     const command = join(folder, 'node_modules/.bin/kubenest');

@@ -24,6 +24,8 @@ const spec = (text: string): string => `{"spec":{${text}}}`;
 /** Returns pseudorandom names. */
 const scrambled = (i: number): string => ((i * 7_919 + 13) % 1_000_003).toString(36);
 
+const variablesOfContainers = `"containers":[${many((i) => `{"name":"c${i}","image":"i","env":[${Array.from({ length: 100 }, (_, j) => `{"name":"a${j}"}`).join()}]}`, 1_400_000)}]`;
+
 interface Row {
   readonly name: string;
   /** Limit in milliseconds. Default: `atMostMs`. */
@@ -114,6 +116,24 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: 'path elements of a manager',
+    request: {
+      body: `{"metadata":{"name":"elements","managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:x":{${many((i) => `"v:${(i * 7_919) % 1_000_003}":{}`)}}}}]}}`,
+    },
+  },
+  {
+    name: 'lists in the items of a list',
+    path: pods,
+    atMost: 120,
+    request: { body: pod('lists', variablesOfContainers) },
+  },
+  {
+    name: 'an apply of lists in the items of a list',
+    path: `${pods}/applied-lists?fieldManager=a`,
+    atMost: 120,
+    request: { ...apply('', ''), body: pod('applied-lists', variablesOfContainers) },
+  },
+  {
     name: 'an apply of a long list',
     path: `${serviceAccounts}/long?fieldManager=a`,
     request: {
@@ -145,6 +165,15 @@ const rows: readonly Row[] = [
       method: 'PATCH',
       headers: { 'content-type': 'application/json-patch+json' },
       body: `[${Array.from({ length: 9_999 }, (_, i) => `{"op":"copy","from":"/data","path":"/data/k${i}"}`).join()}]`,
+    },
+  },
+  {
+    name: 'a patch that copies a nested list into itself',
+    path: `${configMaps}/small`,
+    request: {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: `[{"op":"add","path":"/x","value":{"y":${'['.repeat(8_000)}${']'.repeat(8_000)}}}${',{"op":"copy","from":"/x","path":"/x/y/-"}'.repeat(20)}]`,
     },
   },
   {
@@ -220,10 +249,10 @@ describe('a body of 3 MiB blocks other clients only briefly:', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it.each(rows)('$name', { timeout: 60_000 }, async ({ path = configMaps, request, before }) => {
+  it.each(rows)('$name', { timeout: 60_000 }, async ({ path = configMaps, request, before, atMost = atMostMs }) => {
     let best = Infinity;
     // The first run compiles the code.
-    for (let run = 0; run < 3 && best >= atMostMs; run++) {
+    for (let run = 0; run < 3 && best >= atMost; run++) {
       if (before)
         await (await (typeof before === 'string' ? cluster.fetch(configMaps, { body: before }) : cluster.fetch(path, before))).text();
       const turn = await longestTurn(async () => {
@@ -232,7 +261,7 @@ describe('a body of 3 MiB blocks other clients only briefly:', () => {
       });
       best = Math.min(best, turn);
     }
-    expect(best).toBeLessThan(atMostMs);
+    expect(best).toBeLessThan(atMost);
   });
 
   it.each(lists)('the maximum number of $name', { timeout: 60_000 }, async ({ path = '', request, atMost = atMostMs }) => {

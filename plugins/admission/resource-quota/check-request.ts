@@ -1,6 +1,5 @@
 import { type Attributes, forbidden } from 'kubenest/sdk';
 import { amountsOf } from '../../common/pod-resources.ts';
-import type { ResourceList } from '../../common/pod-walker.ts';
 import type { LimitedResource } from './configuration.ts';
 import { type QuotaEvaluator, type ResourceQuotaObject, type ScopeRequirement, scopesOf } from '../../common/quota/evaluator.ts';
 import { amountsText, exceeding, growth, mask, namesText, type QuotaAmounts, sum, withoutZeros } from '../../common/quota/quota-amounts.ts';

@@ -18,6 +18,8 @@ export interface ClaimOptions {
   readonly target: ClientTarget;
   /** Finalizers to add on adoption and to remove on release. */
   readonly finalizers?: readonly string[];
+  /** Condition beside the selector that an object of the owner satisfies. */
+  isMember?(object: KubeObject): boolean;
 }
 
 /** Decision of an owner about an object that may be its own. */
@@ -26,7 +28,7 @@ export type Claim = 'keep' | 'adopt' | 'release' | 'ignore';
 /**
  * Decides about an object. Upstream: BaseControllerRefManager.ClaimObject of pkg/controller/controller_ref_manager.go.
  *
- * | controller | selector matches | owner is being deleted | object is being deleted | result |
+ * | controller | selector and condition match | owner is being deleted | object is being deleted | result |
  * |---|---|---|---|---|
  * | another | | | | ignore |
  * | the owner | yes | | | keep |
@@ -35,9 +37,8 @@ export type Claim = 'keep' | 'adopt' | 'release' | 'ignore';
  * | none | yes | no | no | adopt |
  * | none | otherwise | | | ignore |
  */
-export function claimOf(owner: KubeObject, selector: LabelSelector, object: KubeObject): Claim {
+export function claimOf(owner: KubeObject, isMatched: boolean, object: KubeObject): Claim {
   const controller = controllerOf(object);
-  const isMatched = selector.matches(object.metadata.labels ?? {});
   if (controller) {
     if (controller.uid !== owner.metadata.uid) return 'ignore';
     if (isMatched) return 'keep';
@@ -57,7 +58,8 @@ export async function claimObjects<T extends KubeObject>(
   let mayAdopt: Promise<void> | undefined;
   const result: T[] = [];
   for (const object of candidates) {
-    switch (claimOf(owner, selector, object)) {
+    const isMatched = selector.matches(object.metadata.labels ?? {}) && (options.isMember?.(object) ?? true);
+    switch (claimOf(owner, isMatched, object)) {
       case 'keep':
         result.push(object);
         break;

@@ -1,6 +1,6 @@
 import { newBadRequest } from '#apimachinery/api/errors';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
-import type { KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
+import { isGroupVersion, type KubeObject, type ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { DecodeError } from '#apimachinery/runtime/json/json';
 import { decode, decodeSteps } from '#apimachinery/runtime/decode';
@@ -15,6 +15,7 @@ import { unionSteps } from './known-fields.ts';
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts';
 import {
   compareText,
+  decodeForeignManagersSteps,
   decodeManagers,
   encodeManagers,
   isResetManagedFields,
@@ -142,7 +143,7 @@ class DefaultFieldManager implements FieldManager {
 
   *#updating(live: KubeObject | undefined, next: KubeObject, manager: string, isLarge: boolean): Steps<KubeObject> {
     try {
-      const before = this.#managersOf(live, next);
+      const before = yield* this.#managersOf(live, next);
       // An object that is not tracked yet is tracked from its first apply on.
       if (before.length === 0 && live?.metadata.uid) return withManagedFields(next, undefined);
       const comparison = isLarge ? yield* this.#updater.compareSteps(live, next) : this.#updater.compare(live, next);
@@ -192,14 +193,14 @@ class DefaultFieldManager implements FieldManager {
   }
 
   /** Returns the initial owners: those of the request if it changes managedFields, else those of the live object. */
-  #managersOf(live: KubeObject | undefined, next: KubeObject): readonly Manager[] {
+  *#managersOf(live: KubeObject | undefined, next: KubeObject): Steps<readonly Manager[]> {
     const before = live?.metadata.managedFields;
     const given = next.metadata.managedFields;
     if (this.#subresource || given === before) return decodeOrNone(before);
     if (isResetManagedFields(given)) return [];
     if (given && given.length > 0 && !deepEqual(given, before)) {
       try {
-        return decodeManagers(given, false);
+        return yield* decodeForeignManagersSteps(given);
       } catch (error) {
         if (!(error instanceof ManagedFieldsError)) throw error;
       }
@@ -237,14 +238,15 @@ class DefaultFieldManager implements FieldManager {
   *#checkVersion(applied: KubeObject): Steps<void> {
     const { groupVersion, kind } = this.options;
     if (applied.apiVersion !== groupVersion || applied.kind !== kind) {
-      throw newBadRequest(`invalid object type: ${formatKind(textOf(applied.apiVersion), textOf(applied.kind))}`);
+      const version = textOf(applied.apiVersion);
+      throw newBadRequest(`invalid object type: ${formatKind(isGroupVersion(version) ? version : '', textOf(applied.kind))}`);
     }
     if (yield* hasManagedFields(applied.metadata?.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
   }
 
   #decodeLive(live: KubeObject): readonly Manager[] {
     try {
-      return decodeManagers(live.metadata.managedFields, true);
+      return decodeManagers(live.metadata.managedFields);
     } catch (cause) {
       if (cause instanceof ManagedFieldsError) throw new Error(`failed to decode managed fields: ${cause.message}`, { cause });
       throw cause;
@@ -268,7 +270,7 @@ class DefaultFieldManager implements FieldManager {
   *#apply(live: KubeObject, applied: KubeObject, before: readonly Manager[], { manager, force, isLarge }: HowApplied): Steps<KubeObject> {
     const { groupVersion, type, codecType = type } = this.options;
     const untracked = withManagedFields(live, undefined);
-    const owners = before.length > 0 ? before : yield* this.#claim(this.#updater.compare(undefined, untracked), before, beforeFirstApply);
+    const owners = before.length > 0 ? before : yield* this.#ownersBefore(untracked, isLarge);
     const self = { manager: manager || 'unknown', operation: 'Apply', apiVersion: groupVersion, subresource: this.#subresource } as const;
     try {
       if (isLarge) yield* validateSteps(this.#updater.shape, applied);
@@ -309,6 +311,14 @@ class DefaultFieldManager implements FieldManager {
     const decoded = yield* this.#decode(codecType, own, applied);
     this.options.defaults?.(decoded);
     return withManagedFields(decoded, entries);
+  }
+
+  /** Returns the owner of an object that was not tracked before its first apply. */
+  *#ownersBefore(untracked: KubeObject, isLarge: boolean): Steps<readonly Manager[]> {
+    const updater = this.#updater;
+    const all = isLarge ? yield* updater.compareSteps(undefined, untracked) : updater.compare(undefined, untracked);
+    yield;
+    return yield* this.#claim(all, [], beforeFirstApply);
   }
 
   #conversionProblem({ message }: DecodeError): string {
@@ -354,7 +364,7 @@ const formatKind = (apiVersion: string, kind: string): string => `${apiVersion.i
 
 function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): readonly Manager[] {
   try {
-    return decodeManagers(entries, true);
+    return decodeManagers(entries);
   } catch (error) {
     if (error instanceof ManagedFieldsError) return [];
     throw error;

@@ -2,7 +2,14 @@ import type { FieldsV1 } from '#apimachinery/meta/types';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf, noteKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
-import { comparePathElements, type FieldPath, type PathElement, parsePathElement, sortPathElements } from './path-element.ts';
+import {
+  comparePathElements,
+  type FieldPath,
+  type PathElement,
+  parsePathElement,
+  sortedElementsSteps,
+  sortPathElements,
+} from './path-element.ts';
 
 /**
  * A node of a set: the tree of FieldsV1 itself. Worked example: `{"f:data":{".":{},"f:a":{}}}` contains the paths `.data` and `.data.a`;
@@ -117,7 +124,12 @@ export class FieldSet {
 
   /** Returns a set for any FieldsV1: sorted, with canonical elements and without unknown kinds. Throws FieldSetError. */
   static fromFieldsV1(fields: unknown): FieldSet {
-    return FieldSet.fromCanonical(canonicalNode(fields, 0));
+    return atOnce(FieldSet.fromFieldsV1Steps(fields));
+  }
+
+  /** Like `fromFieldsV1`, but yields to the event loop. */
+  static *fromFieldsV1Steps(fields: unknown): Steps<FieldSet> {
+    return FieldSet.fromCanonical(yield* canonicalNode(fields, 0));
   }
 
   static of(...paths: FieldPath[]): FieldSet {
@@ -445,12 +457,14 @@ function equal(a: Node, b: Node): boolean {
   return count === 0;
 }
 
-function canonicalNode(fields: unknown, depth: number): Node {
+function* canonicalNode(fields: unknown, depth: number): Steps<Node> {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw new FieldSetError('expected an object in fieldsV1');
   if (depth > maxDepth) throw new FieldSetError(`fieldsV1 is nested more than ${maxDepth} levels deep`);
   const children = new Map<PathElement, Node>();
   let member = false;
+  let parsed = 0;
   for (const key of keysOf(fields)) {
+    if (++parsed % stepElements === 0) yield;
     const value = (fields as Record<string, unknown>)[key];
     if (key === '.') {
       member = true;
@@ -463,13 +477,18 @@ function canonicalNode(fields: unknown, depth: number): Node {
       throw new FieldSetError(`parsing key as path element: ${(cause as Error).message}`, { cause });
     }
     if (element === undefined) continue;
-    const child = canonicalNode(value, depth + 1);
+    const child = yield* canonicalNode(value, depth + 1);
     const known = children.get(element);
     children.set(element, known ? unionChild(known, child) : child);
   }
   if (children.size === 0) return leaf;
   const out = new NewNode();
   if (member) out.add('.', leaf);
-  for (const element of sortPathElements([...children.keys()])) out.add(element, children.get(element)!);
+  const elements = [...children.keys()];
+  const sorted = elements.length > stepElements ? yield* sortedElementsSteps(elements) : sortPathElements(elements);
+  for (const element of sorted) {
+    if (out.size % stepElements === stepElements - 1) yield;
+    out.add(element, children.get(element)!);
+  }
   return out.done();
 }

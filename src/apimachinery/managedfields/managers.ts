@@ -1,6 +1,7 @@
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { encodeString } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { FieldSet, FieldSetError, leaf } from './field-set.ts';
 
 /** The fields of one manager, in the version in which it wrote them. */
@@ -39,18 +40,37 @@ export function printManager({ manager, operation, apiVersion, subresource }: Om
 }
 
 /**
- * Decodes entries in order; the later of two entries of a manager wins. `canonical` is true for fieldsV1 that `encodeManagers` wrote, which
- * are not parsed. Throws ManagedFieldsError.
+ * Decodes entries in order; the later of two entries of a manager wins. `encodeManagers` wrote their fieldsV1, which are therefore not
+ * parsed. Throws ManagedFieldsError.
  */
-export function decodeManagers(entries: readonly ManagedFieldsEntry[] | undefined, canonical: boolean): Manager[] {
+export function decodeManagers(entries: readonly ManagedFieldsEntry[] | undefined): Manager[] {
   if (!entries) return [];
   const managers: Manager[] = [];
-  for (let i = 0; i < entries.length; i++) managers.push(decodeManager(entries[i]!, i, canonical));
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i]!;
+    checkEntry(entry, i);
+    managers.push(managerOf(entry, FieldSet.fromCanonical(entry.fieldsV1 ?? leaf)));
+  }
+  return lastOfEach(managers);
+}
+
+/** Like `decodeManagers` for entries of a client, whose fieldsV1 may be anything; yields to the event loop. */
+export function* decodeForeignManagersSteps(entries: readonly ManagedFieldsEntry[]): Steps<Manager[]> {
+  const managers: Manager[] = [];
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i]!;
+    checkEntry(entry, i);
+    managers.push(managerOf(entry, yield* foreignFieldsSteps(entry.fieldsV1 ?? leaf)));
+    yield;
+  }
+  return lastOfEach(managers);
+}
+
+function lastOfEach(managers: Manager[]): Manager[] {
   return hasDuplicates(managers) ? [...new Map(managers.map((manager) => [managerIdentifier(manager), manager])).values()] : managers;
 }
 
-function decodeManager(entry: ManagedFieldsEntry, index: number, canonical: boolean): Manager {
-  const { operation, apiVersion, fieldsType } = entry;
+function checkEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, index: number): void {
   if (operation !== 'Apply' && operation !== 'Update') throw new ManagedFieldsError('operation must be `Apply` or `Update`');
   if (!apiVersion) throw new ManagedFieldsError('apiVersion must not be empty');
   if (fieldsType !== 'FieldsV1') {
@@ -60,20 +80,16 @@ function decodeManager(entry: ManagedFieldsEntry, index: number, canonical: bool
         : `missing fieldsType in managed fields entry ${index}`,
     );
   }
-  return {
-    manager: entry.manager ?? '',
-    operation,
-    apiVersion,
-    subresource: entry.subresource ?? '',
-    time: entry.time,
-    fields: decodeFields(entry.fieldsV1 ?? leaf, canonical),
-  };
 }
 
-function decodeFields(fields: FieldsV1, canonical: boolean): FieldSet {
-  if (canonical) return FieldSet.fromCanonical(fields);
+/** Returns the manager of a checked entry. */
+function managerOf({ manager = '', operation, apiVersion, subresource = '', time }: ManagedFieldsEntry, fields: FieldSet): Manager {
+  return { manager, operation: operation as Manager['operation'], apiVersion: apiVersion as string, subresource, time, fields };
+}
+
+function* foreignFieldsSteps(fields: FieldsV1): Steps<FieldSet> {
   try {
-    return FieldSet.fromFieldsV1(fields);
+    return yield* FieldSet.fromFieldsV1Steps(fields);
   } catch (cause) {
     if (cause instanceof FieldSetError)
       throw new ManagedFieldsError(`error decoding versioned set: error decoding set: ${cause.message}`, { cause });
@@ -138,7 +154,7 @@ export function isResetManagedFields(entries: readonly ManagedFieldsEntry[] | un
 
 /** Validates managedFields from outside, such as from a mutating webhook. Throws ManagedFieldsError. */
 export function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined): void {
-  decodeManagers(entries, false);
+  if (entries) atOnce(decodeForeignManagersSteps(entries));
 }
 
 /** Returns the object with these managedFields (or none); unchanged parts are shared. */

@@ -19,7 +19,7 @@ export class ScaleHandler {
 
   /** Returns the entries of the Scale: each owner of the replicas owns `.spec.replicas` of autoscaling/v1. Throws ManagedFieldsError. */
   toSubresource(): ManagedFieldsEntry[] | undefined {
-    const owners = decodeManagers(this.entries, true).filter(({ apiVersion, fields }) => {
+    const owners = decodeManagers(this.entries).filter(({ apiVersion, fields }) => {
       const path = this.replicasPaths.get(apiVersion);
       return path && fields.has(path);
     });
@@ -28,9 +28,9 @@ export class ScaleHandler {
 
   /** Returns the entries of the object after a write of its Scale, which then has `scaleEntries`. Throws ManagedFieldsError. */
   toParent(scaleEntries: readonly ManagedFieldsEntry[] | undefined): ManagedFieldsEntry[] | undefined {
-    const scaleOwners = new Set(decodeManagers(scaleEntries, true));
+    const scaleOwners = new Set(decodeManagers(scaleEntries));
     const owners: Manager[] = [];
-    for (const owner of decodeManagers(this.entries, true)) {
+    for (const owner of decodeManagers(this.entries)) {
       const path = this.replicasPaths.get(owner.apiVersion);
       if (path === undefined) continue;
       if (path === null || !owner.fields.has(path)) {

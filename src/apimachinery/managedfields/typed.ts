@@ -106,8 +106,11 @@ type Parts = Map<object, Delta | undefined>;
 
 let parts: Parts | undefined;
 
-/** Maps with fewer keys, and lists with fewer items, are compared at once. */
+/** Number of values that are visited at once. A map or list with more of them below it is divided. */
 const stepKeys = 1_024;
+
+/** Returns the number of members of a map or list that together have as many values below them as are visited at once. */
+const membersPerStep = (members: number, values: number): number => Math.max(1, Math.floor((stepKeys * members) / values));
 
 /** Compares the large parts of two values in chunks and yields between them; then `compare` of the same values in `work` is fast. */
 export function* comparingSteps<T>(shape: Shape, a: unknown, b: unknown, readings: Readings, work: () => T): Steps<T> {
@@ -134,20 +137,21 @@ function* stepsWithParts<T>(found: Parts, steps: Steps<T>): Steps<T> {
   }
 }
 
-/** Compares wide maps and long lists, the deepest first. */
-function* wideParts(shape: Shape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
-  if (shape.kind === 'scalar' || shape.atomic || a === b || depth > maxDepth) return;
-  if (shape.kind === 'list') yield* longList(shape, a, b, readings, depth, found);
-  else yield* wideMap(shape, a, b, readings, depth, found);
+/** Compares maps and lists with many values below them, the deepest first. Returns the number of values that are left to compare. */
+function* wideParts(shape: Shape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<number> {
+  if (shape.kind === 'scalar' || shape.atomic || a === b || depth > maxDepth) return 1;
+  if (shape.kind === 'list') return yield* longList(shape, a, b, readings, depth, found);
+  return yield* wideMap(shape, a, b, readings, depth, found);
 }
 
-function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
+function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<number> {
   const left = isMap(a) ? a : undefined;
   const right = isMap(b) ? b : undefined;
   const isStruct = shape.kind === 'map' && shape.fields.size > 0;
   const names = isStruct ? [...new Set([...Object.keys(left ?? {}), ...Object.keys(right ?? {})])] : yield* namesSteps(left, right);
   const both = { left: readingOf(shape, readings.left), right: readingOf(shape, readings.right) };
   let done = 0;
+  let values = names.length;
   for (const name of names) {
     if (++done % stepKeys === 0) yield;
     let [x, y] = [left && getOwn(left, name), right && getOwn(right, name)];
@@ -159,14 +163,15 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
     if (field && right) y = readField(field, y, both.right);
     yield;
     const inner = field?.shape ?? (shape.kind === 'map' ? shape.values : shape);
-    if (inner) yield* wideParts(inner, x, y, both, depth + 1, found);
+    if (inner) values += yield* wideParts(inner, x, y, both, depth + 1, found);
   }
   const whole = right ?? left;
-  if (!whole || isStruct || names.length <= stepKeys || (a !== undefined && !left) || (b !== undefined && !right)) return;
+  if (!whole || isStruct || values <= stepKeys || (a !== undefined && !left) || (b !== undefined && !right)) return values;
   const delta = { added: new NodeParts(), modified: new NodeParts(), removed: new NodeParts() };
-  for (let from = 0; from < names.length; from += stepKeys) {
+  const step = membersPerStep(names.length, values);
+  for (let from = 0; from < names.length; from += step) {
     yield;
-    const some = names.slice(from, from + stepKeys);
+    const some = names.slice(from, from + step);
     const [ours, theirs] = [left && pick(left, some), right && pick(right, some)];
     const part = withParts(found, () => compareValues(shape, ours, theirs, readings, undefined, depth));
     for (const kind of ['added', 'modified', 'removed'] as const) if (part?.[kind]) delta[kind].add(part[kind]);
@@ -175,6 +180,7 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
   if (left) found.set(left, undefined);
   const [added, modified, removed] = [delta.added.whole(), delta.modified.whole(), delta.removed.whole()];
   found.set(whole, added || modified || removed ? { added, modified, removed } : undefined);
+  return 1;
 }
 
 /** A node that is merged from nodes with disjoint children. */
@@ -194,27 +200,30 @@ class NodeParts {
   }
 }
 
-function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<void> {
+function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<number> {
   // A present value that is not a list has no items.
   const left = Array.isArray(a) ? a : a === undefined ? undefined : [];
   const right = Array.isArray(b) ? b : b === undefined ? undefined : [];
-  if (shape.items.kind !== 'scalar') yield* wideItems(shape, left, right, readings, depth, found);
-  if (Math.max(left?.length ?? 0, right?.length ?? 0) <= stepKeys) return;
+  const length = Math.max(left?.length ?? 0, right?.length ?? 0);
+  const values = length + (shape.items.kind === 'scalar' ? 0 : yield* wideItems(shape, left, right, readings, depth, found));
+  if (values <= stepKeys) return values;
   const inner = descend(depth);
+  const step = membersPerStep(length, values);
   if (!left || !right) {
     const [whole, reading] = left ? [left, readings.left] : [right!, readings.right];
-    const all = yield* stepsWithParts(found, listSubtreeSteps(shape, whole, reading, inner));
+    const all = yield* stepsWithParts(found, listSubtreeSteps(shape, whole, reading, inner, step));
     found.set(whole, left ? removed(all) : added(all));
-    return;
+    return 1;
   }
   // Results are found by the value in `b`, which must be a list.
-  if (!Array.isArray(b)) return;
+  if (!Array.isArray(b)) return values;
   yield;
   const isSame = yield* equalValuesSteps(left, right);
-  found.set(right, isSame ? undefined : yield* stepsWithParts(found, comparingItems(shape, left, right, readings, inner)));
+  found.set(right, isSame ? undefined : yield* stepsWithParts(found, comparingItems(shape, left, right, readings, inner, step)));
+  return 1;
 }
 
-/** Yields the items of both lists, paired if they are in both. */
+/** Compares the items of both lists, paired if they are in both. Returns the number of values that are left to compare. */
 function* wideItems(
   shape: ListShape,
   left: unknown[] | undefined,
@@ -222,19 +231,23 @@ function* wideItems(
   readings: Readings,
   depth: number,
   found: Parts,
-): Steps<void> {
+): Steps<number> {
   const lefts = left && (yield* groupItems(shape, left, readings.left));
   const rights = right && (yield* groupItems(shape, right, readings.right));
   let done = 0;
+  let values = 0;
   for (const [element, ours] of lefts ?? []) {
     const theirs = rights?.get(element);
-    if (ours.length === 1 && (theirs?.length ?? 1) === 1) yield* wideParts(shape.items, ours[0], theirs?.[0], readings, depth + 1, found);
+    if (ours.length === 1 && (theirs?.length ?? 1) === 1)
+      values += yield* wideParts(shape.items, ours[0], theirs?.[0], readings, depth + 1, found);
     if (++done % stepKeys === 0) yield;
   }
   for (const [element, theirs] of rights ?? []) {
-    if (theirs.length === 1 && !lefts?.has(element)) yield* wideParts(shape.items, undefined, theirs[0], readings, depth + 1, found);
+    if (theirs.length === 1 && !lefts?.has(element))
+      values += yield* wideParts(shape.items, undefined, theirs[0], readings, depth + 1, found);
     if (++done % stepKeys === 0) yield;
   }
+  return values;
 }
 
 function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<string[]> {
@@ -279,11 +292,30 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
   }
 }
 
-/** Compares an atomic value. A stored value has the fields that Go always writes; a client's value may lack them. */
+/**
+ * Compares an atomic value. A stored value has the fields that Go always writes, and none that it omits; a client's value may lack the
+ * former and have the latter, such as `matchLabels: {}`.
+ */
 function isSameWhole(shape: Shape, a: unknown, b: unknown, { left, right }: Readings): boolean {
   if (equalValues(a, b)) return true;
-  const whole = (value: unknown, reading: Reading): unknown => (reading === 'raw' ? value : withAlwaysFields(shape, value));
+  const whole = (value: unknown, reading: Reading): unknown =>
+    reading === 'raw' ? value : withAlwaysFields(shape, withoutOmitted(shape, value, 0));
   return equalValues(whole(a, left), whole(b, right));
+}
+
+/** Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. */
+function withoutOmitted(shape: Shape, value: unknown, depth: number): unknown {
+  if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
+  if (shape.kind === 'list') return Array.isArray(value) ? value.map((item) => withoutOmitted(shape.items, item, descend(depth))) : value;
+  if (shape.kind !== 'map' || !isMap(value)) return value;
+  const out: Json = {};
+  for (const name of keysOf(value)) {
+    const field = shape.fields.get(name);
+    const child = field ? readField(field, value[name], readingOf(shape, 'typed')) : value[name];
+    const inner = field?.shape ?? shape.values;
+    if (child !== undefined) setOwn(out, name, inner ? withoutOmitted(inner, child, descend(depth)) : child);
+  }
+  return out;
 }
 
 interface Change {
@@ -383,8 +415,15 @@ function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readin
   return atOnce(comparingItems(shape, left, right, readings, depth));
 }
 
-/** Compares different lists item by item. */
-function* comparingItems(shape: ListShape, left: unknown[], right: unknown[], readings: Readings, depth: number): Steps<Delta | undefined> {
+/** Compares different lists item by item; yields after `step` of them. */
+function* comparingItems(
+  shape: ListShape,
+  left: unknown[],
+  right: unknown[],
+  readings: Readings,
+  depth: number,
+  step = stepKeys,
+): Steps<Delta | undefined> {
   const lefts = yield* groupItems(shape, left, readings.left);
   const rights = yield* groupItems(shape, right, readings.right);
   const elements = [...lefts.keys()];
@@ -392,7 +431,7 @@ function* comparingItems(shape: ListShape, left: unknown[], right: unknown[], re
   const out: Delta = { added: undefined, modified: undefined, removed: undefined };
   let done = 0;
   for (const element of yield* sortedElements(elements)) {
-    if (++done % stepKeys === 0) yield;
+    if (++done % step === 0) yield;
     const ours = lefts.get(element) ?? [];
     const theirs = rights.get(element) ?? [];
     let delta: Delta | undefined;
@@ -544,13 +583,13 @@ function listSubtree(shape: ListShape, items: unknown[], reading: Reading, depth
   return { '.': leaf, [itemElementAt(shape, items, 0, reading)]: subtree(shape.items, items[0], reading, depth) };
 }
 
-function* listSubtreeSteps(shape: ListShape, items: unknown[], reading: Reading, depth: number): Steps<Node> {
+function* listSubtreeSteps(shape: ListShape, items: unknown[], reading: Reading, depth: number, step = stepKeys): Steps<Node> {
   const out: Node = { '.': leaf };
   const groups = yield* groupItems(shape, items, reading);
   let done = 0;
   const elements = yield* sortedElements([...groups.keys()]);
   for (const element of elements) {
-    if (++done % stepKeys === 0) yield;
+    if (++done % step === 0) yield;
     const group = groups.get(element)!;
     out[element] = group.length > 1 ? leaf : subtree(shape.items, group[0], reading, depth);
   }
@@ -593,39 +632,46 @@ function* stepsWithOwned<T>(found: Map<object, Node | undefined>, steps: Steps<T
   }
 }
 
-/** Computes the sets of wide maps and long lists, the deepest first. */
-function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<object, Node | undefined>): Steps<void> {
-  if (shape.kind === 'scalar' || shape.atomic || depth > maxDepth) return;
-  if (shape.kind === 'list' && Array.isArray(value)) yield* longOwned(shape, value, depth, found);
-  if (shape.kind === 'list' || !isMap(value)) return;
+/** Computes the sets of maps and lists with many values below them, the deepest first. Returns the number of values that are left. */
+function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<object, Node | undefined>): Steps<number> {
+  if (shape.kind === 'scalar' || shape.atomic || depth > maxDepth) return 1;
+  if (shape.kind === 'list' && Array.isArray(value)) return yield* longOwned(shape, value, depth, found);
+  if (shape.kind === 'list' || !isMap(value)) return 1;
   const isStruct = shape.kind === 'map' && shape.fields.size > 0;
   const names = isStruct ? keysOf(value) : yield* sortedKeysSteps(value);
   let done = 0;
+  let values = names.length;
   for (const name of names) {
     if (++done % stepKeys === 0) yield;
     const child = value[name];
     const inner = shape.kind === 'map' ? (shape.fields.get(name)?.shape ?? shape.values) : shape;
-    if (inner && isContainer(child)) yield* wideOwned(inner, child, depth + 1, found);
+    if (inner && isContainer(child)) values += yield* wideOwned(inner, child, depth + 1, found);
   }
-  if (isStruct || names.length <= stepKeys) return;
+  if (isStruct || values <= stepKeys) return values;
   const owned = new NodeParts();
-  for (let from = 0; from < names.length; from += stepKeys) {
+  const step = membersPerStep(names.length, values);
+  for (let from = 0; from < names.length; from += step) {
     yield;
-    const some = pick(value, names.slice(from, from + stepKeys));
+    const some = pick(value, names.slice(from, from + step));
     const part = withOwned(found, () => ownedFields(shape, some, descend(depth)));
     if (part) owned.add(part);
   }
   found.set(value, owned.whole());
+  return 1;
 }
 
-function* longOwned(shape: ListShape, items: unknown[], depth: number, found: Map<object, Node | undefined>): Steps<void> {
+function* longOwned(shape: ListShape, items: unknown[], depth: number, found: Map<object, Node | undefined>): Steps<number> {
+  let values = items.length;
   if (shape.items.kind !== 'scalar') {
     for (const [i, item] of items.entries()) {
       if (i % stepKeys === stepKeys - 1) yield;
-      yield* wideOwned(shape.items, item, depth + 1, found);
+      values += yield* wideOwned(shape.items, item, depth + 1, found);
     }
   }
-  if (items.length > stepKeys) found.set(items, yield* stepsWithOwned(found, ownedItems(shape, items, descend(depth))));
+  if (values <= stepKeys) return values;
+  const step = membersPerStep(items.length, values);
+  found.set(items, yield* stepsWithOwned(found, ownedItems(shape, items, descend(depth), step)));
+  return 1;
 }
 
 function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined {
@@ -636,13 +682,13 @@ function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined 
   return shape.kind === 'any' && value !== null ? leaf : undefined;
 }
 
-function* ownedItems(shape: ListShape, items: unknown[], depth: number): Steps<Node | undefined> {
+function* ownedItems(shape: ListShape, items: unknown[], depth: number, step = stepKeys): Steps<Node | undefined> {
   const groups = yield* groupItems(shape, items, 'raw');
   const out: Node = {};
   let done = 0;
   const elements = yield* sortedElements([...groups.keys()]);
   for (const element of elements) {
-    if (++done % stepKeys === 0) yield;
+    if (++done % step === 0) yield;
     const group = groups.get(element)!;
     out[element] = group.length > 1 ? leaf : asMember(ownedBy(shape.items, group[0], depth));
   }

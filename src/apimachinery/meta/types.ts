@@ -129,6 +129,11 @@ export function groupVersionString({ group, version }: GroupVersion): string {
   return group ? `${group}/${version}` : version;
 }
 
+/** True if the text has the form of a group version. Upstream: apimachinery/pkg/runtime/schema/group_version.go (ParseGroupVersion). */
+export function isGroupVersion(text: string): boolean {
+  return text.split('/', 3).length < 3;
+}
+
 /** Parses an apiVersion; the core group is empty. */
 export function parseGroupVersion(apiVersion: string): GroupVersion {
   const slash = apiVersion.indexOf('/');

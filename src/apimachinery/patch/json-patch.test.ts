@@ -206,3 +206,14 @@ it('applies at any depth', () => {
   for (let i = depth - 1; i >= 0; i -= 1) patched = i % 2 === 0 ? (patched as unknown[])[0] : (patched as { x: unknown }).x;
   expect(patched).toEqual({ a: 1, b: 2 });
 });
+
+it('refuses a result that is nested deeper than Go encodes', () => {
+  const nested = (depth: number): unknown => {
+    let value: unknown = 1;
+    for (let i = 0; i < depth; i++) value = { a: value };
+    return value;
+  };
+  const path = '/a'.repeat(6_000);
+  expect(() => applyJsonPatch(nested(7_000), [add(path, nested(4_000))])).not.toThrow();
+  expect(() => applyJsonPatch(nested(7_000), [add(path, nested(4_001))])).toThrow(new JsonPatchError('exceeded max depth'));
+});

@@ -1,11 +1,12 @@
 import { newBadRequest, newRequestEntityTooLargeError } from '#apimachinery/api/errors';
-import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepCopySteps } from '#apimachinery/runtime/copy';
 import { equalLiterals } from '#apimachinery/runtime/equality';
 import { sortedKeysSteps } from '#apimachinery/runtime/json/json';
+import { maxNestingDepth } from '#apimachinery/runtime/json/json-scan';
 import { isContainer as isAnyContainer, isNumber, literalOf } from '#apimachinery/runtime/numbers';
 import { quote } from '#apimachinery/runtime/quote';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
-import { keysOf } from '#apimachinery/runtime/wide-objects';
+import { keysOf, presentKeys } from '#apimachinery/runtime/wide-objects';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 /** Maximum number of operations of a patch; apiserver/pkg/endpoints/handlers/patch.go. */
@@ -101,20 +102,44 @@ export function applyJsonPatch(document: unknown, patch: unknown, parsed: WeakSe
   return atOnce(applyJsonPatchSteps(document, patch, parsed));
 }
 
-/** Like `applyJsonPatch`, but yields after each operation: inserting at the front of a list of a million items takes a millisecond. */
+/**
+ * Like `applyJsonPatch`, but yields after each operation, and within a copy: inserting at the front of a list of a million items takes a
+ * millisecond, copying them a hundred.
+ */
 export function* applyJsonPatchSteps(document: unknown, patch: unknown, parsed: WeakSet<object>): Steps<unknown> {
   const application = new Application(document, parsed);
   const { operations } = patch instanceof JsonPatch ? patch : decodeJsonPatch(patch, false);
   for (const operation of operations) {
-    application.run(operation);
+    yield* application.run(operation);
     yield;
   }
   if (isContainer(application.root)) parsed.add(application.root);
+  if (yield* isTooDeep(application.root)) throw new JsonPatchError('exceeded max depth');
   return yield* withSortedKeys(application.root, parsed);
 }
 
 /** Number of members between two yields. */
 const membersPerStep = 4_096;
+
+/** True if the value is nested deeper than the JSON encoding of Go allows. Not recursive. */
+function* isTooDeep(value: unknown): Steps<boolean> {
+  let level = isContainer(value) ? [value] : [];
+  let visited = 0;
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > maxNestingDepth) return true;
+    const next: Container[] = [];
+    for (const container of level) {
+      for (const key of Array.isArray(container) ? container.keys() : keysOf(container)) {
+        const member = container[key as keyof Container] as unknown;
+        if (isContainer(member)) next.push(member);
+        visited += 1;
+        if (visited % membersPerStep === 0) yield;
+      }
+    }
+    level = next;
+  }
+  return false;
+}
 
 /**
  * Returns a document with copies of the containers that paths have traversed, their keys sorted: upstream writes these as Go maps and all
@@ -165,7 +190,7 @@ class Application {
     this.root = document;
   }
 
-  run(operation: JsonObject): void {
+  *run(operation: JsonObject): Steps<void> {
     const kind = getOwn(operation, 'op');
     switch (kind) {
       case 'add':
@@ -179,7 +204,7 @@ class Application {
       case 'test':
         return this.#test(operation);
       case 'copy':
-        return this.#copy(operation);
+        return yield* this.#copy(operation);
       default:
         throw new JsonPatchError(`Unexpected kind: ${typeof kind === 'string' ? kind : 'unknown'}`);
     }
@@ -230,19 +255,20 @@ class Application {
     if (!equalLiterals(actual ?? null, expected)) throw new TestFailedError(`testing value ${path} failed: test failed`);
   }
 
-  #copy(operation: JsonObject): void {
+  *#copy(operation: JsonObject): Steps<void> {
     const from = textOf(operation, 'from', 'copy operation failed to decode from: operation, missing from field: missing value');
     const [source, sourceKey] = this.#find(from, false) ?? missing(`copy operation does not apply: doc is missing from path: ${from}`);
     const value = within(`error in copy for from: '${from}'`, () => read(source, sourceKey)) ?? null;
     const path = textOf(operation, 'path', 'copy operation failed to decode path: missing value');
     const [target, key] = this.#find(path, true) ?? missing(`copy operation does not apply: doc is missing destination path: ${path}`);
-    this.#copied += jsonSize(value);
+    this.#copied += yield* jsonSize(value);
     if (this.#copied > maxAccumulatedCopySize) {
       throw new JsonPatchError(
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${maxAccumulatedCopySize}`,
       );
     }
-    within('error while adding value during copy', () => insert(target, key, deepCopy(value)));
+    const copy = yield* deepCopySteps(value);
+    within('error while adding value during copy', () => insert(target, key, copy));
   }
 
   /** Returns the parent container of a path, and the last token; undefined if the container does not exist. */
@@ -349,20 +375,25 @@ function take(container: Container, key: string): unknown {
 }
 
 /** Returns the length of a value's compact JSON in bytes. Not recursive. */
-function jsonSize(value: unknown): number {
+function* jsonSize(value: unknown): Steps<number> {
   let size = 0;
+  let visited = 0;
   const stack = [value];
   while (stack.length > 0) {
+    visited += 1;
+    if (visited % membersPerStep === 0) yield;
     const next = stack.pop();
     if (Array.isArray(next)) {
       size += 2 + Math.max(0, next.length - 1);
       for (const item of next) stack.push(item);
     } else if (isJsonObject(next)) {
-      const keys = Object.keys(next);
+      const keys = presentKeys(next);
       size += 2 + Math.max(0, keys.length - 1);
       for (const key of keys) {
         size += Buffer.byteLength(JSON.stringify(key)) + 1;
         stack.push(next[key]);
+        visited += 1;
+        if (visited % membersPerStep === 0) yield;
       }
     } else size += isNumber(next) ? literalOf(next).length : Buffer.byteLength(JSON.stringify(next ?? null));
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Field, Type } from './schema.ts';
-import { semanticDeepEqual } from './semantic-equality.ts';
+import { exactDeepEqual, semanticDeepEqual } from './semantic-equality.ts';
 
 it.each([
   { a: undefined, b: null, want: true },
@@ -78,4 +78,16 @@ it.each([
 ])('$a and $b with a type: $want', ({ a, b, want }) => {
   expect(semanticDeepEqual(a, b, thing)).toBe(want);
   expect(semanticDeepEqual(b, a, thing)).toBe(want);
+});
+
+it.each([
+  { a: {}, b: { list: [] }, want: false },
+  { a: {}, b: { list: null }, want: true },
+  { a: {}, b: { map: {} }, want: false },
+  { a: { list: [{ map: {} }] }, b: { list: [{}] }, want: false },
+  { a: { list: [] }, b: { list: [] }, want: true },
+  { a: {}, b: { text: '', inner: {}, count: 0 }, want: true },
+])('$a and $b, exactly: $want', ({ a, b, want }) => {
+  expect(exactDeepEqual(a, b, thing)).toBe(want);
+  expect(exactDeepEqual(b, a, thing)).toBe(want);
 });

@@ -12,6 +12,11 @@ export function semanticDeepEqual(left: unknown, right: unknown, type?: Type): b
   return type ? equalAs(type, left, right) : equalUntyped(left, right);
 }
 
+/** True if two decoded values of a type have equal Go values: unlike in `semanticDeepEqual`, nil differs from an empty list or map. Upstream: reflect.DeepEqual. */
+export function exactDeepEqual(left: unknown, right: unknown, type?: Type): boolean {
+  return type ? equalAs(type, left, right, true) : deepEqual(left, right);
+}
+
 function equalUntyped(left: unknown, right: unknown): boolean {
   const pending: unknown[] = [left, right];
   while (pending.length > 0) {
@@ -58,18 +63,19 @@ interface Compared {
   readonly b: unknown;
 }
 
-function equalAs(type: Type, left: unknown, right: unknown): boolean {
+function equalAs(type: Type, left: unknown, right: unknown, isExact = false): boolean {
   // Fast path: most equal values have equal JSON.
   if (deepEqual(left, right)) return true;
   const pending: Compared[] = [{ type, isPointer: false, a: left, b: right }];
-  for (let pair = pending.pop(); pair; pair = pending.pop()) if (!isSame(pair, pending)) return false;
+  for (let pair = pending.pop(); pair; pair = pending.pop()) if (!isSame(pair, pending, isExact)) return false;
   return true;
 }
 
 /** Compares two values, except nested ones, which are added to `pending`. */
-function isSame({ type, isPointer, a, b }: Compared, pending: Compared[]): boolean {
+function isSame({ type, isPointer, a, b }: Compared, pending: Compared[], isExact: boolean): boolean {
   if (a === b) return true;
-  if (isPointer && isAbsent(a) !== isAbsent(b)) return false;
+  const hasNil = isPointer || (isExact && isNillable(type));
+  if (hasNil && isAbsent(a) !== isAbsent(b)) return false;
   switch (type.kind) {
     case 'scalar':
       return deepEqual(a ?? zeros[type.scalar], b ?? zeros[type.scalar]);
@@ -103,6 +109,9 @@ function isSame({ type, isPointer, a, b }: Compared, pending: Compared[]): boole
     }
   }
 }
+
+/** True if nil and an empty value of the type are two Go values. */
+const isNillable = ({ kind }: Type): boolean => kind === 'list' || kind === 'map';
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 

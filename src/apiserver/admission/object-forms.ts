@@ -1,13 +1,13 @@
 import { type Shape, shapeOf } from '#apimachinery/managedfields/shape';
 import type { GroupVersion, GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
-import { groupVersionString } from '#apimachinery/meta/types';
+import { groupVersionString, isGroupVersion } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
 import { DecodeError, encodeJson, encodeRawJson } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { atOnce } from '#apimachinery/runtime/steps';
-import { completeKind, isGroupVersion, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
+import { completeKind, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import type { CustomResourceTraits, ResourceDefinition } from '#apiserver/registry/resource-definition';
 
 /** A resource that serves the same objects, with its kind. */

@@ -82,3 +82,15 @@ it('ends a waiting worker at shutdown', async () => {
   queue.shutDown();
   expect(await waiting).toBeUndefined();
 });
+
+it('adds a key after the longest delay of a timer if its own is longer', async () => {
+  const { clock, queue } = newQueue();
+  const delays: number[] = [];
+  const after = clock.after.bind(clock);
+  clock.after = (ms, callback) => {
+    delays.push(ms);
+    return after(ms, callback);
+  };
+  queue.addAfter('a', 365 * 86_400_000);
+  expect(delays).toEqual([2 ** 31 - 1]);
+});

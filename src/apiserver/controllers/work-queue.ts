@@ -13,6 +13,9 @@ export interface WorkQueueObserver {
   retried(): void;
 }
 
+/** Longest delay of a timer of Node, which fires at once after a longer one. */
+const maxTimerMs = 2 ** 31 - 1;
+
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly rateLimiter?: RateLimiter;
@@ -55,10 +58,11 @@ export class WorkQueue {
     if (!this.#processing.has(key)) this.#enqueue(key);
   }
 
-  /** Adds the key after a delay. If a key has several delays, the one that ends first counts. */
-  addAfter(key: string, delayMs: number): void {
+  /** Adds the key after a delay of at most 25 days. If a key has several delays, the one that ends first counts. */
+  addAfter(key: string, delay: number): void {
     if (this.#isShutDown) return;
-    if (delayMs <= 0) return this.add(key);
+    if (delay <= 0) return this.add(key);
+    const delayMs = Math.min(delay, maxTimerMs);
     const at = this.#clock.now() + delayMs;
     const present = this.#delayed.get(key);
     if (present && present.at <= at) return;

@@ -73,36 +73,44 @@ class GroupGuard {
 
   /** Guards a POST handler, whose response must be an object of the kind. */
   #handler<A extends unknown[]>(kind: string, work: (...args: A) => KubeObject | Promise<KubeObject>) {
-    return this.#limited('create', work, (answer) => this.#ofKind('create', kind, answer));
-  }
-
-  /** Guards the function of a read-only resource, which must return a list of objects of the kind. */
-  #reader<A extends unknown[]>(kind: string, work: (...args: A) => readonly KubeObject[] | Promise<readonly KubeObject[]>) {
-    return this.#limited('read', work, (answer) => {
-      if (!Array.isArray(answer)) return this.#fail('read', new TypeError(`read returned ${typeof answer}, expected a list`), 'return');
-      return answer.map((object: KubeObject) => this.#ofKind('read', kind, object));
-    });
-  }
-
-  #ofKind(method: string, kind: string, object: KubeObject): KubeObject {
-    const plain = this.#plain(method, () => object);
-    if (plain.kind === kind) return plain;
-    const error = new TypeError(`${method} returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`);
-    return this.#fail(method, error, 'return');
-  }
-
-  /** Limits the duration of a function, and checks its result. */
-  #limited<A extends unknown[], R>(method: string, work: (...args: A) => R | Promise<R>, checked: (answer: R) => R) {
-    return (...args: A): R | Promise<R> => {
-      const answer = this.#guarded(method, () => work(...args));
+    const checked = (answer: KubeObject): KubeObject => {
+      const plain = this.#plain('create', () => answer);
+      if (plain.kind === kind) return plain;
+      return this.#fail(
+        'create',
+        new TypeError(`create returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`),
+        'return',
+      );
+    };
+    return (...args: A): KubeObject | Promise<KubeObject> => {
+      const answer = this.#guarded('create', () => work(...args));
       if (!(answer instanceof Promise)) return checked(answer);
       return within(answer, this.#timeoutMs)
-        .catch((error: unknown) => this.#late(method, error))
+        .catch((error: unknown) => this.#late(error))
         .then(checked);
     };
   }
 
-  #late(method: string, error: unknown): never {
+  /** Guards the function of a virtual resource, which must return objects of the kind. */
+  #reader(kind: string, read: NonNullable<ContributedResource['read']>): NonNullable<ContributedResource['read']> {
+    const checked = (objects: readonly KubeObject[]): readonly KubeObject[] => {
+      if (!Array.isArray(objects)) return this.#fail('read', new TypeError(`read returned ${typeof objects}, expected a list`), 'return');
+      return objects.map((object: KubeObject) => {
+        const plain = this.#plain('read', () => object);
+        if (plain.kind === kind) return plain;
+        return this.#fail('read', new TypeError(`read returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`), 'return');
+      });
+    };
+    return (namespace, name) => {
+      const answer = this.#guarded('read', () => read(namespace, name));
+      if (!(answer instanceof Promise)) return checked(answer);
+      return within(answer, this.#timeoutMs)
+        .catch((error: unknown) => this.#late(error, 'read'))
+        .then(checked);
+    };
+  }
+
+  #late(error: unknown, method = 'create'): never {
     if (!(error instanceof TimeoutError)) return this.#fail(method, error);
     this.failures.record(this.#plugin, 'timeout', error);
     throw newTimeoutError(`${pluginSubject(this.#plugin)} gave ${error.message}`, 0);

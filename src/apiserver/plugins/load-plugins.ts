@@ -8,6 +8,7 @@ import { defaultGuard } from './guard-admission.ts';
 import { type LoadedContribution, makeContribution } from './loaded-contribution.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
 import { PluginLoadError, type PluginRequest } from './plugin-request.ts';
+import { newPackageServices } from './package-services.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readConfiguration } from './read-configuration.ts';
 import { TimeoutError, within } from './within.ts';
@@ -58,7 +59,7 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
   const { configuration = {}, contributions = names } = request;
   const unknown = [...contributions, ...Object.keys(configuration)].filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`unknown contributions: ${unknown.join(', ')} (available: ${names.join(', ')})`);
-  const container = shared(modules);
+  const container = shared(modules, { package: found.name });
   return described
     .filter(({ description }) => contributions.includes(description.options.name))
     .map(({ contribution, description, origin }) => {
@@ -88,10 +89,10 @@ function configurationOf({ options: { name, configuration: Type } }: Described, 
 }
 
 /** Returns the container of a package, shared by all of its contributions and their dependencies. */
-function shared(modules: readonly ContainerModule[]): (services: Container) => Container {
+function shared(modules: readonly ContainerModule[], origin: PluginOrigin): (services: Container) => Container {
   let container: Container | undefined;
   return (services) => {
-    container ??= containerOf(modules, services);
+    container ??= containerOf(modules, newPackageServices(services, origin));
     return container;
   };
 }

@@ -15,7 +15,8 @@ it.each([
   { changed: { ...object, metadata: { ...object.metadata, namespace: 'b' } }, difference: 'metadata.namespace is "b", not "default"' },
   { changed: { ...object, metadata: { namespace: 'default', name: 'a' } }, difference: 'metadata.uid is "", not "u"' },
 ])('refuses an object whose $difference', ({ changed, difference }) => {
-  expect(() => checkIdentity(changed, identity)).toThrow(
-    `Internal error occurred: cannot store ConfigMap "default/a": its identity was changed after it was decoded: ${difference}`,
-  );
+  const message = `cannot store ConfigMap "default/a": its identity was changed after it was decoded: ${difference}`;
+  const logged: string[] = [];
+  expect(() => checkIdentity(changed, identity, (text) => logged.push(text))).toThrow(`Internal error occurred: ${message}`);
+  expect(logged).toEqual([message]);
 });

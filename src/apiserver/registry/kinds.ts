@@ -1,4 +1,4 @@
-import { type GroupVersionKind, groupVersionString, parseGroupVersion } from '#apimachinery/meta/types';
+import { type GroupVersionKind, groupVersionString, isGroupVersion, parseGroupVersion } from '#apimachinery/meta/types';
 
 /** Returns the message of upstream's scheme for an unregistered kind. */
 export function noKindRegistered(kind: string, apiVersion: string): string {
@@ -19,12 +19,12 @@ export function kindProblem(kinds: KindLookup, said: GroupVersionKind, wanted: G
   return `converting (${said.version}.${said.kind}) to (${kinds.internalName(wanted)}): unknown conversion`;
 }
 
-/**
- * True if the text has the form of a group version. Upstream: apimachinery/pkg/runtime/schema/group_version.go
- * (ParseGroupVersion).
- */
-export function isGroupVersion(text: string): boolean {
-  return text.split('/', 3).length < 3;
+/** Returns the reason why an object of a kind without a version cannot be converted to another kind. */
+export function internalKindProblem(kinds: KindLookup, kind: string, wanted: GroupVersionKind): string {
+  const said = { ...wanted, kind };
+  if (kinds.has(said)) return `converting (${kinds.internalName(said)}) to (${kinds.internalName(wanted)}): unknown conversion`;
+  const group = JSON.stringify(wanted.group);
+  return `no kind ${JSON.stringify(kind)} is registered for the internal version of group ${group} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
 /**

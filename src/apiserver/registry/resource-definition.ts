@@ -89,10 +89,11 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   /** True: a DELETE that removes the object returns the object, not a Status; `undocumented`: OpenAPI says Status all the same. */
   readonly returnsDeletedObject?: boolean | 'undocumented';
   /**
-   * `spec`: metadata.generation starts at 1 and increases with every change of the spec. `none` (the default): the generic
-   * store does not modify it; kinds with other rules set it in `prepareForCreate` and `prepareForUpdate`.
+   * `spec`: metadata.generation starts at 1 and increases with every change of the spec. `exactSpec`: null and an empty list or map count
+   * as a change, too. `none` (the default): the generic store does not modify it; kinds with other rules set it in `prepareForCreate` and
+   * `prepareForUpdate`.
    */
-  readonly generation?: 'spec' | 'none';
+  readonly generation?: 'spec' | 'exactSpec' | 'none';
   /** Fields that this endpoint ignores in requests (`['status']`); managed fields never own them here. */
   readonly resetFields?: readonly (readonly string[])[];
 }

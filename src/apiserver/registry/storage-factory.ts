@@ -4,6 +4,7 @@ import { parseEncoded, parseJsonSteps } from '#apimachinery/runtime/json/json';
 import { hasRawContent } from '#apimachinery/runtime/raw-content';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';
+import type { OnRefusal } from './identity.ts';
 import { recordForm } from './record-form.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 import { Store, type StoreHooks } from './store.ts';
@@ -31,6 +32,8 @@ export interface StorageFactoryOptions {
   readonly overrides?: ReadonlyMap<string, Storage & Partial<CommitFeed>> | undefined;
   /** False if no garbage collector runs: its finalizers are never set. Default: true. */
   readonly hasGarbageCollection?: boolean | undefined;
+  /** Called for each write that is refused because the object is not that of its key. */
+  readonly onRefusal?: OnRefusal;
   /** Called after each comparison of a cache with the storage. */
   readonly onConsistencyCheck?: (resource: GroupResource, status: ConsistencyStatus, message: string) => void;
 }
@@ -54,7 +57,14 @@ export class StorageFactory {
   storeFor(definition: ResourceDefinition, schemas: SchemaRegistry): Store {
     const cacher = definition.storagePath === undefined ? undefined : this.#cacherFor(definition, definition.storagePath, schemas);
     const hooks = this.options.hooks?.get(`${definition.group}/${definition.resource}`);
-    return new Store(this.#asConfigured(definition), this.#storageAt(definition.storagePath), cacher, schemas, hooks);
+    return new Store(
+      this.#asConfigured(definition),
+      this.#storageAt(definition.storagePath),
+      cacher,
+      schemas,
+      hooks,
+      this.options.onRefusal,
+    );
   }
 
   /**
@@ -76,7 +86,7 @@ export class StorageFactory {
     const opened = { group, resource, cacher };
     this.#versions.add(opened);
     return {
-      store: new Store(this.#asConfigured(definition), versioned.storage, cacher, types, versioned.hooks),
+      store: new Store(this.#asConfigured(definition), versioned.storage, cacher, types, versioned.hooks, this.options.onRefusal),
       [Symbol.dispose]: () => {
         this.#versions.delete(opened);
         cacher.close();

@@ -25,7 +25,7 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan, TellEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
-import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import { exactDeepEqual, semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type Pace, paceOf, yielding } from '#apimachinery/runtime/pace';
 import { inSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
@@ -42,7 +42,7 @@ import { type EncodedObject, ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
 import { encodingTold, toldOf } from './told-writes.ts';
 import { ensureNamespaceMatches } from './namespace-scope.ts';
-import { checkIdentity, type Identity } from './identity.ts';
+import { checkIdentity, type Identity, type OnRefusal } from './identity.ts';
 import { wipeSystemFields } from './system-fields.ts';
 
 /** Maximum number of attempts of a compare-and-swap. */
@@ -94,7 +94,7 @@ interface Validation {
 
 /** Properties of a write's request, including the two admission hooks at upstream's positions. */
 export interface WriteRequest extends StrategyContext {
-  /** Size of the request body; writes of large objects yield to the event loop. */
+  /** Size of the request body, with what a patch copies; writes of large objects yield to the event loop. */
   readonly bodyBytes: number;
   /** The authorized verb, and the version of the request. undefined for the server's own writes. */
   readonly verb?: string;
@@ -192,6 +192,7 @@ export class Store {
     cacher: Cacher | undefined,
     schemas: TypeSource,
     readonly hooks: StoreHooks = {},
+    readonly onRefusal?: OnRefusal,
   ) {
     this.#cacher = cacher;
     this.type = schemas.struct(definition.storageVersion?.schema ?? definition.schema);
@@ -290,7 +291,7 @@ export class Store {
         if (validated) await validated;
         const key = this.key(request.namespace, name);
         const identity = this.#identity(request, name, uid);
-        checkIdentity(object, identity);
+        checkIdentity(object, identity, this.onRefusal);
         if (request.dryRun) {
           if (await this.cacher.get(key, '')) throw newAlreadyExists(this.groupResource, name);
           const bytes = await this.encoding.encodeAt(pace, object);
@@ -329,7 +330,7 @@ export class Store {
     const strategy = this.#strategy;
     const { metadata } = object;
     ensureNamespaceMatches(this.definition, request.namespace, object);
-    if (strategy.generation === 'spec') metadata.generation = 1;
+    if (countsSpecs(strategy)) metadata.generation = 1;
     strategy.prepareForCreate?.(object, request);
     const validate = (): Findings => ({
       ofMeta: [
@@ -476,7 +477,7 @@ export class Store {
       await pace.rest();
       const validated = request.validate('UPDATE', object, existing, pace);
       if (validated) await validated;
-      checkIdentity(object, this.#identity(request, name, existing.metadata.uid));
+      checkIdentity(object, this.#identity(request, name, existing.metadata.uid), this.onRefusal);
       const encoded = await this.encoding.encodeRevision(pace, object, revision);
       const unchanged = encoded.bytes;
       if (
@@ -551,7 +552,7 @@ export class Store {
     ensureNamespaceMatches(this.definition, request.namespace, object);
     assign(metadata, 'generation', old.generation);
     strategy.prepareForUpdate?.(object, existing, request);
-    if (strategy.generation === 'spec' && !this.#isSameSpec(object, existing)) metadata.generation = nextGeneration(old.generation);
+    if (countsSpecs(strategy) && !this.#isSameSpec(object, existing, strategy)) metadata.generation = nextGeneration(old.generation);
     metadata.uid ??= old.uid ?? '';
     assign(metadata, 'creationTimestamp', old.creationTimestamp);
     assign(metadata, 'selfLink', undefined);
@@ -578,9 +579,10 @@ export class Store {
   }
 
   /** True if the spec is unchanged. For custom resources, null and empty values count as differences. */
-  #isSameSpec(object: KubeObject, existing: KubeObject): boolean {
-    if (this.definition.custom) return deepEqual(object['spec'], existing['spec']);
-    return semanticDeepEqual(object['spec'], existing['spec'], this.type.fields.get('spec')?.type);
+  #isSameSpec({ spec }: KubeObject, { spec: old }: KubeObject, { generation }: Strategy): boolean {
+    if (this.definition.custom) return deepEqual(spec, old);
+    const type = this.type.fields.get('spec')?.type;
+    return generation === 'exactSpec' ? exactDeepEqual(spec, old, type) : semanticDeepEqual(spec, old, type);
   }
 
   delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
@@ -616,7 +618,7 @@ export class Store {
     if (held && grace === 'immediate' && !begins) markAsDeleting(this.#strategy, object, request.now);
     const stays = held || (grace === 'graceful' && (object.metadata.deletionGracePeriodSeconds ?? 0) > 0);
     const identity = this.#identity(request, name, existing.metadata.uid);
-    checkIdentity(object, identity);
+    checkIdentity(object, identity, this.onRefusal);
     const encodeAt = pace.isImmediate ? this.#encodeAt(object, identity) : (await this.encoding.encodeRevision(pace, object, revision)).at;
     if (request.dryRun) return { stored: { object, bytes: encodeAt(revision), created: false }, gone: !stays };
     let last = revision;
@@ -677,7 +679,7 @@ export class Store {
   /** Returns the encoder of a small object. */
   #encodeAt(object: KubeObject, identity: Identity): Encode {
     return (revision) => {
-      checkIdentity(object, identity);
+      checkIdentity(object, identity, this.onRefusal);
       object.metadata.resourceVersion = String(revision);
       const encoded = this.encoding.encode(object);
       const refusal = this.encoding.refusal(object, encoded.length);
@@ -714,6 +716,8 @@ export class Store {
     throw newInvalid(groupKind, name, errors);
   }
 }
+
+const countsSpecs = ({ generation }: Strategy): boolean => generation === 'spec' || generation === 'exactSpec';
 
 function assign<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
   if (value === undefined) delete target[key];

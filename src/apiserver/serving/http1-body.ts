@@ -76,9 +76,10 @@ export class Http1Body {
     this.#early.append(chunk);
   }
 
-  /** Drops the rest of the body. */
+  /** Drops the rest of the body. A reader that still waits for it ends: the response is over, or its connection is. */
   discard(): void {
     this.#early.take();
+    if (!this.#isWhole) this.#reader?.gone();
     this.#reader = new CollectedBody(0, 0);
     this.#reader.whole.catch(() => undefined);
   }

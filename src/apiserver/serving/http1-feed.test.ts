@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Exchange } from '#apiserver/request/exchange';
 import { issueServingCertificate } from '#testing/serving-certificate';
 import { SecureServer } from './secure-server.ts';
@@ -23,6 +23,10 @@ function serve(exchange: Exchange): void {
   seen.push(`${method} ${url}`);
   if (url.startsWith('/wait')) return void waiting.push(exchange);
   if (url === '/unread') return answer(exchange, 'unread');
+  if (url === '/incomplete') {
+    void exchange.readBody(1 << 20).catch((error: Error) => seen.push(error.constructor.name));
+    return;
+  }
   const body = url === '/stream' ? text(exchange.openBody()) : exchange.readBody(1 << 20).then(String);
   body.then(
     (whole) => answer(exchange, `${url} ${whole.length > 20 ? whole.length : whole}.`),
@@ -212,5 +216,19 @@ it('does not allow renegotiation', async () => {
     socket.renegotiate({}, resolve);
   });
   expect(error?.message).toMatch(/renegotiat/i);
+  socket.destroy();
+});
+
+it.each([
+  { name: 'ends', head: 'Content-Length: 100', body: 'abc', ends: true },
+  { name: 'ends within a chunk', head: 'Transfer-Encoding: chunked', body: '64\r\nabc', ends: true },
+  { name: 'sends an invalid chunk size', head: 'Transfer-Encoding: chunked', body: '0x1b\r\nabc', ends: false },
+  { name: 'sends an invalid end of a chunk', head: 'Transfer-Encoding: chunked', body: '3\r\nabcXX0\r\n\r\n', ends: false },
+])('the reader of a body ends if its client $name', async ({ head, body, ends }) => {
+  const { socket } = await connect();
+  socket.write(`POST /incomplete HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n${body}`);
+  await vi.waitFor(() => expect(seen).toContain('POST /incomplete'));
+  if (ends) socket.destroy();
+  await vi.waitFor(() => expect(seen).toEqual(['POST /incomplete', 'ClientGoneError']), 3_000);
   socket.destroy();
 });

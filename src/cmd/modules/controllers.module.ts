@@ -37,7 +37,7 @@ const namespace = 'kube-system';
 const hookName = 'start-controllers';
 /** Injection tokens of the selected built-in controllers, and of the identity in elections. */
 const selection = Symbol('selectedControllers');
-const identity = Symbol('identity');
+const electionIdentity = Symbol('electionIdentity');
 
 /** The controllers of the server and of packages. */
 @Injectable()
@@ -58,7 +58,7 @@ class Controllers implements ServerPart {
     @Inject(Log) private readonly log: Log,
     @Inject(Lifetime) lifetime: Lifetime,
     @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
-    @Inject(identity) private readonly identity: string,
+    @Inject(electionIdentity) private readonly identity: string,
   ) {
     this.#own = selected;
     this.#ofPackages = contributions.of('Controller');
@@ -178,7 +178,7 @@ export class ControllersModule {
       imports: [serviceAccounts],
       providers: [
         { provide: selection, useValue: controllers },
-        { provide: identity, useValue: identityOf(storage) },
+        { provide: electionIdentity, useValue: identityOf(storage) },
         {
           provide: ClusterCredentials,
           useFactory: (issuer?: JwtTokenIssuer): ClusterCredentials => ({

@@ -91,6 +91,7 @@ export class RegistryModule {
               ttlSeconds: config.eventTtlSeconds,
               overrides: opened.overrides?.byPlace,
               hasGarbageCollection: config.hasGarbageCollection,
+              onRefusal: (message) => log.error({}, message),
               onConsistencyCheck: consistencyReport(registry, log),
             });
             lifetime.defer(() => factory.closeCaches());

@@ -6,16 +6,23 @@ import { ownDependency } from './own-dependency.ts';
 /** Version of the compiler that generates the SDK's declarations. */
 const typescript = '6.0.3';
 
+/** Sort of the contribution of a new package. */
+export type NewContribution = 'admission plugin' | 'controller';
+
 /**
- * Writes a package with one admission plugin, its test, and a configuration file that loads it. The folder must be empty or not exist.
- * Returns the paths of the files, relative to the folder. Throws an Error for an invalid package name.
+ * Writes a package with one contribution, its test, and a configuration file that loads it. The folder must be empty or not exist. Returns
+ * the paths of the files, relative to the folder. Throws an Error for an invalid package name.
  */
-export async function newPluginPackage(name: string, folder: string): Promise<string[]> {
+export async function newPluginPackage(
+  name: string,
+  folder: string,
+  contribution: NewContribution = 'admission plugin',
+): Promise<string[]> {
   if (!/^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/.test(name))
     throw new Error(`${JSON.stringify(name)} is not a valid package name: use lower-case letters, digits, dashes; @scope/name`);
   const present = await readdir(folder).catch(() => []);
   if (present.length > 0) throw new Error(`${folder} is not empty`);
-  const files = templateOf(name, await ownDependency(folder));
+  const files = templateOf(name, await ownDependency(folder), contribution);
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
@@ -23,7 +30,7 @@ export async function newPluginPackage(name: string, folder: string): Promise<st
   return Object.keys(files);
 }
 
-function templateOf(name: string, kubenest: string): Record<string, string> {
+function templateOf(name: string, kubenest: string, contribution: NewContribution): Record<string, string> {
   const base = name.replace(/^@.*\//, '').replace(/[._]/g, '-');
   const type = base.replace(/(^|-+)(.)/g, (_, _dash, letter: string) => letter.toUpperCase()).replace(/^(\d)/, 'Plugin$1');
   const manifest = {
@@ -86,6 +93,12 @@ import { ${type} } from './${base}.ts';
 
 export default contribute(${type});
 `,
+    ...(contribution === 'controller' ? controllerSources(base, type) : admissionSources(base, type)),
+  };
+}
+
+function admissionSources(base: string, type: string): Record<string, string> {
+  return {
     [`src/${base}.ts`]: `import { AdmissionPlugin, type Attributes, Configuration, deny, inject } from 'kubenest/sdk';
 import { IsArray, IsString } from 'kubenest/sdk/configuration';
 import type { Pod } from 'kubenest/types/core_v1';
@@ -130,6 +143,92 @@ admissionTable(
   ],
   { configuration: { labels: ['team'] } },
 );
+`,
+  };
+}
+
+function controllerSources(base: string, type: string): Record<string, string> {
+  return {
+    [`src/${base}.ts`]: `import {
+  Configuration,
+  Controller,
+  ControllerClient,
+  inject,
+  isControlledBy,
+  newControllerReference,
+  type ReconcileRequest,
+  type SharedInformer,
+  SharedInformers,
+} from 'kubenest/sdk';
+import { IsArray, IsString } from 'kubenest/sdk/configuration';
+import type { ConfigMap, Namespace } from 'kubenest/types/core_v1';
+
+const namespaces = { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace', isClusterScoped: true } as const;
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
+const name = 'labels';
+
+export class ${type}Configuration {
+  @IsArray()
+  @IsString({ each: true })
+  labels: string[] = ['team'];
+}
+
+/** Keeps the values of certain labels of each namespace in a ConfigMap of the namespace. */
+@Controller({
+  name: '${base}',
+  configuration: ${type}Configuration,
+  for: namespaces,
+  owns: [configMaps],
+  rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch'] }],
+})
+export class ${type} {
+  readonly #labels: readonly string[];
+  readonly #namespaces: SharedInformer<Namespace>;
+  readonly #configMaps: SharedInformer<ConfigMap>;
+
+  constructor(
+    @inject(Configuration) { labels }: ${type}Configuration,
+    @inject(ControllerClient) private readonly client: ControllerClient,
+    @inject(SharedInformers) informers: SharedInformers,
+  ) {
+    this.#labels = labels;
+    this.#namespaces = informers.for<Namespace>(namespaces);
+    this.#configMaps = informers.for<ConfigMap>(configMaps);
+  }
+
+  async reconcile(request: ReconcileRequest): Promise<void> {
+    const namespace = this.#namespaces.get('', request.name);
+    if (!namespace || namespace.metadata.deletionTimestamp) return;
+    const present = this.#configMaps.get(request.name, name);
+    const labels = namespace.metadata.labels ?? {};
+    const data = Object.fromEntries(this.#labels.map((label) => [label, labels[label] ?? '']));
+    const isRight = present && isControlledBy(present, namespace) && this.#labels.every((label) => present.data?.[label] === data[label]);
+    if (isRight) return;
+    await this.client.apply(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: request.name, name, ownerReferences: [newControllerReference(namespace, namespaces)] },
+      data,
+    });
+  }
+}
+`,
+    [`src/${base}.test.ts`]: `import { reconcileTable } from 'kubenest/sdk/testing';
+import type { Namespace } from 'kubenest/types/core_v1';
+import { ${type} } from './${base}.ts';
+
+const shop: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'u', labels: { team: 'a' } } };
+
+reconcileTable(${type}, [
+  {
+    name: 'keeps the labels in a ConfigMap',
+    objects: { namespaces: [shop] },
+    request: 'shop',
+    writes: ['apply configmaps shop/labels'],
+    want: { configmaps: { 'shop/labels': { data: { team: 'a' }, metadata: { ownerReferences: [{ name: 'shop', uid: 'u' }] } } } },
+  },
+  { name: 'ignores a namespace that is gone', request: 'gone' },
+]);
 `,
   };
 }

@@ -15,12 +15,14 @@ export function addPluginCommands(program: Command): void {
   };
   plugin
     .command('new')
-    .description('write a package with one admission plugin, its test and a configuration that loads it')
+    .description('write a package with one admission plugin or controller, its test and a configuration that loads it')
+    .option('--controller', 'a controller instead of an admission plugin')
     .argument('<name>', 'name of the package: lower-case letters, digits, dashes; @scope/name')
     .argument('[folder]', 'folder of the package (default: the name without its scope)')
-    .action((name: string, folder = name.replace(/^@.*\//, '')) =>
+    .action((name: string, given: string | undefined, { controller = false }: { readonly controller?: boolean }) =>
       orTell(async () => {
-        const files = await newPluginPackage(name, folder);
+        const folder = given ?? name.replace(/^@.*\//, '');
+        const files = await newPluginPackage(name, folder, controller ? 'controller' : 'admission plugin');
         console.log(files.map((file) => `${folder}/${file}`).join('\n'));
         console.log(`\ncd ${folder} && npm install && npm test\nkubenest serve --config=${folder}/kubenest.yaml`);
       }),

@@ -1,4 +1,5 @@
 import { deepEqual } from '#apimachinery/runtime/equality';
+import type { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import type { DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
 import type { DocumentBuilder } from '#apiserver/endpoints/openapi/document-builder';
 import type { Handler } from '#apiserver/request/request-context';
@@ -19,6 +20,7 @@ export interface ApiAggregatorOptions extends ExtensionServerOptions {
   readonly proxied: Map<string, Handler>;
   readonly rejectsRedirects: boolean;
   readonly metrics: AvailabilityMetrics;
+  readonly queues: WorkQueueMetrics;
   onDiscovery(groups: readonly DiscoverableGroup[]): void;
   onOpenApi(documents: ReadonlyMap<string, DocumentBuilder>): void;
   onError(error: unknown): void;
@@ -44,10 +46,16 @@ export class ApiAggregator implements Disposable {
   #subscription: Disposable | undefined;
 
   constructor(readonly options: ApiAggregatorOptions) {
-    const { client, onError, onDiscovery, onOpenApi } = options;
-    this.#availability = new AvailabilityController({ client, onError, server: (name) => this.#registered.get(name)?.server });
-    this.#discovery = new DiscoveryManager({ onError, onChange: onDiscovery });
-    this.#openApi = new OpenApiController({ onError, onChange: onOpenApi });
+    const { client, onError, onDiscovery, onOpenApi, queues } = options;
+    this.#availability = new AvailabilityController({
+      client,
+      onError,
+      queueMetrics: queues.queue('RemoteAvailabilityController'),
+      server: (name) => this.#registered.get(name)?.server,
+    });
+    this.#discovery = new DiscoveryManager({ onError, queueMetrics: queues.queue('discovery-manager'), onChange: onDiscovery });
+    const openApiQueue = queues.queue('open_api_v3_aggregation_controller');
+    this.#openApi = new OpenApiController({ onError, queueMetrics: openApiQueue, onChange: onOpenApi });
   }
 
   /** Resolves when the initial APIServices are served. */

@@ -1,3 +1,4 @@
+import type { QueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { now } from '#apimachinery/runtime/time';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
@@ -31,6 +32,7 @@ export interface AvailabilityControllerOptions {
   /** Returns the server of an APIService that has a service. */
   server(name: string): ExtensionServer | undefined;
   onError(error: unknown): void;
+  readonly queueMetrics?: QueueMetrics | undefined;
 }
 
 /**
@@ -49,6 +51,7 @@ export class AvailabilityController implements Disposable {
       lastRetryMs: 30_000,
       resyncMs: 30_000,
       onError: options.onError,
+      metrics: options.queueMetrics,
     });
   }
 

@@ -1,3 +1,4 @@
+import type { QueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import type { ApiVersionDiscovery, DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
@@ -21,6 +22,7 @@ export interface DiscoveryManagerOptions {
   /** Called with all groups after each change. */
   onChange(groups: readonly DiscoverableGroup[]): void;
   onError(error: unknown): void;
+  readonly queueMetrics?: QueueMetrics | undefined;
 }
 
 /**
@@ -34,7 +36,12 @@ export class DiscoveryManager implements Disposable {
   readonly #queue: KeyedQueue;
 
   constructor(readonly options: DiscoveryManagerOptions) {
-    this.#queue = new KeyedQueue({ ...everyMinute, work: (name) => this.#fetch(name), onError: options.onError });
+    this.#queue = new KeyedQueue({
+      ...everyMinute,
+      work: (name) => this.#fetch(name),
+      onError: options.onError,
+      metrics: options.queueMetrics,
+    });
   }
 
   /** Adds or updates an APIService; undefined removes it. */

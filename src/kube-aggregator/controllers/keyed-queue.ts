@@ -1,3 +1,5 @@
+import type { QueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
+
 export interface KeyedQueueOptions {
   /** Processes a key; resolves with false to be retried. */
   work(key: string): Promise<boolean>;
@@ -8,6 +10,7 @@ export interface KeyedQueueOptions {
   readonly resyncMs: number;
   /** Called for each exception of `work`, which is retried. */
   onError(error: unknown): void;
+  readonly metrics?: QueueMetrics | undefined;
 }
 
 /** Settings for requests to extension servers: once a minute, and soon after a failure. */
@@ -27,6 +30,7 @@ export class KeyedQueue implements Disposable {
     if (this.#isClosed) return;
     this.#clearTimer(key);
     this.#dirty.add(key);
+    this.options.metrics?.added(key);
     if (!this.#running.has(key)) void this.#run(key);
   }
 
@@ -35,6 +39,7 @@ export class KeyedQueue implements Disposable {
     this.#clearTimer(key);
     this.#dirty.delete(key);
     this.#failures.delete(key);
+    this.options.metrics?.dropped(key);
   }
 
   [Symbol.dispose](): void {
@@ -56,11 +61,15 @@ export class KeyedQueue implements Disposable {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#isClosed) return true;
     this.#dirty.delete(key);
+    const { metrics, work, onError } = this.options;
+    metrics?.started(key);
     try {
-      return await this.options.work(key);
+      return await work(key);
     } catch (error) {
-      if (!this.#isClosed) this.options.onError(error);
+      if (!this.#isClosed) onError(error);
       return false;
+    } finally {
+      metrics?.finished(key);
     }
   }
 
@@ -69,7 +78,10 @@ export class KeyedQueue implements Disposable {
     const { firstRetryMs, lastRetryMs, resyncMs } = this.options;
     const failures = isDone ? 0 : (this.#failures.get(key) ?? 0) + 1;
     if (isDone) this.#failures.delete(key);
-    else this.#failures.set(key, failures);
+    else {
+      this.#failures.set(key, failures);
+      this.options.metrics?.retried();
+    }
     const delay = isDone ? resyncMs : Math.min(lastRetryMs, firstRetryMs * 2 ** (failures - 1));
     this.#timers.set(key, setTimeout(() => this.add(key), delay).unref());
   }

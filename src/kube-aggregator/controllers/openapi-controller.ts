@@ -1,3 +1,4 @@
+import type { QueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { createHash } from 'node:crypto';
 import { fromSwagger } from '#apimachinery/openapi/from-swagger';
 import type { V3Document } from '#apimachinery/openapi/swagger';
@@ -36,6 +37,7 @@ export interface OpenApiControllerOptions {
   /** Called after each change with all remote documents, by their path after `/openapi/v3/`; those of groups with higher priority first. */
   onChange(documents: ReadonlyMap<string, DocumentBuilder>): void;
   onError(error: unknown): void;
+  readonly queueMetrics?: QueueMetrics | undefined;
 }
 
 /**
@@ -48,7 +50,12 @@ export class OpenApiController implements Disposable {
   readonly #queue: KeyedQueue;
 
   constructor(readonly options: OpenApiControllerOptions) {
-    this.#queue = new KeyedQueue({ ...everyMinute, work: (name) => this.#fetch(name), onError: options.onError });
+    this.#queue = new KeyedQueue({
+      ...everyMinute,
+      work: (name) => this.#fetch(name),
+      onError: options.onError,
+      metrics: options.queueMetrics,
+    });
   }
 
   /** Adds or updates an APIService, whose `path` is `apis/<group>/<version>`; undefined removes it. */

@@ -27,8 +27,8 @@ export function resetObjectMetaForStatus(object: KubeObject, old: KubeObject): v
 }
 
 /** Sets the generation of an updated object of a type (`core_v1.PodTemplate`): incremented if `field` has changed. */
-export function bumpGeneration(type: string, object: KubeObject, old: KubeObject, field: string): void {
-  if (!semanticDeepEqual(object[field], old[field], schema.struct(type).fields.get(field)?.type))
+export function bumpGeneration(type: string, object: KubeObject, old: KubeObject, field: string, areEqual = semanticDeepEqual): void {
+  if (!areEqual(object[field], old[field], schema.struct(type).fields.get(field)?.type))
     object.metadata.generation = nextGeneration(old.metadata.generation);
 }
 

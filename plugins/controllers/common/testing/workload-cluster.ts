@@ -46,6 +46,13 @@ export class Workloads {
     return this.list('pods', labels);
   }
 
+  /** Binds a pod to a node, as a scheduler would. */
+  async bind({ metadata }: Pod, node: string): Promise<void> {
+    await this.#request(`${this.path('pods', metadata.name)}/binding`, {
+      body: { metadata: { name: metadata.name }, target: { kind: 'Node', name: node } },
+    });
+  }
+
   /** Sets the phase of a pod as a kubelet would; a running pod is ready. */
   async setPhase(pod: Pod, phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed', more: object = {}): Promise<Pod> {
     const lastTransitionTime = new Date(Date.now() - 2_000).toISOString().replace(/\.\d+/, '');

@@ -22,8 +22,9 @@ export class Source {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1);
   }
 
-  /** Returns line (from 1) and column (from 0, in code points) of an offset. */
+  /** Returns line (from 1) and column (from 0, in code points) of an offset. In an empty text, cel-go has the column before the first. */
   location(offset: number): { line: number; column: number } {
+    if (this.text === '') return { line: 1, column: -1 };
     let line = 1;
     while (line < this.#lineStarts.length && this.#lineStarts[line]! <= offset) line++;
     return { line, column: [...this.text.slice(this.#lineStarts[line - 1], offset)].length };

@@ -2,18 +2,20 @@ import { Injectable, UseInterceptors } from '@nestjs/common';
 import {
   endAtDeadline,
   newBadRequest,
+  newInternalError,
   newInvalid,
   newNotFound,
   newStatus,
   newUnsupportedMediaType,
   StatusError,
 } from '#apimachinery/api/errors';
-import { groupVersionString, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
+import { groupVersionString, isGroupVersion, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { formatValue } from '#apimachinery/patch/format-value';
 import { interpretPatchError } from '#apimachinery/patch/interpret-patch-error';
-import { applyJsonPatchSteps, decodeJsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
+import { applyJsonPatchSteps, decodeJsonPatch, jsonKind, maxAccumulatedCopySize } from '#apimachinery/patch/json-patch';
 import { applyMergePatch, checkMergePatch } from '#apimachinery/patch/merge-patch';
-import { getOwn, isJsonObject } from '#apimachinery/patch/own-property';
+import { getOwn, isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
 import { applyStrategicMergePatchSteps } from '#apimachinery/patch/strategic-merge-patch';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { hasRawContent } from '#apimachinery/runtime/raw-content';
@@ -42,7 +44,7 @@ import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { strictErrors } from '#apimachinery/runtime/json/strict-errors';
 import { readRequestBody } from './request-body.ts';
-import { kindProblem } from '#apiserver/registry/kinds';
+import { internalKindProblem, kindProblem, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
 import { newWriteRequest } from './write-request.ts';
 import { ensureNameMatches } from '#apiserver/registry/name-scope';
@@ -111,7 +113,7 @@ export class PatchHandler {
     const { namespace, name } = context.info;
     const reading = Patch.read(context, endpoint, patchType, body, options);
     const patch = await paceOf(body.length).run(reading);
-    const request = newWriteRequest(context, endpoint, options, body.length);
+    const request = newWriteRequest(context, endpoint, options, patch.mostBytes);
     const stored = await endpoint.store.update(
       request,
       name,
@@ -148,7 +150,9 @@ async function notePatch(audit: AuditContext, body: Buffer): Promise<void> {
   audit.requestPatch(patch);
 }
 
-const nameless = { apiVersion: '', kind: '', metadata: {} } as KubeObject;
+const nameless = { apiVersion: '', kind: '' };
+
+const metaFields = () => metaSchema.struct('meta_v1.ObjectMeta').fields;
 
 /** Records the objects that a merge patch visited or added, which upstream holds as maps. */
 function noteMerged(patched: unknown, patch: unknown, sorted: WeakSet<object>): void {
@@ -193,6 +197,17 @@ export class Patch {
     this.#strictErrors = strictErrors([], duplicateFields);
   }
 
+  /**
+   * Size of the patch, with what its copies may add to the object: an object of 100 KiB that is copied five times into itself has 3 MiB.
+   * A single copy only doubles it.
+   */
+  get mostBytes(): number {
+    const { body, type } = this;
+    if (type !== 'application/json-patch+json') return body.length;
+    const copies = (this.#parsed as readonly JsonObject[]).filter((operation) => getOwn(operation, 'op') === 'copy').length;
+    return body.length + (copies > 1 ? maxAccumulatedCopySize : 0);
+  }
+
   /** Parses a patch. Throws BadRequest for an invalid patch of its type. */
   static *read(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Steps<Patch> {
     try {
@@ -214,6 +229,7 @@ export class Patch {
     yield;
     const patched = yield* this.#apply(copy);
     yield;
+    if (isJsonObject(patched)) this.#checkTypeMeta(patched);
     let decoded: Decoded<KubeObject>;
     try {
       // Errors contain the whole document, so it is copied: decoding by a schema drops unknown fields.
@@ -229,8 +245,7 @@ export class Patch {
     const { object } = decoded;
     const wrongKind = this.#wrongKind(object);
     if (wrongKind !== undefined) throw yield* this.#undecodable(current, new DecodeError(wrongKind));
-    const unknown = strictErrors(decoded.unknownFields, []);
-    const errors = [...this.#strictErrors, ...(this.type === 'application/json-patch+json' ? unknown : unknown.sort(compareUtf8))];
+    const errors = this.#errorsOf(strictErrors(decoded.unknownFields, []));
     if (errors.length > 0 && options.fieldValidation === 'Strict')
       throw yield* this.#undecodable(current, new DecodeError(`strict decoding error: ${errors.join(', ')}`));
     if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);
@@ -253,6 +268,49 @@ export class Patch {
     const again = yield* Patch.read(context, endpoint, type, body, options);
     const patched = yield* again.#apply(yield* current());
     return again.#invalid(patched, this.type === 'application/merge-patch+json' ? yield* again.#firstProblem(patched, message) : message);
+  }
+
+  /** Returns the strict errors of the patch and its result. */
+  #errorsOf(unknown: string[]): string[] {
+    return [...this.#strictErrors, ...(this.type === 'application/json-patch+json' ? unknown : unknown.sort(compareUtf8))];
+  }
+
+  /** Throws upstream's error for a patched document with another apiVersion or kind than a text, or without one. */
+  #checkTypeMeta(patched: JsonObject): void {
+    if (this.#isStrategic) return;
+    const wrongType = typeMetaProblem(patched);
+    if (wrongType !== undefined) throw this.#invalid(patched, `couldn't get version/kind; json parse error: ${wrongType}`);
+    const apiVersion = getOwn(patched, 'apiVersion') as string | null | undefined;
+    const kind = getOwn(patched, 'kind') as string | null | undefined;
+    if (this.endpoint.decode) this.#checkCustomTypeMeta(patched, apiVersion, kind);
+    else if (!apiVersion) this.#refuseVersionless(patched, kind);
+  }
+
+  /** Upstream: unstructured/helpers.go (UnstructuredJSONScheme), and the conversion of a custom resource to the stored version. */
+  #checkCustomTypeMeta(patched: JsonObject, apiVersion: string | null | undefined, kind: string | null | undefined): void {
+    if (apiVersion && !isGroupVersion(apiVersion)) throw this.#invalid(patched, `unexpected GroupVersion string: ${apiVersion}`);
+    if (!kind) throw this.#invalid(patched, `Object 'Kind' is missing in '${this.#shown(patched)}'`);
+    if (apiVersion === null) throw this.#invalid(patched, '.apiVersion accessor error: <nil> is of the type <nil>, expected string');
+    if (!apiVersion) throw newInternalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  }
+
+  /**
+   * Upstream decodes a built-in kind without a version as its internal Go type, which embeds the metadata: the root has only the fields of
+   * the metadata, and the object has no name.
+   */
+  #refuseVersionless(patched: JsonObject, kind: string | null | undefined): void {
+    const { options, context, endpoint } = this;
+    if (kind && kind !== endpoint.kind.kind) {
+      throw this.#invalid(patched, internalKindProblem(endpoint.kinds, kind, endpoint.kind));
+    }
+    const unknown = Object.keys(patched).filter((key) => key !== 'apiVersion' && key !== 'kind' && !metaFields().has(key));
+    const errors = this.#errorsOf(strictErrors(unknown, []));
+    if (errors.length > 0 && options.fieldValidation === 'Strict') {
+      throw this.#invalid(patched, `strict decoding error: ${errors.join(', ')}`);
+    }
+    if (options.fieldValidation === 'Warn') for (const error of errors) context.warn(error);
+    const name = getOwn(patched, 'name');
+    ensureNameMatches(context.info.name, { ...nameless, metadata: typeof name === 'string' && name !== context.info.name ? { name } : {} });
   }
 
   /** Returns the first error in the order of sorted keys, in which upstream decodes a merged document. */
@@ -296,9 +354,8 @@ export class Patch {
   #wrongKind(object: KubeObject): string | undefined {
     const { kind } = this.endpoint;
     const apiVersion = groupVersionString(kind);
-    // A removed kind defaults to the expected one. Without a version upstream decodes an object of no version, which is empty.
+    // A removed kind defaults to the expected one.
     if (!object.kind && !this.endpoint.decode) object.kind = kind.kind;
-    if (!object.apiVersion && !this.endpoint.decode && !this.#isStrategic) ensureNameMatches(this.context.info.name, nameless);
     // A custom resource's own validation checks its kind.
     if ((object.kind === kind.kind && object.apiVersion === apiVersion) || this.endpoint.decode) return undefined;
     if (this.#isStrategic) {
@@ -307,6 +364,7 @@ export class Patch {
       return undefined;
     }
     const said = { ...parseGroupVersion(object.apiVersion ?? ''), kind: object.kind };
+    if (!isGroupVersion(object.apiVersion ?? '')) return `unexpected GroupVersion string: ${object.apiVersion}`;
     return kindProblem(this.endpoint.kinds, said, kind);
   }
 

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { endAtDeadline, newBadRequest, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
-import { groupVersionString } from '#apimachinery/meta/types';
+import { groupVersionString, isGroupVersion } from '#apimachinery/meta/types';
 import type { Decoded } from '#apimachinery/runtime/decode';
 import { cborKind, decodeCbor, parseCborMap } from '#apimachinery/runtime/cbor/cbor';
 import { diagnoseCbor } from '#apimachinery/runtime/cbor/cbor-diagnostic';
@@ -20,7 +20,7 @@ import type { ParsedYaml } from '#apimachinery/runtime/yaml/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { EndpointRestrictions } from './negotiation.ts';
 import type { MediaType } from '#apiserver/request/media-type';
-import { completeKind, isGroupVersion, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
+import { completeKind, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** Returns the media type of a request's body; JSON if it has none. Throws UnsupportedMediaType (415). */

@@ -17,6 +17,12 @@ function addStoredVersion({ spec, status }: CustomResourceDefinition): void {
   status.storedVersions = [...(status.storedVersions ?? []), storage];
 }
 
+/** Removes a webhook that upstream does not read back: its stored form has neither a client configuration nor an empty list. */
+function dropEmptyWebhook({ spec }: CustomResourceDefinition): void {
+  const { conversion } = spec ?? {};
+  if (conversion && !conversion.webhook?.clientConfig && !conversion.webhook?.conversionReviewVersions?.length) delete conversion.webhook;
+}
+
 /** Returns the errors of the name, beside the general rules. Other checks require that it is present. */
 function nameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] {
   const expected = `${spec?.names?.plural ?? ''}.${spec?.group ?? ''}`;
@@ -62,10 +68,12 @@ export default defineResource<CustomResourceDefinition>({
     prepareForCreate(definition) {
       definition.status = {};
       addStoredVersion(definition);
+      dropEmptyWebhook(definition);
     },
     prepareForUpdate(definition, old) {
       definition.status = { ...old.status };
       addStoredVersion(definition);
+      dropEmptyWebhook(definition);
     },
     *validateSteps(definition, old) {
       if (old) return yield* validateDefinitionUpdate(definition, old);

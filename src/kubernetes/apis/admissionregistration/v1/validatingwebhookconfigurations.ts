@@ -1,3 +1,4 @@
+import { exactDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { reservingStaticNames } from '#kubernetes/apis/admissionregistration/reserved-names';
@@ -29,7 +30,7 @@ export default defineResource<ValidatingWebhookConfiguration>({
       configuration.metadata.generation = 1;
     },
     prepareForUpdate(configuration, old) {
-      bumpGeneration('admissionregistration_v1.ValidatingWebhookConfiguration', configuration, old, 'webhooks');
+      bumpGeneration('admissionregistration_v1.ValidatingWebhookConfiguration', configuration, old, 'webhooks', exactDeepEqual);
     },
   }),
   columns: [

@@ -20,7 +20,7 @@ export default defineResource<NetworkPolicy>({
   storagePath: 'networkpolicies',
   defaults: defaultNetworkPolicy,
   strategy: {
-    generation: 'spec',
+    generation: 'exactSpec',
     validate: validateNetworkPolicy,
     validateUpdate: validateNetworkPolicyUpdate,
     warningsOnCreate: networkPolicyWarnings,

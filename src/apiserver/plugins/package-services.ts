@@ -1,0 +1,59 @@
+import { Container } from 'inversify';
+import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
+import { deepFreeze } from '#apimachinery/runtime/deep-freeze';
+import { Logger } from '#apiserver/base/logger';
+import { Metrics } from '#apiserver/base/metrics/metrics';
+import { type Informer, Informers } from '#apiserver/registry/informers';
+import { PluginFailures } from './plugin-failures.ts';
+import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
+import { PluginServices } from './plugin-services.ts';
+
+/**
+ * Creates the parent of a package's containers: the services of the server, except that objects of informers are frozen and errors of
+ * listeners are failures of the package. The objects are those of the server's own cache, by which it authorizes and admits requests.
+ */
+export function newPackageServices(services: Container, origin: PluginOrigin): Container {
+  const container = new Container({ parent: services });
+  // Resolved on injection, because a worker thread has no informers.
+  const newInformers = (): Informers => {
+    const failures = new PluginFailures(services.get<Logger>(Logger), services.get<Metrics>(Metrics));
+    return new PackageInformers(services.get<Informers>(Informers), failures, origin);
+  };
+  container.bind(Informers).toDynamicValue(newInformers).inSingletonScope();
+  container
+    .bind(PluginServices)
+    .toDynamicValue(() => ({ ...services.get<PluginServices>(PluginServices), informers: container.get<Informers>(Informers) }));
+  return container;
+}
+
+class PackageInformers implements Informers {
+  constructor(
+    private readonly informers: Informers,
+    private readonly failures: PluginFailures,
+    private readonly origin: PluginOrigin,
+  ) {}
+
+  for<T extends KubeObject = KubeObject>(resource: GroupResource): Informer<T> {
+    const informer = this.informers.for<T>(resource);
+    const run = runnerOf(this.origin);
+    return {
+      get: (namespace, name) => deepFreeze(informer.get(namespace, name)),
+      list: (namespace) => informer.list(namespace).map(deepFreeze),
+      subscribe: (listener) =>
+        informer.subscribe((type, object) => {
+          try {
+            run(() => listener(type, deepFreeze(object)));
+          } catch (error) {
+            this.failures.record(
+              { sort: 'informer listener', name: this.origin.file ?? '', package: this.origin.package },
+              'error',
+              error,
+              {
+                resource: resource.resource,
+              },
+            );
+          }
+        }),
+    };
+  }
+}
