@@ -1,19 +1,22 @@
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { KubeletCertificates, NodeShape } from '#plugins/nodes/options';
+import type { StageObject } from '#plugins/nodes/stages/stage-types';
 
 export interface SimulatedCluster {
   readonly nodes: readonly NodeShape[];
+  /** Stages of their pods. */
+  readonly stages?: readonly StageObject[];
   /** Certificates of the kubelets; undefined: the nodes answer neither logs, exec, attach nor port-forward. */
   readonly kubelet: KubeletCertificates | undefined;
 }
 
 /** Loads the simulated nodes and the scheduler. */
-export async function loadSimulatedNodes({ nodes, kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
+export async function loadSimulatedNodes({ nodes, stages = [], kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
   const [{ SimulatedNodes }, { SimulatedNodesOptions }, { Scheduler }] = await Promise.all([
     import('#plugins/nodes/simulated-nodes'),
     import('#plugins/nodes/options'),
     import('#plugins/scheduler/scheduler'),
   ]);
-  const options = Object.assign(new SimulatedNodesOptions(), { nodes, kubelet });
+  const options = Object.assign(new SimulatedNodesOptions(), { nodes, stages, kubelet });
   return [contributionOf(SimulatedNodes, options), contributionOf(Scheduler)];
 }
