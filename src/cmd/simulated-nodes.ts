@@ -10,13 +10,14 @@ export interface SimulatedCluster {
   readonly kubelet: KubeletCertificates | undefined;
 }
 
-/** Loads the simulated nodes and the scheduler. */
+/** Loads the simulated nodes with their metrics, and the scheduler. */
 export async function loadSimulatedNodes({ nodes, stages = [], kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
-  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { Scheduler }] = await Promise.all([
+  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { resourceMetrics }, { Scheduler }] = await Promise.all([
     import('#plugins/nodes/simulated-nodes'),
     import('#plugins/nodes/options'),
+    import('#plugins/nodes/metrics/resource-metrics'),
     import('#plugins/scheduler/scheduler'),
   ]);
   const options = Object.assign(new SimulatedNodesOptions(), { nodes, stages, kubelet });
-  return [contributionOf(SimulatedNodes, options), contributionOf(Scheduler)];
+  return [contributionOf(SimulatedNodes, options), contributionOf(Scheduler), ...resourceMetrics().map((one) => contributionOf(one))];
 }

@@ -14,6 +14,8 @@ import type { Http2Implementation } from '#apiserver/serving/http2-server';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
 import { loadControllers } from '#cmd/builtin-controllers';
+import { loadSimulatedNodes } from '#cmd/simulated-nodes';
+import type { NodeShape } from '#plugins/nodes/options';
 import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
@@ -67,6 +69,8 @@ export interface TestClusterOptions {
   readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
   /** Controllers that run in the server, as `--controllers` names them (`*`: all that run by default). Default: none. */
   readonly controllers?: readonly string[] | undefined;
+  /** Number of simulated nodes, on which the scheduler places pods. Default: 0, without a scheduler. Their kubelets answer no logs or exec. */
+  readonly nodes?: number | undefined;
   /** Flags as on the command line (`--enable-admission-plugins=ServiceAccount`). Rejects with all problems if any is invalid. */
   readonly flags?: readonly string[] | undefined;
   /** Logs only errors, for tests that provoke warnings. */
@@ -113,9 +117,11 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const told = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
   const controllers = await loadControllers(options.controllers ?? []);
   const rootCertificateAuthority = serving?.certificateAuthority;
+  const nodes = options.nodes ? await loadSimulatedNodes({ nodes: [await nodeShape(options.nodes)], kubelet: undefined }) : [];
+  const plugins = [...(options.plugins ?? []).map(contributed), ...nodes];
   const app = await createApp(
     { ...told, controllers, rootCertificateAuthority, ...options.config },
-    { plugins: options.plugins?.map(contributed) },
+    { plugins },
   );
   try {
     const address = await app.start();
@@ -155,6 +161,11 @@ function storageConfig(storage = storageOfEnvironment()): StorageConfig {
       readyTimeoutMs: 2_000,
     };
   return { backend: 'embedded', file: storage?.file };
+}
+
+async function nodeShape(count: number): Promise<NodeShape> {
+  const { NodeShape } = await import('#plugins/nodes/options');
+  return Object.assign(new NodeShape(), { count });
 }
 
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {

@@ -98,7 +98,11 @@ class GroupGuard {
       return objects.map((object: KubeObject) => {
         const plain = this.#plain('read', () => object);
         if (plain.kind === kind) return plain;
-        return this.#fail('read', new TypeError(`read returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`), 'return');
+        return this.#fail(
+          'read',
+          new TypeError(`read returned kind ${JSON.stringify(plain.kind)}, expected ${JSON.stringify(kind)}`),
+          'return',
+        );
       });
     };
     return (namespace, name) => {

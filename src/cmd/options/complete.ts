@@ -177,7 +177,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 
   return {
     config: {
-      controllers: [...(await loadControllers(options.controllers.controllers)), ...(await simulatedNodesOf(options, ownFolder, own))],
+      controllers: await loadControllers(options.controllers.controllers),
       rootCertificateAuthority: own && lastCertificate(String(tls.certificate.cert)),
       storage: {
         ...storage,
@@ -202,7 +202,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       tracing,
       admission: options.admission.enabledPlugins(isStandalone(options)),
       admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
-      plugins,
+      plugins: [...(plugins ?? []), ...(await simulatedNodesOf(options, ownFolder, own))],
       requests: {
         timeoutMs: requests.requestTimeout,
         minTimeoutSeconds: requests.minRequestTimeout,
