@@ -52,7 +52,9 @@ export class Scheduler {
   readonly #nodes: SharedInformer<Node>;
   readonly #claims: SharedInformer<PersistentVolumeClaim>;
   readonly #budgets: SharedInformer<PodDisruptionBudget>;
-  readonly #others: readonly SharedInformer[];
+  /** Informers of volumes, whose changes may make pods schedulable. */
+  readonly #storage: readonly SharedInformer[];
+  readonly #informers: readonly SharedInformer[];
   readonly #cluster: Cluster;
   readonly #binder: PodBinder;
   #queue: SchedulingQueue | undefined;
@@ -81,7 +83,8 @@ export class Scheduler {
       replicaSets: informers.for({ group: 'apps', resource: 'replicasets' }),
       statefulSets: informers.for({ group: 'apps', resource: 'statefulsets' }),
     };
-    this.#others = [listers.claims, listers.volumes, listers.storageClasses] as SharedInformer[];
+    this.#storage = [listers.claims, listers.volumes, listers.storageClasses] as SharedInformer[];
+    this.#informers = [this.#pods, this.#nodes, this.#budgets, ...Object.values(listers)] as SharedInformer[];
     this.#cluster = new Cluster(listers as ConstructorParameters<typeof Cluster>[0]);
     this.#binder = new PodBinder(client, this.#claims, (ms, callback) => clock.after(ms, callback));
   }
@@ -94,7 +97,8 @@ export class Scheduler {
     );
     this.#queue = queue;
     using subscriptions = new DisposableStack();
-    for (const { synced } of [...this.#others, this.#budgets]) await Promise.race([synced, aborted(signal)]);
+    await Promise.race([Promise.all(this.#informers.map(({ synced }) => synced)), aborted(signal)]);
+    if (signal.aborted) return;
     this.#follow(queue, subscriptions);
     await aborted(signal);
   }
@@ -123,7 +127,7 @@ export class Scheduler {
       }),
     );
     const changed = (): void => queue.happened('StorageChanged');
-    for (const informer of this.#others) subscriptions.use(informer.handle({ added: changed, updated: changed }));
+    for (const informer of this.#storage) subscriptions.use(informer.handle({ added: changed, updated: changed }));
   }
 
   #podChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {

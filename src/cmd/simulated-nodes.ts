@@ -1,20 +1,23 @@
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { KubeletCertificates, NodeShape } from '#plugins/nodes/options';
+import type { StageObject } from '#plugins/nodes/stages/stage-types';
 
 export interface SimulatedCluster {
   readonly nodes: readonly NodeShape[];
+  /** Stages of their pods. */
+  readonly stages?: readonly StageObject[];
   /** Certificates of the kubelets; undefined: the nodes answer neither logs, exec, attach nor port-forward. */
   readonly kubelet: KubeletCertificates | undefined;
 }
 
 /** Loads the simulated nodes with their metrics, and the scheduler. */
-export async function loadSimulatedNodes({ nodes, kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
+export async function loadSimulatedNodes({ nodes, stages = [], kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
   const [{ SimulatedNodes }, { SimulatedNodesOptions }, { resourceMetrics }, { Scheduler }] = await Promise.all([
     import('#plugins/nodes/simulated-nodes'),
     import('#plugins/nodes/options'),
     import('#plugins/nodes/metrics/resource-metrics'),
     import('#plugins/scheduler/scheduler'),
   ]);
-  const options = Object.assign(new SimulatedNodesOptions(), { nodes, kubelet });
+  const options = Object.assign(new SimulatedNodesOptions(), { nodes, stages, kubelet });
   return [contributionOf(SimulatedNodes, options), contributionOf(Scheduler), ...resourceMetrics().map((one) => contributionOf(one))];
 }

@@ -1,4 +1,3 @@
-import { stringifyYaml } from './yaml-text.ts';
 import { TemplateError } from './template-parser.ts';
 
 /** Truth in templates: empty values are false. Upstream: text/template (IsTrue). */
@@ -66,8 +65,9 @@ function quote(value: unknown): string {
   return JSON.stringify(typeof value === 'string' ? value : JSON.stringify(value ?? null));
 }
 
+/** Text of a value in YAML's flow style, which is its JSON, with a line feed at its end, as in Go. */
 function yaml(value: unknown, indent?: unknown): string {
-  const text = stringifyYaml(value ?? null);
+  const text = `${JSON.stringify(value ?? null)}\n`;
   const spaces = ' '.repeat(Math.min(Number(indent ?? 0), 20) * 2);
   return spaces === '' ? text : `\n${text}`.replaceAll('\n', `\n${spaces}`);
 }

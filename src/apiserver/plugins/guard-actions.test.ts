@@ -52,3 +52,21 @@ it.each<{ name: string; create: () => KubeObject | Promise<KubeObject>; want: ob
     else expect(await answer).toEqual(want);
   }
 });
+
+it.each<{ name: string; read: () => never; want: object }>([
+  { name: 'no response', read: () => new Promise<never>(() => {}) as never, want: late },
+  { name: 'something else than a list', read: () => ({ items: [] }) as never, want: { status: { code: 500, reason: 'InternalError' } } },
+  {
+    name: 'objects of another kind',
+    read: () => [{ ...object, kind: 'Item' }] as never,
+    want: { status: { code: 500, reason: 'InternalError' } },
+  },
+])('guardActions: $name of a read-only resource', async ({ read, want }) => {
+  const group: ContributedGroupOptions = {
+    name: 'Shop',
+    group: 'w.example.com',
+    resources: [{ kind: 'Order', resource: 'orders', versions: [], read }],
+  };
+  const [orders] = guardActions(group, contribution, new PluginFailures({ error() {} } as never, metrics)).resources;
+  await expect((async () => orders?.read?.('', undefined))()).rejects.toMatchObject(want);
+});

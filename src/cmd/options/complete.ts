@@ -281,7 +281,7 @@ async function simulatedNodesOf({ nodes }: ServerOptions, folder: string, own: O
   if (!nodes.areAny) return [];
   const { loadSimulatedNodes } = await import('#cmd/simulated-nodes');
   const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca };
-  return loadSimulatedNodes({ nodes: await nodes.all(), kubelet });
+  return loadSimulatedNodes({ nodes: await nodes.all(), stages: nodes.stages, kubelet });
 }
 
 /** True if nothing creates service accounts: no controller of this server, and no kube-controller-manager, which needs the key's file. */

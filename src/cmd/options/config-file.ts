@@ -37,8 +37,8 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
     return [at(`must be of kind ${kind}, apiVersion ${apiVersion}`)];
   }
   const { plugins = [], ...rest } = document;
-  const shapes = isObject(rest['nodes']) ? rest['nodes']['shapes'] : undefined;
-  if (shapes !== undefined) rest['nodes'] = without(rest['nodes'] as Record<string, unknown>, 'shapes');
+  const { shapes, stages } = isObject(rest['nodes']) ? rest['nodes'] : {};
+  for (const member of ['shapes', 'stages']) if (isObject(rest['nodes'])) rest['nodes'] = without(rest['nodes'], member);
   const concerns = new Map(options.concerns().filter(([name]) => name !== 'plugins'));
   const ofConcerns = Object.entries(rest)
     .filter(([name]) => name !== 'kind' && name !== 'apiVersion')
@@ -62,6 +62,7 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
   return [
     ...ofConcerns,
     ...(await readShapes(shapes, options.nodes)).map(at),
+    ...(await readStages(stages, options.nodes)).map(at),
     ...readPlugins(plugins, resolve(dirname(file)), options.plugins).map(at),
   ];
 }
@@ -73,6 +74,23 @@ async function readShapes(list: unknown, options: NodeOptions): Promise<readonly
   const { NodeShape } = await import('#plugins/nodes/options');
   return problemsIn(() => {
     options.shapes = list.map((item, i) => readConfiguration(NodeShape, item, `nodes.shapes[${i}]`));
+  });
+}
+
+/** Reads the stages of simulated pods and returns the problems. */
+async function readStages(list: unknown, options: NodeOptions): Promise<readonly string[]> {
+  if (list === undefined) return [];
+  if (!Array.isArray(list) || !list.every(isObject)) return ['nodes.stages must be a list of objects'];
+  const { compileStage, StageError } = await import('#plugins/nodes/stages/stage');
+  options.stages = list;
+  return list.flatMap((stage, i) => {
+    try {
+      compileStage(stage);
+      return [];
+    } catch (error) {
+      if (error instanceof StageError) return [`nodes.stages[${i}]: ${error.message}`];
+      throw error;
+    }
   });
 }
 

@@ -1,5 +1,6 @@
 import { Max, Min } from 'class-validator';
 import type { NodeShape } from '#plugins/nodes/options';
+import type { StageObject } from '#plugins/nodes/stages/stage-types';
 import { Flag } from './flag.ts';
 
 /** Simulated nodes of the server's own cluster. */
@@ -12,6 +13,9 @@ export class NodeOptions {
 
   /** Nodes of other shapes; only the configuration file can set them. */
   shapes: readonly NodeShape[] = [];
+
+  /** Stages of their pods; only the configuration file can set them. */
+  stages: readonly StageObject[] = [];
 
   /** The shapes of all nodes. */
   async all(): Promise<readonly NodeShape[]> {

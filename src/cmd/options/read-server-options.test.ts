@@ -446,9 +446,25 @@ describe('--config', () => {
     ['an unknown option', `${head}serving: { securePrt: 1 }`, 'serving.securePrt is unknown; did you mean securePort?'],
     ['a wrong type', `${head}serving: { securePort: [1] }`, 'serving.securePort: must be one value, not a list'],
     ['a value that is not an object', `${head}serving: 1`, 'serving must be an object'],
+    ['stages that are not a list', `${head}nodes: { stages: {} }`, 'nodes.stages must be a list of objects'],
+    [
+      'a stage that is not supported',
+      `${head}nodes: { stages: [{ apiVersion: kwok.x-k8s.io/v1alpha1, kind: Stage, metadata: { name: s }, spec: { resourceRef: { kind: Node } } }] }`,
+      'nodes.stages[0]: stage s: resources of kind Node are not simulated by stages',
+    ],
   ])('refuses %s', async (_name, text, problem) => {
     const flag = await withFile(text);
     expect(await problemsOf(flag)).toEqual([`--config ${flag.slice('--config='.length)}: ${problem}`]);
+  });
+
+  test('sets the shapes and the stages of simulated nodes', async () => {
+    const stage = 'apiVersion: kwok.x-k8s.io/v1alpha1, kind: Stage, metadata: { name: s }, spec: { resourceRef: { kind: Pod } }';
+    const { nodes } = await read(await withFile(`${head}nodes: { nodes: 2, shapes: [{ count: 3 }], stages: [{ ${stage} }] }`));
+    expect([nodes.nodes, nodes.shapes.map(({ count }) => count), nodes.stages.map(({ metadata }) => metadata?.name)]).toEqual([
+      2,
+      [3],
+      ['s'],
+    ]);
   });
 
   test('validates its values like those of flags', async () => {
