@@ -55,7 +55,7 @@ export class NodeShape {
   zones: string[] = [];
 }
 
-/** Certificates of the kubelets. */
+/** Certificates of the kubelets, and the client that they serve. */
 export class KubeletCertificates {
   /** Serving certificate with its chain, in PEM. */
   @IsString()
@@ -67,6 +67,10 @@ export class KubeletCertificates {
   /** Authorities of client certificates, in PEM. Only their clients may use the kubelets. */
   @IsString()
   clientAuthorities = '';
+
+  /** Common name of the only client certificate that may use the kubelets: the API server's. */
+  @IsString()
+  clientName = '';
 }
 
 /** Configuration of the simulated nodes. */
@@ -87,6 +91,11 @@ export class SimulatedNodesOptions {
   @IsArray()
   @IsObject({ each: true })
   stages: StageObject[] = [];
+
+  /** Ports of 127.0.0.1 to which the annotation `port-forward` of a pod may forward. */
+  @IsArray()
+  @IsInt({ each: true })
+  forwardPorts: number[] = [];
 
   /** Without it, the nodes answer neither logs, exec, attach nor port-forward. */
   @IsOptional()

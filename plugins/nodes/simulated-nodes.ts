@@ -101,7 +101,7 @@ export class SimulatedNodes {
       import('./kubelet/kubelet-server.ts'),
       import('./metrics/kubelet-pages.ts'),
     ]);
-    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods));
+    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts);
   }
 
   /** Registers the configured nodes, a few at a time. */

@@ -6,18 +6,25 @@ export interface SimulatedCluster {
   readonly nodes: readonly NodeShape[];
   /** Stages of their pods. */
   readonly stages?: readonly StageObject[];
+  /** Ports of 127.0.0.1 to which their pods may forward. */
+  readonly forwardPorts?: readonly number[] | undefined;
   /** Certificates of the kubelets; undefined: the nodes answer neither logs, exec, attach nor port-forward. */
   readonly kubelet: KubeletCertificates | undefined;
 }
 
 /** Loads the simulated nodes with their metrics, and the scheduler. */
-export async function loadSimulatedNodes({ nodes, stages = [], kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
+export async function loadSimulatedNodes({
+  nodes,
+  stages = [],
+  forwardPorts = [],
+  kubelet,
+}: SimulatedCluster): Promise<LoadedContribution[]> {
   const [{ SimulatedNodes }, { SimulatedNodesOptions }, { resourceMetrics }, { Scheduler }] = await Promise.all([
     import('#plugins/nodes/simulated-nodes'),
     import('#plugins/nodes/options'),
     import('#plugins/nodes/metrics/resource-metrics'),
     import('#plugins/scheduler/scheduler'),
   ]);
-  const options = Object.assign(new SimulatedNodesOptions(), { nodes, stages, kubelet });
+  const options = Object.assign(new SimulatedNodesOptions(), { nodes, stages, forwardPorts, kubelet });
   return [contributionOf(SimulatedNodes, options), contributionOf(Scheduler), ...resourceMetrics().map((one) => contributionOf(one))];
 }

@@ -34,6 +34,9 @@ function pod(
   };
 }
 
+/** A local port to which the server does not forward. */
+const forbiddenPort = 22;
+let otherUser: KeyPair;
 let pods: Map<string, Pod>;
 let known: KnownPods;
 
@@ -41,12 +44,13 @@ beforeAll(async () => {
   const authority = await Authority.create('kubelets');
   const server = await authority.issue({ commonName: 'kubelet', names: ['127.0.0.1'], usages: ['server'] });
   client = await authority.issue({ commonName: 'apiserver', usages: ['client'] });
+  otherUser = await authority.issue({ commonName: 'jane', usages: ['client'] });
   stranger = await (await Authority.create('others')).issue({ commonName: 'apiserver', usages: ['client'] });
   await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve));
   localPort = (backend.address() as AddressInfo).port;
   pods = new Map(
     [
-      pod('web', { annotations: { 'node.kubenest.dev/port-forward': JSON.stringify({ 80: localPort }) } }),
+      pod('web', { annotations: { 'node.kubenest.dev/port-forward': JSON.stringify({ 80: localPort, 81: forbiddenPort }) } }),
       pod('said', { annotations: { 'node.kubenest.dev/logs': 'one\ntwo\nthree' } }),
       pod('echo', { command: ['sh', '-c', 'echo hello'], state: { terminated: { exitCode: 0, startedAt: '2026-01-01T00:00:00Z' } } }),
       pod('waiting', { state: { waiting: { reason: 'ContainerCreating' } } }),
@@ -58,7 +62,7 @@ beforeAll(async () => {
   const informer = { addIndex: () => {}, get: (_: string, name: string) => pods.get(name), byIndex: () => [...pods.values()] };
   known = new KnownPods(informer as unknown as SharedInformer<Pod>);
   const pages = { '/metrics/resource': (node: string) => ({ type: 'text/plain', body: `metrics of ${node}` }) };
-  kubelets = new KubeletServers({ ...server, clientAuthorities: authority.pair.cert }, known, pages);
+  kubelets = new KubeletServers({ ...server, clientAuthorities: authority.pair.cert, clientName: 'apiserver' }, known, pages, [localPort]);
   port = await kubelets.start('node-1');
 });
 afterAll(async () => {
@@ -161,6 +165,7 @@ describe('requests', () => {
     { name: 'metrics', path: '/metrics/resource', status: 200, text: 'metrics of node-1' },
     { name: 'another path', path: '/configz', status: 404, text: '404 page not found' },
     { name: 'a client without a certificate', path: '/pods', pair: () => ({ cert: '', key: '' }), status: 401, text: 'Unauthorized' },
+    { name: 'another user of the authority', path: '/pods', pair: () => otherUser, status: 401, text: 'Unauthorized' },
     { name: 'a client of another authority', path: '/pods', pair: () => stranger, status: 401, text: 'Unauthorized' },
   ])('$name: $status', async ({ path, pair, status, text }) => {
     const answer = await get(path, pair?.());
@@ -340,6 +345,6 @@ describe('streams over SPDY', () => {
   it('report a port without a local one', async () => {
     const types = ['error', 'data'].map((streamtype) => ({ streamtype, port: '81', requestid: '0' }));
     const [error] = await exchange('/portForward/default/web', 'portforward.k8s.io', types, {});
-    expect(error).toBe('an error occurred forwarding 81 -> 81: pod web (web) has no local port for it');
+    expect(error).toBe('an error occurred forwarding 81 -> 81: pod web (web) has no local port for it, or the server does not allow it');
   });
 });

@@ -31,7 +31,8 @@ class HttpError extends Error {
 
 /**
  * The HTTPS endpoints of simulated kubelets on the loopback interface: logs, exec, attach, port-forward, pods and metrics. Each node has a
- * port of its own. Only clients with a certificate of the given authorities are served. Upstream: kubernetes/pkg/kubelet/server/server.go.
+ * port of its own. Only the client with the given name and a certificate of the given
+ * authorities is served. Upstream: kubernetes/pkg/kubelet/server/server.go.
  */
 export class KubeletServers implements AsyncDisposable {
   readonly #servers = new Map<string, Server>();
@@ -40,6 +41,7 @@ export class KubeletServers implements AsyncDisposable {
     private readonly certificates: KubeletCertificates,
     private readonly pods: KnownPods,
     private readonly pages: KubeletPages,
+    private readonly localPorts: readonly number[],
   ) {}
 
   /** Starts the kubelet of a node, if it does not run yet, and returns its port. */
@@ -73,7 +75,8 @@ export class KubeletServers implements AsyncDisposable {
   }
 
   #isAllowed({ socket }: IncomingMessage): boolean {
-    return (socket as TLSSocket).authorized === true;
+    const { authorized, getPeerCertificate } = socket as TLSSocket;
+    return authorized && getPeerCertificate.call(socket).subject?.CN === this.certificates.clientName;
   }
 
   #request(node: string, request: IncomingMessage, response: ServerResponse): void {
@@ -189,7 +192,7 @@ export class KubeletServers implements AsyncDisposable {
   #forward(pod: Pod, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (pod.status?.phase !== 'Running')
       throw new HttpError(400, `unable to forward port because pod is not running. Current status=${pod.status?.phase}`);
-    if (!forwardPorts(pod, request, socket, head)) throw new HttpError(403, 'unable to upgrade: no supported protocol');
+    if (!forwardPorts(pod, this.localPorts, request, socket, head)) throw new HttpError(403, 'unable to upgrade: no supported protocol');
   }
 }
 

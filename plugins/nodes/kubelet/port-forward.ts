@@ -14,17 +14,17 @@ const maxBufferedBytes = 16 * 1024 * 1024;
 
 /**
  * Serves a port-forward, over SPDY or over SPDY in a WebSocket: for each connection the client opens a stream for errors and one for data.
- * The annotation `port-forward` names the local port for each port of the pod. Returns false if the client offers no known protocol.
+ * The annotation `port-forward` names the local port for each port of the pod; it must be one of `allowed`. Returns false if the client offers no known protocol.
  * Upstream: k8s.io/cri-streaming/pkg/streaming/portforward.
  */
-export function forwardPorts(pod: Pod, request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+export function forwardPorts(pod: Pod, allowed: readonly number[], request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
   if (isWebSocketHandshake(request)) {
     if (!requestedProtocol(request, [tunnelProtocol])) return false;
-    acceptTunnel(request, socket, head, tunnelProtocol, forwarder(pod));
+    acceptTunnel(request, socket, head, tunnelProtocol, forwarder(pod, allowed));
     return true;
   }
   if (!isSpdyUpgrade(request) || !streamProtocol(request, [protocol])) return false;
-  acceptSpdy(socket, head, protocol, forwarder(pod));
+  acceptSpdy(socket, head, protocol, forwarder(pod, allowed));
   return true;
 }
 
@@ -42,7 +42,7 @@ export function localPort(pod: Pod, port: number): number | undefined {
   return Number.isInteger(number) && number > 0 && number < 65_536 ? number : undefined;
 }
 
-function forwarder(pod: Pod): SpdyListener {
+function forwarder(pod: Pod, allowed: readonly number[]): SpdyListener {
   const errors = new Map<string, SpdyStream>();
   const sockets = new Set<Socket>();
   return {
@@ -53,9 +53,13 @@ function forwarder(pod: Pod): SpdyListener {
       if (type !== 'data' || !error) return stream.reset();
       errors.delete(id);
       const target = localPort(pod, Number(port));
-      if (target === undefined) {
+      if (target === undefined || !allowed.includes(target)) {
         const { name, uid } = pod.metadata;
-        return refuse(stream, error, `an error occurred forwarding ${port} -> ${port}: pod ${name} (${uid}) has no local port for it`);
+        return refuse(
+          stream,
+          error,
+          `an error occurred forwarding ${port} -> ${port}: pod ${name} (${uid}) has no local port for it, or the server does not allow it`,
+        );
       }
       sockets.add(relay(stream, error, target, (socket) => sockets.delete(socket)));
     },

@@ -18,6 +18,7 @@ import type { KeyPair } from '#cmd/certificates/issue';
 import { lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import {
   kubeletClientFiles,
+  kubeletClientName,
   kubeletServingCertificate,
   type OwnCertificates,
   ownCertificates,
@@ -280,8 +281,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 async function simulatedNodesOf({ nodes }: ServerOptions, folder: string, own: OwnCertificates | undefined): Promise<LoadedContribution[]> {
   if (!nodes.areAny) return [];
   const { loadSimulatedNodes } = await import('#cmd/simulated-nodes');
-  const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca };
-  return loadSimulatedNodes({ nodes: await nodes.all(), stages: nodes.stages, kubelet });
+  const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca, clientName: kubeletClientName };
+  return loadSimulatedNodes({ nodes: await nodes.all(), stages: nodes.stages, forwardPorts: nodes.nodeForwardPorts.map(Number), kubelet });
 }
 
 /** True if nothing creates service accounts: no controller of this server, and no kube-controller-manager, which needs the key's file. */

@@ -34,6 +34,7 @@ const own: Readonly<Record<string, Omit<FlagSpec, 'default'>>> = {
   'exit-with-parent': { section: 'Kubenest', type: 'bool' },
   'http2-server': { section: 'Kubenest', type: 'string' },
   'kubeconfig-out': { section: 'Kubenest', type: 'string' },
+  'node-forward-ports': { section: 'Kubenest', type: 'strings' },
   nodes: { section: 'Kubenest', type: 'int' },
   'redis-accept-data-loss': { section: 'Kubenest', type: 'bool' },
   'redis-cafile': { section: 'Kubenest', type: 'string' },

@@ -1,7 +1,7 @@
 import { Max, Min } from 'class-validator';
 import type { NodeShape } from '#plugins/nodes/options';
 import type { StageObject } from '#plugins/nodes/stages/stage-types';
-import { Flag } from './flag.ts';
+import { Check, Flag } from './flag.ts';
 
 /** Simulated nodes of the server's own cluster. */
 export class NodeOptions {
@@ -10,6 +10,15 @@ export class NodeOptions {
   @Min(0, { message: '--nodes can not be negative value' })
   @Max(5_000, { message: '--nodes can not be greater than 5000' })
   nodes = 0;
+
+  /** Local ports that the annotation `port-forward` of simulated pods may name. */
+  @Flag('node-forward-ports')
+  @Check<NodeOptions>((ports: readonly string[]) =>
+    ports
+      .filter((port) => !/^[1-9][0-9]{0,4}$/.test(port) || Number(port) > 65_535)
+      .map((port) => `--node-forward-ports: invalid port ${JSON.stringify(port)}`),
+  )
+  nodeForwardPorts: readonly string[] = [];
 
   /** Nodes of other shapes; only the configuration file can set them. */
   shapes: readonly NodeShape[] = [];
