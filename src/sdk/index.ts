@@ -38,6 +38,7 @@ export type {
   Status,
 } from '#apimachinery/meta/types';
 export { ConversionError, type EquivalentResource, type ObjectForms } from '#apiserver/admission/object-forms';
+export { parseSchedule, type ScheduleTimes } from '#apimachinery/runtime/schedule-times';
 export { deepCopy } from '#apimachinery/runtime/copy';
 export { formatMicroTime, formatTime, parseTime } from '#apimachinery/runtime/time';
 export { deepEqual } from '#apimachinery/runtime/equality';
@@ -171,6 +172,8 @@ export { EventRecorder } from '#apiserver/controllers/event-recorder';
 export { Expectations } from '#apiserver/controllers/expectations';
 export { addFinalizer, hasFinalizer, removeFinalizer } from '#apiserver/controllers/finalizers';
 export { controllerOf, isControlledBy, newControllerReference, newOwnerReference } from '#apiserver/controllers/owner-references';
+export { KeyValueStore } from '#apiserver/controllers/key-value-store';
+export { Schedule, type ScheduleOptions } from '#apiserver/controllers/schedules';
 export { RequestQueue } from '#apiserver/controllers/request-queue';
 export { keyOf, type ObjectHandler, type SharedInformer, SharedInformers } from '#apiserver/controllers/shared-informer';
 export { type ServedResource, servedResources } from '#apiserver/controllers/served-resources';

@@ -16,7 +16,7 @@ import { asManager } from '../common/as-manager.ts';
 import { ControlledObjects } from '../common/pods.ts';
 import { CronJobSync, cronJobs, jobs } from './cronjob-sync.ts';
 import { nextScheduleInMs } from './missed-schedules.ts';
-import { parseSchedule } from './schedule.ts';
+import { parseSchedule } from 'kubenest/sdk';
 
 /** Starts the Jobs of CronJobs. Upstream: pkg/controller/cronjob. */
 @Controller({

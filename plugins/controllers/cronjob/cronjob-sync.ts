@@ -11,7 +11,8 @@ import {
 import type { CronJob, CronJobStatus, Job } from 'kubenest/types/batch_v1';
 import { InvalidSchedule, missedSchedules, nextScheduleInMs } from './missed-schedules.ts';
 import { isNamespaceTerminating } from '../common/namespace-terminating.ts';
-import { parseSchedule, type Schedule, Zone } from './schedule.ts';
+import { parseSchedule, type ScheduleTimes } from 'kubenest/sdk';
+import { Zone } from '#sdk/internal';
 
 export const cronJobs = { group: 'batch', version: 'v1', resource: 'cronjobs', kind: 'CronJob' } as const;
 export const jobs = { group: 'batch', version: 'v1', resource: 'jobs', kind: 'Job' } as const;
@@ -109,11 +110,11 @@ export class CronJobSync {
     this.recorder.event(this.cronJob, type, reason, message);
   }
 
-  #next(schedule: Schedule): number {
+  #next(schedule: ScheduleTimes): number {
     return nextScheduleInMs({ ...this.cronJob, status: this.status }, schedule, this.nowMs);
   }
 
-  #schedule(): Schedule | undefined {
+  #schedule(): ScheduleTimes | undefined {
     const { schedule = '', timeZone } = this.cronJob.spec ?? {};
     if (schedule.includes('TZ')) {
       const hint = 'see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details';
@@ -199,7 +200,7 @@ export class CronJobSync {
     return true;
   }
 
-  async #start(scheduledMs: number, schedule: Schedule): Promise<number | undefined> {
+  async #start(scheduledMs: number, schedule: ScheduleTimes): Promise<number | undefined> {
     if (this.cronJob.spec?.concurrencyPolicy === 'Replace') await this.#deleteActive();
     const job = await this.#create(jobFor(this.cronJob, scheduledMs));
     if (!job) return undefined;

@@ -2,7 +2,7 @@ import type { CronJob, CronJobSpec, Job } from 'kubenest/types/batch_v1';
 import { describe, expect, it } from 'vitest';
 import { jobFor, surplusJobs } from './cronjob-sync.ts';
 import { missedSchedules, nextScheduleInMs } from './missed-schedules.ts';
-import { parseSchedule } from './schedule.ts';
+import { parseSchedule } from 'kubenest/sdk';
 
 const created = '2026-01-01T10:00:00Z';
 const cronJob = (spec: CronJobSpec = {}, lastScheduleTime?: string): CronJob => ({

@@ -1,6 +1,6 @@
 import { parseTime } from 'kubenest/sdk';
 import type { CronJob } from 'kubenest/types/batch_v1';
-import type { Schedule } from './schedule.ts';
+import type { ScheduleTimes } from 'kubenest/sdk';
 
 /** Missed times above which an event warns. */
 const many = 100;
@@ -25,7 +25,7 @@ export interface MissedSchedules {
  * Returns the most recent time at which a job of the CronJob was due. Throws InvalidSchedule. Upstream:
  * mostRecentScheduleTime of pkg/controller/cronjob/utils.go.
  */
-export function missedSchedules(cronJob: CronJob, schedule: Schedule, nowMs: number, hasDeadline: boolean): MissedSchedules {
+export function missedSchedules(cronJob: CronJob, schedule: ScheduleTimes, nowMs: number, hasDeadline: boolean): MissedSchedules {
   const { metadata, spec, status } = cronJob;
   const began = status?.lastScheduleTime || metadata.creationTimestamp;
   const deadline = hasDeadline ? spec?.startingDeadlineSeconds : undefined;
@@ -47,12 +47,12 @@ export function missedSchedules(cronJob: CronJob, schedule: Schedule, nowMs: num
 }
 
 /** Returns the time until the next job is due, in milliseconds. Upstream: nextScheduleTimeDuration. */
-export function nextScheduleInMs(cronJob: CronJob, schedule: Schedule, nowMs: number): number {
+export function nextScheduleInMs(cronJob: CronJob, schedule: ScheduleTimes, nowMs: number): number {
   const next = schedule.next(nextAfter(cronJob, schedule, nowMs)) ?? nowMs;
   return Math.max(0, next + deltaMs - nowMs);
 }
 
-function nextAfter(cronJob: CronJob, schedule: Schedule, nowMs: number): number {
+function nextAfter(cronJob: CronJob, schedule: ScheduleTimes, nowMs: number): number {
   try {
     const { earliestMs, recentMs, missed } = missedSchedules(cronJob, schedule, nowMs, false);
     return recentMs ?? (missed === 'none' ? earliestMs : nowMs);

@@ -1,9 +1,8 @@
 import type { Clock } from '#apiserver/base/clock';
 import type { Logger } from '#apiserver/base/logger';
-import type { ControllerOptions, Reconciler } from './controller.ts';
+import type { ControllerOptions } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
-import { ControllerRunner } from './controller-runner.ts';
-import type { LateRequestQueue } from './request-queue.ts';
+import { type ControllerParts, ControllerRunner } from './controller-runner.ts';
 import type { SharedInformers } from './shared-informer.ts';
 
 /** Lease of controllers that name none. */
@@ -15,7 +14,7 @@ export interface ManagedController {
   /** Prepares what it needs in the cluster, such as its role. */
   prepare(): Promise<void>;
   /** Creates the instance for one term. Throws an error that names the controller. */
-  make(): { readonly controller: Reconciler; readonly requests?: LateRequestQueue };
+  make(): Pick<ControllerParts, 'controller' | 'requests' | 'store'>;
 }
 
 /** Runs `lead` whenever this server holds the lease, until its signal aborts. Resolves after `signal` has aborted and `lead` has ended. */

@@ -3,9 +3,11 @@ import type { Clock } from '#apiserver/base/clock';
 import type { Logger } from '#apiserver/base/logger';
 import { type ControllerOptions, type Reconciler, type ReconcileRequest, type RequestMapper, watchesOf } from './controller.ts';
 import type { ControllerMetrics, ReconcileObserver, ReconcileOutcome } from './controller-metrics.ts';
+import type { KeyValueStore } from './key-value-store.ts';
 import { controllerOf } from './owner-references.ts';
 import type { LateRequestQueue } from './request-queue.ts';
 import { defaultRateLimiter, ExponentialBackoff } from './rate-limiter.ts';
+import { runSchedules } from './schedules.ts';
 import { keyOf, type SharedInformer, type SharedInformers } from './shared-informer.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -16,6 +18,8 @@ export interface ControllerParts {
   readonly controller: Reconciler;
   /** Requests from the controller itself. */
   readonly requests?: LateRequestQueue | undefined;
+  /** State of its schedules; undefined: scheduled methods are not called. */
+  readonly store?: KeyValueStore | undefined;
   readonly informers: SharedInformers;
   readonly metrics: ControllerMetrics;
   readonly clock: Clock;
@@ -57,7 +61,7 @@ export class ControllerRunner {
       if (signal.aborted) return;
       const { controller, options } = this.parts;
       const workers = controller.reconcile ? Array.from({ length: options.concurrency ?? 1 }, () => this.#work(signal)) : [];
-      await Promise.all([...workers, this.#runOwn(signal)]);
+      await Promise.all([...workers, this.#runOwn(signal), this.#runScheduled(signal)]);
     } finally {
       signal.removeEventListener('abort', stop);
       stop();
@@ -70,6 +74,16 @@ export class ControllerRunner {
       await this.parts.controller.run?.(signal);
     } catch (error) {
       if (!signal.aborted) this.#failed('run', error);
+    }
+  }
+
+  async #runScheduled(signal: AbortSignal): Promise<void> {
+    const { clock, controller, store } = this.parts;
+    const onError = (method: string, error: unknown): void => this.#failed(method, error);
+    try {
+      if (store) await runSchedules(controller, { clock, store, onError }, signal);
+    } catch (error) {
+      this.#failed('schedules', error);
     }
   }
 

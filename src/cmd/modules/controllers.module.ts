@@ -12,6 +12,7 @@ import { ControllerMetrics } from '#apiserver/controllers/controller-metrics';
 import { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
+import { ConfigMapStore, KeyValueStore } from '#apiserver/controllers/key-value-store';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
@@ -112,18 +113,20 @@ class Controllers implements ServerPart {
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options));
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
     const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
+    const store = new ConfigMapStore(this.loopback, name);
     const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
       [SharedInformers, this.#informers],
       [EventRecorder, recorder],
       [ClusterCredentials, this.credentials],
+      [KeyValueStore, store],
     ];
     return {
       options,
       prepare: () => (rules ? ensureControllerRole(this.loopback, { controller: name, serviceAccount, rules }) : Promise.resolve()),
       make: () => {
         const requests = new LateRequestQueue();
-        return { requests, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
+        return { requests, store, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
       },
     };
   }

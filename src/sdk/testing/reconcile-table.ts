@@ -5,6 +5,7 @@ import { FakeClock } from '#apiserver/base/fake-clock';
 import type { ControllerClass, Reconciler, ReconcileRequest, ReconcileResult } from '#apiserver/controllers/controller';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { EventRecorder } from '#apiserver/controllers/event-recorder';
+import { ConfigMapStore, KeyValueStore } from '#apiserver/controllers/key-value-store';
 import { RequestQueue } from '#apiserver/controllers/request-queue';
 import { SharedInformers } from '#apiserver/controllers/shared-informer';
 import { newPlugin } from '#apiserver/plugins/new-plugin';
@@ -86,6 +87,7 @@ function newInstance(controller: ControllerClass, cluster: FakeCluster, { config
     [SharedInformers, cluster.informers],
     [EventRecorder, cluster],
     [RequestQueue, { add: () => {} }],
+    [KeyValueStore, new ConfigMapStore(cluster, name)],
   ]);
   const own = { values, configuration: ConfigurationClass && Object.assign(new ConfigurationClass(), configuration) };
   return newPlugin<Reconciler>(newServiceContainer(fakeServices({ clock: new FakeClock(), ...services })), name, controller, own);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSchedule, Zone } from './schedule.ts';
+import { parseSchedule, Zone } from './schedule-times.ts';
 
 const next = (schedule: string, after: string, zone = 'UTC'): string | undefined => {
   const at = parseSchedule(schedule, zone).next(Date.parse(after));

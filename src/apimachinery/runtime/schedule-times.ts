@@ -1,7 +1,7 @@
-/** Schedules of CronJobs. Upstream: ParseStandard and SpecSchedule.Next of github.com/robfig/cron/v3. */
+/** Times of cron expressions, as of CronJobs. Upstream: ParseStandard and SpecSchedule.Next of github.com/robfig/cron/v3. */
 
 /** Times at which something happens. */
-export interface Schedule {
+export interface ScheduleTimes {
   /** Returns the first time after `afterMs`, in milliseconds; undefined if there is none within five years. */
   next(afterMs: number): number | undefined;
 }
@@ -39,7 +39,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** Reads a schedule. `timeZone`: name of its zone unless it has a prefix `TZ=`; default: that of the process. Throws for an invalid one. */
-export function parseSchedule(schedule: string, timeZone?: string): Schedule {
+export function parseSchedule(schedule: string, timeZone?: string): ScheduleTimes {
   const match = /^(?:CRON_)?TZ=(\S*)\s+(.*)$/s.exec(schedule);
   const text = (match?.[2] ?? schedule).trim();
   const zone = new Zone(match ? match[1] || 'UTC' : timeZone);
@@ -50,7 +50,7 @@ export function parseSchedule(schedule: string, timeZone?: string): Schedule {
   return new FieldSchedule({ minute, hour, day, month, weekday } as Fields, zone);
 }
 
-function every(duration: string): Schedule {
+function every(duration: string): ScheduleTimes {
   const parts = [...duration.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];
   const millis = parts.reduce((sum, [, number, unit]) => sum + Number(number) * (units[unit as string] as number), 0);
   const delay = Math.max(1_000, Math.floor(millis / 1_000) * 1_000);
@@ -87,7 +87,7 @@ interface Fields {
   readonly weekday: Field;
 }
 
-class FieldSchedule implements Schedule {
+class FieldSchedule implements ScheduleTimes {
   constructor(
     readonly fields: Fields,
     readonly zone: Zone,
