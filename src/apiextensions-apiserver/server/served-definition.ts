@@ -29,6 +29,8 @@ export interface ServedDefinitionOptions {
   readonly scale: Readonly<Record<string, EndpointHandler>>;
   /** Handlers of computed (contributed) resources, by verb. */
   readonly computed?: Readonly<Record<string, EndpointHandler>>;
+  /** Handlers of resources that are computed for each GET and LIST, by verb. */
+  readonly read?: Readonly<Record<string, EndpointHandler>>;
   /** Adds the properties of a version that are not in the definition (contributed resources). */
   complete?(version: CustomDefinition): CustomDefinition;
 }
@@ -149,7 +151,8 @@ export class ServedDefinition implements Disposable {
             ({ definition: { group, version } }) => this.#inVersion(definition, groupVersionString({ group, version })) ?? [],
           ),
     special: ({ computed, read }, subresource) => {
-      if ((computed && Object.hasOwn(computed, subresource)) || (read && subresource === '')) return this.options.computed;
+      if (read && subresource === '') return this.options.read;
+      if (computed && Object.hasOwn(computed, subresource)) return this.options.computed;
       return subresource === 'scale' ? this.options.scale : undefined;
     },
   };

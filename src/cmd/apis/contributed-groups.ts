@@ -127,6 +127,9 @@ function servedGroup(
         get computed() {
           return installer().options.special.get('custom/computed') ?? {};
         },
+        get read() {
+          return installer().options.special.get('custom/read') ?? {};
+        },
         converterOf: () => contributedConverter(resource),
         complete: (version) =>
           completeDefinition({ ...version, served: resourceConfig.isEnabled({ ...version.definition, servedByDefault: true }) }, resource),

@@ -44,7 +44,8 @@ export const specialHandlers: SpecialHandlerClasses = {
   '/serviceaccounts/token': { create: TokenRequestHandler },
   // Scale subresource of every custom resource that declares it.
   'custom/scale': scale,
-  'custom/computed': { create: ComputedCreateHandler, get: ComputedGetHandler, list: ComputedListHandler },
+  'custom/computed': { create: ComputedCreateHandler },
+  'custom/read': { get: ComputedGetHandler, list: ComputedListHandler },
   'apps/deployments/scale': scale,
   'apps/replicasets/scale': scale,
   'apps/statefulsets/scale': scale,
