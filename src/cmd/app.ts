@@ -17,6 +17,7 @@ import { Log } from './logging/log.ts';
 import { type AppExtensions, AppModule } from './modules/app.module.ts';
 import { StrategyFactory } from './authentication/strategy-factory.ts';
 import { AuthorizerFactory } from './authorization/authorizer-factory.ts';
+import { Controllers } from './modules/controllers.module.ts';
 import { Lifetime } from './modules/lifetime.ts';
 import type { AggregationConfig, AuthenticationConfig, ServerConfig } from './server-config.ts';
 import { ConfiguredAuditing } from './serving/auditing.ts';
@@ -79,7 +80,9 @@ async function assemble(config: ServerConfig, extensions: AppExtensions, lifetim
     async start() {
       await Promise.all([storage.whenTried(), nest.get(ContributedGroups).whenTried()]);
       nest.get<RunningFlowControl | undefined>(RunningFlowControl)?.follow();
-      return server.start();
+      const address = await server.start();
+      nest.get(Controllers).start();
+      return address;
     },
     reloadCertificates(next) {
       tls = next;

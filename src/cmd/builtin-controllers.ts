@@ -80,14 +80,15 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
 export const controllerNames: readonly string[] = Object.keys(controllers);
 
 /**
- * Loads the controllers that a selection names: `*` stands for all that run by default, `NAME` adds one, `-NAME` leaves one out, `-*` alone
- * selects none. Throws for an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
+ * Returns a function that loads the controllers of a selection: `*` stands for all that run by default, `NAME` adds one, `-NAME` leaves one
+ * out, `-*` alone selects none. Undefined if none is selected. Throws for an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
  */
-export async function loadControllers(selection: readonly string[]): Promise<LoadedContribution[]> {
+export function selectedControllers(selection: readonly string[]): (() => Promise<LoadedContribution[]>) | undefined {
   const unknown = selection.find((name) => !/^-?\*$/.test(name) && !Object.hasOwn(controllers, name.replace(/^-/, '')));
   if (unknown !== undefined) throw new Error(`unknown controller "${unknown.replace(/^-/, '')}"`);
   const selected = Object.entries(controllers).filter(([name]) => isSelected(selection, name));
-  return Promise.all(selected.map(async ([, { load }]) => contributionOf(await load())));
+  if (selected.length === 0) return undefined;
+  return () => Promise.all(selected.map(async ([, { load }]) => contributionOf(await load())));
 }
 
 /** True if a selection includes the controller: the first entry that names it decides, else `*`. */

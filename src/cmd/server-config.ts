@@ -204,8 +204,8 @@ export interface ServerConfig {
   readonly admission: readonly string[];
   /** Configurations, by plugin name, that replace the plugins' defaults. */
   readonly admissionConfigurations?: ReadonlyMap<string, object> | undefined;
-  /** Built-in controllers that run in the server. */
-  readonly controllers?: readonly LoadedContribution[] | undefined;
+  /** Loads the built-in controllers that run in the server, once it is ready; undefined: none. */
+  readonly controllers?: (() => Promise<readonly LoadedContribution[]>) | undefined;
   /** Certificate of the authority that signed the serving certificate, PEM, for clients in the cluster; undefined: unknown. */
   readonly rootCertificateAuthority?: string | undefined;
   /** Contributions of plugin packages. */

@@ -13,7 +13,7 @@ import { feedOf } from '#apiserver/storage/cacher/feed';
 import type { Http2Implementation } from '#apiserver/serving/http2-server';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
-import { loadControllers } from '#cmd/builtin-controllers';
+import { selectedControllers } from '#cmd/builtin-controllers';
 import { loadSimulatedNodes } from '#cmd/simulated-nodes';
 import type { NodeShape } from '#plugins/nodes/options';
 import { AdmissionOptions } from '#cmd/options/admission-options';
@@ -115,7 +115,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const config = testConfig(options, users, serving, await serviceAccountTokens());
   const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
   const told = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
-  const controllers = await loadControllers(options.controllers ?? []);
+  const controllers = selectedControllers(options.controllers ?? []);
   const rootCertificateAuthority = serving?.certificateAuthority;
   const nodes = options.nodes ? await loadSimulatedNodes({ nodes: [await nodeShape(options.nodes)], kubelet: undefined }) : [];
   const plugins = [...(options.plugins ?? []).map(contributed), ...nodes];

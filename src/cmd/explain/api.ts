@@ -35,7 +35,11 @@ export interface Api extends AsyncDisposable {
 /** Starts a server in this process with an empty store and no port, with the plugins and settings of a configuration file. */
 export async function startApi(configFile: string | undefined): Promise<Api> {
   // The objects of a caller do not get the changes of controllers and of plugins that depend on them.
-  const command = await readServerOptions(['--ephemeral', '--controllers=-*', ...(configFile === undefined ? [] : [`--config=${configFile}`])]);
+  const command = await readServerOptions([
+    '--ephemeral',
+    '--controllers=-*',
+    ...(configFile === undefined ? [] : [`--config=${configFile}`]),
+  ]);
   if (!('options' in command)) throw new Error('the configuration does not start a server');
   const { config, dispose } = await completeOptions(command.options);
   const { createApp } = await import('#cmd/app');

@@ -35,7 +35,6 @@ import { ServerPart } from './server-part.ts';
 /** Upstream: the defaults of --leader-elect-lease-duration, --leader-elect-renew-deadline and --leader-elect-retry-period. */
 const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 const namespace = 'kube-system';
-const hookName = 'start-controllers';
 /** Injection tokens of the selected built-in controllers, and of the identity in elections. */
 const selection = Symbol('selectedControllers');
 const electionIdentity = Symbol('electionIdentity');
@@ -43,14 +42,15 @@ const electionIdentity = Symbol('electionIdentity');
 /** The controllers of the server and of packages. */
 @Injectable()
 @ServerPart()
-class Controllers implements ServerPart {
-  readonly #own: readonly LoadedContribution[];
-  readonly #ofPackages: readonly LoadedContribution[];
+export class Controllers implements ServerPart {
+  #ofPackages: readonly ManagedController[] = [];
   readonly #informers: CachedSharedInformers;
+  readonly #ending = new AbortController();
+  #ended: Promise<void> | undefined;
 
   constructor(
-    @Inject(selection) selected: NonNullable<ServerConfig['controllers']>,
-    @Inject(Contributions) contributions: Contributions,
+    @Inject(selection) private readonly selected: ServerConfig['controllers'],
+    @Inject(Contributions) private readonly contributions: Contributions,
     @Inject(Container) private readonly services: Container,
     @Inject(Informers) informers: Informers,
     @Inject(UserRequests) private readonly requests: UserRequests,
@@ -61,38 +61,40 @@ class Controllers implements ServerPart {
     @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
     @Inject(electionIdentity) private readonly identity: string,
   ) {
-    this.#own = selected;
-    this.#ofPackages = contributions.of('Controller');
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
   }
 
   install({ hooks }: GenericServer): void {
-    const controllers = [...this.#own.map((one) => this.#managed(one)), ...this.#ofPackages.map((one) => this.#tried(this.#managed(one)))];
-    if (controllers.length === 0) return;
+    this.#ofPackages = this.contributions.of('Controller').map((one) => this.#tried(this.#managed(one)));
+    hooks.addPreShutdown({
+      name: 'stop-controllers',
+      run: () => {
+        this.#ending.abort();
+        return this.#ended;
+      },
+    });
+  }
+
+  /** Runs the controllers until the server shuts down. Called once the server is ready, so that they do not delay its start. */
+  start(): void {
+    if (!this.selected && this.#ofPackages.length === 0) return;
+    this.#ended = this.#run(this.#ending.signal).catch((error: unknown) =>
+      this.log.error({ reason: (error as Error).message }, 'the controllers have ended'),
+    );
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const builtIn = (await this.selected?.()) ?? [];
     const manager = new ControllerManager({
-      controllers,
+      controllers: [...builtIn.map((one) => this.#managed(one)), ...this.#ofPackages],
       elect: this.#elect,
       informers: this.#informers,
       metrics: new ControllerMetrics(new RegistryMetrics(this.registry)),
       clock: systemClock,
       logger: this.log,
     });
-    const ending = new AbortController();
-    let ended: Promise<void> | undefined;
-    hooks.addPostStart({
-      name: hookName,
-      run: (shutdown) => {
-        ended = manager.run(AbortSignal.any([shutdown, ending.signal]));
-      },
-    });
-    hooks.addPreShutdown({
-      name: hookName,
-      run: () => {
-        ending.abort();
-        return ended;
-      },
-    });
+    await manager.run(signal);
   }
 
   /** Creates the instance of the first term at once, so that a package with a broken controller stops the start. */
@@ -169,11 +171,7 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 export class ControllersModule {
   /** `serviceAccounts`: the module of the signer of tokens. */
   static register(
-    {
-      controllers = [],
-      rootCertificateAuthority = '',
-      storage,
-    }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
+    { controllers, rootCertificateAuthority = '', storage }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
     return {

@@ -36,7 +36,7 @@ import type {
 import { storageVersions } from '#kubernetes/controlplane/storage-versions';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
-import { isSelected, loadControllers } from '#cmd/builtin-controllers';
+import { isSelected, selectedControllers } from '#cmd/builtin-controllers';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { ownBackends, parseOverride, type StorageOptions } from './storage-options.ts';
@@ -178,7 +178,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 
   return {
     config: {
-      controllers: await loadControllers(options.controllers.controllers),
+      controllers: selectedControllers(options.controllers.controllers),
       rootCertificateAuthority: own && lastCertificate(String(tls.certificate.cert)),
       storage: {
         ...storage,
