@@ -16,7 +16,9 @@ import { KubeletServers } from './kubelet-server.ts';
 let kubelets: KubeletServers;
 let port: number;
 let client: KeyPair;
-let stranger: KeyPair;
+let otherAuthority: KeyPair;
+let user: KeyPair;
+let administrator: KeyPair;
 let localPort: number;
 const backend = createServer((socket) => socket.pipe(socket));
 
@@ -41,7 +43,9 @@ beforeAll(async () => {
   const authority = await Authority.create('kubelets');
   const server = await authority.issue({ commonName: 'kubelet', names: ['127.0.0.1'], usages: ['server'] });
   client = await authority.issue({ commonName: 'apiserver', usages: ['client'] });
-  stranger = await (await Authority.create('others')).issue({ commonName: 'apiserver', usages: ['client'] });
+  user = await authority.issue({ commonName: 'jane', organizations: ['developers', 'team-a'], usages: ['client'] });
+  administrator = await authority.issue({ commonName: 'kubernetes-admin', organizations: ['system:masters'], usages: ['client'] });
+  otherAuthority = await (await Authority.create('others')).issue({ commonName: 'apiserver', usages: ['client'] });
   await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve));
   localPort = (backend.address() as AddressInfo).port;
   pods = new Map(
@@ -58,7 +62,7 @@ beforeAll(async () => {
   const informer = { addIndex: () => {}, get: (_: string, name: string) => pods.get(name), byIndex: () => [...pods.values()] };
   known = new KnownPods(informer as unknown as SharedInformer<Pod>);
   const pages = { '/metrics/resource': (node: string) => ({ type: 'text/plain', body: `metrics of ${node}` }) };
-  kubelets = new KubeletServers({ ...server, clientAuthorities: authority.pair.cert }, known, pages);
+  kubelets = new KubeletServers({ ...server, clientAuthorities: authority.pair.cert, clientName: 'apiserver' }, known, pages);
   port = await kubelets.start('node-1');
 });
 afterAll(async () => {
@@ -161,7 +165,9 @@ describe('requests', () => {
     { name: 'metrics', path: '/metrics/resource', status: 200, text: 'metrics of node-1' },
     { name: 'another path', path: '/configz', status: 404, text: '404 page not found' },
     { name: 'a client without a certificate', path: '/pods', pair: () => ({ cert: '', key: '' }), status: 401, text: 'Unauthorized' },
-    { name: 'a client of another authority', path: '/pods', pair: () => stranger, status: 401, text: 'Unauthorized' },
+    { name: 'a client of another authority', path: '/pods', pair: () => otherAuthority, status: 401, text: 'Unauthorized' },
+    { name: 'an ordinary user of the authority', path: '/pods', pair: () => user, status: 403, text: 'Forbidden' },
+    { name: 'an administrator', path: '/healthz', pair: () => administrator, status: 200, text: 'ok' },
   ])('$name: $status', async ({ path, pair, status, text }) => {
     const answer = await get(path, pair?.());
     expect(answer.status).toBe(status);

@@ -21,11 +21,13 @@ export interface OwnCertificates {
 }
 
 const admin: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usages: ['client'] };
+/** User of the server at kubelets. */
+export const kubeletClientUser = 'kube-apiserver-kubelet-client';
 /**
  * Client certificate for kubelets, used if `--kubelet-client-certificate` names it. It does not belong to system:masters, so that kubelets
  * authorize its requests.
  */
-const kubeletClient: CertificateRequest = { commonName: 'kube-apiserver-kubelet-client', usages: ['client'] };
+const kubeletClient: CertificateRequest = { commonName: kubeletClientUser, usages: ['client'] };
 const kubeletClientName = 'apiserver-kubelet-client';
 /** Name of the file and of the certificate of the server as a front proxy. */
 export const frontProxyName = 'front-proxy-client';
