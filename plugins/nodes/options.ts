@@ -64,11 +64,11 @@ export class KubeletCertificates {
   @IsString()
   key = '';
 
-  /** Authorities of client certificates, in PEM. Only their clients may use the kubelets. */
+  /** Authorities of client certificates, in PEM. */
   @IsString()
   clientAuthorities = '';
 
-  /** Common name of the only client certificate that may use the kubelets: the API server's. */
+  /** Common name of the API server's client certificate. Beside it, only members of system:masters may use the kubelets. */
   @IsString()
   clientName = '';
 }

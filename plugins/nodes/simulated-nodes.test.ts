@@ -102,6 +102,12 @@ describe('pods', () => {
     expect(status?.containerStatuses?.[0]?.state?.terminated).toMatchObject({ exitCode: 3, reason: 'Error' });
   });
 
+  it('run if their command is a shell that runs itself', async () => {
+    const container = { name: 'c', image: 'i', command: ['sh', '-c', 'sh -c "$X"'], env: [{ name: 'X', value: 'sh -c "$X"' }] };
+    await addPod('recursive', { containers: [container] });
+    await inPhase('recursive', 'Running');
+  });
+
   it('are deleted', async () => {
     await addPod('gone');
     await inPhase('gone', 'Running');

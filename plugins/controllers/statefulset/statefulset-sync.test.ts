@@ -71,6 +71,13 @@ describe('a reconcile', () => {
     { name: 'creates the next pod', of: set(), pods: ready(1), expected: ['create s-1 new'] },
     { name: 'waits for minReadySeconds', of: set({ minReadySeconds: 7_200 }), pods: ready(1), expected: [] },
     { name: 'creates all pods in parallel', of: set(parallel), pods: [], expected: ['create s-0 new', 'create s-1 new', 'create s-2 new'] },
+    { name: 'of endless replicas creates one pod in order', of: set({ replicas: 0x7fffffff }), pods: [], expected: ['create s-0 new'] },
+    {
+      name: 'of endless replicas in parallel creates the next 500',
+      of: set({ replicas: 0x7fffffff, ...parallel }),
+      pods: ready(1),
+      expected: Array.from({ length: 500 }, (_, at) => `create s-${at + 1} new`),
+    },
     { name: 'starts at an ordinal', of: set({ ordinals: { start: 5 } }), pods: [], expected: ['create s-5 new'] },
     { name: 'replaces a failed pod', of: set(), pods: [pod(0, 'new failed')], expected: ['delete s-0'] },
     { name: 'waits for a deleted pod', of: set(), pods: [pod(0, 'new deleted')], expected: [] },

@@ -24,13 +24,17 @@ import type { Revisions } from './statefulset-history.ts';
 /** Outcome for one pod: `wait` ends an ordered reconcile. */
 type Step = 'next' | 'wait';
 
+/** Largest number of pods planned in one reconcile: a set may ask for 2^31 - 1 replicas. */
+const maxPlanned = 500;
+
 /**
  * One reconcile of the pods of a StatefulSet: replicas are created, replaced and updated, and surplus ones deleted, in order or at the same
  * time. Upstream: updateStatefulSet of pkg/controller/statefulset/stateful_set_control.go.
  */
 export class StatefulSetSync {
-  /** The pods by ordinal; those that do not exist are planned. */
+  /** The pods by ordinal; those that do not exist are planned. They end before the set does if `isPartial`. */
   readonly replicas: readonly Pod[];
+  readonly isPartial: boolean;
   /** Surplus pods, the highest ordinal first. */
   readonly condemned: readonly Pod[];
   /** Number of pods deleted for the update, which the status does not count as current any more. */
@@ -57,8 +61,16 @@ export class StatefulSetSync {
       isBeforeUpdate(set, ordinal)
         ? newPod(currentSet, ordinal, current.metadata.name as string)
         : newPod(this.#updateSet, ordinal, update.metadata.name as string);
-    const ordinals = Array.from({ length: replicasOf(set) }, (_, at) => startOf(set) + at);
-    this.replicas = ordinals.map((ordinal) => byOrdinal.get(ordinal) ?? planned(ordinal));
+    const replicas: Pod[] = [];
+    let missing = 0;
+    const end = startOf(set) + replicasOf(set);
+    for (let ordinal = startOf(set); ordinal < end && missing < maxPlanned; ordinal++) {
+      const present = byOrdinal.get(ordinal);
+      if (!present) missing += 1;
+      replicas.push(present ?? planned(ordinal));
+    }
+    this.replicas = replicas;
+    this.isPartial = replicas.length < replicasOf(set);
     this.condemned = pods.filter((pod) => !isInRange(set, pod) && ordinalOf(pod) >= 0).sort((a, b) => ordinalOf(b) - ordinalOf(a));
   }
 
@@ -66,6 +78,8 @@ export class StatefulSetSync {
   async run(): Promise<void> {
     if (this.set.metadata.deletionTimestamp) return;
     if (await this.#forEach(this.replicas, (pod) => this.#keep(pod))) return;
+    // The changes of the pods lead to the next reconcile.
+    if (this.isPartial) return;
     if (await this.#forEach(this.condemned, (pod) => this.#keepClaims(pod))) return;
     if (await this.#forEach(this.condemned, (pod) => this.#remove(pod))) return;
     await this.#update();

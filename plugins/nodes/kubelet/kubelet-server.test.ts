@@ -16,7 +16,9 @@ import { KubeletServers } from './kubelet-server.ts';
 let kubelets: KubeletServers;
 let port: number;
 let client: KeyPair;
-let stranger: KeyPair;
+let otherAuthority: KeyPair;
+let user: KeyPair;
+let administrator: KeyPair;
 let localPort: number;
 const backend = createServer((socket) => socket.pipe(socket));
 
@@ -36,7 +38,6 @@ function pod(
 
 /** A local port to which the server does not forward. */
 const forbiddenPort = 22;
-let otherUser: KeyPair;
 let pods: Map<string, Pod>;
 let known: KnownPods;
 
@@ -44,8 +45,9 @@ beforeAll(async () => {
   const authority = await Authority.create('kubelets');
   const server = await authority.issue({ commonName: 'kubelet', names: ['127.0.0.1'], usages: ['server'] });
   client = await authority.issue({ commonName: 'apiserver', usages: ['client'] });
-  otherUser = await authority.issue({ commonName: 'jane', usages: ['client'] });
-  stranger = await (await Authority.create('others')).issue({ commonName: 'apiserver', usages: ['client'] });
+  user = await authority.issue({ commonName: 'jane', organizations: ['developers', 'team-a'], usages: ['client'] });
+  administrator = await authority.issue({ commonName: 'kubernetes-admin', organizations: ['system:masters'], usages: ['client'] });
+  otherAuthority = await (await Authority.create('others')).issue({ commonName: 'apiserver', usages: ['client'] });
   await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve));
   localPort = (backend.address() as AddressInfo).port;
   pods = new Map(
@@ -165,8 +167,9 @@ describe('requests', () => {
     { name: 'metrics', path: '/metrics/resource', status: 200, text: 'metrics of node-1' },
     { name: 'another path', path: '/configz', status: 404, text: '404 page not found' },
     { name: 'a client without a certificate', path: '/pods', pair: () => ({ cert: '', key: '' }), status: 401, text: 'Unauthorized' },
-    { name: 'another user of the authority', path: '/pods', pair: () => otherUser, status: 401, text: 'Unauthorized' },
-    { name: 'a client of another authority', path: '/pods', pair: () => stranger, status: 401, text: 'Unauthorized' },
+    { name: 'a client of another authority', path: '/pods', pair: () => otherAuthority, status: 401, text: 'Unauthorized' },
+    { name: 'an ordinary user of the authority', path: '/pods', pair: () => user, status: 403, text: 'Forbidden' },
+    { name: 'an administrator', path: '/healthz', pair: () => administrator, status: 200, text: 'ok' },
   ])('$name: $status', async ({ path, pair, status, text }) => {
     const answer = await get(path, pair?.());
     expect(answer.status).toBe(status);

@@ -31,8 +31,8 @@ class HttpError extends Error {
 
 /**
  * The HTTPS endpoints of simulated kubelets on the loopback interface: logs, exec, attach, port-forward, pods and metrics. Each node has a
- * port of its own. Only the client with the given name and a certificate of the given
- * authorities is served. Upstream: kubernetes/pkg/kubelet/server/server.go.
+ * port of its own. Clients need a certificate of the given authorities for the API server or for group system:masters, since the kubelets do
+ * not ask an authorizer. Upstream: kubernetes/pkg/kubelet/server/server.go.
  */
 export class KubeletServers implements AsyncDisposable {
   readonly #servers = new Map<string, Server>();
@@ -74,14 +74,17 @@ export class KubeletServers implements AsyncDisposable {
     await Promise.all([...this.#servers.keys()].map((node) => this.stop(node)));
   }
 
-  #isAllowed({ socket }: IncomingMessage): boolean {
-    const { authorized, getPeerCertificate } = socket as TLSSocket;
-    return authorized && getPeerCertificate.call(socket).subject?.CN === this.certificates.clientName;
+  /** Throws for a client that may not use a kubelet: the authority also signs the certificates of ordinary users. */
+  #authorize({ socket }: IncomingMessage): void {
+    const connection = socket as TLSSocket;
+    if (!connection.authorized) throw new HttpError(401, 'Unauthorized');
+    const { CN: name, O: groups = [] } = connection.getPeerCertificate().subject;
+    if (name !== this.certificates.clientName && ![groups].flat().includes('system:masters')) throw new HttpError(403, 'Forbidden');
   }
 
   #request(node: string, request: IncomingMessage, response: ServerResponse): void {
     try {
-      if (!this.#isAllowed(request)) throw new HttpError(401, 'Unauthorized');
+      this.#authorize(request);
       if (request.method !== 'GET') throw new HttpError(405, 'Method Not Allowed');
       const { pathname, searchParams } = new URL(request.url ?? '/', 'https://kubelet');
       const page = Object.hasOwn(this.pages, pathname) ? this.pages[pathname] : undefined;
@@ -141,7 +144,7 @@ export class KubeletServers implements AsyncDisposable {
   #upgrade(node: string, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
     try {
-      if (!this.#isAllowed(request)) throw new HttpError(401, 'Unauthorized');
+      this.#authorize(request);
       const { pathname, searchParams } = new URL(request.url ?? '/', 'https://kubelet');
       const [, verb, namespace = '', name = '', container = ''] = pathname.split('/').map(decodeURIComponent);
       const pod = this.#podOf(node, namespace, name);
@@ -200,5 +203,6 @@ function refuse(error: unknown, answer: (status: number, text: string) => void):
   if (error instanceof HttpError) answer(error.status, error.message);
   // A path that cannot be decoded.
   else if (error instanceof URIError) answer(400, 'Bad Request');
-  else throw error;
+  // An error of the simulation concerns this request alone.
+  else answer(500, `Internal Server Error: ${(error as Error).message}`);
 }

@@ -70,13 +70,24 @@ export class PodRunner {
   #plan(living: LivingPod): void {
     living.cancel?.();
     living.cancel = undefined;
-    const host = this.hostOf(living.pod);
-    const step = host && this.nextStep(living.pod, host);
+    const step = this.#nextStep(living.pod);
     if (!step) return;
     const delay = step.at - this.clock.wallTime();
     if (delay <= 0) return this.#enqueue(living);
     // Timers of Node cannot be longer; the step is planned again then.
     living.cancel = this.clock.after(Math.min(delay, 2 ** 31 - 1), () => this.#plan(living));
+  }
+
+  /** A pod without a next step waits for its next version, also if the simulation fails for it. */
+  #nextStep(pod: Pod): LifeStep | undefined {
+    const host = this.hostOf(pod);
+    try {
+      return host && this.nextStep(pod, host);
+    } catch (error) {
+      const { namespace, name } = pod.metadata;
+      this.logger.error({ pod: `${namespace}/${name}`, reason: (error as Error).message }, 'cannot simulate a pod');
+      return undefined;
+    }
   }
 
   #enqueue(living: LivingPod): void {
@@ -102,8 +113,7 @@ export class PodRunner {
   /** Runs the next step of the newest version of the pod, if it is due. */
   async #play(living: LivingPod): Promise<void> {
     const { pod } = living;
-    const host = this.#isLiving(living) ? this.hostOf(pod) : undefined;
-    const step = host && this.nextStep(pod, host);
+    const step = this.#isLiving(living) ? this.#nextStep(pod) : undefined;
     const now = this.clock.wallTime();
     if (!step || step.at > now) return;
     const outcome = step.run(now);

@@ -68,3 +68,26 @@ describe('a command', () => {
     );
   });
 });
+
+describe('a script that grows', () => {
+  const double = (name: string, previous: string): [string, string] => [name, `sh -c "$${previous}"; sh -c "$${previous}"`];
+  it.each<{ name: string; env: Record<string, string>; script: string }>([
+    { name: 'a shell that runs itself', env: { X: 'sh -c "$X"' }, script: 'sh -c "$X"' },
+    {
+      name: 'shells that each run two',
+      env: Object.fromEntries([['X0', ':'], ...Array.from({ length: 31 }, (_, i) => double(`X${i + 1}`, `X${i}`))]),
+      script: 'sh -c "$X31"',
+    },
+    { name: 'a variable that doubles', env: { A: 'x' }, script: 'A=$A$A;'.repeat(40) },
+    { name: 'a word that repeats a long variable', env: { A: 'x'.repeat(1_000) }, script: `echo ${'$A'.repeat(1_000)}` },
+    { name: 'long output that is discarded', env: { A: 'x'.repeat(100_000) }, script: 'env >/dev/null;'.repeat(1_000) },
+  ])('is refused before it costs time: $name', ({ env, script }) => {
+    const began = performance.now();
+    expect(() => runCommand(['sh', '-c', script], { ...context, env })).toThrow(UnsupportedScriptError);
+    expect(performance.now() - began).toBeLessThan(100);
+  });
+
+  it('may be as long as a script can be', () => {
+    expect(run('sh', '-c', `${':;'.repeat(32_000)}exit 3`).exitCode).toBe(3);
+  });
+});

@@ -28,6 +28,39 @@ export class UnknownProgramError extends Error {
 
 const shells = new Set(['sh', 'bash', 'ash', 'dash']);
 const maxOutput = 1_048_576;
+const maxNesting = 32;
+const unitsPerCommand = 8;
+
+/**
+ * Work that a command may cost the server. It grows with the text of the command and of its environment, not with what nested shells and
+ * variables make of it: a few variables that each run the previous one twice are otherwise an endless loop.
+ */
+class Allowance {
+  #units: number;
+  #nesting = 0;
+
+  constructor(words: readonly string[], { env }: ProcessContext) {
+    const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+    this.#units = 8_192 + 4 * length(words) + length(Object.values(env));
+  }
+
+  /** Throws if the work exceeds the allowance. */
+  spend(units: number): void {
+    this.#units -= units;
+    if (this.#units < 0) throw new UnsupportedScriptError('the script does too much');
+  }
+
+  /** Calls `run` for a shell within the current one. */
+  nested<T>(run: () => T): T {
+    if (this.#nesting >= maxNesting) throw new UnsupportedScriptError('the shells are nested too deeply');
+    this.#nesting += 1;
+    try {
+      return run();
+    } finally {
+      this.#nesting -= 1;
+    }
+  }
+}
 
 /** Name of a program without its folder. */
 export function programName(path: string): string {
@@ -57,17 +90,33 @@ export function isInteractiveShell(command: readonly string[]): boolean {
  * or UnsupportedScriptError for all else.
  */
 export function runCommand(command: readonly string[], context: ProcessContext): ProcessResult {
-  const shell = shellScript(command);
-  return shell ? runScript(shell.script, context, shell.stopsOnError) : runProgram(command, context);
+  return runWithin(new Allowance(command, context), command, context);
 }
 
 /** Runs a script of simple commands. */
-export function runScript(script: string, context: ProcessContext, stopsOnError = false): ProcessResult {
+export function runScript(script: string, context: ProcessContext): ProcessResult {
+  return runCommands(new Allowance([script], context), script, context, false);
+}
+
+function runWithin(allowance: Allowance, command: readonly string[], context: ProcessContext): ProcessResult {
+  const shell = shellScript(command);
+  if (!shell) return runProgram(command, context);
+  return allowance.nested(() => runCommands(allowance, shell.script, context, shell.stopsOnError));
+}
+
+function runCommands(allowance: Allowance, script: string, context: ProcessContext, mayStop: boolean): ProcessResult {
+  let stopsOnError = mayStop;
+  allowance.spend(Object.keys(context.env).length);
   const env: Record<string, string> = { ...context.env };
   const result = { stdout: '', stderr: '', exitCode: 0, seconds: 0 };
   for (const { join, expand } of parseScript(script)) {
     if ((join === '&&' && result.exitCode !== 0) || (join === '||' && result.exitCode === 0)) continue;
-    const command = expand((name) => (name === '?' ? String(result.exitCode) : name === '$' ? '1' : (env[name] ?? '')));
+    allowance.spend(unitsPerCommand);
+    const command = expand((name) => {
+      const value = name === '?' ? String(result.exitCode) : name === '$' ? '1' : (env[name] ?? '');
+      allowance.spend(value.length);
+      return value;
+    });
     const words = assign(command.words, env);
     if (words.length === 0) continue;
     if (words[0] === 'exit') return { ...result, exitCode: exitCodeOf(words[1] ?? String(result.exitCode)) };
@@ -76,7 +125,9 @@ export function runScript(script: string, context: ProcessContext, stopsOnError 
       continue;
     }
     const nested = words[0] === 'exec' ? words.slice(1) : words;
-    add(result, command, runCommand(nested, { ...context, env }));
+    const one = runWithin(allowance, nested, { ...context, env });
+    if (!shellScript(nested)) allowance.spend(one.stdout.length);
+    add(result, command, one);
     if (result.seconds === Infinity || words[0] === 'exec' || (stopsOnError && result.exitCode !== 0)) break;
   }
   return result;

@@ -83,3 +83,7 @@ it('formats times with the distance of the zone', () => {
   expect(new Zone('UTC').format(at)).toBe('2026-01-01T00:00:00Z');
   expect(new Zone('America/St_Johns').format(at)).toBe('2025-12-31T20:30:00-03:30');
 });
+
+it('goes on after a month whose first midnight does not exist', () => {
+  expect(next('0 12 * 10 *', '2023-09-15T00:00:00Z', 'America/Asuncion')).toBe('2023-10-01T15:00:00Z');
+});

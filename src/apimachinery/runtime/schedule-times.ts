@@ -103,7 +103,7 @@ class FieldSchedule implements ScheduleTimes {
       const local = zone.local(at);
       if (local.getUTCFullYear() > limit) return undefined;
       const [y, m, d] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
-      if (!month.values.has(m + 1)) at = zone.instant(y, m + 1, 1);
+      if (!month.values.has(m + 1)) at = midnight(zone, zone.instant(y, m + 1, 1));
       else if (!this.#hasDay(local)) at = midnight(zone, zone.instant(y, m, d + 1));
       else if (!hour.values.has(local.getUTCHours())) at = this.#nextHour(at, local);
       else if (!minute.values.has(local.getUTCMinutes())) at += minuteMs;

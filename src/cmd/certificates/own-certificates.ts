@@ -21,14 +21,14 @@ export interface OwnCertificates {
 }
 
 const admin: CertificateRequest = { commonName: 'kubernetes-admin', organizations: ['system:masters'], usages: ['client'] };
+/** User of the server at kubelets. */
+export const kubeletClientUser = 'kube-apiserver-kubelet-client';
 /**
  * Client certificate for kubelets, used if `--kubelet-client-certificate` names it. It does not belong to system:masters, so that kubelets
  * authorize its requests.
  */
-/** Name in the client certificate for kubelets. */
-export const kubeletClientName = 'kube-apiserver-kubelet-client';
-const kubeletClient: CertificateRequest = { commonName: kubeletClientName, usages: ['client'] };
-const kubeletClientFile = 'apiserver-kubelet-client';
+const kubeletClient: CertificateRequest = { commonName: kubeletClientUser, usages: ['client'] };
+const kubeletClientName = 'apiserver-kubelet-client';
 /** Name of the file and of the certificate of the server as a front proxy. */
 export const frontProxyName = 'front-proxy-client';
 const frontProxyClient: CertificateRequest = { commonName: frontProxyName, usages: ['client'] };
@@ -44,7 +44,7 @@ export async function ownCertificates(folder: string, servingNames: readonly str
   if (!readPair(folder, 'ca')) await issuePairs(folder, servingNames);
   const clients = new Issuer(folder, 'ca');
   const frontProxies = new Issuer(folder, 'front-proxy-ca');
-  await clients.ensure(kubeletClientFile, kubeletClient);
+  await clients.ensure(kubeletClientName, kubeletClient);
   return {
     ca: clients.ca.cert,
     serving: await clients.ensure('apiserver', servingRequest(servingNames)),
@@ -56,7 +56,7 @@ export async function ownCertificates(folder: string, servingNames: readonly str
 
 /** Client certificate of the server for kubelets, as files of the folder. */
 export function kubeletClientFiles(folder: string): { readonly cert: string; readonly key: string } {
-  return { cert: join(folder, `${kubeletClientFile}.crt`), key: join(folder, `${kubeletClientFile}.key`) };
+  return { cert: join(folder, `${kubeletClientName}.crt`), key: join(folder, `${kubeletClientName}.key`) };
 }
 
 /** Returns the serving certificate of simulated kubelets, signed by the authority of the folder. */
@@ -131,7 +131,7 @@ async function issuePairs(folder: string, servingNames: readonly string[]): Prom
       ['ca', ca.pair],
       ['apiserver', serving],
       ['admin', administrator],
-      [kubeletClientFile, toKubelets],
+      [kubeletClientName, toKubelets],
       ['front-proxy-ca', frontProxyCa.pair],
       [frontProxyName, frontProxy],
     ];

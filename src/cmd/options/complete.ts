@@ -18,7 +18,7 @@ import type { KeyPair } from '#cmd/certificates/issue';
 import { lastCertificate, readKeyPair } from '#cmd/certificates/key-pair-files';
 import {
   kubeletClientFiles,
-  kubeletClientName,
+  kubeletClientUser,
   kubeletServingCertificate,
   type OwnCertificates,
   ownCertificates,
@@ -281,7 +281,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
 async function simulatedNodesOf({ nodes }: ServerOptions, folder: string, own: OwnCertificates | undefined): Promise<LoadedContribution[]> {
   if (!nodes.areAny) return [];
   const { loadSimulatedNodes } = await import('#cmd/simulated-nodes');
-  const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca, clientName: kubeletClientName };
+  const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca, clientName: kubeletClientUser };
   return loadSimulatedNodes({ nodes: await nodes.all(), stages: nodes.stages, forwardPorts: nodes.nodeForwardPorts.map(Number), kubelet });
 }
 
