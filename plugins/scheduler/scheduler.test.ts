@@ -78,7 +78,7 @@ it('reports an unschedulable pod in its condition and an event, and binds it onc
   await addNode('b');
   await addPod('p', '5');
   const message =
-    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.';
+    '0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.';
   await vi.waitFor(async () => {
     expect((await getPod('p')).status?.conditions).toMatchObject([
       { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message },

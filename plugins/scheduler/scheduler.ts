@@ -34,6 +34,9 @@ const sliceMs = 5;
 /** Number of bindings in progress at which the loop waits. */
 const maxBindings = 200;
 
+/** Message of the plugin DynamicResources, which upstream asks before it considers preemption, about pods without resource claims. */
+const withoutClaims = 'no new claims to deallocate';
+
 const eventsOf = new Map(filters.map(({ name, events }) => [name, events]));
 
 /**
@@ -217,7 +220,10 @@ export class Scheduler {
     const { pod } = queued;
     const found = findPreemption(pod, this.#cluster, active, diagnosis, this.#budgets.list(), this.#cluster);
     const count = this.#cluster.nodes.length;
-    if ('message' in found) return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, found.message), '');
+    if ('message' in found) {
+      const message = fitError(count, diagnosis, `${withoutClaims}, ${found.message}`);
+      return this.#failed(queued, diagnosis.filters, message, '');
+    }
     const { node } = found.candidate;
     this.#cluster.nominate(pod, node.name);
     this.#failed(queued, diagnosis.filters, fitError(count, diagnosis), node.name);

@@ -11,6 +11,7 @@ import {
   foregroundFinalizer,
   groupOf,
   isDeletingDependents,
+  isOrphaning,
   isOwner,
   type Node,
   type ObjectGraph,
@@ -63,7 +64,7 @@ export class Collector {
   /** Detaches the dependents of an object, and then lets its deletion go on. */
   async attemptToOrphan(uid: string): Promise<void> {
     const owner = this.parts.graph.get(uid);
-    if (!owner) return;
+    if (!owner || !isOrphaning(owner)) return;
     const detached = await Promise.all(
       this.parts.graph
         .dependentsOf(uid)
@@ -71,12 +72,17 @@ export class Collector {
     );
     if (!detached.every(Boolean))
       throw new Error(`dependents of ${owner.resource.resource} ${owner.name} changed while they were detached`);
-    await this.#removeFinalizer(owner, orphanFinalizer);
+    const finalizers = owner.finalizers.filter((name) => name !== orphanFinalizer);
+    // Other controllers, such as the one that counts the detached pods, may write the owner at the same time.
+    if (!(await this.#patch(owner, { finalizers }))) throw new Error(`${owner.resource.resource} ${owner.name} changed while it was released`);
   }
 
   async #continueDeletion(node: Node): Promise<void> {
     const blocking = this.parts.graph.blockingDependentsOf(node.uid);
-    if (blocking.length === 0) return this.#removeFinalizer(node, foregroundFinalizer);
+    if (blocking.length === 0) {
+      const finalizers = node.finalizers.filter((name) => name !== foregroundFinalizer);
+      return this.#patchOrRequeue(node, { finalizers });
+    }
     for (const dependent of blocking) if (!isDeletingDependents(dependent)) this.parts.requeue(dependent.uid);
   }
 
@@ -127,11 +133,6 @@ export class Collector {
   async #unblock(node: Node): Promise<void> {
     const ownerReferences = node.owners.map((owner) => (owner.blockOwnerDeletion ? { ...owner, blockOwnerDeletion: false } : owner));
     await this.#patchOrRequeue(node, { ownerReferences });
-  }
-
-  async #removeFinalizer(node: Node, finalizer: string): Promise<void> {
-    const finalizers = node.finalizers.filter((name) => name !== finalizer);
-    if (finalizers.length < node.finalizers.length) await this.#patchOrRequeue(node, { finalizers });
   }
 
   async #delete(node: Node, propagationPolicy: 'Foreground' | 'Background' | 'Orphan'): Promise<void> {

@@ -81,6 +81,17 @@ it('orphans dependents', async () => {
   expect((await get(`${configMaps}/or-b`)).metadata.ownerReferences).toBeUndefined();
 });
 
+it('orphans the dependents of an object that changes meanwhile', async () => {
+  const a = await create(configMaps, { metadata: { name: 'busy-a' } });
+  for (let index = 0; index < 10; index += 1) await create(configMaps, owned(`busy-b-${index}`, [a]));
+  await remove(`${configMaps}/busy-a`, 'Orphan');
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  for (let index = 0; index < 100; index += 1)
+    await cluster.fetch(`${configMaps}/busy-a`, { method: 'PATCH', headers, body: { metadata: { labels: { index: String(index) } } } });
+  await gone(`${configMaps}/busy-a`);
+  expect((await get(`${configMaps}/busy-b-0`)).metadata.ownerReferences).toBeUndefined();
+});
+
 it('deletes a circle in the foreground', async () => {
   const a = await create(configMaps, { metadata: { name: 'ci-a' } });
   const b = await create(configMaps, owned('ci-b', [a], { blockOwnerDeletion: true }));

@@ -107,12 +107,11 @@ export function withIdentityAndStorage(set: StatefulSet, pod: Pod): Pod {
 export function newPod(set: StatefulSet, ordinal: number, revision: string): Pod {
   const name = podName(set, ordinal);
   const { metadata, spec, ...rest } = podFromTemplate(set.spec?.template ?? {}, set, newControllerReference(set, statefulSets));
-  const { generateName: _, ...own } = metadata;
-  const labels = { ...own.labels, [revisionLabel]: revision };
+  const labels = { ...metadata.labels, [revisionLabel]: revision };
   const { serviceName } = set.spec ?? {};
   const planned = {
     ...rest,
-    metadata: { ...own, name, labels },
+    metadata: { ...metadata, name, labels },
     spec: { ...spec, hostname: name, ...(serviceName && { subdomain: serviceName }) },
   };
   return withIdentityAndStorage(set, planned);

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { startTestCluster, type TestCluster } from 'kubenest/testing';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { knownDifferences } from './known-differences.ts';
+import type { Outcome } from './normalise.ts';
+import { readOutcomes } from './outcomes.ts';
+import { Player, type Send } from './play.ts';
+import { readScenarios, type Scenario } from './scenario.ts';
+
+const site = { node: 'node-1', poll: 25, patience: 15_000 };
+/** Time in which an outcome that equals the recorded one must remain so. */
+const stableMs = 300;
+/** Time in which an outcome becomes the recorded one. Some controllers back off for ten seconds. */
+const convergeMs = 12_000;
+/** Scenarios with a known difference get less time for each wait, and to become equal. */
+const knownMs = 2_000;
+const allScenarios = readScenarios();
+const known = new Map<string, string>(Object.entries(knownDifferences));
+
+let cluster: TestCluster;
+beforeAll(async () => {
+  const flags = ['--enable-admission-plugins=ServiceAccount'];
+  cluster = await startTestCluster({ controllers: ['*'], nodes: 3, listen: true, flags });
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const send: Send = async (path, { method = 'GET', body, contentType = 'application/json' } = {}) => {
+  const response = await cluster.fetch(path, { method, headers: { 'content-type': contentType }, ...(body && { body }) });
+  return { status: response.status, body: await response.json() };
+};
+
+async function play(scenario: Scenario): Promise<void> {
+  const recorded = readOutcomes(scenario.area)[scenario.name];
+  expect(recorded, 'record.ts has not recorded this scenario').toBeDefined();
+  const isKnown = known.has(scenario.name);
+  const player = new Player(send, scenario, isKnown ? { ...site, patience: knownMs } : site);
+  let failure: unknown;
+  let outcome: Outcome | undefined;
+  try {
+    await player.run();
+    outcome = await converge(player, recorded as Outcome, isKnown ? knownMs : convergeMs);
+  } catch (error) {
+    failure = error;
+  }
+  if (scenario.alone) await player.clear();
+  if (isKnown) expect(outcome, 'no longer a known difference').not.toEqual(recorded);
+  else if (failure !== undefined) throw failure;
+  else expect(outcome).toEqual(recorded);
+}
+
+/** Returns the outcome when it has been the expected one for `stableMs`, else the last one after `ms`. */
+async function converge(player: Player, expected: Outcome, ms: number): Promise<Outcome> {
+  const end = Date.now() + ms;
+  for (;;) {
+    const outcome = await player.outcome();
+    const isEqual = isDeepStrictEqual(outcome, expected);
+    await sleep(isEqual ? stableMs : 100);
+    const next = await player.outcome();
+    if (Date.now() > end || (isEqual && isDeepStrictEqual(next, expected))) return next;
+  }
+}
+
+// Most of a scenario is waiting.
+vi.setConfig({ maxConcurrency: 16 });
+const timeout = 40_000;
+const title = ({ name }: Scenario): string => (known.has(name) ? `${name} (known difference)` : name);
+const [alone, together] = [true, false].map((value) => allScenarios.filter((scenario) => Boolean(scenario.alone) === value)) as [
+  Scenario[],
+  Scenario[],
+];
+for (const scenario of together) it.concurrent(title(scenario), { timeout }, () => play(scenario));
+for (const scenario of alone) it(title(scenario), { timeout }, () => play(scenario));
+
+it('has a scenario for each known difference', () => {
+  const names = allScenarios.map(({ name }) => name);
+  expect([...known.keys()].filter((name) => !names.includes(name))).toEqual([]);
+});

@@ -1,0 +1,34 @@
+/** Group version, resource and scope of the kinds that scenarios use. */
+const kinds: Readonly<Record<string, readonly [groupVersion: string, resource: string, scope?: 'Cluster']>> = {
+  ClusterRole: ['apis/rbac.authorization.k8s.io/v1', 'clusterroles', 'Cluster'],
+  ConfigMap: ['api/v1', 'configmaps'],
+  ControllerRevision: ['apis/apps/v1', 'controllerrevisions'],
+  CronJob: ['apis/batch/v1', 'cronjobs'],
+  DaemonSet: ['apis/apps/v1', 'daemonsets'],
+  Deployment: ['apis/apps/v1', 'deployments'],
+  EndpointSlice: ['apis/discovery.k8s.io/v1', 'endpointslices'],
+  Endpoints: ['api/v1', 'endpoints'],
+  Event: ['api/v1', 'events'],
+  Job: ['apis/batch/v1', 'jobs'],
+  Namespace: ['api/v1', 'namespaces', 'Cluster'],
+  Node: ['api/v1', 'nodes', 'Cluster'],
+  Pod: ['api/v1', 'pods'],
+  PodDisruptionBudget: ['apis/policy/v1', 'poddisruptionbudgets'],
+  PriorityClass: ['apis/scheduling.k8s.io/v1', 'priorityclasses', 'Cluster'],
+  ReplicaSet: ['apis/apps/v1', 'replicasets'],
+  ReplicationController: ['api/v1', 'replicationcontrollers'],
+  ResourceQuota: ['api/v1', 'resourcequotas'],
+  Secret: ['api/v1', 'secrets'],
+  Service: ['api/v1', 'services'],
+  ServiceAccount: ['api/v1', 'serviceaccounts'],
+  StatefulSet: ['apis/apps/v1', 'statefulsets'],
+};
+
+/** Returns the path of a kind's collection, or of an object of it. Throws for a kind that is not in the table. */
+export function pathOf(kind: string, namespace: string, name?: string): string {
+  const row = kinds[kind];
+  if (row === undefined) throw new Error(`unknown kind ${JSON.stringify(kind)}: add it to resources.ts`);
+  const [groupVersion, resource, scope] = row;
+  const parent = scope === 'Cluster' ? groupVersion : `${groupVersion}/namespaces/${namespace}`;
+  return `/${parent}/${resource}${name === undefined ? '' : `/${name}`}`;
+}
