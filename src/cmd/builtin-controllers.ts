@@ -21,12 +21,16 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'endpointslice-controller': {
     load: async () => (await import('#plugins/controllers/endpointslice/endpointslice-controller')).EndpointSliceController,
   },
-  'resourcequota-controller': {
-    load: async () => (await import('#plugins/controllers/resourcequota/resourcequota-controller')).ResourceQuotaController,
-  },
   'replicationcontroller-controller': {
     load: async () =>
       (await import('#plugins/controllers/replicationcontroller/replicationcontroller-controller')).ReplicationControllerController,
+  },
+  'pod-garbage-collector-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/pod-garbage-collector/pod-garbage-collector-controller')).PodGarbageCollectorController,
+  },
+  'resourcequota-controller': {
+    load: async () => (await import('#plugins/controllers/resourcequota/resourcequota-controller')).ResourceQuotaController,
   },
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
@@ -58,9 +62,23 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'cronjob-controller': {
     load: async () => (await import('#plugins/controllers/cronjob/cronjob-controller')).CronJobController,
   },
+  'persistentvolume-binder-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/persistentvolume-binder/persistentvolume-binder-controller')).PersistentVolumeBinderController,
+  },
   'clusterrole-aggregation-controller': {
     load: async () =>
       (await import('#plugins/controllers/clusterrole-aggregation/clusterrole-aggregation-controller')).ClusterRoleAggregationController,
+  },
+  'persistentvolumeclaim-protection-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/persistentvolumeclaim-protection/persistentvolumeclaim-protection-controller'))
+        .PersistentVolumeClaimProtectionController,
+  },
+  'persistentvolume-protection-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/persistentvolume-protection/persistentvolume-protection-controller'))
+        .PersistentVolumeProtectionController,
   },
   'ttl-after-finished-controller': {
     load: async () => (await import('#plugins/controllers/ttl-after-finished/ttl-after-finished-controller')).TtlAfterFinishedController,

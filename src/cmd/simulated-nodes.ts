@@ -7,13 +7,14 @@ export interface SimulatedCluster {
   readonly kubelet: KubeletCertificates | undefined;
 }
 
-/** Loads the simulated nodes and the scheduler. */
+/** Loads the simulated nodes, their provisioner of volumes, and the scheduler. */
 export async function loadSimulatedNodes({ nodes, kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
-  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { Scheduler }] = await Promise.all([
+  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { SimulatedProvisioner }, { Scheduler }] = await Promise.all([
     import('#plugins/nodes/simulated-nodes'),
     import('#plugins/nodes/options'),
+    import('#plugins/nodes/storage/simulated-provisioner'),
     import('#plugins/scheduler/scheduler'),
   ]);
   const options = Object.assign(new SimulatedNodesOptions(), { nodes, kubelet });
-  return [contributionOf(SimulatedNodes, options), contributionOf(Scheduler)];
+  return [contributionOf(SimulatedNodes, options), contributionOf(SimulatedProvisioner), contributionOf(Scheduler)];
 }
