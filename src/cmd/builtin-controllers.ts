@@ -62,6 +62,12 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'cronjob-controller': {
     load: async () => (await import('#plugins/controllers/cronjob/cronjob-controller')).CronJobController,
   },
+  'node-lifecycle-controller': {
+    load: async () => (await import('#plugins/controllers/node-lifecycle/node-lifecycle-controller')).NodeLifecycleController,
+  },
+  'taint-eviction-controller': {
+    load: async () => (await import('#plugins/controllers/taint-eviction/taint-eviction-controller')).TaintEvictionController,
+  },
   'persistentvolume-binder-controller': {
     load: async () =>
       (await import('#plugins/controllers/persistentvolume-binder/persistentvolume-binder-controller')).PersistentVolumeBinderController,

@@ -11,7 +11,7 @@ import {
 } from 'kubenest/sdk';
 import type { Node, Pod, PodCondition } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
-import { patchPodStatus } from '../common/fail-pod.ts';
+import { patchPodStatus } from '../common/patch-pod-status.ts';
 import { isPodTerminal, pods } from '../common/pods.ts';
 import { repeat } from '../common/repeat.ts';
 import { orphanedPods, outOfServicePods, surplusPods, unscheduledTerminatingPods } from './collectable-pods.ts';

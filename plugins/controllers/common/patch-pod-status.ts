@@ -15,8 +15,8 @@ export async function patchPodStatus(
   const present = status?.conditions?.find(({ type }) => type === condition?.type);
   const isSame = present?.status === condition?.status && present?.lastTransitionTime !== undefined;
   const changed = condition && {
-    ...condition,
     observedGeneration: metadata.generation,
+    ...condition,
     ...(isSame && { lastTransitionTime: present.lastTransitionTime }),
   };
   const patch = { metadata: { uid: metadata.uid }, status: { ...(phase && { phase }), ...(changed && { conditions: [changed] }) } };
