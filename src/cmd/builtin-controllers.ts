@@ -62,6 +62,21 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'cronjob-controller': {
     load: async () => (await import('#plugins/controllers/cronjob/cronjob-controller')).CronJobController,
   },
+  'certificatesigningrequest-signing-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/certificatesigningrequest/certificatesigningrequest-signing-controller'))
+        .CertificateSigningRequestSigningController,
+  },
+  'certificatesigningrequest-approving-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/certificatesigningrequest/certificatesigningrequest-approving-controller'))
+        .CertificateSigningRequestApprovingController,
+  },
+  'certificatesigningrequest-cleaner-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/certificatesigningrequest/certificatesigningrequest-cleaner-controller'))
+        .CertificateSigningRequestCleanerController,
+  },
   'node-lifecycle-controller': {
     load: async () => (await import('#plugins/controllers/node-lifecycle/node-lifecycle-controller')).NodeLifecycleController,
   },
@@ -71,6 +86,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'persistentvolume-binder-controller': {
     load: async () =>
       (await import('#plugins/controllers/persistentvolume-binder/persistentvolume-binder-controller')).PersistentVolumeBinderController,
+  },
+  'ephemeral-volume-controller': {
+    load: async () => (await import('#plugins/controllers/ephemeral-volume/ephemeral-volume-controller')).EphemeralVolumeController,
   },
   'clusterrole-aggregation-controller': {
     load: async () =>

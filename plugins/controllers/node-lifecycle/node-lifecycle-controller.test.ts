@@ -113,7 +113,7 @@ describe('silent nodes', () => {
 
   it('lose the taint when they are ready again', async () => {
     const { cluster, controller } = await silence();
-    await cluster.update({ group: '', version: 'v1', resource: 'nodes' }, '', 'a', (present) => ({
+    await cluster.update({ group: '', version: 'v1', resource: 'nodes', subresource: 'status' }, '', 'a', (present) => ({
       ...present,
       status: { conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: '1970-01-01T00:17:31Z' }] },
     }));

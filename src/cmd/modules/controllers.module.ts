@@ -169,8 +169,9 @@ export class ControllersModule {
     {
       controllers = [],
       rootCertificateAuthority = '',
+      signCertificateRequest,
       storage,
-    }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
+    }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'signCertificateRequest' | 'storage'>,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
     return {
@@ -184,6 +185,7 @@ export class ControllersModule {
           useFactory: (issuer?: JwtTokenIssuer): ClusterCredentials => ({
             rootCertificateAuthority,
             signSecretToken: issuer?.signSecretToken,
+            signCertificateRequest,
           }),
           inject: [{ token: TokenIssuer, optional: true }],
         },

@@ -22,6 +22,7 @@ import {
   type OwnCertificates,
   ownCertificates,
   servingCertificateOf,
+  requestSigner,
 } from '#cmd/certificates/own-certificates';
 import type {
   AggregationConfig,
@@ -179,6 +180,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     config: {
       controllers: [...(await loadControllers(options.controllers.controllers)), ...(await simulatedNodesOf(options, ownFolder, own))],
       rootCertificateAuthority: own && lastCertificate(String(tls.certificate.cert)),
+      signCertificateRequest: own && authentication.clientCaFile === '' ? requestSigner(ownFolder) : undefined,
       storage: {
         ...storage,
         encryption: encryption && { rules: encryption, reloads: options.storage.encryptionProviderConfigAutomaticReload },
