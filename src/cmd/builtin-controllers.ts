@@ -87,8 +87,10 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
     load: async () =>
       (await import('#plugins/controllers/persistentvolume-binder/persistentvolume-binder-controller')).PersistentVolumeBinderController,
   },
-  'ephemeral-volume-controller': {
-    load: async () => (await import('#plugins/controllers/ephemeral-volume/ephemeral-volume-controller')).EphemeralVolumeController,
+  'persistentvolume-expander-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/persistentvolume-expander/persistentvolume-expander-controller'))
+        .PersistentVolumeExpanderController,
   },
   'clusterrole-aggregation-controller': {
     load: async () =>
@@ -110,6 +112,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'root-ca-certificate-publisher-controller': {
     load: async () =>
       (await import('#plugins/controllers/root-ca-certificate/root-ca-certificate-publisher-controller')).RootCertificatePublisher,
+  },
+  'ephemeral-volume-controller': {
+    load: async () => (await import('#plugins/controllers/ephemeral-volume/ephemeral-volume-controller')).EphemeralVolumeController,
   },
 };
 

@@ -7,14 +7,21 @@ export interface SimulatedCluster {
   readonly kubelet: KubeletCertificates | undefined;
 }
 
-/** Loads the simulated nodes, their provisioner of volumes, and the scheduler. */
+/** Loads the simulated nodes, their provisioner of volumes and load balancer, and the scheduler. */
 export async function loadSimulatedNodes({ nodes, kubelet }: SimulatedCluster): Promise<LoadedContribution[]> {
-  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { SimulatedProvisioner }, { Scheduler }] = await Promise.all([
-    import('#plugins/nodes/simulated-nodes'),
-    import('#plugins/nodes/options'),
-    import('#plugins/nodes/storage/simulated-provisioner'),
-    import('#plugins/scheduler/scheduler'),
-  ]);
+  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { SimulatedProvisioner }, { SimulatedLoadBalancer }, { Scheduler }] =
+    await Promise.all([
+      import('#plugins/nodes/simulated-nodes'),
+      import('#plugins/nodes/options'),
+      import('#plugins/nodes/storage/simulated-provisioner'),
+      import('#plugins/nodes/service/simulated-load-balancer'),
+      import('#plugins/scheduler/scheduler'),
+    ]);
   const options = Object.assign(new SimulatedNodesOptions(), { nodes, kubelet });
-  return [contributionOf(SimulatedNodes, options), contributionOf(SimulatedProvisioner), contributionOf(Scheduler)];
+  return [
+    contributionOf(SimulatedNodes, options),
+    contributionOf(SimulatedProvisioner),
+    contributionOf(SimulatedLoadBalancer),
+    contributionOf(Scheduler),
+  ];
 }
