@@ -21,6 +21,10 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'endpointslice-controller': {
     load: async () => (await import('#plugins/controllers/endpointslice/endpointslice-controller')).EndpointSliceController,
   },
+  'endpointslice-mirroring-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/endpointslice-mirroring/endpointslice-mirroring-controller')).EndpointSliceMirroringController,
+  },
   'replicationcontroller-controller': {
     load: async () =>
       (await import('#plugins/controllers/replicationcontroller/replicationcontroller-controller')).ReplicationControllerController,
