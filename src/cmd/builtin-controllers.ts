@@ -120,6 +120,11 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'ephemeral-volume-controller': {
     load: async () => (await import('#plugins/controllers/ephemeral-volume/ephemeral-volume-controller')).EphemeralVolumeController,
   },
+  'legacy-serviceaccount-token-cleaner-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/legacy-serviceaccount-token-cleaner/legacy-serviceaccount-token-cleaner-controller'))
+        .LegacyServiceAccountTokenCleanerController,
+  },
 };
 
 /** Names of all controllers. */
