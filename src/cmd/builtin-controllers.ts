@@ -21,12 +21,20 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'endpointslice-controller': {
     load: async () => (await import('#plugins/controllers/endpointslice/endpointslice-controller')).EndpointSliceController,
   },
-  'resourcequota-controller': {
-    load: async () => (await import('#plugins/controllers/resourcequota/resourcequota-controller')).ResourceQuotaController,
+  'endpointslice-mirroring-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/endpointslice-mirroring/endpointslice-mirroring-controller')).EndpointSliceMirroringController,
   },
   'replicationcontroller-controller': {
     load: async () =>
       (await import('#plugins/controllers/replicationcontroller/replicationcontroller-controller')).ReplicationControllerController,
+  },
+  'pod-garbage-collector-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/pod-garbage-collector/pod-garbage-collector-controller')).PodGarbageCollectorController,
+  },
+  'resourcequota-controller': {
+    load: async () => (await import('#plugins/controllers/resourcequota/resourcequota-controller')).ResourceQuotaController,
   },
   'namespace-controller': {
     load: async () => (await import('#plugins/controllers/namespace/namespace-controller')).NamespaceController,
@@ -63,9 +71,49 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'cronjob-controller': {
     load: async () => (await import('#plugins/controllers/cronjob/cronjob-controller')).CronJobController,
   },
+  'certificatesigningrequest-signing-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/certificatesigningrequest/certificatesigningrequest-signing-controller'))
+        .CertificateSigningRequestSigningController,
+  },
+  'certificatesigningrequest-approving-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/certificatesigningrequest/certificatesigningrequest-approving-controller'))
+        .CertificateSigningRequestApprovingController,
+  },
+  'certificatesigningrequest-cleaner-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/certificatesigningrequest/certificatesigningrequest-cleaner-controller'))
+        .CertificateSigningRequestCleanerController,
+  },
+  'node-lifecycle-controller': {
+    load: async () => (await import('#plugins/controllers/node-lifecycle/node-lifecycle-controller')).NodeLifecycleController,
+  },
+  'taint-eviction-controller': {
+    load: async () => (await import('#plugins/controllers/taint-eviction/taint-eviction-controller')).TaintEvictionController,
+  },
+  'persistentvolume-binder-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/persistentvolume-binder/persistentvolume-binder-controller')).PersistentVolumeBinderController,
+  },
+  'persistentvolume-expander-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/persistentvolume-expander/persistentvolume-expander-controller'))
+        .PersistentVolumeExpanderController,
+  },
   'clusterrole-aggregation-controller': {
     load: async () =>
       (await import('#plugins/controllers/clusterrole-aggregation/clusterrole-aggregation-controller')).ClusterRoleAggregationController,
+  },
+  'persistentvolumeclaim-protection-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/persistentvolumeclaim-protection/persistentvolumeclaim-protection-controller'))
+        .PersistentVolumeClaimProtectionController,
+  },
+  'persistentvolume-protection-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/persistentvolume-protection/persistentvolume-protection-controller'))
+        .PersistentVolumeProtectionController,
   },
   'ttl-after-finished-controller': {
     load: async () => (await import('#plugins/controllers/ttl-after-finished/ttl-after-finished-controller')).TtlAfterFinishedController,
@@ -73,6 +121,14 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'root-ca-certificate-publisher-controller': {
     load: async () =>
       (await import('#plugins/controllers/root-ca-certificate/root-ca-certificate-publisher-controller')).RootCertificatePublisher,
+  },
+  'ephemeral-volume-controller': {
+    load: async () => (await import('#plugins/controllers/ephemeral-volume/ephemeral-volume-controller')).EphemeralVolumeController,
+  },
+  'legacy-serviceaccount-token-cleaner-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/legacy-serviceaccount-token-cleaner/legacy-serviceaccount-token-cleaner-controller'))
+        .LegacyServiceAccountTokenCleanerController,
   },
 };
 

@@ -1,3 +1,4 @@
+import type { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
@@ -208,6 +209,8 @@ export interface ServerConfig {
   readonly controllers?: (() => Promise<readonly LoadedContribution[]>) | undefined;
   /** Certificate of the authority that signed the serving certificate, PEM, for clients in the cluster; undefined: unknown. */
   readonly rootCertificateAuthority?: string | undefined;
+  /** Signs requests for certificates with the server's own authority; undefined: it has none. */
+  readonly signCertificateRequest?: ClusterCredentials['signCertificateRequest'];
   /** Contributions of plugin packages. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
   readonly requests: {

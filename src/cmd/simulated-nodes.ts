@@ -12,19 +12,25 @@ export interface SimulatedCluster {
   readonly kubelet: KubeletCertificates | undefined;
 }
 
-/** Loads the simulated nodes with their metrics, and the scheduler. */
+/** Loads the simulated nodes with their metrics, provisioner of volumes and load balancer, and the scheduler. */
 export async function loadSimulatedNodes({
   nodes,
   stages = [],
   forwardPorts = [],
   kubelet,
 }: SimulatedCluster): Promise<LoadedContribution[]> {
-  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { resourceMetrics }, { Scheduler }] = await Promise.all([
-    import('#plugins/nodes/simulated-nodes'),
-    import('#plugins/nodes/options'),
-    import('#plugins/nodes/metrics/resource-metrics'),
-    import('#plugins/scheduler/scheduler'),
-  ]);
+  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { resourceMetrics }, { SimulatedProvisioner }, { SimulatedLoadBalancer }, { Scheduler }] =
+    await Promise.all([
+      import('#plugins/nodes/simulated-nodes'),
+      import('#plugins/nodes/options'),
+      import('#plugins/nodes/metrics/resource-metrics'),
+      import('#plugins/nodes/storage/simulated-provisioner'),
+      import('#plugins/nodes/service/simulated-load-balancer'),
+      import('#plugins/scheduler/scheduler'),
+    ]);
   const options = Object.assign(new SimulatedNodesOptions(), { nodes, stages, forwardPorts, kubelet });
-  return [contributionOf(SimulatedNodes, options), contributionOf(Scheduler), ...resourceMetrics().map((one) => contributionOf(one))];
+  return [
+    contributionOf(SimulatedNodes, options),
+    ...[SimulatedProvisioner, SimulatedLoadBalancer, Scheduler, ...resourceMetrics()].map((one) => contributionOf(one)),
+  ];
 }

@@ -61,21 +61,45 @@ const authorityUsage = 0b1010_0100;
 /** Size of an uncompressed P-256 point, the last part of the SubjectPublicKeyInfo. */
 const pointBytes = 65;
 
+/** The encoded parts of a certificate. */
+export interface CertificateParts {
+  readonly issuer: Buffer;
+  readonly subject: Buffer;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  /** SubjectPublicKeyInfo. */
+  readonly publicKey: Buffer;
+  readonly extensions: readonly Buffer[];
+}
+
 /** Returns a signed DER certificate with a random serial number. Throws if the issuer's certificate is invalid. */
 export function signCertificate(template: CertificateTemplate, issuer: Issuer): Buffer {
   const subject = distinguishedName(template.subject);
   const issuing = issuer.certificate && parseCertificate(Buffer.from(issuer.certificate));
+  const parts = {
+    issuer: issuing ? issuing.subject.der : subject,
+    subject,
+    notBefore: template.notBefore,
+    notAfter: template.notAfter,
+    publicKey: template.publicKey.export({ type: 'spki', format: 'der' }),
+    extensions: extensions(template, issuing?.publicKey.der),
+  };
+  return signParts(parts, issuer.privateKey);
+}
+
+/** Returns a DER certificate of the parts with a random serial number, signed with a P-256 key. */
+export function signParts(parts: CertificateParts, privateKey: KeyObject): Buffer {
   const tbs = sequence(
     element(contextTag(0, 'constructed'), integer(2)),
     integer(newSerial()),
     signatureAlgorithm,
-    issuing ? issuing.subject.der : subject,
-    sequence(time(template.notBefore), time(template.notAfter)),
-    subject,
-    template.publicKey.export({ type: 'spki', format: 'der' }),
-    element(contextTag(3, 'constructed'), sequence(...extensions(template, issuing?.publicKey.der))),
+    parts.issuer,
+    sequence(time(parts.notBefore), time(parts.notAfter)),
+    parts.subject,
+    parts.publicKey,
+    element(contextTag(3, 'constructed'), sequence(...parts.extensions)),
   );
-  return sequence(tbs, signatureAlgorithm, bitString(sign('sha256', tbs, issuer.privateKey)));
+  return sequence(tbs, signatureAlgorithm, bitString(sign('sha256', tbs, privateKey)));
 }
 
 /** Encodes the extensions. `issuerKey`: SubjectPublicKeyInfo of the authority; undefined for a self-signed certificate. */
@@ -89,12 +113,17 @@ function extensions({ publicKey, isAuthority, usages, names }: CertificateTempla
   if (isAuthority)
     all.push(extension('subjectKeyIdentifier', octetString(keyIdentifier(publicKey.export({ type: 'spki', format: 'der' })))));
   if (usages.length > 0) all.push(extension('extKeyUsage', sequence(...usages.map((usage) => objectIdentifier(usageIds[usage])))));
-  if (issuerKey) all.push(extension('authorityKeyIdentifier', sequence(element(contextTag(0), keyIdentifier(issuerKey)))));
+  if (issuerKey) all.push(authorityKeyIdentifier(issuerKey));
   if (names.length > 0) all.push(extension('subjectAltName', sequence(...names.map(generalName))));
   return all;
 }
 
-function extension(name: keyof typeof extensionIds, value: Buffer, critical = false): Buffer {
+/** `issuerKey`: SubjectPublicKeyInfo of the authority, with a P-256 key. */
+export function authorityKeyIdentifier(issuerKey: Buffer): Buffer {
+  return extension('authorityKeyIdentifier', sequence(element(contextTag(0), keyIdentifier(issuerKey))));
+}
+
+export function extension(name: keyof typeof extensionIds, value: Buffer, critical = false): Buffer {
   return sequence(objectIdentifier(extensionIds[name]), ...(critical ? [boolean(true)] : []), octetString(value));
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { basename, dirname, join } from 'node:path';
 import { parseIPSloppy } from '#apimachinery/validation/ip';
 import { makeFolder } from '#apiserver/base/make-folder';
+import type { CertificateToSign } from '#apiserver/controllers/cluster-credentials';
 import { syncPath } from '#cmd/storage/sync-path';
 import type { Authority, CertificateRequest, KeyPair } from './issue.ts';
 import { certificateNames, matches, readPair } from './key-pair-files.ts';
@@ -62,6 +63,14 @@ export function kubeletClientFiles(folder: string): { readonly cert: string; rea
 /** Returns the serving certificate of simulated kubelets, signed by the authority of the folder. */
 export function kubeletServingCertificate(folder: string): Promise<KeyPair> {
   return new Issuer(folder, 'ca').ensure('kubelet', { commonName: 'kubelet', names: ['localhost', '127.0.0.1'], usages: ['server'] });
+}
+
+/** Returns a signer of requests with the authority of the folder, whose key is read when it is first needed. */
+export function requestSigner(folder: string): (request: CertificateToSign) => Promise<string> {
+  return async (request) => {
+    const { signRequest } = await import('./sign-request.ts');
+    return signRequest(request, new Issuer(folder, 'ca').ca);
+  };
 }
 
 /** An authority in the folder, and the certificates in the folder that it has signed. */

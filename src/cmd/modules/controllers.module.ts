@@ -171,7 +171,12 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 export class ControllersModule {
   /** `serviceAccounts`: the module of the signer of tokens. */
   static register(
-    { controllers, rootCertificateAuthority = '', storage }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'storage'>,
+    {
+      controllers,
+      rootCertificateAuthority = '',
+      signCertificateRequest,
+      storage,
+    }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'signCertificateRequest' | 'storage'>,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
     return {
@@ -185,6 +190,7 @@ export class ControllersModule {
           useFactory: (issuer?: JwtTokenIssuer): ClusterCredentials => ({
             rootCertificateAuthority,
             signSecretToken: issuer?.signSecretToken,
+            signCertificateRequest,
           }),
           inject: [{ token: TokenIssuer, optional: true }],
         },

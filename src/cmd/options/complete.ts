@@ -23,6 +23,7 @@ import {
   type OwnCertificates,
   ownCertificates,
   servingCertificateOf,
+  requestSigner,
 } from '#cmd/certificates/own-certificates';
 import type {
   AggregationConfig,
@@ -180,6 +181,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     config: {
       controllers: selectedControllers(options.controllers.controllers),
       rootCertificateAuthority: own && lastCertificate(String(tls.certificate.cert)),
+      signCertificateRequest: own && authentication.clientCaFile === '' ? requestSigner(ownFolder) : undefined,
       storage: {
         ...storage,
         encryption: encryption && { rules: encryption, reloads: options.storage.encryptionProviderConfigAutomaticReload },
