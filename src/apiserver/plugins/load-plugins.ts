@@ -8,6 +8,7 @@ import { defaultGuard } from './guard-admission.ts';
 import { type LoadedContribution, makeContribution } from './loaded-contribution.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
 import { PluginLoadError, type PluginRequest } from './plugin-request.ts';
+import { withPolicies } from './policy/with-policies.ts';
 import { newPackageServices } from './package-services.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readConfiguration } from './read-configuration.ts';
@@ -36,8 +37,13 @@ export async function loadPlugins(requests: readonly PluginRequest[], folder: st
   return loaded;
 }
 
+async function load({ policies, ...request }: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+  const loaded = await loadContributions(request, folder);
+  return policies ? withPolicies(loaded, policies) : loaded;
+}
+
 /** The code for worker threads is imported only if a package uses one. */
-async function load(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+async function loadContributions(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
   if (request.isolation === undefined) return loadPackage(request, folder);
   const { loadIsolated } = await import('./isolation/isolated-contributions.ts');
   return loadIsolated(request, folder);

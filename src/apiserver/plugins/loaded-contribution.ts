@@ -4,6 +4,7 @@ import type { Contribution } from './contribute.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
 import { newPlugin, type OwnBindings } from './new-plugin.ts';
 import type { PluginOrigin } from './plugin-origin.ts';
+import type { PluginPolicy } from './policy/plugin-policy.ts';
 
 /** A contribution that is ready to be instantiated. */
 export interface LoadedContribution {
@@ -11,6 +12,8 @@ export interface LoadedContribution {
   /** Undefined for a contribution without a package, as in tests. */
   readonly origin?: PluginOrigin | undefined;
   readonly guard: PluginGuard;
+  /** Policy of an admission plugin; undefined: every denial denies its request. */
+  readonly policy?: PluginPolicy | undefined;
   /** Validated configuration; undefined if the contribution takes none. */
   readonly configuration: object | undefined;
   /**

@@ -7,6 +7,7 @@ import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, AdmissionPluginOptions } from '#apiserver/admission/attributes';
 import type { Contribution } from '#apiserver/plugins/contribute';
 import { guardAdmission } from '#apiserver/plugins/guard-admission';
+import { PolicyControl, policyServices } from '#apiserver/plugins/policy/policy-control';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { ConfigurationError } from '#apiserver/plugins/read-configuration';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
@@ -95,9 +96,11 @@ function pluginsInOrder(
   const own = builtIns.of('AdmissionPlugin');
   for (const name of enabled) plugins.set(name, contributionOf(own.get(name) as Contribution, configurations.get(name)).make(services));
   const added = contributions
-    .make<AdmissionHandler>('AdmissionPlugin', services, (made, { guard, origin }, failures) =>
-      guardAdmission(made, guard, failures, origin),
-    )
+    .make<AdmissionHandler>('AdmissionPlugin', services, (made, { described, guard, origin, policy }, failures) => {
+      const plugin = { sort: 'admission plugin', name: described.options.name, package: origin?.package };
+      const control = policy && new PolicyControl(policy, plugin, policyServices(services, failures));
+      return guardAdmission(made, guard, failures, { origin, policy: control });
+    })
     .map((plugin) => {
       const options = admissionPluginOptions(plugin);
       plugins.set(options.name, plugin);

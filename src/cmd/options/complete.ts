@@ -55,6 +55,7 @@ import type { PodOptions } from './pod-options.ts';
 import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/default-toleration-seconds';
 import { parsePortRange } from './service-options.ts';
 import type { ServerOptions } from './server-options.ts';
+import { unknownDisabled } from './admission-options.ts';
 import { OptionsError } from './options-error.ts';
 import type { TracingOptions } from './tracing-options.ts';
 import { readTls, servingNames, tlsFilesOf, urlOf } from './complete-serving.ts';
@@ -124,7 +125,9 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const files = tlsFilesOf(options, ownFolder);
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
   const serviceAccounts = await collect(serviceAccountFlag(options), serviceAccountsOf(options, own?.serviceAccountKey));
-  const plugins = await collect('--config', pluginsOf(options));
+  const loaded = await collect('--config', pluginsOf(options));
+  if (loaded) problems.push(...unknownDisabled(options.admission, namesOf(loaded)));
+  const plugins = loaded && withoutDisabled(loaded, options.admission);
   const groups = contributionsOf(plugins ?? [], 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
   problems.push(...options.apis.errors(groups));
   const frontProxy = usesOwnFrontProxy(options) ? own?.frontProxy : undefined;
@@ -431,18 +434,30 @@ async function aggregationOf(
   };
 }
 
+/** Returns the names of the admission plugins. */
+function namesOf(contributions: readonly LoadedContribution[]): string[] {
+  return contributionsOf(contributions, 'AdmissionPlugin').map(({ described }) => described.options.name);
+}
+
+/** Removes the admission plugins that `--disable-admission-plugins` names. */
+function withoutDisabled(
+  contributions: readonly LoadedContribution[],
+  { disableAdmissionPlugins }: ServerOptions['admission'],
+): LoadedContribution[] {
+  return contributions.filter(
+    ({ described: { kind, options } }) => kind !== 'AdmissionPlugin' || !disableAdmissionPlugins.includes(options.name),
+  );
+}
+
 /** Loads the packages. The loader is imported only if packages are configured. */
-async function pluginsOf({ plugins: { packages, folder } }: ServerOptions): Promise<LoadedContribution[]> {
-  if (packages.length === 0) return [];
+async function pluginsOf({ plugins }: ServerOptions): Promise<LoadedContribution[]> {
+  if (plugins.packages.length === 0) return [];
   const [{ loadPlugins }, { serveSdk }] = await Promise.all([
     import('#apiserver/plugins/load-plugins'),
     import('#apiserver/plugins/serve-sdk'),
   ]);
   serveSdk();
-  return loadPlugins(
-    packages.map((entry) => entry.request()),
-    folder,
-  );
+  return loadPlugins(plugins.requests(), plugins.folder);
 }
 
 /**

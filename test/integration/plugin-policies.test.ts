@@ -1,0 +1,194 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { loadPlugins } from '#apiserver/plugins/load-plugins';
+import type { PluginRequest } from '#apiserver/plugins/plugin-request';
+import { readPolicy } from '#apiserver/plugins/policy/plugin-policy';
+import { traceHeader } from '#apiserver/tracing/request-traces';
+import { completeOptions } from '#cmd/options/complete';
+import { readServerOptions } from '#cmd/options/read-server-options';
+import type { ServerConfig } from '#cmd/server-config';
+import { startTestCluster, type TestCluster } from '#testing/index';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+
+/** Labels each object in `admit`, and denies, fails or warns in `validate` as the annotation says. */
+const source = `
+import { AdmissionPlugin, contribute, deny } from 'kubenest/sdk';
+const act = (phase, request) => {
+  const [where, how] = (request.object.metadata.annotations?.be ?? '').split(' ');
+  if (where !== phase) return;
+  if (how === 'denies') deny(request, 'no team');
+  if (how === 'warns') request.addWarning('from the plugin');
+  if (how === 'fails') throw new TypeError('broken');
+};
+class Team {
+  admit(request) { request.object.metadata.labels = { touched: 'yes' }; act('admit', request); }
+  validate(request) { act('validate', request); }
+}
+AdmissionPlugin({ name: 'Team', match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Team);
+export default contribute(Team);
+`;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-policies-'));
+  await mkdir(join(folder, 'team'));
+  const manifest = { name: '@acme/team', version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
+  await writeFile(join(folder, 'team', 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(folder, 'team', 'index.js'), source);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const requestWith = (policy: object, more: Partial<PluginRequest> = {}): PluginRequest => ({
+  package: './team',
+  policies: new Map([['Team', readPolicy(policy, 'policies.Team')]]),
+  ...more,
+});
+
+async function clusterWith(policy: object, more: Partial<PluginRequest> = {}): Promise<TestCluster> {
+  return startTestCluster({ config: { plugins: await loadPlugins([requestWith(policy, more)], folder) }, quiet: true });
+}
+
+interface Outcome {
+  readonly status: number;
+  readonly touched: boolean;
+  readonly warning: string;
+  readonly notes: string;
+}
+
+async function create(cluster: TestCluster, be: string, path = maps): Promise<Outcome> {
+  const name = be.replaceAll(' ', '-');
+  const response = await cluster.fetch(path, { body: { metadata: { name, annotations: { be } } }, headers: { [traceHeader]: '1' } });
+  const { metadata } = (await response.json()) as KubeObject;
+  const trace = (await (await cluster.fetch(response.headers.get(traceHeader) ?? '')).json()) as {
+    steps: { name: string; notes?: object[] }[];
+  };
+  const notes = trace.steps.filter((step) => step.name === 'Team').flatMap((step) => step.notes ?? []);
+  return {
+    status: response.status,
+    touched: metadata.labels?.['touched'] === 'yes',
+    warning: response.headers.get('warning') ?? '',
+    notes: JSON.stringify(notes),
+  };
+}
+
+/** Returns the samples about plugins. */
+async function metricsOf(cluster: TestCluster): Promise<string[]> {
+  const text = await (await cluster.fetch('/metrics')).text();
+  return text.split('\n').filter((line) => line.startsWith('kubenest_plugin_'));
+}
+
+const subject = 'admission plugin \\"Team\\" of package @acme/team';
+
+describe.each(['in the server', 'in a worker thread'])('%s', (place) => {
+  const more: Partial<PluginRequest> = place === 'in a worker thread' ? { isolation: 'worker' } : {};
+
+  it('mode warn admits what the plugin denies, with a warning, and drops changes', async () => {
+    await using cluster = await clusterWith({ mode: 'warn' }, more);
+    for (const phase of ['admit', 'validate']) {
+      const denied = await create(cluster, `${phase} denies`);
+      expect(denied).toMatchObject({ status: 201, touched: false, warning: expect.stringContaining(`${subject}: configmaps`) });
+      expect(denied.notes).toContain('"kind":"mode","name":"Team","verdict":"warned"');
+    }
+    expect(await create(cluster, 'admits')).toEqual({ status: 201, touched: false, warning: '', notes: '[]' });
+    expect((await create(cluster, 'validate warns')).warning).toContain('from the plugin');
+    expect(await create(cluster, 'validate fails')).toMatchObject({ status: 201, warning: expect.stringContaining(`${subject}: failed`) });
+    expect(await metricsOf(cluster)).toEqual([
+      'kubenest_plugin_failures_total{package="@acme/team",plugin="Team",reason="error"} 1',
+      'kubenest_plugin_violations_total{mode="warn",package="@acme/team",plugin="Team",type="admit"} 1',
+      'kubenest_plugin_violations_total{mode="warn",package="@acme/team",plugin="Team",type="validate"} 1',
+    ]);
+  });
+
+  it('mode enforce denies, and applies changes', async () => {
+    await using cluster = await clusterWith({ mode: 'enforce' }, more);
+    expect((await create(cluster, 'validate denies')).status).toBe(403);
+    expect(await create(cluster, 'admits')).toMatchObject({ status: 201, touched: true, warning: '' });
+  });
+});
+
+it('mode audit admits without a warning, and annotates the audit event', async () => {
+  const plugins = await loadPlugins([requestWith({ mode: 'audit' })], folder);
+  const log = join(folder, 'audit.log');
+  const policy = join(folder, 'policy.yaml');
+  await writeFile(policy, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: Metadata }]\n');
+  const flags = [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`];
+  await using cluster = await startTestCluster({ config: { plugins }, flags, quiet: true });
+  const denied = await create(cluster, 'validate denies');
+  expect(denied).toMatchObject({ status: 201, touched: false, warning: '' });
+  expect(denied.notes).toContain('"verdict":"audited"');
+  expect((await create(cluster, 'validate warns')).warning).toBe('');
+  const annotation = '"plugins.kubenest.dev/Team":"configmaps \\"validate-denies\\" is forbidden: no team"';
+  await vi.waitFor(async () => expect(await readFile(log, 'utf8')).toContain(annotation));
+  expect(await metricsOf(cluster)).toContain(
+    'kubenest_plugin_violations_total{mode="audit",package="@acme/team",plugin="Team",type="validate"} 1',
+  );
+});
+
+it('scope and exceptions select the requests for which the plugin is called', async () => {
+  await using cluster = await clusterWith({
+    scope: { excludedNamespaces: ['kube-*'] },
+    exceptions: [
+      { names: ['validate-denies'], reason: 'TICKET-1', expires: '2020-01-01T00:00:00Z' },
+      { expression: "object.metadata.annotations['be'].startsWith('admit')", reason: 'TICKET-2', expires: '9999-01-01' },
+    ],
+  });
+  const outside = await create(cluster, 'validate denies', maps.replace('default', 'kube-system'));
+  expect(outside).toMatchObject({ status: 201, touched: false });
+  expect(outside.notes).toContain('"kind":"scope","name":"Team","verdict":"skipped"');
+  expect((await create(cluster, 'validate denies')).status).toBe(403);
+  const excepted = await create(cluster, 'admit denies');
+  expect(excepted).toMatchObject({ status: 201, touched: false });
+  expect(excepted.notes).toContain('"kind":"exception","name":"Team","verdict":"skipped","reason":"TICKET-2"');
+  expect(await metricsOf(cluster)).toContain(
+    'kubenest_plugin_exceptions_total{package="@acme/team",plugin="Team",reason="TICKET-2",type="admit"} 1',
+  );
+});
+
+it('a policy of an unknown plugin stops the start', async () => {
+  const policies = new Map([['Teams', readPolicy({}, 'p')]]);
+  await expect(loadPlugins([{ package: './team', policies }], folder)).rejects.toThrow(
+    'plugin package ./team: policies.Teams names no admission plugin that is loaded (Team)',
+  );
+});
+
+/** Reads a configuration file with the package, as the server does at start. */
+async function configured(entry: object, flags: readonly string[] = []): Promise<ServerConfig> {
+  const file = join(folder, 'kubenest.yaml');
+  const plugins = [{ package: './team', ...entry }];
+  await writeFile(file, JSON.stringify({ apiVersion: 'kubenest.dev/v1alpha1', kind: 'ServerConfiguration', plugins }));
+  const command = await readServerOptions([`--config=${file}`, '--ephemeral', ...flags]);
+  if (!('options' in command)) throw new Error('no options');
+  const { config, dispose } = await completeOptions(command.options);
+  await dispose();
+  return config;
+}
+
+describe('the configuration file', () => {
+  it('has a policy for each plugin', async () => {
+    const { plugins } = await configured({ policies: { Team: { mode: 'warn' } } });
+    expect(plugins?.map(({ policy }) => policy?.mode)).toEqual(['warn']);
+  });
+
+  it.each<[problem: string, entry: object, flags?: readonly string[]]>([
+    [
+      'kubenest.yaml: plugins[0].policies.Team.mode: mode must be one of the following values: enforce, warn, audit',
+      { policies: { Team: { mode: 'on' } } },
+    ],
+    [
+      'kubenest.yaml: plugins[0].policies.Team.exceptions[0].reason: reason should not be empty',
+      { policies: { Team: { exceptions: [{ names: ['a'] }] } } },
+    ],
+    ['policies.Tem names no admission plugin that is loaded (Team)', { policies: { Tem: {} } }],
+    ['disable-admission-plugins plugin "Teams" is unknown; did you mean Team?', {}, ['--disable-admission-plugins=Teams']],
+  ])('a wrong one stops the start: %s', async (problem, entry, flags) => {
+    await expect(configured(entry, flags)).rejects.toThrow(problem);
+  });
+
+  it('--disable-admission-plugins disables a plugin of a package', async () => {
+    expect((await configured({}, ['--disable-admission-plugins=Team'])).plugins).toEqual([]);
+  });
+});
