@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
+import { integrityOf } from '#apiserver/plugins/plugin-package';
 import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { readPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { traceHeader } from '#apiserver/tracing/request-traces';
 import { completeOptions } from '#cmd/options/complete';
+import { listPlugins } from '#cmd/plugin-tools/list-plugins';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerConfig } from '#cmd/server-config';
 import { startTestCluster, type TestCluster } from '#testing/index';
@@ -155,11 +157,42 @@ it('a policy of an unknown plugin stops the start', async () => {
   );
 });
 
-/** Reads a configuration file with the package, as the server does at start. */
-async function configured(entry: object, flags: readonly string[] = []): Promise<ServerConfig> {
+it('/debug/plugins reports calls, failures and durations of each contribution to users who may read it', async () => {
+  const policy = { mode: 'warn', exceptions: [{ names: ['validate-denies'], reason: 'r' }] };
+  const plugins = await loadPlugins([requestWith(policy)], folder);
+  await using cluster = await startTestCluster({ config: { plugins }, quiet: true, users: [{ name: 'jane' }] });
+  for (const be of ['admits', 'validate fails', 'validate denies']) expect((await create(cluster, be)).status).toBe(201);
+  const response = await cluster.fetch('/debug/plugins');
+  expect(await response.json()).toEqual({
+    plugins: [
+      {
+        package: '@acme/team',
+        version: '1.0.0',
+        integrity: '',
+        kind: 'AdmissionPlugin',
+        name: 'Team',
+        mode: 'warn',
+        calls: 4,
+        failures: 1,
+        p50: expect.any(Number),
+        p99: expect.any(Number),
+      },
+    ],
+  });
+  expect((await cluster.fetch('/debug/plugins', { as: 'jane' })).status).toBe(403);
+});
+
+/** Writes a configuration file with the package, and returns its path. */
+async function configurationWith(entry: object): Promise<string> {
   const file = join(folder, 'kubenest.yaml');
   const plugins = [{ package: './team', ...entry }];
   await writeFile(file, JSON.stringify({ apiVersion: 'kubenest.dev/v1alpha1', kind: 'ServerConfiguration', plugins }));
+  return file;
+}
+
+/** Reads a configuration file with the package, as the server does at start. */
+async function configured(entry: object, flags: readonly string[] = []): Promise<ServerConfig> {
+  const file = await configurationWith(entry);
   const command = await readServerOptions([`--config=${file}`, '--ephemeral', ...flags]);
   if (!('options' in command)) throw new Error('no options');
   const { config, dispose } = await completeOptions(command.options);
@@ -186,6 +219,16 @@ describe('the configuration file', () => {
     ['disable-admission-plugins plugin "Teams" is unknown; did you mean Team?', {}, ['--disable-admission-plugins=Teams']],
   ])('a wrong one stops the start: %s', async (problem, entry, flags) => {
     await expect(configured(entry, flags)).rejects.toThrow(problem);
+  });
+
+  it('`kubenest plugin list` shows its contributions', async () => {
+    const integrity = integrityOf(join(folder, 'team'));
+    const file = await configurationWith({ integrity, policies: { Team: { mode: 'audit' } } });
+    expect((await listPlugins(file)).split('\n').map((line) => line.split(/ +/))).toEqual([
+      ['PACKAGE', 'VERSION', 'KIND', 'NAME', 'MODE', 'INTEGRITY'],
+      ['@acme/team', '1.0.0', 'AdmissionPlugin', 'Team', 'audit', integrity],
+    ]);
+    await expect(listPlugins(await configurationWith({ policies: { Tem: {} } }))).rejects.toThrow('policies.Tem names no');
   });
 
   it('--disable-admission-plugins disables a plugin of a package', async () => {

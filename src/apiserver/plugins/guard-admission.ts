@@ -6,6 +6,7 @@ import { type PluginOrigin, type RunPlugin, runnerOf } from './plugin-origin.ts'
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
 import type { PolicyControl } from './policy/policy-control.ts';
 import type { PolicyMode } from './policy/policy-configuration.ts';
+import type { Usage } from './plugin-usage.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Handling of requests for which a plugin fails: it throws anything but a denial, breaks a rule of the boundary, or times out. */
@@ -26,6 +27,8 @@ export interface AdmissionGuardParts {
   readonly origin?: PluginOrigin | undefined;
   /** Undefined: every denial denies its request. */
   readonly policy?: PolicyControl | undefined;
+  /** Counts and measures the calls. */
+  readonly usage?: Usage | undefined;
 }
 
 /** One call of a plugin. */
@@ -64,22 +67,28 @@ class GuardedAdmission {
   readonly #name: PluginName;
   readonly #runPlugin: RunPlugin;
   readonly #policy: PolicyControl | undefined;
+  readonly #usage: Usage | undefined;
 
   constructor(
     private readonly plugin: AdmissionHandler,
     private readonly guard: PluginGuard,
     private readonly failures: PluginFailures,
-    { origin, policy }: AdmissionGuardParts,
+    { origin, policy, usage }: AdmissionGuardParts,
   ) {
     this.#name = { sort: 'admission plugin', name: admissionPluginOptions(plugin).name, package: origin?.package };
     this.#runPlugin = runnerOf(origin);
     this.#policy = policy;
+    this.#usage = usage;
   }
 
   /** Calls a phase of the plugin. Returns a promise only if the plugin does, or for large objects. */
   call(phase: PhaseName, original: Attributes): void | Promise<void> {
     const mode = this.#policy ? this.#policy.modeFor(original, phase) : 'enforce';
     if (mode === undefined) return;
+    return this.#usage ? this.#usage.measure(() => this.#call(phase, original, mode)) : this.#call(phase, original, mode);
+  }
+
+  #call(phase: PhaseName, original: Attributes, mode: PolicyMode): void | Promise<void> {
     const call = { phase, mode, original, boundary: new PluginBoundary(original, phase, effectsOf[mode]) };
     const prepared = call.boundary.prepare();
     return prepared ? prepared.then(() => this.#run(call)) : this.#run(call);

@@ -58,7 +58,7 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
     contributedBy([module]).map((contribution) => {
       const description = describe(contribution);
       if (!description) throw new Error(`${file}: contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
-      return { contribution, description, origin: { package: found.name, file } };
+      return { contribution, description, origin: { package: found.name, file, version: found.version, integrity: request.integrity } };
     }),
   );
   const names = described.map(({ description }) => description.options.name);

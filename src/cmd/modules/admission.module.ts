@@ -99,7 +99,7 @@ function pluginsInOrder(
     .make<AdmissionHandler>('AdmissionPlugin', services, (made, { described, guard, origin, policy }, failures) => {
       const plugin = { sort: 'admission plugin', name: described.options.name, package: origin?.package };
       const control = policy && new PolicyControl(policy, plugin, policyServices(services, failures));
-      return guardAdmission(made, guard, failures, { origin, policy: control });
+      return guardAdmission(made, guard, failures, { origin, policy: control, usage: contributions.usage.of(plugin) });
     })
     .map((plugin) => {
       const options = admissionPluginOptions(plugin);

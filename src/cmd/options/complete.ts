@@ -56,6 +56,7 @@ import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/defaul
 import { parsePortRange } from './service-options.ts';
 import type { ServerOptions } from './server-options.ts';
 import { unknownDisabled } from './admission-options.ts';
+import { loadConfiguredPlugins } from './configured-plugins.ts';
 import { OptionsError } from './options-error.ts';
 import type { TracingOptions } from './tracing-options.ts';
 import { readTls, servingNames, tlsFilesOf, urlOf } from './complete-serving.ts';
@@ -125,7 +126,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const files = tlsFilesOf(options, ownFolder);
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
   const serviceAccounts = await collect(serviceAccountFlag(options), serviceAccountsOf(options, own?.serviceAccountKey));
-  const loaded = await collect('--config', pluginsOf(options));
+  const loaded = await collect('--config', loadConfiguredPlugins(options.plugins));
   if (loaded) problems.push(...unknownDisabled(options.admission, namesOf(loaded)));
   const plugins = loaded && withoutDisabled(loaded, options.admission);
   const groups = contributionsOf(plugins ?? [], 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
@@ -447,17 +448,6 @@ function withoutDisabled(
   return contributions.filter(
     ({ described: { kind, options } }) => kind !== 'AdmissionPlugin' || !disableAdmissionPlugins.includes(options.name),
   );
-}
-
-/** Loads the packages. The loader is imported only if packages are configured. */
-async function pluginsOf({ plugins }: ServerOptions): Promise<LoadedContribution[]> {
-  if (plugins.packages.length === 0) return [];
-  const [{ loadPlugins }, { serveSdk }] = await Promise.all([
-    import('#apiserver/plugins/load-plugins'),
-    import('#apiserver/plugins/serve-sdk'),
-  ]);
-  serveSdk();
-  return loadPlugins(plugins.requests(), plugins.folder);
 }
 
 /**
