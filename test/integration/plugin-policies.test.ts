@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
@@ -8,6 +9,8 @@ import { integrityOf } from '#apiserver/plugins/plugin-package';
 import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { readPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { traceHeader } from '#apiserver/tracing/request-traces';
+import type { App } from '#cmd/app';
+import { reloadingPlugins } from '#cmd/commands/reload-plugins';
 import { completeOptions } from '#cmd/options/complete';
 import { listPlugins } from '#cmd/plugin-tools/list-plugins';
 import { readServerOptions } from '#cmd/options/read-server-options';
@@ -16,9 +19,13 @@ import { startTestCluster, type TestCluster } from '#testing/index';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 
-/** Labels each object in `admit`, and denies, fails or warns in `validate` as the annotation says. */
+/** Labels each object in `admit`, and in the phase of the annotation denies, fails or warns. */
 const source = `
-import { AdmissionPlugin, contribute, deny } from 'kubenest/sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AdmissionPlugin, Configuration, contribute, deny, inject } from 'kubenest/sdk';
+import { IsString } from 'kubenest/sdk/configuration';
+class Options { touched = 'yes'; }
+IsString()(Options.prototype, 'touched');
 const act = (phase, request) => {
   const [where, how] = (request.object.metadata.annotations?.be ?? '').split(' ');
   if (where !== phase) return;
@@ -27,10 +34,19 @@ const act = (phase, request) => {
   if (how === 'fails') throw new TypeError('broken');
 };
 class Team {
-  admit(request) { request.object.metadata.labels = { touched: 'yes' }; act('admit', request); }
+  constructor(options) {
+    if (options.touched === 'throw') throw new Error('thrown by the constructor');
+    this.options = options;
+  }
+  admit(request) {
+    request.object.metadata.labels = { touched: this.options.touched };
+    act('admit', request);
+    if (request.object.metadata.annotations?.be === 'validate denies slowly') return sleep(1_000);
+  }
   validate(request) { act('validate', request); }
 }
-AdmissionPlugin({ name: 'Team', match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Team);
+inject(Configuration)(Team, undefined, 0);
+AdmissionPlugin({ name: 'Team', configuration: Options, match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Team);
 export default contribute(Team);
 `;
 
@@ -71,7 +87,7 @@ async function create(cluster: TestCluster, be: string, path = maps): Promise<Ou
   const notes = trace.steps.filter((step) => step.name === 'Team').flatMap((step) => step.notes ?? []);
   return {
     status: response.status,
-    touched: metadata.labels?.['touched'] === 'yes',
+    touched: metadata?.labels?.['touched'] === 'yes',
     warning: response.headers.get('warning') ?? '',
     notes: JSON.stringify(notes),
   };
@@ -233,5 +249,64 @@ describe('the configuration file', () => {
 
   it('--disable-admission-plugins disables a plugin of a package', async () => {
     expect((await configured({}, ['--disable-admission-plugins=Team'])).plugins).toEqual([]);
+  });
+});
+
+describe('a change of the configuration file', () => {
+  /** Starts a server with the file. `change` writes the file and applies it as the server does. */
+  async function started(entry: object): Promise<{ cluster: TestCluster; change(next: object): Promise<string> }> {
+    const command = await readServerOptions([`--config=${await configurationWith(entry)}`, '--ephemeral']);
+    if (!('options' in command)) throw new Error('no options');
+    const { config, readPlugins, dispose } = await completeOptions(command.options);
+    await dispose();
+    const cluster = await startTestCluster({ config: { plugins: config.plugins }, quiet: true });
+    const log: string[] = [];
+    const app = {
+      reloadPlugins: cluster.app.reloadPlugins,
+      log: { info: () => log.push('reloaded'), error: ({ reason }: { reason: string }) => log.push(reason) },
+    } as unknown as App;
+    return {
+      cluster,
+      async change(next) {
+        const file = await configurationWith(next);
+        using _reload = reloadingPlugins(app, { pluginFiles: [file], readPlugins });
+        const count = log.length;
+        process.emit('SIGHUP');
+        await vi.waitFor(() => expect(log.length).toBe(count + 1), 5_000);
+        return log.at(-1) ?? '';
+      },
+    };
+  }
+
+  it('applies policies and configurations to later requests; earlier ones end with the previous ones', async () => {
+    const { cluster, change } = await started({ configuration: { Team: { touched: 'yes' } } });
+    await using _cluster = cluster;
+    const early = create(cluster, 'validate denies slowly');
+    await sleep(100);
+    expect(await change({ configuration: { Team: { touched: 'no' } }, policies: { Team: { mode: 'warn' } } })).toBe('reloaded');
+    expect(await create(cluster, 'validate denies')).toMatchObject({ status: 201, warning: expect.stringContaining('no team') });
+    expect((await early).status).toBe(403);
+    expect(await (await cluster.fetch('/debug/plugins')).json()).toMatchObject({ plugins: [{ name: 'Team', mode: 'warn' }] });
+    expect(await change({ configuration: { Team: { touched: 'no' } } })).toBe('reloaded');
+    expect((await create(cluster, 'validate denies')).status).toBe(403);
+    expect(await create(cluster, 'admits')).toMatchObject({ status: 201, touched: false });
+    expect(await change({})).toBe('reloaded');
+    expect(await create(cluster, 'admits again')).toMatchObject({ status: 201, touched: true });
+  });
+
+  it.each<[reason: string, entry: object]>([
+    ['plugins[0].policies.Team.mode: mode must be one of', { policies: { Team: { mode: 'on' } } }],
+    ['plugins[0]: Team.touched: touched must be a string', { policies: { Team: {} }, configuration: { Team: { touched: 1 } } }],
+    ['thrown by the constructor', { policies: { Team: {} }, configuration: { Team: { touched: 'throw' } } }],
+    ['plugins[0]: configuration.Tem names no plugin that is loaded', { policies: { Team: {} }, configuration: { Tem: {} } }],
+    ['plugins[0]: policies.Tem names no admission plugin', { policies: { Team: {}, Tem: {} } }],
+    ['plugins[0].timeout: a change requires a restart', { policies: { Team: {} }, timeout: '1s' }],
+  ])('changes nothing if it is wrong: %s', async (reason, entry) => {
+    const { cluster, change } = await started({ policies: { Team: { mode: 'warn' } } });
+    await using _cluster = cluster;
+    expect(await change(entry)).toContain(reason);
+    expect(await create(cluster, 'validate denies')).toMatchObject({ status: 201, touched: false });
+    expect(await change({ policies: { Team: { mode: 'enforce' } } })).toBe('reloaded');
+    expect((await create(cluster, 'validate denies')).status).toBe(403);
   });
 });

@@ -21,9 +21,9 @@ import { TimeoutError, within } from './within.ts';
 export async function loadPlugins(requests: readonly PluginRequest[], folder: string): Promise<LoadedContribution[]> {
   const loaded: LoadedContribution[] = [];
   const problems: string[] = [];
-  for (const request of requests) {
+  for (const [entry, request] of requests.entries()) {
     try {
-      loaded.push(...(await load(request, folder)));
+      loaded.push(...(await load(request, folder)).map((contribution) => ({ ...contribution, entry })));
     } catch (error) {
       if (error instanceof PluginLoadError) {
         problems.push(...error.problems);
@@ -70,16 +70,22 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
     .filter(({ description }) => contributions.includes(description.options.name))
     .map(({ contribution, description, origin }) => {
       const { name } = description.options;
-      const settings = configurationOf(description, Object.hasOwn(configuration, name) ? configuration[name] : undefined);
+      const configured = (data: unknown): Pick<LoadedContribution, 'configuration' | 'make'> => {
+        const settings = configurationOf(description, data);
+        return {
+          configuration: settings,
+          make: (services, values) => {
+            const made = (): object => makeContribution(container(services), contribution, name, { configuration: settings, values });
+            return madeBy(found, origin, description, made);
+          },
+        };
+      };
       return {
         described: description,
         origin,
         guard,
-        configuration: settings,
-        make: (services, values) => {
-          const made = (): object => makeContribution(container(services), contribution, name, { configuration: settings, values });
-          return madeBy(found, origin, description, made);
-        },
+        ...configured(Object.hasOwn(configuration, name) ? configuration[name] : undefined),
+        ...(description.kind === 'AdmissionPlugin' && { reconfigure: configured }),
       };
     });
 }

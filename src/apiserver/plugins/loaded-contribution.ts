@@ -12,6 +12,8 @@ export interface LoadedContribution {
   /** Undefined for a contribution without a package, as in tests. */
   readonly origin?: PluginOrigin | undefined;
   readonly guard: PluginGuard;
+  /** Position of its package in the configuration; undefined for a contribution without a package. */
+  readonly entry?: number | undefined;
   /** Policy of an admission plugin; undefined: every denial denies its request. */
   readonly policy?: PluginPolicy | undefined;
   /** Validated configuration; undefined if the contribution takes none. */
@@ -21,6 +23,11 @@ export interface LoadedContribution {
    * plugin. `own`: further values by injection token, which only this contribution sees.
    */
   make(services: Container, own?: ReadonlyMap<symbol, object>): object;
+  /**
+   * Returns the members that depend on the configuration, for another configuration; undefined for a contribution that only a restart
+   * configures again. Throws a ConfigurationError.
+   */
+  reconfigure?(configuration: unknown): Pick<LoadedContribution, 'configuration' | 'make'>;
 }
 
 /** Instantiates a class; returns a value unchanged. */

@@ -11,7 +11,25 @@ import { measureCalls, PluginUsage } from '#apiserver/plugins/plugin-usage';
 export class Contributions {
   readonly usage = new PluginUsage();
 
-  constructor(readonly all: readonly LoadedContribution[]) {}
+  #all: readonly LoadedContribution[];
+
+  constructor(all: readonly LoadedContribution[]) {
+    this.#all = all;
+  }
+
+  get all(): readonly LoadedContribution[] {
+    return this.#all;
+  }
+
+  /** Replaces the contributions that have the kind and the name of one of these. */
+  replace(changed: readonly LoadedContribution[]): void {
+    this.#all = this.#all.map((before) => changed.find((next) => isSame(next, before)) ?? before);
+  }
+
+  /** Creates the counter and log of failures. */
+  failures(services: Container): PluginFailures {
+    return new PluginFailures(services.get<Logger>(Logger), services.get<Metrics>(Metrics), this.usage);
+  }
 
   of(kind: ContributionKind): LoadedContribution[] {
     return contributionsOf(this.all, kind);
@@ -23,7 +41,7 @@ export class Contributions {
     services: Container,
     guard: (made: T, contribution: LoadedContribution, failures: PluginFailures) => T,
   ): T[] {
-    const failures = new PluginFailures(services.get<Logger>(Logger), services.get<Metrics>(Metrics), this.usage);
+    const failures = this.failures(services);
     return this.of(kind).map((contribution) => {
       const guarded = guard(contribution.make(services) as T, contribution, failures);
       const { described, origin } = contribution;
@@ -36,4 +54,8 @@ export class Contributions {
   reports(): ContributionReport[] {
     return this.all.filter(({ origin }) => origin).map((contribution) => reportOf(contribution, this.usage));
   }
+}
+
+function isSame({ described: one }: LoadedContribution, { described: other }: LoadedContribution): boolean {
+  return one.kind === other.kind && one.options.name === other.options.name;
 }

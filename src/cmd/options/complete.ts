@@ -56,7 +56,8 @@ import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/defaul
 import { parsePortRange } from './service-options.ts';
 import type { ServerOptions } from './server-options.ts';
 import { unknownDisabled } from './admission-options.ts';
-import { loadConfiguredPlugins } from './configured-plugins.ts';
+import { loadConfiguredPlugins, readPluginOptions } from './configured-plugins.ts';
+import { PluginReload, type PluginUpdate } from './plugin-reload.ts';
 import { OptionsError } from './options-error.ts';
 import type { TracingOptions } from './tracing-options.ts';
 import { readTls, servingNames, tlsFilesOf, urlOf } from './complete-serving.ts';
@@ -95,6 +96,10 @@ export interface CompletedOptions {
   /** Files of the authorization configuration. */
   readonly authorizationFiles: readonly string[];
   readAuthorization(): Promise<ServerConfig['authorization']>;
+  /** The configuration file, if it names packages. */
+  readonly pluginFiles: readonly string[];
+  /** Reads changes of the packages' policies and configurations. */
+  readPlugins(): Promise<PluginUpdate>;
   /** Warnings about requested behaviour that the server does not have. */
   readonly warnings: readonly string[];
   /** Removes the files that were created for this process only. */
@@ -129,6 +134,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const loaded = await collect('--config', loadConfiguredPlugins(options.plugins));
   if (loaded) problems.push(...unknownDisabled(options.admission, namesOf(loaded)));
   const plugins = loaded && withoutDisabled(loaded, options.admission);
+  const pluginReload = new PluginReload(options.plugins, loaded ?? [], () => readPluginOptions(options.plugins.file));
   const groups = contributionsOf(plugins ?? [], 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
   problems.push(...options.apis.errors(groups));
   const frontProxy = usesOwnFrontProxy(options) ? own?.frontProxy : undefined;
@@ -272,6 +278,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization, options.delegation) }),
     aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
     readAggregation,
+    pluginFiles: options.plugins.packages.length > 0 ? [options.plugins.file] : [],
+    readPlugins: () => pluginReload.read(),
     warnings: options.warnings(),
     async dispose() {
       if (typeof serviceAccounts?.signingKey === 'object') serviceAccounts.signingKey[Symbol.dispose]();

@@ -63,7 +63,7 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
   return [
     ...ofConcerns,
     ...(await readShapes(shapes, options.nodes)).map(at),
-    ...(await readPlugins(plugins, resolve(dirname(file)), options.plugins)).map(at),
+    ...(await readPlugins(plugins, resolve(file), options.plugins)).map(at),
   ];
 }
 
@@ -78,11 +78,12 @@ async function readShapes(list: unknown, options: NodeOptions): Promise<readonly
 }
 
 /** Selects the packages to load and returns the problems. */
-async function readPlugins(list: unknown, folder: string, options: PluginOptions): Promise<readonly string[]> {
+async function readPlugins(list: unknown, file: string, options: PluginOptions): Promise<readonly string[]> {
   if (!Array.isArray(list)) return ['plugins must be a list'];
   const problems = problemsIn(() => {
     options.packages = list.map((item, i) => readConfiguration(PluginPackageOptions, item, `plugins[${i}]`));
-    options.folder = folder;
+    options.folder = dirname(file);
+    options.file = file;
   });
   return problems.length > 0 ? problems : readPolicies(options);
 }

@@ -70,6 +70,8 @@ export class PluginOptions {
   policies: readonly ReadonlyMap<string, PluginPolicy>[] = [];
   /** Absolute path of the folder of the configuration file, from which packages are resolved. */
   folder = '';
+  /** Path of the configuration file; empty without one. */
+  file = '';
 
   /** Returns the packages to load. */
   requests(): PluginRequest[] {

@@ -1,9 +1,5 @@
 import { statusOf } from '#apiserver/plugins/plugin-reports';
-import { readConfigFile } from '#cmd/options/config-file';
-import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
-import { flagTable } from '#cmd/options/flag-table';
-import { OptionsError } from '#cmd/options/options-error';
-import { defaultOptions } from '#cmd/options/read-server-options';
+import { loadConfiguredPlugins, readPluginOptions } from '#cmd/options/configured-plugins';
 
 const columns = ['PACKAGE', 'VERSION', 'KIND', 'NAME', 'MODE', 'INTEGRITY'];
 
@@ -12,10 +8,7 @@ const columns = ['PACKAGE', 'VERSION', 'KIND', 'NAME', 'MODE', 'INTEGRITY'];
  * which would prevent the start of a server.
  */
 export async function listPlugins(file: string): Promise<string> {
-  const options = defaultOptions('kubenest serve');
-  const problems = await readConfigFile(file, options, flagTable());
-  if (problems.length > 0) throw new OptionsError(problems);
-  const rows = (await loadConfiguredPlugins(options.plugins))
+  const rows = (await loadConfiguredPlugins(await readPluginOptions(file)))
     .map(statusOf)
     .map(({ package: from, version, kind, name, mode, integrity }) => [from, version, kind, name, mode ?? '', integrity]);
   const table = [columns, ...rows];
