@@ -50,7 +50,10 @@ export interface App {
   reloadAuthentication(config: AuthenticationConfig): void;
   /** Presents a new client certificate to the servers behind APIServices on subsequent connections. */
   reloadAggregation(config: AggregationConfig): void;
-  /** Applies changed policies and configurations of packages' admission plugins to subsequent requests. Throws, and changes nothing, if a plugin cannot be created. */
+  /**
+   * Applies changed policies and configurations of packages' admission plugins to subsequent requests. Throws, and changes nothing, if a
+   * plugin cannot be created.
+   */
   reloadPlugins(contributions: readonly LoadedContribution[]): void;
   stop(): Promise<void>;
 }
