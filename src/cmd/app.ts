@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import type { AuditPolicy } from '#apiserver/audit/policy';
 import { UnionAuthenticator } from '#apiserver/authentication/union';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { Scheme } from '#apiserver/registry/scheme';
 import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { GenericServer } from '#apiserver/server/generic-server';
@@ -19,6 +21,7 @@ import { StrategyFactory } from './authentication/strategy-factory.ts';
 import { AuthorizerFactory } from './authorization/authorizer-factory.ts';
 import { Controllers } from './modules/controllers.module.ts';
 import { Lifetime } from './modules/lifetime.ts';
+import { PackageAdmission } from './modules/package-admission.ts';
 import type { AggregationConfig, AuthenticationConfig, ServerConfig } from './server-config.ts';
 import { ConfiguredAuditing } from './serving/auditing.ts';
 import { ClientTrust } from './serving/client-trust.ts';
@@ -48,6 +51,11 @@ export interface App {
   reloadAuthentication(config: AuthenticationConfig): void;
   /** Presents a new client certificate to the servers behind APIServices on subsequent connections. */
   reloadAggregation(config: AggregationConfig): void;
+  /**
+   * Applies changed policies and configurations of packages' admission plugins to subsequent requests. Throws, and changes nothing, if a
+   * plugin cannot be created.
+   */
+  reloadPlugins(contributions: readonly LoadedContribution[]): void;
   stop(): Promise<void>;
 }
 
@@ -98,6 +106,12 @@ async function assemble(config: ServerConfig, extensions: AppExtensions, lifetim
       if (tls) server.reloadCertificates(trust.asking(tls));
     },
     reloadAggregation: ({ clientCertificate }) => nest.get(Aggregation).reloadClientCertificate(clientCertificate),
+    reloadPlugins(contributions) {
+      const chain = nest.get(AdmissionChain);
+      nest.get(PackageAdmission).replace(contributions, (replacements) => {
+        chain.replace(chain.plugins.map((plugin) => replacements.get(plugin) ?? plugin));
+      });
+    },
     stop: () => server.shutDown(),
   };
 }

@@ -19,15 +19,21 @@ export async function loadSimulatedNodes({
   forwardPorts = [],
   kubelet,
 }: SimulatedCluster): Promise<LoadedContribution[]> {
-  const [{ SimulatedNodes }, { SimulatedNodesOptions }, { resourceMetrics }, { SimulatedProvisioner }, { SimulatedLoadBalancer }, { Scheduler }] =
-    await Promise.all([
-      import('#plugins/nodes/simulated-nodes'),
-      import('#plugins/nodes/options'),
-      import('#plugins/nodes/metrics/resource-metrics'),
-      import('#plugins/nodes/storage/simulated-provisioner'),
-      import('#plugins/nodes/service/simulated-load-balancer'),
-      import('#plugins/scheduler/scheduler'),
-    ]);
+  const [
+    { SimulatedNodes },
+    { SimulatedNodesOptions },
+    { resourceMetrics },
+    { SimulatedProvisioner },
+    { SimulatedLoadBalancer },
+    { Scheduler },
+  ] = await Promise.all([
+    import('#plugins/nodes/simulated-nodes'),
+    import('#plugins/nodes/options'),
+    import('#plugins/nodes/metrics/resource-metrics'),
+    import('#plugins/nodes/storage/simulated-provisioner'),
+    import('#plugins/nodes/service/simulated-load-balancer'),
+    import('#plugins/scheduler/scheduler'),
+  ]);
   const options = Object.assign(new SimulatedNodesOptions(), { nodes, stages, forwardPorts, kubelet });
   return [
     contributionOf(SimulatedNodes, options),

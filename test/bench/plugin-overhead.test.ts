@@ -71,7 +71,7 @@ it.each<{ name: string; plugin: object }>([
   { name: 'that reads the object', plugin: new Reading() },
 ])(`an empty plugin of a package, $name, costs less than ${most} µs in each phase`, async ({ plugin }) => {
   const { logger, metrics } = fakeServices();
-  const guarded = guardAdmission(plugin, defaultGuard, new PluginFailures(logger, metrics), { package: '@acme/nothing' });
+  const guarded = guardAdmission(plugin, defaultGuard, new PluginFailures(logger, metrics), { origin: { package: '@acme/nothing' } });
   const without = await costOf(new AdmissionChain([]));
   const cost = ((await costOf(new AdmissionChain([guarded]))) - without) / phases;
   // Scales the limit by the load of the machine.

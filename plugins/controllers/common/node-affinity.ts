@@ -45,7 +45,7 @@ export function matchesNodeAffinity({ spec }: Pick<Pod, 'spec'>, node: Node): bo
 }
 
 /** True if the toleration covers the taint. Upstream: Toleration.ToleratesTaint of k8s.io/api/core/v1. */
-function tolerates({ effect, key, operator, value = '' }: Toleration, taint: Taint): boolean {
+export function tolerates({ effect, key, operator, value = '' }: Toleration, taint: Taint): boolean {
   if (effect && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;
   if (operator === 'Exists') return true;

@@ -4,7 +4,7 @@ import type { Pod, PodCondition } from 'kubenest/types/core_v1';
 /** The pods resource, as a target of clients and informers. */
 export const pods = { group: '', version: 'v1', resource: 'pods' } as const;
 
-function podReadyCondition({ status }: Pod): PodCondition | undefined {
+export function podReadyCondition({ status }: Pod): PodCondition | undefined {
   return status?.conditions?.find(({ type }) => type === 'Ready');
 }
 

@@ -74,7 +74,8 @@ export class Collector {
       throw new Error(`dependents of ${owner.resource.resource} ${owner.name} changed while they were detached`);
     const finalizers = owner.finalizers.filter((name) => name !== orphanFinalizer);
     // Other controllers, such as the one that counts the detached pods, may write the owner at the same time.
-    if (!(await this.#patch(owner, { finalizers }))) throw new Error(`${owner.resource.resource} ${owner.name} changed while it was released`);
+    if (!(await this.#patch(owner, { finalizers })))
+      throw new Error(`${owner.resource.resource} ${owner.name} changed while it was released`);
   }
 
   async #continueDeletion(node: Node): Promise<void> {

@@ -29,16 +29,44 @@ export interface AdmissionSteps {
   for(group: string, resource: string, subresource: string, operation: Operation): CompiledAdmission;
 }
 
-/**
- * All enabled plugins in their order, compiled per resource, subresource and operation, so that a request runs only the plugins
- * that match it.
- */
+/** All enabled plugins. They can be replaced; requests in flight go on with the plugins that were current when they began. */
 export class AdmissionChain implements AdmissionSteps {
+  #current: PluginChain;
+
+  constructor(
+    plugins: readonly AdmissionHandler[],
+    readonly metrics: AdmissionMetrics | undefined = undefined,
+  ) {
+    this.#current = new PluginChain(plugins, metrics);
+  }
+
+  /** Steps of the current plugins, which a replacement does not change. */
+  get current(): AdmissionSteps {
+    return this.#current;
+  }
+
+  get plugins(): readonly AdmissionHandler[] {
+    return this.#current.plugins;
+  }
+
+  for(group: string, resource: string, subresource: string, operation: Operation): CompiledAdmission {
+    return this.#current.for(group, resource, subresource, operation);
+  }
+
+  replace(plugins: readonly AdmissionHandler[]): void {
+    this.#current = new PluginChain(plugins, this.metrics);
+  }
+}
+
+/**
+ * Plugins in their order, compiled per resource, subresource and operation, so that a request runs only the plugins that match it.
+ */
+class PluginChain implements AdmissionSteps {
   readonly #compiled = new Map<string, CompiledAdmission>();
 
   constructor(
     readonly plugins: readonly AdmissionHandler[],
-    readonly metrics: AdmissionMetrics | undefined = undefined,
+    readonly metrics: AdmissionMetrics | undefined,
   ) {
     for (const plugin of plugins) {
       if (!plugin.admit && !plugin.validate)

@@ -28,7 +28,8 @@ export class AdmissionInterceptor implements NestInterceptor, OpeningInterceptor
 
   open(context: RequestContext, { admission }: Pick<AdmittedEndpoint, 'admission'>): RequestAdmission {
     const { trace } = context;
-    const opened = new RequestAdmission(trace ? new TracedAdmission(this.chain, trace) : this.chain, context, admission);
+    const { current } = this.chain;
+    const opened = new RequestAdmission(trace ? new TracedAdmission(current, trace) : current, context, admission);
     context.admission = opened;
     return opened;
   }

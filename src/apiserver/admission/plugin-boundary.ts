@@ -27,6 +27,14 @@ export class BoundaryError extends Error {
   }
 }
 
+/** Effects of a call on its request, apart from a denial. `dropped`: changes of a mutating plugin are checked, but not applied. */
+export interface CallEffects {
+  readonly changes: 'applied' | 'dropped';
+  readonly warnings: 'added' | 'dropped';
+}
+
+const allEffects: CallEffects = { changes: 'applied', warnings: 'added' };
+
 /** Attributes of a request with the pace of its larger object; undefined for small objects. */
 export interface PacedAttributes extends Attributes {
   readonly pace?: Pace | undefined;
@@ -51,8 +59,9 @@ export class PluginBoundary {
   constructor(
     private readonly original: PacedAttributes,
     private readonly phase: 'admit' | 'validate',
+    private readonly effects: CallEffects = allEffects,
   ) {
-    this.request = new PluginAttributes(original);
+    this.request = new PluginAttributes(original, effects.warnings === 'added');
   }
 
   /** Copies a large object before the call, in chunks. Returns undefined for small objects, which are copied on first access. */
@@ -92,10 +101,8 @@ export class PluginBoundary {
       throw new BoundaryError('validate', `changed ${path} in \`validate\`, which must not change the object`);
     }
     checkIdentity(original, changed);
-    replaceObject(
-      original.object,
-      asBoundaryError(() => original.forms.revise(changed)),
-    );
+    const revised = asBoundaryError(() => original.forms.revise(changed));
+    if (this.effects.changes === 'applied') replaceObject(original.object, revised);
   }
 }
 
@@ -148,7 +155,10 @@ class PluginAttributes implements Attributes {
   #options: Attributes['options'] | undefined;
   #user: UserInfo | undefined;
 
-  constructor(original: Attributes) {
+  constructor(
+    original: Attributes,
+    private readonly hasWarnings: boolean,
+  ) {
     this.#original = original;
   }
 
@@ -239,6 +249,6 @@ class PluginAttributes implements Attributes {
   }
 
   addWarning(text: string): void {
-    this.#original.addWarning(text);
+    if (this.hasWarnings) this.#original.addWarning(text);
   }
 }

@@ -34,7 +34,9 @@ async function admit(behave: (request: Attributes) => void | Promise<void>, guar
     operation: 'CREATE',
     forms,
   } as Attributes;
-  const plugin = guardAdmission(new Unsteady(behave), guard, new PluginFailures(logger, metrics), { package: '@acme/unsteady' });
+  const plugin = guardAdmission(new Unsteady(behave), guard, new PluginFailures(logger, metrics), {
+    origin: { package: '@acme/unsteady' },
+  });
   expect(admissionPluginOptions(plugin).name).toBe('Unsteady');
   expect('validate' in plugin && plugin.validate).toBeFalsy();
   try {

@@ -1,9 +1,12 @@
 import { newInternalError, StatusError } from '#apimachinery/api/errors';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, Attributes } from '#apiserver/admission/attributes';
-import { BoundaryError, PluginBoundary } from '#apiserver/admission/plugin-boundary';
+import { BoundaryError, type CallEffects, PluginBoundary } from '#apiserver/admission/plugin-boundary';
 import { type PluginOrigin, type RunPlugin, runnerOf } from './plugin-origin.ts';
 import { type PluginFailures, type PluginName, pluginSubject, reasonOf } from './plugin-failures.ts';
+import type { PolicyControl } from './policy/policy-control.ts';
+import type { PolicyMode } from './policy/policy-configuration.ts';
+import type { Usage } from './plugin-usage.ts';
 import { TimeoutError, within } from './within.ts';
 
 /** Handling of requests for which a plugin fails: it throws anything but a denial, breaks a rule of the boundary, or times out. */
@@ -19,6 +22,29 @@ export const defaultGuard: PluginGuard = { timeoutMs: 10_000, startTimeoutMs: 60
 
 type PhaseName = 'admit' | 'validate';
 
+/** Parts of a guard that only some plugins have. */
+export interface AdmissionGuardParts {
+  readonly origin?: PluginOrigin | undefined;
+  /** Undefined: every denial denies its request. */
+  readonly policy?: PolicyControl | undefined;
+  /** Counts and measures the calls. */
+  readonly usage?: Usage | undefined;
+}
+
+/** One call of a plugin. */
+interface GuardedCall {
+  readonly phase: PhaseName;
+  readonly mode: PolicyMode;
+  readonly original: Attributes;
+  readonly boundary: PluginBoundary;
+}
+
+const effectsOf: Readonly<Record<PolicyMode, CallEffects>> = {
+  enforce: { changes: 'applied', warnings: 'added' },
+  warn: { changes: 'dropped', warnings: 'added' },
+  audit: { changes: 'dropped', warnings: 'dropped' },
+};
+
 /**
  * Isolates a plugin of a package, so that its failures affect only the request. Changes of a failed call are dropped. The name of the
  * package is part of errors, logs and metrics.
@@ -27,9 +53,9 @@ export function guardAdmission(
   plugin: AdmissionHandler,
   guard: PluginGuard,
   failures: PluginFailures,
-  origin?: PluginOrigin,
+  parts: AdmissionGuardParts = {},
 ): AdmissionHandler {
-  const guarded = new GuardedAdmission(plugin, guard, failures, origin);
+  const guarded = new GuardedAdmission(plugin, guard, failures, parts);
   // The prototype carries the metadata of the class's decorators.
   return Object.assign(Object.create(plugin) as AdmissionHandler, {
     ...(plugin.admit && { admit: (request: Attributes) => guarded.call('admit', request) }),
@@ -40,30 +66,40 @@ export function guardAdmission(
 class GuardedAdmission {
   readonly #name: PluginName;
   readonly #runPlugin: RunPlugin;
+  readonly #policy: PolicyControl | undefined;
+  readonly #usage: Usage | undefined;
 
   constructor(
     private readonly plugin: AdmissionHandler,
     private readonly guard: PluginGuard,
     private readonly failures: PluginFailures,
-    origin: PluginOrigin | undefined,
+    { origin, policy, usage }: AdmissionGuardParts,
   ) {
     this.#name = { sort: 'admission plugin', name: admissionPluginOptions(plugin).name, package: origin?.package };
     this.#runPlugin = runnerOf(origin);
+    this.#policy = policy;
+    this.#usage = usage;
   }
 
   /** Calls a phase of the plugin. Returns a promise only if the plugin does, or for large objects. */
   call(phase: PhaseName, original: Attributes): void | Promise<void> {
-    const boundary = new PluginBoundary(original, phase);
-    const prepared = boundary.prepare();
-    if (prepared) return prepared.then(() => this.#run(phase, original, boundary));
-    return this.#run(phase, original, boundary);
+    const mode = this.#policy ? this.#policy.modeFor(original, phase) : 'enforce';
+    if (mode === undefined) return;
+    return this.#usage ? this.#usage.measure(() => this.#call(phase, original, mode)) : this.#call(phase, original, mode);
   }
 
-  #run(phase: PhaseName, original: Attributes, boundary: PluginBoundary): void | Promise<void> {
-    const failed = (error: unknown): void => this.#failed(original, error);
+  #call(phase: PhaseName, original: Attributes, mode: PolicyMode): void | Promise<void> {
+    const call = { phase, mode, original, boundary: new PluginBoundary(original, phase, effectsOf[mode]) };
+    const prepared = call.boundary.prepare();
+    return prepared ? prepared.then(() => this.#run(call)) : this.#run(call);
+  }
+
+  #run(call: GuardedCall): void | Promise<void> {
+    const { phase, boundary } = call;
+    const failed = (error: unknown): void => this.#failed(call, error);
     try {
       const returned: unknown = this.#runPlugin(() => this.plugin[phase]?.(boundary.request));
-      if (isPromise(returned)) return this.#settled(returned, original, boundary);
+      if (isPromise(returned)) return this.#settled(returned, call);
       const settled = boundary.settle(returned);
       return settled?.catch(failed);
     } catch (error) {
@@ -71,24 +107,32 @@ class GuardedAdmission {
     }
   }
 
-  async #settled(returned: PromiseLike<unknown>, original: Attributes, boundary: PluginBoundary): Promise<void> {
+  async #settled(returned: PromiseLike<unknown>, call: GuardedCall): Promise<void> {
     try {
-      const settled = boundary.settle(await within(returned, this.guard.timeoutMs));
+      const settled = call.boundary.settle(await within(returned, this.guard.timeoutMs));
       if (settled) await settled;
     } catch (error) {
-      this.#failed(original, error);
+      this.#failed(call, error);
     }
   }
 
-  /** Throws the denial of the plugin, or with `Fail` an InternalError that names the plugin. */
-  #failed(request: Attributes, error: unknown): void {
-    if (isDenial(error)) throw error;
+  /** In mode `enforce`, throws the denial of the plugin, or with `Fail` an InternalError that names the plugin. */
+  #failed({ original: request, phase, mode }: GuardedCall, error: unknown): void {
+    if (isDenial(error)) {
+      if (mode === 'enforce') throw error;
+      return this.#policy?.violated(request, { phase, mode }, error);
+    }
     const reason = error instanceof BoundaryError ? error.rule : reasonOf(error);
     const { operation, resource, namespace, name } = request;
     this.failures.record(this.#name, reason, error, { operation, resource: resource.resource, namespace, name });
-    const message = `${pluginSubject(this.#name)} ${predicateOf(error)}`;
-    if (this.guard.failurePolicy === 'Fail') throw newInternalError(new Error(message));
-    request.trace?.note({ kind: 'failure', name: this.#name.name, verdict: 'ignored', reason: message });
+    const predicate = predicateOf(error);
+    const message = `${pluginSubject(this.#name)} ${predicate}`;
+    if (this.guard.failurePolicy === 'Ignore') {
+      request.trace?.note({ kind: 'failure', name: this.#name.name, verdict: 'ignored', reason: message });
+      return;
+    }
+    if (mode === 'enforce') throw newInternalError(new Error(message));
+    this.#policy?.report(request, mode, predicate);
   }
 }
 

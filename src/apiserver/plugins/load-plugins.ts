@@ -8,6 +8,7 @@ import { defaultGuard } from './guard-admission.ts';
 import { type LoadedContribution, makeContribution } from './loaded-contribution.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
 import { PluginLoadError, type PluginRequest } from './plugin-request.ts';
+import { withPolicies } from './policy/with-policies.ts';
 import { newPackageServices } from './package-services.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readConfiguration } from './read-configuration.ts';
@@ -20,9 +21,9 @@ import { TimeoutError, within } from './within.ts';
 export async function loadPlugins(requests: readonly PluginRequest[], folder: string): Promise<LoadedContribution[]> {
   const loaded: LoadedContribution[] = [];
   const problems: string[] = [];
-  for (const request of requests) {
+  for (const [entry, request] of requests.entries()) {
     try {
-      loaded.push(...(await load(request, folder)));
+      loaded.push(...(await load(request, folder)).map((contribution) => ({ ...contribution, entry })));
     } catch (error) {
       if (error instanceof PluginLoadError) {
         problems.push(...error.problems);
@@ -36,8 +37,13 @@ export async function loadPlugins(requests: readonly PluginRequest[], folder: st
   return loaded;
 }
 
+async function load({ policies, ...request }: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+  const loaded = await loadContributions(request, folder);
+  return policies ? withPolicies(loaded, policies) : loaded;
+}
+
 /** The code for worker threads is imported only if a package uses one. */
-async function load(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+async function loadContributions(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
   if (request.isolation === undefined) return loadPackage(request, folder);
   const { loadIsolated } = await import('./isolation/isolated-contributions.ts');
   return loadIsolated(request, folder);
@@ -52,7 +58,7 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
     contributedBy([module]).map((contribution) => {
       const description = describe(contribution);
       if (!description) throw new Error(`${file}: contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
-      return { contribution, description, origin: { package: found.name, file } };
+      return { contribution, description, origin: { package: found.name, file, version: found.version, integrity: request.integrity } };
     }),
   );
   const names = described.map(({ description }) => description.options.name);
@@ -64,16 +70,22 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
     .filter(({ description }) => contributions.includes(description.options.name))
     .map(({ contribution, description, origin }) => {
       const { name } = description.options;
-      const settings = configurationOf(description, Object.hasOwn(configuration, name) ? configuration[name] : undefined);
+      const configured = (data: unknown): Pick<LoadedContribution, 'configuration' | 'make'> => {
+        const settings = configurationOf(description, data);
+        return {
+          configuration: settings,
+          make: (services, values) => {
+            const made = (): object => makeContribution(container(services), contribution, name, { configuration: settings, values });
+            return madeBy(found, origin, description, made);
+          },
+        };
+      };
       return {
         described: description,
         origin,
         guard,
-        configuration: settings,
-        make: (services, values) => {
-          const made = (): object => makeContribution(container(services), contribution, name, { configuration: settings, values });
-          return madeBy(found, origin, description, made);
-        },
+        ...configured(Object.hasOwn(configuration, name) ? configuration[name] : undefined),
+        ...(description.kind === 'AdmissionPlugin' && { reconfigure: configured }),
       };
     });
 }

@@ -4,6 +4,7 @@ import type { Contribution } from './contribute.ts';
 import { defaultGuard, type PluginGuard } from './guard-admission.ts';
 import { newPlugin, type OwnBindings } from './new-plugin.ts';
 import type { PluginOrigin } from './plugin-origin.ts';
+import type { PluginPolicy } from './policy/plugin-policy.ts';
 
 /** A contribution that is ready to be instantiated. */
 export interface LoadedContribution {
@@ -11,6 +12,10 @@ export interface LoadedContribution {
   /** Undefined for a contribution without a package, as in tests. */
   readonly origin?: PluginOrigin | undefined;
   readonly guard: PluginGuard;
+  /** Position of its package in the configuration; undefined for a contribution without a package. */
+  readonly entry?: number | undefined;
+  /** Policy of an admission plugin; undefined: every denial denies its request. */
+  readonly policy?: PluginPolicy | undefined;
   /** Validated configuration; undefined if the contribution takes none. */
   readonly configuration: object | undefined;
   /**
@@ -18,6 +23,11 @@ export interface LoadedContribution {
    * plugin. `own`: further values by injection token, which only this contribution sees.
    */
   make(services: Container, own?: ReadonlyMap<symbol, object>): object;
+  /**
+   * Returns the members that depend on the configuration, for another configuration; undefined for a contribution that only a restart
+   * configures again. Throws a ConfigurationError.
+   */
+  reconfigure?(configuration: unknown): Pick<LoadedContribution, 'configuration' | 'make'>;
 }
 
 /** Instantiates a class; returns a value unchanged. */

@@ -1,5 +1,6 @@
 import type { Logger } from '#apiserver/base/logger';
 import type { Metrics } from '#apiserver/base/metrics/metrics';
+import type { PluginUsage } from './plugin-usage.ts';
 import { TimeoutError } from './within.ts';
 
 /** A contribution, as messages, logs and metrics name it. */
@@ -23,6 +24,7 @@ export class PluginFailures {
   constructor(
     private readonly logger: Logger,
     metrics: Metrics,
+    private readonly usage?: PluginUsage,
   ) {
     this.#counter = metrics.counter({
       name: 'kubenest_plugin_failures_total',
@@ -34,6 +36,8 @@ export class PluginFailures {
   /** Records a failure. `fields` are logged in addition. */
   record(plugin: PluginName, reason: string, error: unknown, fields: object = {}): void {
     this.#counter.inc({ package: plugin.package ?? '', plugin: plugin.name, reason });
+    const usage = this.usage?.of(plugin);
+    if (usage) usage.failures += 1;
     this.logger.error({ package: plugin.package, plugin: plugin.name, reason, ...fields, err: error }, `${plugin.sort} failed`);
   }
 }

@@ -5,6 +5,9 @@ export interface PluginOrigin {
   readonly package: string;
   /** The module that contributes it, relative to the package's folder. */
   readonly file?: string | undefined;
+  readonly version?: string | undefined;
+  /** The configured integrity, which the package's files have. */
+  readonly integrity?: string | undefined;
 }
 
 const current = new AsyncLocalStorage<PluginOrigin>();

@@ -1,4 +1,5 @@
 import type { PluginGuard } from './guard-admission.ts';
+import type { PluginPolicy } from './policy/plugin-policy.ts';
 
 /** A plugin package in a ServerConfiguration. */
 export interface PluginRequest {
@@ -9,6 +10,8 @@ export interface PluginRequest {
   readonly contributions?: readonly string[] | undefined;
   /** Configurations by contribution name. */
   readonly configuration?: Readonly<Record<string, unknown>> | undefined;
+  /** Policies of admission plugins by contribution name. */
+  readonly policies?: ReadonlyMap<string, PluginPolicy> | undefined;
   /** Failure handling of its admission plugins; `defaultGuard` applies to omitted members. */
   readonly guard?: Partial<PluginGuard> | undefined;
   /** `worker` runs the package in a thread of its own. Default: in the thread of the server. */

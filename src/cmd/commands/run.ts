@@ -9,6 +9,7 @@ import type { ServerOptions } from '#cmd/options/server-options';
 import { Metrics } from '#apiserver/base/metrics/metrics';
 import { StrayErrors } from '#apiserver/plugins/stray-errors';
 import { endWithParent } from './parent-process.ts';
+import { reloadingPlugins } from './reload-plugins.ts';
 import type { AuthenticationConfig } from '#cmd/server-config';
 
 /** Callbacks for the caller that runs a server. */
@@ -43,6 +44,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     using _encryption = reloading(app, completed.encryptionFiles, completed.readEncryption, app.reloadEncryption);
     using _audit = reloading(app, completed.auditFiles, completed.readAudit, app.reloadAudit);
     using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
+    using _plugins = reloadingPlugins(app, completed);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
     onStarted(started(url, kubeconfig));
     optimizeSooner();

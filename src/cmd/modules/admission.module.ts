@@ -6,7 +6,6 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, AdmissionPluginOptions } from '#apiserver/admission/attributes';
 import type { Contribution } from '#apiserver/plugins/contribute';
-import { guardAdmission } from '#apiserver/plugins/guard-admission';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { ConfigurationError } from '#apiserver/plugins/read-configuration';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
@@ -18,6 +17,7 @@ import { admissionPlugins } from '#cmd/builtin-plugins';
 import type { ServerConfig } from '#cmd/server-config';
 import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Contributions } from './contributions.ts';
+import { PackageAdmission } from './package-admission.ts';
 
 /** Plugins that see the result of all others. A package's plugin runs before the first of these unless it declares a position. */
 const last = [
@@ -45,23 +45,24 @@ export class AdmissionModule {
       providers: [
         ...contributionProviders(admissionPlugins.values()),
         {
-          provide: AdmissionChain,
-          useFactory: (
-            services: Container,
-            builtIns: BuiltIns,
-            contributions: Contributions,
-            registry: LimitedRegistry,
-            scheme: Scheme,
-          ) => {
+          provide: PackageAdmission,
+          useFactory: (services: Container, contributions: Contributions, scheme: Scheme) => {
             refuseUseless(contributions, scheme);
-            const plugins = pluginsInOrder({ services, builtIns, contributions }, enabled, admissionConfigurations);
+            return new PackageAdmission(services, contributions);
+          },
+          inject: [Container, Contributions, Scheme],
+        },
+        {
+          provide: AdmissionChain,
+          useFactory: (services: Container, builtIns: BuiltIns, ofPackages: PackageAdmission, registry: LimitedRegistry) => {
+            const plugins = pluginsInOrder({ services, builtIns, ofPackages }, enabled, admissionConfigurations);
             return new AdmissionChain(plugins, new AdmissionMetrics(registry));
           },
-          inject: [Container, BuiltIns, Contributions, LimitedRegistry, Scheme],
+          inject: [Container, BuiltIns, PackageAdmission, LimitedRegistry],
         },
         AdmissionInterceptor,
       ],
-      exports: [AdmissionChain, AdmissionInterceptor],
+      exports: [AdmissionChain, AdmissionInterceptor, PackageAdmission],
     };
   }
 }
@@ -83,26 +84,22 @@ function refuseUseless(contributions: Contributions, scheme: Scheme): void {
 interface PluginSources {
   readonly services: Container;
   readonly builtIns: BuiltIns;
-  readonly contributions: Contributions;
+  readonly ofPackages: PackageAdmission;
 }
 
 function pluginsInOrder(
-  { services, builtIns, contributions }: PluginSources,
+  { services, builtIns, ofPackages }: PluginSources,
   enabled: readonly string[],
   configurations: ReadonlyMap<string, object>,
 ): AdmissionHandler[] {
   const plugins = new Map<string, AdmissionHandler>();
   const own = builtIns.of('AdmissionPlugin');
   for (const name of enabled) plugins.set(name, contributionOf(own.get(name) as Contribution, configurations.get(name)).make(services));
-  const added = contributions
-    .make<AdmissionHandler>('AdmissionPlugin', services, (made, { guard, origin }, failures) =>
-      guardAdmission(made, guard, failures, origin),
-    )
-    .map((plugin) => {
-      const options = admissionPluginOptions(plugin);
-      plugins.set(options.name, plugin);
-      return options;
-    });
+  const added = ofPackages.plugins.map((plugin) => {
+    const options = admissionPluginOptions(plugin);
+    plugins.set(options.name, plugin);
+    return options;
+  });
   const anchor = enabled.find((name) => last.includes(name));
   const order = orderPlugins(enabled, added, anchor, new Set(own.keys()));
   return order.map((name) => plugins.get(name) as AdmissionHandler);

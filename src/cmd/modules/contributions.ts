@@ -4,10 +4,32 @@ import { Metrics } from '#apiserver/base/metrics/metrics';
 import type { ContributionKind } from '#apiserver/base/contribution';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { PluginFailures } from '#apiserver/plugins/plugin-failures';
+import { type ContributionReport, reportOf } from '#apiserver/plugins/plugin-reports';
+import { measureCalls, PluginUsage } from '#apiserver/plugins/plugin-usage';
 
 /** Contributions of packages. */
 export class Contributions {
-  constructor(readonly all: readonly LoadedContribution[]) {}
+  readonly usage = new PluginUsage();
+
+  #all: readonly LoadedContribution[];
+
+  constructor(all: readonly LoadedContribution[]) {
+    this.#all = all;
+  }
+
+  get all(): readonly LoadedContribution[] {
+    return this.#all;
+  }
+
+  /** Replaces the contributions that have the kind and the name of one of these. */
+  replace(changed: readonly LoadedContribution[]): void {
+    this.#all = this.#all.map((before) => changed.find((next) => isSame(next, before)) ?? before);
+  }
+
+  /** Creates the counter and log of failures. */
+  failures(services: Container): PluginFailures {
+    return new PluginFailures(services.get<Logger>(Logger), services.get<Metrics>(Metrics), this.usage);
+  }
 
   of(kind: ContributionKind): LoadedContribution[] {
     return contributionsOf(this.all, kind);
@@ -19,7 +41,21 @@ export class Contributions {
     services: Container,
     guard: (made: T, contribution: LoadedContribution, failures: PluginFailures) => T,
   ): T[] {
-    const failures = new PluginFailures(services.get<Logger>(Logger), services.get<Metrics>(Metrics));
-    return this.of(kind).map((contribution) => guard(contribution.make(services) as T, contribution, failures));
+    const failures = this.failures(services);
+    return this.of(kind).map((contribution) => {
+      const guarded = guard(contribution.make(services) as T, contribution, failures);
+      const { described, origin } = contribution;
+      measureCalls(guarded as object, kind, this.usage.of({ package: origin?.package, name: described.options.name }));
+      return guarded;
+    });
   }
+
+  /** Returns a report on each contribution of a package, in their order. */
+  reports(): ContributionReport[] {
+    return this.all.filter(({ origin }) => origin).map((contribution) => reportOf(contribution, this.usage));
+  }
+}
+
+function isSame({ described: one }: LoadedContribution, { described: other }: LoadedContribution): boolean {
+  return one.kind === other.kind && one.options.name === other.options.name;
 }

@@ -113,7 +113,7 @@ export class RegistryModule {
             registry: LimitedRegistry,
           ) => {
             const taken = new Set(scheme.known.map(({ group }) => group));
-            const failures = new PluginFailures(log, new RegistryMetrics(registry));
+            const failures = new PluginFailures(log, new RegistryMetrics(registry), contributions.usage);
             return lifetime.use(new ContributedGroups(contributions.all, { taken, resourceConfig, storage: factory, failures }));
           },
           inject: [Contributions, Scheme, StorageFactory, Lifetime, Log, LimitedRegistry],

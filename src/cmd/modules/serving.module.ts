@@ -13,6 +13,7 @@ import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
 import type { TraceDocument } from '#apiserver/request/request-trace';
 import { RequestTraces } from '#apiserver/tracing/request-traces';
+import { installPluginReports } from '#apiserver/server/debugging/plugin-routes';
 import { installTraces } from '#apiserver/server/debugging/trace-routes';
 import { ApiServers } from '#cmd/apis/api-servers';
 import { Log } from '#cmd/logging/log';
@@ -27,6 +28,7 @@ import { installNonResourceRoutes, Published } from '#cmd/serving/non-resource-r
 import { Tracing } from '#cmd/serving/tracing';
 import { ownVersion, versionInfo } from '#cmd/version';
 import { StorageVersions } from '#kubernetes/controlplane/storage-versions';
+import { Contributions } from './contributions.ts';
 import { Lifetime } from './lifetime.ts';
 import { serverPartsOf } from './server-part.ts';
 
@@ -134,12 +136,14 @@ export class ServingModule implements OnApplicationBootstrap {
     @Inject(LimitedRegistry) private readonly registry: LimitedRegistry,
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(HttpAdapterHost) private readonly adapters: HttpAdapterHost,
+    @Inject(Contributions) private readonly contributions: Contributions,
   ) {}
 
   /** Installs the parts of all modules. The endpoints of built-in groups already exist, because the modules are initialized. */
   onApplicationBootstrap(): void {
     const { server, published, registry, servers } = this;
     installTraces(server.mux, this.traces, server.director.notFound);
+    installPluginReports(server.mux, () => this.contributions.reports());
     registerCelDurations(registry);
     registerEndpointMetrics(registry, this.requestMetrics, servers.chain);
     for (const part of serverPartsOf(this.discovery)) part.install(server, published);

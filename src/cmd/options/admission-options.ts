@@ -32,8 +32,8 @@ export class AdmissionOptions {
   @Flag('admission-control-config-file')
   admissionControlConfigFile = '';
 
+  /** May name admission plugins of packages, which are known only once the packages are loaded: see `unknownDisabled`. */
   @Flag('disable-admission-plugins')
-  @Check<AdmissionOptions>((names: readonly string[]) => unknownPlugins('disable-admission-plugins', names))
   disableAdmissionPlugins: readonly string[] = [];
 
   /**
@@ -48,6 +48,12 @@ export class AdmissionOptions {
   }
 }
 
+/** Returns a problem for each disabled plugin that is neither built in nor one of the packages' plugins. */
+export function unknownDisabled({ disableAdmissionPlugins }: AdmissionOptions, ofPackages: readonly string[]): string[] {
+  const wanted = disableAdmissionPlugins.filter((name) => !ofPackages.includes(name));
+  return unknownPlugins('disable-admission-plugins', wanted, ofPackages);
+}
+
 let names: PluginNames | undefined;
 
 function pluginNames(): PluginNames {
@@ -55,11 +61,11 @@ function pluginNames(): PluginNames {
   return names;
 }
 
-function unknownPlugins(flag: string, wanted: readonly string[]): string[] {
+function unknownPlugins(flag: string, wanted: readonly string[], ofPackages: readonly string[] = []): string[] {
   return wanted
     .filter((name) => !admissionPlugins.has(name))
     .map((name) => {
-      const nearest = nearestName(name, [...admissionPlugins.keys()]);
+      const nearest = nearestName(name, [...admissionPlugins.keys(), ...ofPackages]);
       return `${flag} plugin ${JSON.stringify(name)} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
     });
 }

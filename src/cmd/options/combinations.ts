@@ -1,3 +1,4 @@
+import { unknownDisabled } from './admission-options.ts';
 import type { ServerOptions } from './server-options.ts';
 
 const authorizationFlags = [
@@ -34,6 +35,7 @@ export function combinationProblems(options: ServerOptions): string[] {
     else if (oidc.oidcIssuerUrl === '' || oidc.oidcClientId === '')
       problems.push('oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set');
   }
+  if (options.plugins.packages.length === 0) problems.push(...unknownDisabled(options.admission, []));
   problems.push(...peerProblems(options));
   if (requests.enablePriorityAndFairness) problems.push(...flowControlProblems(apis.runtimeConfig), ...seatProblems(options));
   return problems;

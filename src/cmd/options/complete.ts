@@ -57,6 +57,9 @@ import type { PodOptions } from './pod-options.ts';
 import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/default-toleration-seconds';
 import { parsePortRange } from './service-options.ts';
 import type { ServerOptions } from './server-options.ts';
+import { unknownDisabled } from './admission-options.ts';
+import { loadConfiguredPlugins, readPluginOptions } from './configured-plugins.ts';
+import { PluginReload, type PluginUpdate } from './plugin-reload.ts';
 import { OptionsError } from './options-error.ts';
 import type { TracingOptions } from './tracing-options.ts';
 import { readTls, servingNames, tlsFilesOf, urlOf } from './complete-serving.ts';
@@ -95,6 +98,10 @@ export interface CompletedOptions {
   /** Files of the authorization configuration. */
   readonly authorizationFiles: readonly string[];
   readAuthorization(): Promise<ServerConfig['authorization']>;
+  /** The configuration file, if it names packages. */
+  readonly pluginFiles: readonly string[];
+  /** Reads changes of the packages' policies and configurations. */
+  readPlugins(): Promise<PluginUpdate>;
   /** Warnings about requested behaviour that the server does not have. */
   readonly warnings: readonly string[];
   /** Removes the files that were created for this process only. */
@@ -126,7 +133,10 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   const files = tlsFilesOf(options, ownFolder);
   const tls = own || !needsOwn ? await collect('serving certificates', readTls(serving, files)) : undefined;
   const serviceAccounts = await collect(serviceAccountFlag(options), serviceAccountsOf(options, own?.serviceAccountKey));
-  const plugins = await collect('--config', pluginsOf(options));
+  const loaded = await collect('--config', loadConfiguredPlugins(options.plugins));
+  if (loaded) problems.push(...unknownDisabled(options.admission, namesOf(loaded)));
+  const plugins = loaded && withoutDisabled(loaded, options.admission);
+  const pluginReload = new PluginReload(options.plugins, loaded ?? [], () => readPluginOptions(options.plugins.file));
   const groups = contributionsOf(plugins ?? [], 'ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
   problems.push(...options.apis.errors(groups));
   const frontProxy = usesOwnFrontProxy(options) ? own?.frontProxy : undefined;
@@ -271,6 +281,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization, options.delegation) }),
     aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
     readAggregation,
+    pluginFiles: options.plugins.packages.length > 0 ? [options.plugins.file] : [],
+    readPlugins: () => pluginReload.read(),
     warnings: options.warnings(),
     async dispose() {
       if (typeof serviceAccounts?.signingKey === 'object') serviceAccounts.signingKey[Symbol.dispose]();
@@ -434,17 +446,18 @@ async function aggregationOf(
   };
 }
 
-/** Loads the packages. The loader is imported only if packages are configured. */
-async function pluginsOf({ plugins: { packages, folder } }: ServerOptions): Promise<LoadedContribution[]> {
-  if (packages.length === 0) return [];
-  const [{ loadPlugins }, { serveSdk }] = await Promise.all([
-    import('#apiserver/plugins/load-plugins'),
-    import('#apiserver/plugins/serve-sdk'),
-  ]);
-  serveSdk();
-  return loadPlugins(
-    packages.map((entry) => entry.request()),
-    folder,
+/** Returns the names of the admission plugins. */
+function namesOf(contributions: readonly LoadedContribution[]): string[] {
+  return contributionsOf(contributions, 'AdmissionPlugin').map(({ described }) => described.options.name);
+}
+
+/** Removes the admission plugins that `--disable-admission-plugins` names. */
+function withoutDisabled(
+  contributions: readonly LoadedContribution[],
+  { disableAdmissionPlugins }: ServerOptions['admission'],
+): LoadedContribution[] {
+  return contributions.filter(
+    ({ described: { kind, options } }) => kind !== 'AdmissionPlugin' || !disableAdmissionPlugins.includes(options.name),
   );
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseYaml } from '#cmd/config/parse-yaml';
+import type { PluginPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { ConfigurationError, readConfiguration } from '#apiserver/plugins/read-configuration';
 import type { FlagSpec } from './flag-table.ts';
 import { type FlagValue, parseFlagValue } from './flag-value.ts';
@@ -63,7 +64,7 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
     ...ofConcerns,
     ...(await readShapes(shapes, options.nodes)).map(at),
     ...(await readStages(stages, options.nodes)).map(at),
-    ...readPlugins(plugins, resolve(dirname(file)), options.plugins).map(at),
+    ...(await readPlugins(plugins, resolve(file), options.plugins)).map(at),
   ];
 }
 
@@ -95,15 +96,31 @@ async function readStages(list: unknown, options: NodeOptions): Promise<readonly
 }
 
 /** Selects the packages to load and returns the problems. */
-function readPlugins(list: unknown, folder: string, options: PluginOptions): readonly string[] {
+async function readPlugins(list: unknown, file: string, options: PluginOptions): Promise<readonly string[]> {
   if (!Array.isArray(list)) return ['plugins must be a list'];
-  return problemsIn(() => {
+  const problems = problemsIn(() => {
     options.packages = list.map((item, i) => readConfiguration(PluginPackageOptions, item, `plugins[${i}]`));
-    options.folder = folder;
+    options.folder = dirname(file);
+    options.file = file;
   });
+  return problems.length > 0 ? problems : readPolicies(options);
 }
 
-function problemsIn(read: () => void): readonly string[] {
+/** Compiles the policies of all packages and returns the problems. The compiler is imported only if there are policies. */
+async function readPolicies(options: PluginOptions): Promise<readonly string[]> {
+  if (options.packages.every(({ policies }) => policies === undefined)) return [];
+  const { readPolicy } = await import('#apiserver/plugins/policy/plugin-policy');
+  const problems: string[] = [];
+  options.policies = options.packages.map(({ policies = {} }, i) => {
+    const compiled = new Map<string, PluginPolicy>();
+    for (const [name, policy] of Object.entries(policies))
+      problems.push(...problemsIn(() => compiled.set(name, readPolicy(policy, `plugins[${i}].policies.${name}`))));
+    return compiled;
+  });
+  return problems;
+}
+
+function problemsIn(read: () => unknown): readonly string[] {
   try {
     read();
     return [];

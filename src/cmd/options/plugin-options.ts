@@ -1,5 +1,6 @@
 import { ArrayUnique, IsArray, IsIn, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Matches, Min } from 'class-validator';
 import type { PluginRequest } from '#apiserver/plugins/plugin-request';
+import type { PluginPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { parseFlagValue } from './flag-value.ts';
 
 /** A package of plugins, as listed under `plugins` of a ServerConfiguration. */
@@ -22,6 +23,11 @@ export class PluginPackageOptions {
   @IsObject()
   configuration?: Record<string, unknown>;
 
+  /** Policies of admission plugins by contribution name, as in the file. */
+  @IsOptional()
+  @IsObject()
+  policies?: Record<string, unknown>;
+
   @Matches(/^([0-9]+(ms|s|m))+$/, { message: 'must be a duration such as 5s' })
   timeout = '10s';
 
@@ -40,7 +46,8 @@ export class PluginPackageOptions {
   @Min(64)
   memoryMiB?: number;
 
-  request(): PluginRequest {
+  /** Returns the package to load, with the compiled policies. */
+  request(policies?: ReadonlyMap<string, PluginPolicy>): PluginRequest {
     const timeoutMs = parseFlagValue('duration', [this.timeout]) as number;
     const startTimeoutMs = parseFlagValue('duration', [this.startTimeout]) as number;
     return {
@@ -48,6 +55,7 @@ export class PluginPackageOptions {
       integrity: this.integrity,
       contributions: this.contributions,
       configuration: this.configuration,
+      policies,
       isolation: this.isolation,
       memoryMiB: this.memoryMiB,
       guard: { timeoutMs, startTimeoutMs, failurePolicy: this.failurePolicy },
@@ -58,6 +66,15 @@ export class PluginPackageOptions {
 /** Packages of plugins; only the configuration file can set them. */
 export class PluginOptions {
   packages: readonly PluginPackageOptions[] = [];
+  /** Compiled policies of each package by contribution name, in the order of `packages`. */
+  policies: readonly ReadonlyMap<string, PluginPolicy>[] = [];
   /** Absolute path of the folder of the configuration file, from which packages are resolved. */
   folder = '';
+  /** Path of the configuration file; empty without one. */
+  file = '';
+
+  /** Returns the packages to load. */
+  requests(): PluginRequest[] {
+    return this.packages.map((entry, i) => entry.request(this.policies[i]));
+  }
 }

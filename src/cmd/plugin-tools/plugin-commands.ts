@@ -28,6 +28,16 @@ export function addPluginCommands(program: Command): void {
       }),
     );
   plugin
+    .command('list')
+    .description('load the packages of a configuration file and list their contributions')
+    .requiredOption('--config <file>', 'file of kind ServerConfiguration')
+    .action(({ config }: { readonly config: string }) =>
+      orTell(async () => {
+        const { listPlugins } = await import('./list-plugins.ts');
+        console.log(await listPlugins(config));
+      }),
+    );
+  plugin
     .command('integrity')
     .description('print the `integrity` of a plugin package for a configuration file')
     .argument('<folder>', 'folder of the installed package')

@@ -18,14 +18,14 @@ const defaultMemoryMiB = 128;
 /** Loads a package in a worker thread. Rejects with a PluginLoadError. */
 export async function loadIsolated(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
   const guard = { ...defaultGuard, ...request.guard };
-  const { name } = findPluginPackage(request.package, folder, request.integrity);
+  const { name, version } = findPluginPackage(request.package, folder, request.integrity);
   const worker = new PluginWorker(name, request, folder, guard, request.memoryMiB ?? defaultMemoryMiB);
   const plugins = await worker.start();
   return plugins.map((plugin) => {
     const proxy = newProxy(worker, plugin);
     return {
       described: describe(proxy.constructor)!,
-      origin: { package: name, file: plugin.file },
+      origin: { package: name, file: plugin.file, version, integrity: request.integrity },
       guard,
       configuration: undefined,
       make(services) {

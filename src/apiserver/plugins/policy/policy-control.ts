@@ -1,0 +1,113 @@
+import type { Container } from 'inversify';
+import type { StatusError } from '#apimachinery/api/errors';
+import type { Attributes } from '#apiserver/admission/attributes';
+import { Clock } from '#apiserver/base/clock';
+import { Logger } from '#apiserver/base/logger';
+import { type CounterMetric, Metrics } from '#apiserver/base/metrics/metrics';
+import { type Informer, Informers } from '#apiserver/registry/informers';
+import { type PluginFailures, type PluginName, pluginSubject } from '../plugin-failures.ts';
+import type { PluginPolicy, PolicyException } from './plugin-policy.ts';
+import type { PolicyMode } from './policy-configuration.ts';
+
+type PhaseName = 'admit' | 'validate';
+
+/** Prefix of the audit annotation of a denial in mode `audit`; the name of the plugin follows. */
+const annotationPrefix = 'plugins.kubenest.dev/';
+
+/** Services for the policies of plugins. */
+export interface PolicyServices {
+  readonly namespaces: Informer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly failures: PluginFailures;
+}
+
+export function policyServices(services: Container, failures: PluginFailures): PolicyServices {
+  return {
+    namespaces: services.get<Informers>(Informers).for({ group: '', resource: 'namespaces' }),
+    clock: services.get<Clock>(Clock),
+    logger: services.get<Logger>(Logger),
+    metrics: services.get<Metrics>(Metrics),
+    failures,
+  };
+}
+
+/** Applies the policy of one plugin to requests, and counts, traces and reports the results. */
+export class PolicyControl {
+  readonly #violations: CounterMetric;
+  readonly #exceptions: CounterMetric;
+  readonly #reportedExpiries = new Set<PolicyException>();
+  readonly #labels: { readonly package: string; readonly plugin: string };
+
+  constructor(
+    private readonly policy: PluginPolicy,
+    private readonly plugin: PluginName,
+    private readonly services: PolicyServices,
+  ) {
+    const { metrics } = services;
+    this.#labels = { package: plugin.package ?? '', plugin: plugin.name };
+    this.#violations = metrics.counter({
+      name: 'kubenest_plugin_violations_total',
+      help: "Number of requests that packages' admission plugins would have denied in mode enforce, by package, plugin, mode (warn or audit) and type (admit or validate).",
+      labels: ['package', 'plugin', 'mode', 'type'],
+    });
+    this.#exceptions = metrics.counter({
+      name: 'kubenest_plugin_exceptions_total',
+      help: "Number of calls of packages' admission plugins that an exception replaced, by package, plugin, reason of the exception and type (admit or validate).",
+      labels: ['package', 'plugin', 'reason', 'type'],
+    });
+  }
+
+  /** Returns the mode for a request; undefined if the plugin must not be called. */
+  modeFor(request: Attributes, phase: PhaseName): PolicyMode | undefined {
+    const { scope, exceptions, mode } = this.policy;
+    const { name } = this.plugin;
+    if (scope && !scope.includes(request, this.services.namespaces)) {
+      request.trace?.note({ kind: 'scope', name, verdict: 'skipped' });
+      return undefined;
+    }
+    const exception = exceptions.find((candidate) => this.#applies(candidate, request));
+    if (!exception) return mode;
+    this.#exceptions.inc({ ...this.#labels, reason: exception.reason, type: phase });
+    request.trace?.note({ kind: 'exception', name, verdict: 'skipped', reason: exception.reason });
+    return undefined;
+  }
+
+  #applies(exception: PolicyException, request: Attributes): boolean {
+    const { clock, failures } = this.services;
+    if (exception.expires !== undefined && clock.wallTime() >= exception.expires) {
+      this.#reportExpiry(exception);
+      return false;
+    }
+    const covers = exception.covers(request);
+    if (!(covers instanceof Error)) return covers;
+    failures.record(this.plugin, 'exception', covers, { exception: exception.reason });
+    return false;
+  }
+
+  #reportExpiry(exception: PolicyException): void {
+    if (this.#reportedExpiries.has(exception)) return;
+    this.#reportedExpiries.add(exception);
+    const expired = new Date(exception.expires as number).toISOString();
+    this.services.logger.warn({ ...this.#labels, reason: exception.reason, expired }, 'an exception of an admission plugin has expired');
+  }
+
+  /** Counts a denial in mode `warn` or `audit`, and reports it. */
+  violated(
+    request: Attributes,
+    { phase, mode }: { readonly phase: PhaseName; readonly mode: 'warn' | 'audit' },
+    denial: StatusError,
+  ): void {
+    this.#violations.inc({ ...this.#labels, mode, type: phase });
+    this.report(request, mode, denial.message);
+  }
+
+  /** Reports what would have denied the request in mode `enforce`. */
+  report(request: Attributes, mode: 'warn' | 'audit', message: string): void {
+    const { name } = this.plugin;
+    request.trace?.note({ kind: 'mode', name, verdict: mode === 'warn' ? 'warned' : 'audited', reason: message });
+    if (mode === 'warn') request.addWarning(`${pluginSubject(this.plugin)}: ${message}`);
+    else request.addAnnotation(`${annotationPrefix}${name}`, message);
+  }
+}

@@ -1,0 +1,67 @@
+import type { Container } from 'inversify';
+import type { AdmissionHandler } from '#apiserver/admission/attributes';
+import { guardAdmission } from '#apiserver/plugins/guard-admission';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import type { PluginFailures } from '#apiserver/plugins/plugin-failures';
+import { PolicyControl, policyServices } from '#apiserver/plugins/policy/policy-control';
+import type { Contributions } from './contributions.ts';
+
+interface Made {
+  readonly contribution: LoadedContribution;
+  readonly plugin: AdmissionHandler;
+  readonly guarded: AdmissionHandler;
+}
+
+/** Admission plugins of packages behind their guards. Their policies and configurations can be replaced. */
+export class PackageAdmission {
+  #made: readonly Made[];
+  readonly #failures: PluginFailures;
+
+  /** Throws an error that names a plugin which cannot be created. */
+  constructor(
+    private readonly services: Container,
+    private readonly contributions: Contributions,
+  ) {
+    this.#failures = contributions.failures(services);
+    this.#made = contributions.of('AdmissionPlugin').map((contribution) => this.#make(contribution));
+  }
+
+  get plugins(): AdmissionHandler[] {
+    return this.#made.map(({ guarded }) => guarded);
+  }
+
+  /**
+   * Replaces the plugins whose contribution changed. `use` receives the new plugin of each replaced one, after all could be created. Throws,
+   * and changes nothing, if one cannot be created.
+   */
+  replace(
+    contributions: readonly LoadedContribution[],
+    use: (replacements: ReadonlyMap<AdmissionHandler, AdmissionHandler>) => void,
+  ): void {
+    const next = this.#made.map((before) => {
+      const { kind, options } = before.contribution.described;
+      const found = contributions.find(({ described }) => described.kind === kind && described.options.name === options.name);
+      return found ? this.#remade(before, found) : before;
+    });
+    use(new Map(next.map(({ guarded }, i) => [(this.#made[i] as Made).guarded, guarded])));
+    this.#made = next;
+    this.contributions.replace(contributions);
+  }
+
+  #make(contribution: LoadedContribution): Made {
+    const plugin = contribution.make(this.services) as AdmissionHandler;
+    return { contribution, plugin, guarded: this.#guarded(plugin, contribution) };
+  }
+
+  /** The instance is kept if only its policy changed. */
+  #remade({ contribution, plugin }: Made, next: LoadedContribution): Made {
+    if (next.configuration !== contribution.configuration) return this.#make(next);
+    return { contribution: next, plugin, guarded: this.#guarded(plugin, next) };
+  }
+
+  #guarded(made: AdmissionHandler, { described, guard, origin, policy }: LoadedContribution): AdmissionHandler {
+    const plugin = { sort: 'admission plugin', name: described.options.name, package: origin?.package };
+    const control = policy && new PolicyControl(policy, plugin, policyServices(this.services, this.#failures));
+    return guardAdmission(made, guard, this.#failures, { origin, policy: control, usage: this.contributions.usage.of(plugin) });
+  }
+}
