@@ -18,6 +18,7 @@ import { SimulatedNodesOptions } from './options.ts';
 import { KnownPods } from './pods/known-pods.ts';
 import { type LifeOutcome, type LifeStep, nextLifeStep, type PodHost } from './pods/pod-life.ts';
 import { PodRunner } from './pods/pod-runner.ts';
+import { retried } from './retried.ts';
 import { nodeRules } from './rules.ts';
 import { compileStage } from './stages/stage.ts';
 import { StagedLife } from './stages/staged-life.ts';
@@ -48,7 +49,7 @@ export class SimulatedNodes {
     @inject(ControllerClient) private readonly client: ControllerClient,
     @inject(SharedInformers) informers: SharedInformers,
     @inject(EventRecorder) recorder: EventRecorder,
-    @inject(Clock) clock: Clock,
+    @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
   ) {
     this.#podInformer = informers.for<Pod>({ group: '', resource: 'pods' });
@@ -104,7 +105,7 @@ export class SimulatedNodes {
     return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts);
   }
 
-  /** Registers the configured nodes, a few at a time. */
+  /** Registers the configured nodes, a few at a time. On a new store, the permissions may not be known yet. */
   async #registerAll(kubelets: KubeletServers | undefined, signal: AbortSignal): Promise<void> {
     const planned = planNodes(this.options.nodes);
     const { gitVersion } = await this.client.read<{ gitVersion: string }>('/version');
@@ -112,11 +113,13 @@ export class SimulatedNodes {
       this.#registrar.register(node, await kubelets?.start(node.name), gitVersion);
     const worker = async (): Promise<void> => {
       for (let next = planned.shift(); next && !signal.aborted; next = planned.shift()) {
-        try {
-          await register(next);
-        } catch (error) {
-          this.logger.error({ node: next.name, reason: (error as Error).message }, 'cannot register a simulated node');
-        }
+        const node = next;
+        await retried(
+          () => register(node),
+          this.clock,
+          signal,
+          ({ message: reason }) => this.logger.error({ node: node.name, reason }, 'cannot register a simulated node yet'),
+        );
       }
     };
     await Promise.all(Array.from({ length: 8 }, worker));

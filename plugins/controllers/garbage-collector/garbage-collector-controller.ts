@@ -20,6 +20,8 @@ const definitions = { group: 'apiextensions.k8s.io', resource: 'customresourcede
 const workers = 20;
 /** Interval at which the served resources are read again; changes of custom resources are noticed sooner. Upstream: 30 s. */
 const refreshMs = 30_000;
+/** Delay after a failure: on a new store, the permissions may not be known yet. */
+const retryMs = 1_000;
 /** Delay after a change of a custom resource definition, in which others follow. */
 const settleMs = 50;
 
@@ -73,9 +75,10 @@ export class GarbageCollectorController {
 
   async run(signal: AbortSignal): Promise<void> {
     const refresh = (): Promise<void> =>
-      this.#refresh().catch((error: unknown) =>
-        this.logger.error({ reason: String(error) }, 'the garbage collector cannot read discovery'),
-      );
+      this.#refresh().catch((error: unknown) => {
+        this.logger.error({ reason: String(error) }, 'the garbage collector cannot read discovery');
+        if (!signal.aborted) this.clock.after(retryMs, () => void refresh());
+      });
     await refresh();
     const stopRefreshing = this.clock.every(refreshMs, () => void refresh());
     using _definitions = this.shared.for(definitions).handle(this.#whenSettled(refresh));

@@ -3,6 +3,7 @@ import { isConflict, isNotFound, newInternalError, StatusError } from '#apimachi
 import { prefixFromUserAgent } from '#apimachinery/managedfields/manager-name';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
+import type { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { Exchange } from '#apiserver/request/exchange';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
@@ -31,11 +32,15 @@ interface RequestBody {
 
 /** Reads and writes objects as a user, by in-process requests. */
 export class UserClient implements RequestClient {
-  /** `userAgent`: the field manager of its writes is the part before the first slash. */
+  /**
+   * `userAgent`: the field manager of its writes is the part before the first slash. `limit`: the requests that it may have in progress;
+   * default: all.
+   */
   constructor(
     readonly serve: ServeAs,
     readonly user: UserInfo,
     readonly userAgent = 'kubenest-plugin',
+    readonly limit?: ConcurrencyLimit,
   ) {}
 
   async get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
@@ -114,7 +119,11 @@ export class UserClient implements RequestClient {
     await this.#ask('DELETE', pathOf(target, namespace), { body: deleteOptions(deletion), query });
   }
 
-  async #ask<T = KubeObject>(method: string, path: string, request: RequestBody = {}): Promise<T> {
+  #ask<T = KubeObject>(method: string, path: string, request: RequestBody = {}): Promise<T> {
+    return this.limit ? this.limit.run(() => this.#send<T>(method, path, request)) : this.#send(method, path, request);
+  }
+
+  async #send<T>(method: string, path: string, request: RequestBody): Promise<T> {
     const { body, contentType = 'application/json', accept = 'application/json', query = {} } = request;
     const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const exchange = new InProcessExchange({

@@ -5,6 +5,7 @@ import { Container } from 'inversify';
 import { TokenIssuer } from '#apiserver/authentication/token-issuer';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
+import { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import { systemClock } from '#apiserver/base/clock';
 import type { ControllerOptions, Reconciler } from '#apiserver/controllers/controller';
 import { ControllerManager, type Election, type ManagedController } from '#apiserver/controllers/controller-manager';
@@ -34,6 +35,11 @@ import { ServerPart } from './server-part.ts';
 
 /** Upstream: the defaults of --leader-elect-lease-duration, --leader-elect-renew-deadline and --leader-elect-retry-period. */
 const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+/**
+ * Requests that a controller may have in progress. It creates hundreds of pods at once, and requests that begin or end together block the event
+ * loop together.
+ */
+const maxRequests = 16;
 const namespace = 'kube-system';
 /** Injection tokens of the selected built-in controllers, and of the identity in elections. */
 const selection = Symbol('selectedControllers');
@@ -112,7 +118,7 @@ export class Controllers implements ServerPart {
 
   #managed({ described, make }: LoadedContribution): ManagedController {
     const options = described.options as ControllerOptions;
-    const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options));
+    const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options), new ConcurrencyLimit(maxRequests));
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
     const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
     const store = new ConfigMapStore(this.loopback, name);
