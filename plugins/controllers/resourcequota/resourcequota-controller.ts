@@ -13,7 +13,7 @@ import {
   SharedInformers,
 } from 'kubenest/sdk';
 import { amountsOf } from '../../common/pod-resources.ts';
-import type { ResourceQuotaObject } from '../../common/quota/evaluator.ts';
+import { type QuotaEvaluator, type ResourceQuotaObject, type ScopeRequirement, scopesOf } from '../../common/quota/evaluator.ts';
 import { areEqual, mask, type QuotaAmounts } from '../../common/quota/quota-amounts.ts';
 import { QuotaEvaluators } from '../../common/quota/quota-evaluators.ts';
 import { asManager } from '../common/as-manager.ts';
@@ -46,7 +46,7 @@ export class ResourceQuotaController {
     @inject(ControllerClient) private readonly client: ControllerClient,
     @inject(RequestQueue) private readonly requests: RequestQueue,
     @inject(Informers) private readonly informers: Informers,
-    @inject(SharedInformers) shared: SharedInformers,
+    @inject(SharedInformers) private readonly shared: SharedInformers,
   ) {
     this.#quotas = shared.for<ResourceQuotaObject>(quotas);
     this.#evaluators = new QuotaEvaluators(informers);
@@ -81,24 +81,37 @@ export class ResourceQuotaController {
   /** Returns the objects of a resource, and watches it from now on; undefined if this server does not store it. */
   #objectsOf(resource: GroupResource, namespace: string): readonly KubeObject[] | undefined {
     try {
-      const informer = this.informers.for(resource);
       const key = `${resource.group}/${resource.resource}`;
-      if (!this.#watches.has(key))
-        this.#watches.set(
-          key,
-          informer.subscribe((type, object) => this.#changed(type, object)),
-        );
-      return informer.list(namespace);
+      if (!this.#watches.has(key)) this.#watches.set(key, this.#watch(resource));
+      return this.informers.for(resource).list(namespace);
     } catch {
       return undefined;
     }
   }
 
-  /** Counts again after a deletion or a change. New objects are counted by the admission plugin. */
-  #changed(type: 'ADDED' | 'MODIFIED' | 'DELETED', { metadata: { namespace = '' } }: KubeObject): void {
-    if (type === 'ADDED') return;
-    for (const { metadata } of this.#quotas.list(namespace)) this.requests.add({ namespace, name: metadata.name as string });
+  /**
+   * Counts again when objects are deleted or their usage changes. New objects are counted by the admission plugin: a count while one of them
+   * is admitted, but not stored yet, would miss it. Upstream: pkg/quota/v1/install/update_filter.go.
+   */
+  #watch(resource: GroupResource): Disposable {
+    const evaluator = this.#evaluators.of(resource);
+    return this.shared.for(resource).handle({
+      updated: (object, old) => {
+        const isSame = areEqual(evaluator.usage(object), evaluator.usage(old));
+        this.#countIn(object, (quota) => !isSame || scopesOf(quota).some((scope) => changes(evaluator, scope, object, old)));
+      },
+      deleted: (object) => this.#countIn(object, () => true),
+    });
   }
+
+  #countIn({ metadata: { namespace = '' } }: KubeObject, isAffected: (quota: ResourceQuotaObject) => boolean): void {
+    for (const quota of this.#quotas.list(namespace))
+      if (isAffected(quota)) this.requests.add({ namespace, name: quota.metadata.name as string });
+  }
+}
+
+function changes(evaluator: QuotaEvaluator, scope: ScopeRequirement, object: KubeObject, old: KubeObject): boolean {
+  return evaluator.matchesScope(scope, object) !== evaluator.matchesScope(scope, old);
 }
 
 function listOf(amounts: QuotaAmounts): Record<string, string> {
