@@ -9,6 +9,7 @@ import {
   inject,
   isConflict,
   isNotFound,
+  keyOf,
   type ReconcileRequest,
   type ReconcileResult,
   removeFinalizer,
@@ -36,6 +37,8 @@ const finalizer = 'service.kubernetes.io/load-balancer-cleanup';
 export class SimulatedLoadBalancer {
   readonly #services: SharedInformer<Service>;
   readonly #range = new AddressRange([198, 18, 0, 0], 15);
+  /** Addresses that were given, by the key of the service: the informer may not show them yet. */
+  readonly #given = new Map<string, string>();
 
   constructor(
     @inject(ControllerClient) private readonly client: ControllerClient,
@@ -47,6 +50,7 @@ export class SimulatedLoadBalancer {
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {
     const service = this.#services.get(namespace, name);
+    if (!service || !wantsLoadBalancer(service)) this.#given.delete(`${namespace}/${name}`);
     try {
       if (service && wantsLoadBalancer(service) && !service.metadata.deletionTimestamp) await this.#ensure(service);
       else if (service && hasFinalizer(service, finalizer)) await this.#delete(service);
@@ -64,11 +68,12 @@ export class SimulatedLoadBalancer {
     this.recorder.event(service, 'Normal', 'EnsuringLoadBalancer', 'Ensuring load balancer');
     const copy = deepCopy(service);
     if (addFinalizer(copy, finalizer)) await this.#patchFinalizers(copy);
-    const ip = present ?? this.#range.free(this.#takenAddresses(), service.spec?.loadBalancerIP);
+    const ip = present ?? this.#given.get(keyOf(service)) ?? this.#range.free(this.#takenAddresses(), service.spec?.loadBalancerIP);
     if (ip === undefined) {
       this.recorder.event(service, 'Warning', 'SyncLoadBalancerFailed', 'Error syncing load balancer: no address is free');
       return;
     }
+    this.#given.set(keyOf(service), ip);
     this.recorder.event(service, 'Normal', 'EnsuredLoadBalancer', 'Ensured load balancer');
     await this.#patchStatus(service, { ingress: [{ ip, ipMode: 'VIP' }] });
   }
@@ -82,7 +87,8 @@ export class SimulatedLoadBalancer {
   }
 
   #takenAddresses(): Set<string> {
-    return new Set(this.#services.list().flatMap(({ status }) => status?.loadBalancer?.ingress?.map(({ ip = '' }) => ip) ?? []));
+    const shown = this.#services.list().flatMap(({ status }) => status?.loadBalancer?.ingress?.map(({ ip = '' }) => ip) ?? []);
+    return new Set([...shown, ...this.#given.values()]);
   }
 
   /** The finalizers are written through the status, as upstream does: the role of the controller allows no more. */
