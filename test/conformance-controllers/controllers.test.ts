@@ -35,13 +35,13 @@ async function play(scenario: Scenario): Promise<void> {
   expect(recorded, 'record.ts has not recorded this scenario').toBeDefined();
   const isKnown = known.has(scenario.name);
   const player = new Player(send, scenario, isKnown ? { ...site, patience: knownMs } : site);
-  let failure: unknown;
+  let failure: Error | undefined;
   let outcome: Outcome | undefined;
   try {
     await player.run();
     outcome = await converge(player, recorded as Outcome, isKnown ? knownMs : convergeMs);
   } catch (error) {
-    failure = error;
+    failure = error as Error;
   }
   if (scenario.alone) await player.clear();
   if (isKnown) expect(outcome, 'no longer a known difference').not.toEqual(recorded);

@@ -13,7 +13,7 @@ interface SentRequest {
   readonly contentType?: string;
 }
 
-/** What a player needs to know of a cluster: the name of one of its three nodes, which `$NODE` stands for, and how fast it is. */
+/** The cluster of a player: the name of one of its three nodes, which `$NODE` stands for, and its speed. */
 export interface Site {
   readonly node: string;
   /** Milliseconds between two looks at a condition. */

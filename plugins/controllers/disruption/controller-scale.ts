@@ -67,7 +67,7 @@ export class ControllerScales {
     const served = resources.find((resource) => resource.group === group && resource.kind === owner.kind);
     if (!served) return undefined;
     try {
-      const path = `/apis/${group}/${version}/namespaces/${namespace}/${served.resource}/${owner.name}/scale`;
+      const path = `/apis/${group}/${version}/namespaces/${namespace}/${served.resource}/${encodeURIComponent(owner.name)}/scale`;
       const scale = await this.client.read<Scaled>(path);
       return scale.metadata.uid === owner.uid ? scale : undefined;
     } catch (error) {

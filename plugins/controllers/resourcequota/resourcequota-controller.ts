@@ -40,6 +40,8 @@ const settleMs = 200;
 export class ResourceQuotaController {
   readonly #quotas: SharedInformer<ResourceQuotaObject>;
   readonly #evaluators: QuotaEvaluators;
+  /** Quotas whose second count is due. */
+  readonly #settling = new Set<string>();
   readonly #watches = new Map<string, Disposable>();
 
   constructor(
@@ -57,13 +59,17 @@ export class ResourceQuotaController {
     if (!quota) return {};
     const usage = usageOf(quota, this.#evaluators, (resource) => this.#objectsOf(resource, namespace));
     const hard = amountsOf(quota.spec?.hard);
-    const used = mask(new Map([...amountsOf(quota.status?.used), ...usage]), new Set(hard.keys()));
+    const key = `${namespace}/${name}`;
+    const counted = this.#settling.delete(key) ? highest(usage, amountsOf(quota.status?.used)) : usage;
+    const used = mask(new Map([...amountsOf(quota.status?.used), ...counted]), new Set(hard.keys()));
     const isKnown = quota.status?.hard !== undefined && quota.status.used !== undefined;
     if (!isKnown || !areEqual(hard, amountsOf(quota.status?.hard)) || !areEqual(used, amountsOf(quota.status?.used))) {
       const status = { hard: listOf(hard), used: listOf(used) };
       await this.client.replace({ ...quotas, subresource: 'status' }, { ...quota, status });
     }
-    return { requeueAfterMs: isKnown ? resyncMs : settleMs };
+    if (isKnown) return { requeueAfterMs: resyncMs };
+    this.#settling.add(key);
+    return { requeueAfterMs: settleMs };
   }
 
   /** Ends the watches of resources when the controller ends. */
@@ -112,6 +118,11 @@ export class ResourceQuotaController {
 
 function changes(evaluator: QuotaEvaluator, scope: ScopeRequirement, object: KubeObject, old: KubeObject): boolean {
   return evaluator.matchesScope(scope, object) !== evaluator.matchesScope(scope, old);
+}
+
+/** Returns the larger amount of each name: the admission plugin may have charged for objects that are not stored yet. */
+function highest(counted: QuotaAmounts, charged: QuotaAmounts): QuotaAmounts {
+  return new Map([...counted].map(([name, amount]) => [name, (charged.get(name)?.compare(amount) ?? 0) > 0 ? charged.get(name)! : amount]));
 }
 
 function listOf(amounts: QuotaAmounts): Record<string, string> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { isNotFound } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { formatMicroTime, formatTime } from '#apimachinery/runtime/time';
@@ -87,6 +88,8 @@ export class ClientEventRecorder implements EventRecorder {
         // A namespace that is being deleted accepts no events.
         const reason = (error as Error).message;
         this.options.logger.warn({ component: this.options.component, reason }, 'cannot write an event');
+        // Failures may come at once, and there may be many.
+        await setImmediate();
       }
     }
     this.#isWriting = false;

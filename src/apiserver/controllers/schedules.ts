@@ -22,8 +22,8 @@ interface Scheduling {
 }
 
 /**
- * Calls a method of a controller, `(signal) => Promise<void>`, at the times of a cron expression (`0 * * * *`, `@daily`, `@every 90s`). Of
- * several servers one calls it, once for each time, also after a restart. Throws for an invalid expression or time zone.
+ * Calls a method of a controller, `(signal) => Promise<void>`, at the times of a cron expression (`0 * * * *`, `@daily`, `@every 90s`). One
+ * of several servers calls it, once for each time, also after a restart. Throws for an invalid expression or time zone.
  */
 export function Schedule(schedule: string, { timeZone = 'UTC', catchUpMs = hourMs }: ScheduleOptions = {}): MethodDecorator {
   parseSchedule(schedule, timeZone);
