@@ -1,29 +1,26 @@
+import 'reflect-metadata';
 import { Buffer } from 'node:buffer';
-import { execFileSync } from 'node:child_process';
-import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { webcrypto, X509Certificate } from 'node:crypto';
+import { cryptoProvider, type JsonGeneralName, Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } from '@peculiar/x509';
 import { FakeClock, FakeCluster } from 'kubenest/sdk/testing';
 import { startTestCluster } from 'kubenest/testing';
 import type { CertificateSigningRequest } from 'kubenest/types/certificates_v1';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Authority } from '#cmd/certificates/issue';
 import { signRequest } from '#cmd/certificates/sign-request';
 import { isDue } from './certificatesigningrequest-cleaner-controller.ts';
 import { CertificateSigningRequestCleanerController } from './certificatesigningrequest-cleaner-controller.ts';
 import { validity } from './certificatesigningrequest-signing-controller.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'csr-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+cryptoProvider.set(webcrypto as never);
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 
 /** Returns a PEM request in base64. */
-function newRequest(subject: string, names = ''): string {
-  const args = ['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', subject];
-  const pem = execFileSync('openssl', [...args, '-keyout', join(folder, 'key'), ...(names ? ['-addext', `subjectAltName=${names}`] : [])], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  return pem.toString('base64');
+async function newRequest(name: string, names: readonly JsonGeneralName[] = []): Promise<string> {
+  const extensions = names.length > 0 ? [new SubjectAlternativeNameExtension([...names])] : [];
+  const made = await Pkcs10CertificateRequestGenerator.create({ name, keys: keys as never, signingAlgorithm: algorithm, extensions });
+  return Buffer.from(made.toString('pem')).toString('base64');
 }
 
 const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
@@ -53,7 +50,7 @@ describe('with the authority of the server', () => {
       return new X509Certificate(Buffer.from((await get(name)).status?.certificate ?? '', 'base64'));
     };
 
-    const node = newRequest('/O=system:nodes/CN=system:node:n');
+    const node = await newRequest('O=system:nodes, CN=system:node:n');
     await create('node', { request: node, signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: kubeletUsages });
     const certificate = await certificateOf('node');
     expect(certificate.checkIssued(new X509Certificate(authority.pair.cert))).toBe(true);
@@ -64,7 +61,10 @@ describe('with the authority of the server', () => {
       { type: 'Approved', reason: 'AutoApproved', message: 'Auto approving kubelet client certificate after SubjectAccessReview.' },
     ]);
 
-    const serving = newRequest('/O=system:nodes/CN=system:node:n', 'DNS:n.example.com,IP:10.0.0.1');
+    const serving = await newRequest('O=system:nodes, CN=system:node:n', [
+      { type: 'dns', value: 'n.example.com' },
+      { type: 'ip', value: '10.0.0.1' },
+    ]);
     const usages = ['digital signature', 'server auth'];
     await create('serving', { request: serving, signerName: 'kubernetes.io/kubelet-serving', usages, expirationSeconds: 3600 });
     await approve('serving');
@@ -72,11 +72,15 @@ describe('with the authority of the server', () => {
     expect(servingCertificate.subjectAltName).toBe('DNS:n.example.com, IP Address:10.0.0.1');
     expect(servingCertificate.validToDate.getTime() - servingCertificate.validFromDate.getTime()).toBe(3_900_000);
 
-    await create('user', { request: newRequest('/CN=jane'), signerName: 'kubernetes.io/kube-apiserver-client', usages: ['client auth'] });
+    await create('user', {
+      request: await newRequest('CN=jane'),
+      signerName: 'kubernetes.io/kube-apiserver-client',
+      usages: ['client auth'],
+    });
     await approve('user');
     expect((await certificateOf('user')).subject).toBe('CN=jane');
 
-    await create('wrong', { request: newRequest('/CN=jane'), signerName: 'kubernetes.io/kubelet-serving', usages });
+    await create('wrong', { request: await newRequest('CN=jane'), signerName: 'kubernetes.io/kubelet-serving', usages });
     await approve('wrong');
     await vi.waitFor(
       async () =>
