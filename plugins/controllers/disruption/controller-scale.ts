@@ -1,7 +1,6 @@
 import {
   type ControllerClient,
   controllerOf,
-  isNotFound,
   type KubeObject,
   type OwnerReference,
   servedResources,
@@ -62,19 +61,12 @@ export class ControllerScales {
 
   /** Returns the scale of a custom resource. */
   async #scaleSubresource(namespace: string, owner: OwnerReference): Promise<Scaled | undefined> {
-    const [group, version] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : ['', owner.apiVersion];
     const { resources } = await servedResources(this.client);
-    const served = resources.find((resource) => resource.group === group && resource.kind === owner.kind);
+    const served = resources.find(({ group, kind }) => `${group}/${kind}` === kindOf(owner));
     if (!served) return undefined;
-    try {
-      const path = `/apis/${group}/${version}/namespaces/${namespace}/${served.resource}/${encodeURIComponent(owner.name)}/scale`;
-      const scale = await this.client.read<Scaled>(path);
-      return scale.metadata.uid === owner.uid ? scale : undefined;
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      const message = `${served.resource}.${group} does not implement the scale subresource`;
-      throw new Error(message, { cause: error });
-    }
+    const scale = (await this.client.get({ ...served, subresource: 'scale' }, namespace, owner.name)) as Scaled | undefined;
+    if (!scale) throw new Error(`${served.resource}.${served.group} does not implement the scale subresource`);
+    return scale.metadata.uid === owner.uid ? scale : undefined;
   }
 }
 
