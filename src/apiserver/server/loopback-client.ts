@@ -83,6 +83,12 @@ export class LoopbackClient implements ObjectClient {
     return list.chunks.flatMap(({ items }) => items.map(({ object }) => object));
   }
 
+  /** Resolves when the cache of a resource, and thus its informers, have all writes that were acknowledged before the call. */
+  async whenCurrent(target: LoopbackTarget): Promise<void> {
+    const { store } = this.lookup(target);
+    await store.cacher.list({ scope: store.prefix('') });
+  }
+
   /**
    * Yields the objects of one cache snapshot, and yields to the event loop after each page. The objects are shared and must not be
    * modified.

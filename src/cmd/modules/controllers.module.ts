@@ -25,7 +25,7 @@ import { UserClient } from '#apiserver/server/user-client';
 import { Log } from '#cmd/logging/log';
 import type { ServerConfig, StorageConfig } from '#cmd/server-config';
 import { UserRequests } from '#cmd/serving/user-requests';
-import { ensureControllerRole } from '#kubernetes/controlplane/controller-roles';
+import { ensureControllerRole, whenRolesAreKnown } from '#kubernetes/controlplane/controller-roles';
 import type { JwtTokenIssuer } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
 import { gitVersion } from '#cmd/version';
@@ -100,6 +100,7 @@ export class Controllers implements ServerPart {
       clock: systemClock,
       logger: this.log,
     });
+    await whenRolesAreKnown(this.loopback);
     await manager.run(signal);
   }
 
@@ -131,7 +132,11 @@ export class Controllers implements ServerPart {
     ];
     return {
       options,
-      prepare: () => (rules ? ensureControllerRole(this.loopback, { controller: name, serviceAccount, rules }) : Promise.resolve()),
+      prepare: async () => {
+        if (!rules) return;
+        await ensureControllerRole(this.loopback, { controller: name, serviceAccount, rules });
+        await whenRolesAreKnown(this.loopback);
+      },
       make: () => {
         const requests = new LateRequestQueue();
         return { requests, store, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };

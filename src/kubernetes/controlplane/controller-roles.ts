@@ -25,3 +25,10 @@ export async function ensureControllerRole(
     }),
   ]);
 }
+
+/** Resolves when the authorizer knows all roles and bindings that were written before the call. */
+export async function whenRolesAreKnown(client: LoopbackClient): Promise<void> {
+  const group = 'rbac.authorization.k8s.io';
+  const resources = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'];
+  await Promise.all(resources.map((resource) => client.whenCurrent({ group, version: 'v1', resource })));
+}
