@@ -1,4 +1,5 @@
 import {
+  aborted,
   Clock,
   Configuration,
   Controller,
@@ -148,9 +149,4 @@ export class SimulatedNodes {
     this.#staged?.forget(pod.metadata.uid ?? '');
     this.#simulated.get(pod.spec?.nodeName ?? '')?.forget(pod);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

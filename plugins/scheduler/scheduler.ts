@@ -1,4 +1,5 @@
 import {
+  aborted,
   Clock,
   Controller,
   ControllerClient,
@@ -289,9 +290,4 @@ export class Scheduler {
       }
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -166,6 +166,7 @@ export {
   type ReconcileResult,
   Watches,
 } from '#apiserver/controllers/controller';
+export { aborted } from '#apiserver/controllers/aborted';
 export { ControllerClient } from '#apiserver/controllers/controller-client';
 export type { EventType } from '#apiserver/controllers/event-form';
 export { EventRecorder } from '#apiserver/controllers/event-recorder';

@@ -1,4 +1,5 @@
 import {
+  aborted,
   Clock,
   Controller,
   ControllerClient,
@@ -42,12 +43,10 @@ export class CronJobController {
     this.#jobs = new ControlledObjects(informers.for<Job>(jobs));
   }
 
-  run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const forget = ({ metadata }: KubeObject): void => void this.#schedules.delete(metadata.uid as string);
-    const subscription = this.#cronJobs.handle({ deleted: forget });
-    return new Promise((resolve) => {
-      signal.addEventListener('abort', () => resolve(subscription[Symbol.dispose]()), { once: true });
-    });
+    using _subscription = this.#cronJobs.handle({ deleted: forget });
+    await aborted(signal);
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {

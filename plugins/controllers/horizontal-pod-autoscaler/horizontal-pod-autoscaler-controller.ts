@@ -1,4 +1,5 @@
 import {
+  aborted,
   Clock,
   Controller,
   ControllerClient,
@@ -48,16 +49,14 @@ export class HorizontalPodAutoscalerController {
     this.#pods = informers.for<Pod>(pods);
   }
 
-  run(signal: AbortSignal): Promise<void> {
-    const subscription = this.#autoscalers.handle({
+  async run(signal: AbortSignal): Promise<void> {
+    using _subscription = this.#autoscalers.handle({
       deleted: ({ metadata }) => {
         this.#histories.delete(metadata.uid as string);
         this.#reconciled.delete(metadata.uid as string);
       },
     });
-    return new Promise((resolve) => {
-      signal.addEventListener('abort', () => resolve(subscription[Symbol.dispose]()), { once: true });
-    });
+    await aborted(signal);
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {

@@ -1,4 +1,5 @@
 import {
+  aborted,
   Controller,
   ControllerClient,
   deepEqual,
@@ -73,15 +74,9 @@ export class ResourceQuotaController {
   }
 
   /** Ends the watches of resources when the controller ends. */
-  run(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        for (const watch of this.#watches.values()) watch[Symbol.dispose]();
-        resolve();
-      };
-      if (signal.aborted) end();
-      else signal.addEventListener('abort', end, { once: true });
-    });
+  async run(signal: AbortSignal): Promise<void> {
+    await aborted(signal);
+    for (const watch of this.#watches.values()) watch[Symbol.dispose]();
   }
 
   /** Returns the objects of a resource, and watches it from now on; undefined if this server does not store it. */

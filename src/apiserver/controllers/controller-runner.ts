@@ -1,6 +1,7 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { Clock } from '#apiserver/base/clock';
 import type { Logger } from '#apiserver/base/logger';
+import { aborted } from './aborted.ts';
 import { type ControllerOptions, type Reconciler, type ReconcileRequest, type RequestMapper, watchesOf } from './controller.ts';
 import type { ControllerMetrics, ReconcileObserver, ReconcileOutcome } from './controller-metrics.ts';
 import type { KeyValueStore } from './key-value-store.ts';
@@ -202,11 +203,4 @@ function keyOfRequest({ namespace, name }: ReconcileRequest): string {
 function requestOf(key: string): ReconcileRequest {
   const slash = key.indexOf('/');
   return { namespace: slash < 0 ? '' : key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
