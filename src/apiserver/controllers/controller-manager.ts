@@ -14,7 +14,7 @@ export interface ManagedController {
   /** Prepares what it needs in the cluster, such as its role. */
   prepare(): Promise<void>;
   /** Creates the instance for one term. Throws an error that names the controller. */
-  make(): Pick<ControllerParts, 'controller' | 'requests' | 'store'>;
+  make(): Pick<ControllerParts, 'controller' | 'requests' | 'store' | 'traces'>;
 }
 
 /** Runs `lead` whenever this server holds the lease, until its signal aborts. Resolves after `signal` has aborted and `lead` has ended. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '#apimachinery/meta/types';
+import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Clock } from '#apiserver/base/clock';
 import type { Logger } from '#apiserver/base/logger';
 import { aborted } from './aborted.ts';
@@ -6,6 +6,7 @@ import { type ControllerOptions, type Reconciler, type ReconcileRequest, type Re
 import type { ControllerMetrics, ReconcileObserver, ReconcileOutcome } from './controller-metrics.ts';
 import type { KeyValueStore } from './key-value-store.ts';
 import { controllerOf } from './owner-references.ts';
+import type { ReconcileTraces } from './reconcile-traces.ts';
 import type { LateRequestQueue } from './request-queue.ts';
 import { defaultRateLimiter, ExponentialBackoff } from './rate-limiter.ts';
 import { runSchedules } from './schedules.ts';
@@ -17,6 +18,8 @@ const defaultTimeoutMs = 60_000;
 export interface ControllerParts {
   readonly options: ControllerOptions;
   readonly controller: Reconciler;
+  /** Traces of the reconciles; undefined: none. */
+  readonly traces?: ReconcileTraces | undefined;
   /** Requests from the controller itself. */
   readonly requests?: LateRequestQueue | undefined;
   /** State of its schedules; undefined: scheduled methods are not called. */
@@ -91,33 +94,40 @@ export class ControllerRunner {
   /** Adds requests for the objects of `for`, `owns` and the watched resources. Returns the informers of them. */
   #subscribe(): SharedInformer[] {
     const { options, controller, informers, requests } = this.parts;
-    if (requests) this.#subscriptions.push(requests.connect((request) => this.#queue.add(keyOfRequest(request))));
+    if (requests) this.#subscriptions.push(requests.connect((request) => this.#enqueue(request, 'by itself')));
     const used: SharedInformer[] = [];
-    const follow = (informer: SharedInformer, map: RequestMapper): void => {
+    const follow = ({ resource }: GroupResource, informer: SharedInformer, map: RequestMapper): void => {
       used.push(informer);
-      const enqueue = (object: KubeObject, old: KubeObject | undefined): void => {
-        for (const request of map(object, old)) this.#queue.add(keyOfRequest(request));
+      const enqueue = (type: string, object: KubeObject, old?: KubeObject): void => {
+        for (const request of map(object, old)) this.#enqueue(request, `${type} ${resource} ${keyOf(object)}`);
       };
       this.#subscriptions.push(
         informer.handle({
-          added: (object) => enqueue(object, undefined),
-          updated: enqueue,
-          deleted: (object) => enqueue(object, undefined),
+          added: (object) => enqueue('ADDED', object),
+          updated: (object, old) => enqueue('MODIFIED', object, old),
+          deleted: (object) => enqueue('DELETED', object),
         }),
       );
     };
     const { for: main, filter, owns = [] } = options;
     if (main)
-      follow(informers.for(main), (object, old) => {
+      follow(main, informers.for(main), (object, old) => {
         const { namespace = '', name = '' } = object.metadata;
         return filter && !filter(object, old) ? [] : [{ namespace, name }];
       });
-    for (const owned of owns) follow(informers.for(owned), (object, old) => ownersOf(options, object, old));
+    for (const owned of owns) follow(owned, informers.for(owned), (object, old) => ownersOf(options, object, old));
     for (const { resource, method } of watchesOf(controller)) {
       const map = (controller as unknown as Record<string, RequestMapper>)[method] as RequestMapper;
-      follow(informers.for(resource), map.bind(controller));
+      follow(resource, informers.for(resource), map.bind(controller));
     }
     return used;
+  }
+
+  /** `trigger`: the change that leads to the request, for the trace. */
+  #enqueue(request: ReconcileRequest, trigger: string): void {
+    const key = keyOfRequest(request);
+    this.parts.traces?.queued(key, trigger);
+    this.#queue.add(key);
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -154,21 +164,25 @@ export class ControllerRunner {
       count('error');
     });
     this.#observer.started();
+    const trace = this.parts.traces?.begin(key);
     const run = async (): Promise<void> => {
+      let message: string | undefined;
       try {
         const context = { signal: AbortSignal.any([shutdown, timeout.signal]), retries: this.#queue.requeues(key) };
         const result = (await controller.reconcile?.(requestOf(key), context)) ?? {};
         if (!isCounted) count(this.#settle(key, result.requeueAfterMs, result.requeue));
       } catch (error) {
+        message = error instanceof Error ? error.message : String(error);
         if (isCounted) return;
         if (!shutdown.aborted) this.#failed(key, error);
         this.#queue.addRateLimited(key);
         count('error');
       } finally {
         cancel();
+        if (trace) this.parts.traces?.end(trace, message);
       }
     };
-    return { counted, ended: run() };
+    return { counted, ended: trace ? trace.run(run) : run() };
   }
 
   #settle(key: string, requeueAfterMs: number | undefined, requeue: boolean | undefined): ReconcileOutcome {

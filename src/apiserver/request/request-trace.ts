@@ -23,7 +23,8 @@ export interface AdmissionTrace {
   note(note: TraceNote): void;
 }
 
-export type TraceStage = 'authentication' | 'authorization' | 'admit' | 'validate';
+/** The stages of a request; a reconcile of a controller has triggers and requests. */
+export type TraceStage = 'authentication' | 'authorization' | 'admit' | 'validate' | 'trigger' | 'request';
 
 /** A call of an authenticator, authorizer or admission plugin. */
 export interface TraceStep {
@@ -39,6 +40,8 @@ export interface TraceStep {
    * | authorization  | `Allow`, `Deny`, `NoOpinion`, `failed`              |
    * | admit          | `admitted`, `changed`, `denied`, `failed`           |
    * | validate       | `admitted`, `denied`, `failed`                      |
+   * | trigger        | `queued`                                            |
+   * | request        | the HTTP status                                     |
    */
   readonly verdict: string;
   readonly reason?: string;

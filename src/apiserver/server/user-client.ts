@@ -5,6 +5,7 @@ import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
 import type { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import type { UserInfo } from '#apiserver/request/user-info';
+import { currentReconcile } from '#apiserver/tracing/reconcile-trace';
 import type { Exchange } from '#apiserver/request/exchange';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import type { ClientTarget, DeleteOptions, ListOptions, ObjectPatch, RequestClient } from '#apiserver/registry/client';
@@ -132,8 +133,11 @@ export class UserClient implements RequestClient {
       headers: { accept, 'content-type': contentType, 'user-agent': this.userAgent },
       body: body && Buffer.from(encodeJson(body)),
     });
+    const trace = currentReconcile();
+    const began = trace && performance.now();
     this.serve(exchange, this.user);
     const response = await exchange.response;
+    trace?.requested(method, path, response.status, performance.now() - (began as number));
     const bytes = Buffer.from(await response.arrayBuffer());
     if (response.ok) return parseJson(bytes).value as T;
     throw statusOf(bytes) ?? newInternalError(new Error(`the server answered with HTTP status ${response.status}`));

@@ -10,12 +10,15 @@ export const traceHeader = 'kubenest-trace';
 /** Number of kept traces that were requested by the header, if not all requests are traced. */
 const keptOfThoseThatAsked = 100;
 
+/** A trace that can be shown: of a request or of a reconcile. */
+export type KeptTrace = Pick<RequestTrace, 'document'>;
+
 /**
  * Keeps the latest traces and decides which requests are traced: those with the header whose user may read traces, and, if
  * configured, all writes. Other requests cost only the check of the header.
  */
 export class RequestTraces {
-  readonly #kept: RequestTrace[] = [];
+  readonly #kept: KeptTrace[] = [];
 
   /**
    * `last` is the number of writes to trace and keep; 0 traces only requests with the header. `onClose` is called with each
@@ -31,7 +34,7 @@ export class RequestTraces {
     const { exchange } = context;
     if (this.last > 0 && isWrite(exchange)) {
       context.trace = new RequestTrace(context, true, this.onClose);
-      this.#keep(context.trace);
+      this.keep(context.trace);
     } else if (exchange.headers[traceHeader] !== undefined) {
       context.trace = new RequestTrace(context, false, this.onClose);
     }
@@ -43,7 +46,7 @@ export class RequestTraces {
       context.trace = undefined;
       return;
     }
-    if (!trace.isKept) this.#keep(trace);
+    if (!trace.isKept) this.keep(trace);
     trace.isKept = true;
     context.headers.push('Kubenest-Trace', `${tracesPath}/${context.auditId}`);
   }
@@ -58,16 +61,17 @@ export class RequestTraces {
   }
 
   /** The kept traces, newest first. */
-  get all(): readonly RequestTrace[] {
+  get all(): readonly KeptTrace[] {
     return this.#kept.toReversed();
   }
 
   /** Returns the newest trace with an Audit-Id; undefined if none is kept. */
-  find(id: string): RequestTrace | undefined {
+  find(id: string): KeptTrace | undefined {
     return this.#kept.findLast((trace) => trace.document().id === id);
   }
 
-  #keep(trace: RequestTrace): void {
+  /** Adds a trace; the oldest one makes room. */
+  keep(trace: KeptTrace): void {
     this.#kept.push(trace);
     if (this.#kept.length > (this.last || keptOfThoseThatAsked)) this.#kept.shift();
   }

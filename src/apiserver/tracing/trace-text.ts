@@ -12,6 +12,8 @@ const titles: Readonly<Record<TraceStage, string>> = {
   authorization: 'Authorization',
   admit: 'Mutating admission',
   validate: 'Validating admission',
+  trigger: 'Triggers',
+  request: 'Requests',
 };
 const longestValue = 100;
 

@@ -51,6 +51,11 @@ export class AppModule {
     const storage = StorageModule.register(config);
     const serviceAccounts = ServiceAccountsModule.register(config);
     const endpoints = EndpointsModule.register(config, serviceAccounts);
+    const serving = ServingModule.register(
+      config,
+      [AuditModule.register(config), FlowControlModule.register(config), TracingModule.register(config)],
+      onTrace,
+    );
     return {
       module: AppModule,
       imports: [
@@ -62,15 +67,11 @@ export class AppModule {
         AuthorizationModule.register(config),
         AdmissionModule.register(config),
         ApiGroupsModule.register(apis.groups, endpoints),
-        ServingModule.register(
-          config,
-          [AuditModule.register(config), FlowControlModule.register(config), TracingModule.register(config)],
-          onTrace,
-        ),
+        serving,
         ApiExtensionsModule.register(endpoints),
         AggregatorModule.register(config),
         ControlPlaneModule.register(config, storage),
-        ControllersModule.register(config, serviceAccounts),
+        ControllersModule.register(config, serving, serviceAccounts),
         PackagesModule.register(contributions),
       ],
     };

@@ -14,9 +14,11 @@ import { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
 import { ConfigMapStore, KeyValueStore } from '#apiserver/controllers/key-value-store';
+import { ReconcileTraces } from '#apiserver/controllers/reconcile-traces';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { RequestTraces } from '#apiserver/tracing/request-traces';
 import { Informers } from '#apiserver/registry/informers';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
@@ -65,6 +67,7 @@ export class Controllers implements ServerPart {
     @Inject(Log) private readonly log: Log,
     @Inject(Lifetime) lifetime: Lifetime,
     @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
+    @Inject(RequestTraces) private readonly traces: RequestTraces,
     @Inject(electionIdentity) private readonly identity: string,
   ) {
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
@@ -123,6 +126,7 @@ export class Controllers implements ServerPart {
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
     const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
     const store = new ConfigMapStore(this.loopback, name);
+    const traces = new ReconcileTraces(name, userOf(options), this.traces);
     const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
       [SharedInformers, this.#informers],
@@ -139,7 +143,7 @@ export class Controllers implements ServerPart {
       },
       make: () => {
         const requests = new LateRequestQueue();
-        return { requests, store, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
+        return { requests, store, traces, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
       },
     };
   }
@@ -180,7 +184,7 @@ function userAgentOf({ name, userAgent = name }: ControllerOptions): string {
 /** Controllers in the server's process, each as a user of its own, and the election of the server that runs them. */
 @Module({})
 export class ControllersModule {
-  /** `serviceAccounts`: the module of the signer of tokens. */
+  /** `serving`: the module of the kept traces. `serviceAccounts`: the module of the signer of tokens. */
   static register(
     {
       controllers,
@@ -188,11 +192,12 @@ export class ControllersModule {
       signCertificateRequest,
       storage,
     }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'signCertificateRequest' | 'storage'>,
+    serving: DynamicModule,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
     return {
       module: ControllersModule,
-      imports: [serviceAccounts],
+      imports: [serving, serviceAccounts],
       providers: [
         { provide: selection, useValue: controllers },
         { provide: electionIdentity, useValue: identityOf(storage) },

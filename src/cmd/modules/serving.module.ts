@@ -123,7 +123,7 @@ export class ServingModule implements OnApplicationBootstrap {
           inject: [GenericServer, Scheme, FeatureGates, LimitedRegistry, Log],
         },
       ],
-      exports: [GenericServer],
+      exports: [GenericServer, RequestTraces],
     };
   }
 
