@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { token } from './clients.ts';
-import { servingFlags } from '../servers/serving-flags.ts';
+import { servingFlags, withoutControllers } from '../servers/serving-flags.ts';
 
 const bin = resolve(import.meta.dirname, '../../bin/kubenest');
 
@@ -30,7 +30,7 @@ export async function startServer({ folder, port, flags, failpoint = '' }: Serve
   const tokens = join(folder, 'tokens.csv');
   writeFileSync(tokens, `${token},admin,admin,"system:masters"\n`);
   const env = { PATH: process.env['PATH'], ...(failpoint && { KUBENEST_FAILPOINT: failpoint }) };
-  const args = ['serve', `--secure-port=${port}`, `--token-auth-file=${tokens}`, ...servingFlags(), ...flags];
+  const args = ['serve', `--secure-port=${port}`, `--token-auth-file=${tokens}`, withoutControllers, ...servingFlags(), ...flags];
   const child = spawn(bin, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let errors = '';
   child.stderr.on('data', (data: Buffer) => {

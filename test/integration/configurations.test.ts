@@ -33,7 +33,7 @@ it('server.yaml has the defaults', async () => {
     expect({ name, ...Object.fromEntries(command.options.concerns())[name] }).toEqual({
       name,
       ...concern,
-      ...(name === 'plugins' && { folder }),
+      ...(name === 'plugins' && { folder, file: at('server.yaml') }),
     });
 });
 

@@ -27,5 +27,7 @@ test('the traces of writes include the reconciles that sent requests, with their
     ],
   });
   const text = await (await cluster.fetch('/debug/traces?output=text')).text();
-  expect(text).toMatch(/RECONCILE serviceaccount-controller a by system:serviceaccount:kube-system:service-account-controller: 200\n├─ Triggers\n/);
+  expect(text).toMatch(
+    /RECONCILE serviceaccount-controller a by system:serviceaccount:kube-system:service-account-controller: 200\n├─ Triggers\n/,
+  );
 });

@@ -235,8 +235,9 @@ const checks: Readonly<Record<string, () => Promise<void> | void>> = {
     expect(body).toMatchObject({ spec: { containers: [{ imagePullPolicy: 'Always' }] } });
   },
   async '1.2.12'() {
-    const { status, body } = await call(admin, 'POST', '/api/v1/namespaces/kube-public/pods', pod);
-    expect([status, body.message]).toEqual([403, expect.stringContaining('error looking up service account kube-public/default')]);
+    const missing = { ...pod, spec: { ...pod.spec, serviceAccountName: 'missing' } };
+    const { status, body } = await call(admin, 'POST', '/api/v1/namespaces/kube-public/pods', missing);
+    expect([status, body.message]).toEqual([403, expect.stringContaining('error looking up service account kube-public/missing')]);
   },
   async '1.2.13'() {
     expect(listOf('disable-admission-plugins')).toEqual(['']);

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join, resolve } from 'node:path';
 import { freePort } from '../../scripts/free-port.ts';
-import { servingFlags } from './serving-flags.ts';
+import { servingFlags, withoutControllers } from './serving-flags.ts';
 
 const bin = resolve(import.meta.dirname, '../../bin/kubenest');
 const started = /^kubenest serves the Kubernetes API on/m;
@@ -66,7 +66,7 @@ export class Kubenest implements AsyncDisposable {
 
   /** Rejects with its output if it ends. */
   async restart(): Promise<void> {
-    const child = spawn(bin, ['serve', `--secure-port=${this.port}`, ...servingFlags(), ...this.flags], {
+    const child = spawn(bin, ['serve', `--secure-port=${this.port}`, withoutControllers, ...servingFlags(), ...this.flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;

@@ -7,3 +7,6 @@ export function servingFlags(): string[] {
   const http2Server = process.env['KUBENEST_TEST_HTTP2_SERVER'];
   return [...(workers ? [`--serving-workers=${workers}`] : []), ...(http2Server ? [`--http2-server=${http2Server}`] : [])];
 }
+
+/** Flag of server processes whose stored objects a test knows: no controller adds others. A further `--controllers` adds to it. */
+export const withoutControllers = '--controllers=-*';
