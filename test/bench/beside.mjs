@@ -62,7 +62,7 @@ async function start(folder, port) {
   writeFileSync(join(folder, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
   const flags = [`--data-dir=${folder}/data`, `--secure-port=${port}`, `--token-auth-file=${folder}/tokens.csv`];
   const root = resolve(fileURLToPath(import.meta.url), '../../..');
-  const server = spawn(join(root, 'bin/kubenest'), ['serve', ...flags], { stdio: 'ignore' });
+  const server = spawn(join(root, 'bin/kubenest'), ['serve', '--controllers=-*', ...flags], { stdio: 'ignore' });
   const client = clientOf(port);
   for (;;) {
     const ready = await client.fetch('/readyz').catch(() => undefined);
