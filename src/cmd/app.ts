@@ -39,6 +39,8 @@ export interface App {
   readonly scheme: Scheme;
   /** Listens, runs the post-start hooks, and resolves once /readyz succeeds. */
   start(): Promise<AddressInfo | undefined>;
+  /** Runs the controllers until the server stops; called once the server is ready. */
+  startControllers(): void;
   /** Uses new certificates from the next handshake on, and new client authorities at once. */
   reloadCertificates(tls: TlsOptions): void;
   /** Uses new encryption keys from the next write on; only for a store with encryption. Rejects if a key service is unhealthy. */
@@ -88,10 +90,9 @@ async function assemble(config: ServerConfig, extensions: AppExtensions, lifetim
     async start() {
       await Promise.all([storage.whenTried(), nest.get(ContributedGroups).whenTried()]);
       nest.get<RunningFlowControl | undefined>(RunningFlowControl)?.follow();
-      const address = await server.start();
-      nest.get(Controllers).start();
-      return address;
+      return server.start();
     },
+    startControllers: () => nest.get(Controllers).start(),
     reloadCertificates(next) {
       tls = next;
       trust.readFiles(next);

@@ -122,6 +122,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const app = await createApp({ ...told, controllers, rootCertificateAuthority, ...options.config }, { plugins });
   try {
     const address = await app.start();
+    app.startControllers();
     const cluster = new RunningCluster(app, tokens, address && `https://127.0.0.1:${address.port}`, serving?.certificateAuthority);
     for (const object of options.objects ?? []) await createObject((path, request) => cluster.fetch(path, request), object);
     return cluster;

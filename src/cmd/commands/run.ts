@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
+import { systemClock } from '#apiserver/base/clock';
 import { writeKubeconfig } from '#cmd/certificates/kubeconfig';
 import { watchFiles } from '#cmd/certificates/watch-files';
 import type { App, AppExtensions } from '#cmd/app';
@@ -47,6 +48,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     using _plugins = reloadingPlugins(app, completed);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
     onStarted(started(url, kubeconfig));
+    using _controllers = { [Symbol.dispose]: systemClock.after(controllersAfterMs, app.startControllers) };
     optimizeSooner();
     await ended;
   } catch (error) {
@@ -67,6 +69,8 @@ function strayErrorsOf({ log, nest }: App): StrayErrors {
   });
 }
 
+/** Time from readiness to the start of the controllers, in which the clients that wait for readiness get their answers. */
+const controllersAfterMs = 200;
 /** Grace period after which open handles, such as a connection to an unresponsive store, no longer delay the exit. */
 const lingerMs = 2_000;
 
