@@ -5,7 +5,7 @@ import type { StorageClass } from 'kubenest/types/storage_v1';
 import type { ClusterView } from './framework/framework.ts';
 import { NodeInfo } from './framework/node-info.ts';
 import { type Labels, podInfo, type PodInfo, type Selector } from './framework/pod-info.ts';
-import { claimNames } from './framework/volume-claims.ts';
+import { claimNames } from '../common/pod-claims.ts';
 import type { Nominations } from './scheduling-cycle.ts';
 
 /** Reads of one kind from a cache; a part of the SDK's Informer. */

@@ -1,3 +1,4 @@
+import { isPodReady } from './pods.ts';
 import { keyOf, type ReconcileRequest, type SharedInformer } from 'kubenest/sdk';
 import type { Pod, Service, ServicePort } from 'kubenest/types/core_v1';
 
@@ -30,10 +31,6 @@ function isEndpointChanged(pod: Pod, old: Pod): boolean {
     isPodReady({ status } as Pod),
   ];
   return JSON.stringify(relevant(pod)) !== JSON.stringify(relevant(old));
-}
-
-export function isPodReady({ status }: Pod): boolean {
-  return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 }
 
 /** True if the pod has an address and runs. Upstream: k8s.io/endpointslice/util ShouldPodBeInEndpoints. */

@@ -1,7 +1,8 @@
 import { deepCopy } from 'kubenest/sdk';
 import type { DaemonSet } from 'kubenest/types/apps_v1';
 import type { Affinity, Node, Pod, PodSpec, PodTemplateSpec, Toleration } from 'kubenest/types/core_v1';
-import { matchesNodeAffinity, toleratesTaints } from '../common/node-affinity.ts';
+import { matchesRequiredAffinity } from '../../common/node-affinity.ts';
+import { untoleratedTaint } from '../../common/tolerations.ts';
 
 export const hashLabel = 'controller-revision-hash';
 const generationLabel = 'pod-template-generation';
@@ -94,10 +95,8 @@ export function fitOf({ spec }: DaemonSet, node: Node): NodeFit {
   const template = spec?.template?.spec ?? {};
   const pod = { spec: { ...template, tolerations: tolerationsOf(template) } };
   const isElsewhere = template.nodeName && template.nodeName !== node.metadata.name;
-  if (isElsewhere || !matchesNodeAffinity(pod, node)) return { shouldRun: false, mayRemain: false };
-  const taints = node.spec?.taints;
-  return {
-    shouldRun: toleratesTaints(pod, taints, ['NoExecute', 'NoSchedule']),
-    mayRemain: toleratesTaints(pod, taints, ['NoExecute']),
-  };
+  if (isElsewhere || !matchesRequiredAffinity(pod, node)) return { shouldRun: false, mayRemain: false };
+  const tolerates = (...effects: string[]): boolean =>
+    untoleratedTaint(node.spec?.taints ?? [], pod.spec.tolerations, effects) === undefined;
+  return { shouldRun: tolerates('NoExecute', 'NoSchedule'), mayRemain: tolerates('NoExecute') };
 }

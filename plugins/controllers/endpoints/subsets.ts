@@ -1,5 +1,6 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, Pod, Service } from 'kubenest/types/core_v1';
-import { belongsToEndpoints, hostnameOf, isHeadless, isPodReady, portIn } from '../common/service-endpoints.ts';
+import { isPodReady } from '../common/pods.ts';
+import { belongsToEndpoints, hostnameOf, isHeadless, portIn } from '../common/service-endpoints.ts';
 
 /** Addresses in one Endpoints object; slices have no such limit. */
 export const maxAddresses = 1_000;

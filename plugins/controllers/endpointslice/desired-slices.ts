@@ -1,7 +1,8 @@
 import { newControllerReference } from 'kubenest/sdk';
 import type { Node, Pod, Service } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointPort, EndpointSlice } from 'kubenest/types/discovery_v1';
-import { belongsToEndpoints, hostnameOf, isHeadless, isPodReady, portIn } from '../common/service-endpoints.ts';
+import { isPodReady } from '../common/pods.ts';
+import { belongsToEndpoints, hostnameOf, isHeadless, portIn } from '../common/service-endpoints.ts';
 
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';

@@ -2,7 +2,8 @@ import { type ControllerClient, type EventRecorder, parseTime, type SharedInform
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from 'kubenest/types/core_v1';
 import type { StorageClass } from 'kubenest/types/storage_v1';
 import { isPodTerminal } from '../common/pods.ts';
-import { classNameOf, podsByClaim } from '../common/volume-claims.ts';
+import { storageClassOf } from '../../common/volume-claim.ts';
+import { podsByClaim } from '../common/volume-claims.ts';
 import {
   betaStorageProvisioner,
   bindCompleted,
@@ -37,7 +38,7 @@ export class ClaimSync {
 
   /** A claim that any volume may fulfil. */
   async #syncUnnamed(claim: PersistentVolumeClaim): Promise<void> {
-    const className = classNameOf(claim);
+    const className = storageClassOf(claim);
     const isDelayed = this.objects.classes.get('', className)?.volumeBindingMode === 'WaitForFirstConsumer';
     const volume = bestMatch(claim, this.objects.volumes.list(), isDelayed);
     if (volume) return this.binder.bind(volume, claim);

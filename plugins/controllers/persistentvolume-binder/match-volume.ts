@@ -1,6 +1,6 @@
 import { labelSelectorAsSelector, type LabelSelectorSource, Quantity } from 'kubenest/sdk';
 import type { PersistentVolume, PersistentVolumeClaim } from 'kubenest/types/core_v1';
-import { classNameOf } from '../common/volume-claims.ts';
+import { storageClassOf } from '../../common/volume-claim.ts';
 
 const requestOf = ({ spec }: PersistentVolumeClaim): Quantity => Quantity.parse(String(spec?.resources?.requests?.['storage'] ?? '0'));
 const capacityOf = ({ spec }: PersistentVolume): Quantity => Quantity.parse(String(spec?.capacity?.['storage'] ?? '0'));
@@ -28,7 +28,7 @@ function hasAttributesClassOf({ spec }: PersistentVolume, claim: PersistentVolum
 export function mismatchOf(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
   if (volume.metadata.deletionTimestamp) return `the volume is marked for deletion "${volume.metadata.name}"`;
   if (capacityOf(volume).compare(requestOf(claim)) < 0) return 'requested PV is too small';
-  if (classNameOf(volume) !== classNameOf(claim)) return 'storageClassName does not match';
+  if (storageClassOf(volume) !== storageClassOf(claim)) return 'storageClassName does not match';
   if (!hasAttributesClassOf(volume, claim)) return 'volumeAttributesClassName does not match';
   if (!hasVolumeModeOf(volume, claim)) return 'incompatible volumeMode';
   return hasAccessModesOf(volume, claim) ? undefined : 'incompatible accessMode';
@@ -51,7 +51,7 @@ export function bestMatch(
   const isFree = ({ status, metadata }: PersistentVolume): boolean =>
     status?.phase === 'Available' && (!selector || selector.matches(metadata.labels ?? {}));
   const isFound = (volume: PersistentVolume): boolean =>
-    isReservedFor(volume, claim) || (!isDelayed && isFree(volume) && classNameOf(volume) === classNameOf(claim));
+    isReservedFor(volume, claim) || (!isDelayed && isFree(volume) && storageClassOf(volume) === storageClassOf(claim));
   const first = candidates.find(isFound);
   if (!first) return undefined;
   return candidates.find((volume) => modes(volume) === modes(first) && isReservedFor(volume, claim)) ?? first;

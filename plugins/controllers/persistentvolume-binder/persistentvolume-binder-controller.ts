@@ -15,7 +15,8 @@ import {
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from 'kubenest/types/core_v1';
 import type { StorageClass } from 'kubenest/types/storage_v1';
 import { asManager } from '../common/as-manager.ts';
-import { classNameOf, indexPodsByClaim } from '../common/volume-claims.ts';
+import { storageClassOf } from '../../common/volume-claim.ts';
+import { indexPodsByClaim } from '../common/volume-claims.ts';
 import { bindCompleted, hasAnnotation } from './annotations.ts';
 import { ClaimSync } from './claim-sync.ts';
 import { claims, VolumeBinder, volumes } from './volume-binder.ts';
@@ -67,7 +68,7 @@ export class PersistentVolumeBinderController {
     if (name) yield { namespace, name };
     const isNewlyAvailable = status?.phase === 'Available' && (old as PersistentVolume | undefined)?.status?.phase !== 'Available';
     if (!isNewlyAvailable || name) return;
-    yield* this.#unboundClaims((claim) => classNameOf(claim) === classNameOf(object));
+    yield* this.#unboundClaims((claim) => storageClassOf(claim) === storageClassOf(object));
   }
 
   /** The volume of a claim that is deleted, or changes. */
@@ -80,7 +81,7 @@ export class PersistentVolumeBinderController {
   /** Claims of a class that appears or changes, and those without a class, which may get it. */
   @Watches(storageClasses)
   requestsOfClass({ metadata: { name } }: KubeObject): Iterable<ReconcileRequest> {
-    return this.#unboundClaims((claim) => classNameOf(claim) === name || classNameOf(claim) === '');
+    return this.#unboundClaims((claim) => storageClassOf(claim) === name || storageClassOf(claim) === '');
   }
 
   *#unboundClaims(isAffected: (claim: PersistentVolumeClaim) => boolean): Iterable<ReconcileRequest> {

@@ -17,7 +17,8 @@ import {
 import type { PersistentVolumeClaim, Pod } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
 import { isPodTerminal, pods } from '../common/pods.ts';
-import { claimNamesOf, indexPodsByClaim, isClaimOfPod, podsByClaim } from '../common/volume-claims.ts';
+import { claimNames } from '../../common/pod-claims.ts';
+import { indexPodsByClaim, isClaimOfPod, podsByClaim } from '../common/volume-claims.ts';
 
 const claims = { group: '', version: 'v1', resource: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim' } as const;
 const finalizer = 'kubernetes.io/pvc-protection';
@@ -50,7 +51,7 @@ export class PersistentVolumeClaimProtectionController {
     const { namespace = '', name = '' } = pod.metadata;
     const isPresent = this.#pods.get(namespace, name)?.metadata.uid === pod.metadata.uid;
     if (isPresent && !isPodTerminal(pod) && !isShutDown(pod) && pod.spec?.nodeName) return;
-    for (const claim of claimNamesOf(pod)) yield { namespace, name: claim };
+    for (const claim of claimNames(pod)) yield { namespace, name: claim };
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {

@@ -1,5 +1,5 @@
 import type { Pod, Taint, Toleration } from 'kubenest/types/core_v1';
-import { tolerates } from '../common/node-affinity.ts';
+import { tolerates } from '../../common/tolerations.ts';
 
 /**
  * Returns after which time taints with the effect NoExecute evict a pod, in milliseconds; undefined if it tolerates them for ever. Upstream:

@@ -1,6 +1,6 @@
 import type { NodeSelectorTerm, Pod } from 'kubenest/types/core_v1';
 import { type Filter, unresolvable } from '../framework/framework.ts';
-import { matchesRequiredAffinity } from '../framework/node-affinity.ts';
+import { matchesRequiredAffinity } from '../../common/node-affinity.ts';
 
 /**
  * Rejects nodes that do not match the node selector or the required node affinity. Terms that name nodes, as those of DaemonSets,

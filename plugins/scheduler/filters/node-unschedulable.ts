@@ -1,5 +1,5 @@
 import { type Filter, unresolvable } from '../framework/framework.ts';
-import { tolerates } from '../framework/tolerations.ts';
+import { tolerates } from '../../common/tolerations.ts';
 
 const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 

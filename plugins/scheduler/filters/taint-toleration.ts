@@ -1,5 +1,5 @@
 import { type Filter, unresolvable } from '../framework/framework.ts';
-import { untoleratedTaint } from '../framework/tolerations.ts';
+import { untoleratedTaint } from '../../common/tolerations.ts';
 
 const effects = ['NoSchedule', 'NoExecute'];
 

@@ -2,9 +2,10 @@ import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk'
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from 'kubenest/types/core_v1';
 import type { StorageClass } from 'kubenest/types/storage_v1';
 import { type ClusterView, type Filter, unresolvable } from '../framework/framework.ts';
-import { matchesNodeSelector } from '../framework/node-affinity.ts';
+import { matchesNodeSelector } from '../../common/node-affinity.ts';
 import { amountOf } from '../framework/resources.ts';
-import { claimNameOf, isBound } from '../framework/volume-claims.ts';
+import { claimNameOf } from '../../common/pod-claims.ts';
+import { isBound } from '../framework/volume-claims.ts';
 
 /** The claims of a pod, by what the scheduler has to do about them. */
 export interface PodClaims {

@@ -1,6 +1,6 @@
 import { type Filter, unresolvable } from '../framework/framework.ts';
 import { zoneLabel } from '../framework/spread-constraint.ts';
-import { claimNames } from '../framework/volume-claims.ts';
+import { claimNames } from '../../common/pod-claims.ts';
 
 const keys = [
   'failure-domain.beta.kubernetes.io/zone',

@@ -1,9 +1,9 @@
 import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk';
 import type { Pod, TopologySpreadConstraint } from 'kubenest/types/core_v1';
-import { matchesRequiredAffinity } from './node-affinity.ts';
+import { matchesRequiredAffinity } from '../../common/node-affinity.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { Labels, PodInfo, Selector } from './pod-info.ts';
-import { untoleratedTaint } from './tolerations.ts';
+import { untoleratedTaint } from '../../common/tolerations.ts';
 
 export const hostnameLabel = 'kubernetes.io/hostname';
 export const zoneLabel = 'topology.kubernetes.io/zone';

@@ -1,6 +1,6 @@
 import type { PreferredSchedulingTerm } from 'kubenest/types/core_v1';
 import { defaultNormalize, type Score } from '../framework/framework.ts';
-import { matchesTerm } from '../framework/node-affinity.ts';
+import { matchesTerm } from '../../common/node-affinity.ts';
 
 /** Prefers nodes that match the pod's preferred node affinity. Upstream: plugins/nodeaffinity (Score). */
 export const nodeAffinityScore: Score<readonly PreferredSchedulingTerm[]> = {

@@ -1,6 +1,6 @@
 import type { Toleration } from 'kubenest/types/core_v1';
 import { defaultNormalize, type Score } from '../framework/framework.ts';
-import { tolerates } from '../framework/tolerations.ts';
+import { tolerates } from '../../common/tolerations.ts';
 
 const preferNoSchedule = 'PreferNoSchedule';
 

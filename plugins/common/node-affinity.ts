@@ -43,7 +43,7 @@ export function matchesNodeSelector({ nodeSelectorTerms = [] }: NodeSelector, no
 }
 
 /** True if a node matches the pod's node selector and its required node affinity. */
-export function matchesRequiredAffinity({ spec = {} }: Pod, node: Node): boolean {
+export function matchesRequiredAffinity({ spec = {} }: Pick<Pod, 'spec'>, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
   for (const [key, value] of Object.entries(spec.nodeSelector ?? {}))
     if (!Object.hasOwn(labels, key) || labels[key] !== value) return false;
