@@ -65,7 +65,7 @@ async function start(controller: Reconciler, options: Partial<ControllerOptions>
   const outcomes: string[] = [];
   const log = (fields: object): void => void errors.push((fields as { reason: string }).reason);
   const metrics: Pick<ControllerMetrics, 'queue' | 'reconciles'> = {
-    queue: () => ({ added() {}, started() {}, finished() {}, retried() {} }),
+    queue: () => ({ added() {}, dropped() {}, started() {}, finished() {}, retried() {} }),
     reconciles: () => ({ started() {}, finished: (outcome) => void outcomes.push(outcome) }),
   };
   const end = new AbortController();

@@ -41,7 +41,7 @@ export class ControllerRunner {
     this.#queue = new WorkQueue({
       clock,
       rateLimiter: options.maxBackoffMs === undefined ? defaultRateLimiter() : new ExponentialBackoff(5, options.maxBackoffMs),
-      observer: metrics.queue(options.name),
+      metrics: metrics.queue(options.name),
     });
     this.#observer = metrics.reconciles(options.name);
   }
@@ -69,6 +69,7 @@ export class ControllerRunner {
     } finally {
       signal.removeEventListener('abort', stop);
       stop();
+      this.#queue.clear();
       for (const subscription of this.#subscriptions.splice(0)) subscription[Symbol.dispose]();
     }
   }
@@ -133,7 +134,8 @@ export class ControllerRunner {
   async #work(signal: AbortSignal): Promise<void> {
     for (;;) {
       const key = await this.#queue.get();
-      if (key === undefined || signal.aborted) return;
+      if (key === undefined) return;
+      if (signal.aborted) return this.#queue.done(key);
       const work = this.#reconcile(key, signal);
       // A reconcile that ignores its timeout keeps its object, so that it never runs twice for it, but not the worker.
       await Promise.race([work.counted, work.ended]);

@@ -1,4 +1,6 @@
 import { FakeClock, turn } from '#apiserver/base/fake-clock';
+import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
+import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { ExponentialBackoff } from './rate-limiter.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -93,4 +95,28 @@ it('adds a key after the longest delay of a timer if its own is longer', async (
   };
   queue.addAfter('a', 365 * 86_400_000);
   expect(delays).toEqual([2 ** 31 - 1]);
+});
+
+it('counts in the metrics of its name, also when a later queue replaces it', async () => {
+  const registry = new Registry();
+  const metrics = new WorkQueueMetrics(registry);
+  const clock = new FakeClock();
+  const first = new WorkQueue({ clock, metrics: metrics.queue('pods') });
+  for (const key of ['a', 'b', 'c']) first.add(key);
+  first.done((await first.get()) as string);
+  first.addRateLimited('a');
+  first.shutDown();
+  first.clear();
+  const second = new WorkQueue({ clock, metrics: metrics.queue('pods') });
+  second.add('a');
+  const text = await registry.metrics();
+  for (const line of [
+    'workqueue_adds_total{name="pods"} 4',
+    'workqueue_depth{name="pods"} 1',
+    'workqueue_retries_total{name="pods"} 1',
+    'workqueue_queue_duration_seconds_count{name="pods"} 1',
+    'workqueue_work_duration_seconds_count{name="pods"} 1',
+    'workqueue_unfinished_work_seconds{name="pods"} 0',
+  ])
+    expect(text).toContain(line);
 });

@@ -1,17 +1,6 @@
 import type { Clock } from '#apiserver/base/clock';
+import type { QueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { defaultRateLimiter, type RateLimiter } from './rate-limiter.ts';
-
-/** Receives what happens to the items of a queue, for metrics. */
-export interface WorkQueueObserver {
-  /** An item entered the queue; `depth` items wait. */
-  added(depth: number): void;
-  /** A worker took an item that had waited for `waitedMs`. */
-  started(waitedMs: number, depth: number): void;
-  /** A worker finished an item after `workedMs`. */
-  finished(workedMs: number): void;
-  /** An item returns after a failure. */
-  retried(): void;
-}
 
 /** Longest delay of a timer of Node, which fires at once after a longer one. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -19,7 +8,7 @@ const maxTimerMs = 2 ** 31 - 1;
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly rateLimiter?: RateLimiter;
-  readonly observer?: WorkQueueObserver;
+  readonly metrics?: QueueMetrics;
 }
 
 /**
@@ -30,21 +19,21 @@ export interface WorkQueueOptions {
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #rateLimiter: RateLimiter;
-  readonly #observer: WorkQueueObserver | undefined;
-  /** Keys to work on, in order, with the time of their addition. A key is here, in `#processing`, or in both. */
-  readonly #dirty = new Map<string, number>();
-  /** Keys that a worker has, with the time when it took them. */
-  readonly #processing = new Map<string, number>();
+  readonly #metrics: QueueMetrics | undefined;
+  /** Keys to work on, in order. A key is here, in `#processing`, or in both. */
+  readonly #dirty = new Set<string>();
+  /** Keys that a worker has. */
+  readonly #processing = new Set<string>();
   /** Keys that wait for a worker: those of `#dirty` that are not in `#processing`. */
   readonly #waiting = new Set<string>();
   readonly #delayed = new Map<string, { readonly at: number; cancel(): void }>();
   readonly #idle: ((key: string | undefined) => void)[] = [];
   #isShutDown = false;
 
-  constructor({ clock, rateLimiter = defaultRateLimiter(), observer }: WorkQueueOptions) {
+  constructor({ clock, rateLimiter = defaultRateLimiter(), metrics }: WorkQueueOptions) {
     this.#clock = clock;
     this.#rateLimiter = rateLimiter;
-    this.#observer = observer;
+    this.#metrics = metrics;
   }
 
   /** Number of keys that wait for a worker. */
@@ -54,7 +43,8 @@ export class WorkQueue {
 
   add(key: string): void {
     if (this.#isShutDown || this.#dirty.has(key)) return;
-    this.#dirty.set(key, this.#clock.now());
+    this.#dirty.add(key);
+    this.#metrics?.added(key);
     if (!this.#processing.has(key)) this.#enqueue(key);
   }
 
@@ -76,7 +66,7 @@ export class WorkQueue {
 
   /** Adds the key after a delay that grows with each call until `forget`. */
   addRateLimited(key: string): void {
-    this.#observer?.retried();
+    this.#metrics?.retried();
     this.addAfter(key, this.#rateLimiter.delayMs(key));
   }
 
@@ -100,10 +90,8 @@ export class WorkQueue {
 
   /** Ends the work on a key. If it was added meanwhile, it is queued again. */
   done(key: string): void {
-    const since = this.#processing.get(key);
-    if (since === undefined) return;
-    this.#processing.delete(key);
-    this.#observer?.finished(this.#clock.now() - since);
+    if (!this.#processing.delete(key)) return;
+    this.#metrics?.finished(key);
     if (this.#dirty.has(key)) this.#enqueue(key);
   }
 
@@ -115,19 +103,24 @@ export class WorkQueue {
     for (const resolve of this.#idle.splice(0)) resolve(undefined);
   }
 
+  /** Drops the keys that wait, for workers that have ended. */
+  clear(): void {
+    for (const key of this.#dirty) this.#metrics?.dropped(key);
+    this.#dirty.clear();
+    this.#waiting.clear();
+  }
+
   #enqueue(key: string): void {
     const resolve = this.#idle.shift();
     this.#waiting.add(key);
-    this.#observer?.added(this.#waiting.size);
     if (resolve) resolve(this.#take(key));
   }
 
   #take(key: string): string {
-    const now = this.#clock.now();
     this.#waiting.delete(key);
-    this.#observer?.started(now - (this.#dirty.get(key) ?? now), this.#waiting.size);
     this.#dirty.delete(key);
-    this.#processing.set(key, now);
+    this.#processing.add(key);
+    this.#metrics?.started(key);
     return key;
   }
 }

@@ -4,7 +4,7 @@ import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { ServiceResolver } from '#apiserver/network/service-resolver';
 import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
-import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
+import type { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { AvailabilityMetrics } from '#kube-aggregator/controllers/availability-metrics';
 import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
 import { ServerPart } from '#cmd/modules/server-part';
@@ -17,6 +17,7 @@ export interface AggregationParts {
   readonly services: ServiceResolver;
   readonly config: AggregationConfig;
   readonly registry: Registry;
+  readonly queues: WorkQueueMetrics;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -34,13 +35,11 @@ const hooksOfTheSameStart = [
 @ServerPart()
 export class Aggregation implements ServerPart, Disposable {
   readonly #metrics: AvailabilityMetrics;
-  readonly #queues: WorkQueueMetrics;
   #certificate: ProxyClientCertificate | undefined;
   #aggregator: ApiAggregator | undefined;
 
   constructor(private readonly parts: AggregationParts) {
     this.#metrics = new AvailabilityMetrics(parts.registry);
-    this.#queues = new WorkQueueMetrics(parts.registry);
     this.#certificate = parts.config.clientCertificate;
   }
 
@@ -70,7 +69,7 @@ export class Aggregation implements ServerPart, Disposable {
       services,
       proxied,
       metrics: this.#metrics,
-      queues: this.#queues,
+      queues: this.parts.queues,
       rejectsRedirects: config.rejectsRedirects,
       clientCertificate: () => this.#certificate,
       onDiscovery: (groups) => discovery.set('aggregator', groups),

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
+import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { ServiceResolver } from '#apiserver/network/service-resolver';
 import { Aggregation } from '#cmd/apis/aggregation';
@@ -16,9 +17,15 @@ export class AggregatorModule {
       providers: [
         {
           provide: Aggregation,
-          useFactory: (client: LoopbackClient, services: ServiceResolver, registry: LimitedRegistry, log: Log, lifetime: Lifetime) =>
-            lifetime.use(new Aggregation({ client, services, config, registry, log })),
-          inject: [LoopbackClient, ServiceResolver, LimitedRegistry, Log, Lifetime],
+          useFactory: (
+            client: LoopbackClient,
+            services: ServiceResolver,
+            registry: LimitedRegistry,
+            queues: WorkQueueMetrics,
+            log: Log,
+            lifetime: Lifetime,
+          ) => lifetime.use(new Aggregation({ client, services, config, registry, queues, log })),
+          inject: [LoopbackClient, ServiceResolver, LimitedRegistry, WorkQueueMetrics, Log, Lifetime],
         },
       ],
     };

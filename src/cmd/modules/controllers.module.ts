@@ -4,6 +4,7 @@ import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
 import { Container } from 'inversify';
 import { TokenIssuer } from '#apiserver/authentication/token-issuer';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import { systemClock } from '#apiserver/base/clock';
@@ -64,6 +65,7 @@ export class Controllers implements ServerPart {
     @Inject(UserRequests) private readonly requests: UserRequests,
     @Inject(LoopbackClient) private readonly loopback: LoopbackClient,
     @Inject(LimitedRegistry) private readonly registry: LimitedRegistry,
+    @Inject(WorkQueueMetrics) private readonly queueMetrics: WorkQueueMetrics,
     @Inject(Log) private readonly log: Log,
     @Inject(Lifetime) lifetime: Lifetime,
     @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
@@ -99,7 +101,7 @@ export class Controllers implements ServerPart {
       controllers: [...builtIn.map((one) => this.#managed(one)), ...this.#ofPackages],
       elect: this.#elect,
       informers: this.#informers,
-      metrics: new ControllerMetrics(new RegistryMetrics(this.registry)),
+      metrics: new ControllerMetrics(new RegistryMetrics(this.registry), this.queueMetrics),
       clock: systemClock,
       logger: this.log,
     });

@@ -7,6 +7,7 @@ import { ConfiguredEgress } from '#apiserver/network/egress-selector/configured-
 import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
 import { FeatureGates } from '#apiserver/base/feature-gates';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
 import { ApiServers } from '#cmd/apis/api-servers';
@@ -39,6 +40,7 @@ export class CoreModule {
       { provide: Contributions, useValue: parts.contributions },
       { provide: Log, useValue: newLog(config.verbosity, config.logFlushMs) },
       { provide: LimitedRegistry, useValue: registry },
+      { provide: WorkQueueMetrics, useValue: new WorkQueueMetrics(registry) },
       { provide: FeatureGates, useValue: parts.features },
       { provide: EgressSelector, useValue: config.egress && new ConfiguredEgress(config.egress, new RegistryMetrics(registry)) },
       { provide: Scheme, useValue: apis.scheme },

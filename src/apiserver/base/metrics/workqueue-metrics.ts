@@ -71,7 +71,7 @@ class Queue implements QueueMetrics {
 
 /** The metrics of work queues, computed when they are read. Upstream: component-base/metrics/prometheus/workqueue/metrics.go. */
 export class WorkQueueMetrics {
-  readonly #queues: Queue[] = [];
+  readonly #queues = new Map<string, Queue>();
 
   constructor(
     registry: Registry,
@@ -86,7 +86,7 @@ export class WorkQueueMetrics {
           labelNames: ['name'],
           registers: [],
           collect() {
-            for (const queue of queues) this.set({ name: queue.name }, value(queue));
+            for (const queue of queues.values()) this.set({ name: queue.name }, value(queue));
           },
         }),
       );
@@ -99,12 +99,12 @@ export class WorkQueueMetrics {
           registers: [],
           collect() {
             this.reset();
-            for (const queue of queues) this.inc({ name: queue.name }, value(queue));
+            for (const queue of queues.values()) this.inc({ name: queue.name }, value(queue));
           },
         }),
       );
     const histogram = (name: string, help: string, series: (queue: Queue) => Series): void =>
-      registry.registerMetric(new SeriesHistogram(name, help, ['name'], bounds, () => queues.map(series)));
+      registry.registerMetric(new SeriesHistogram(name, help, ['name'], bounds, () => [...queues.values()].map(series)));
 
     counter('workqueue_adds_total', 'Total number of adds handled by workqueue', ({ adds }) => adds);
     gauge('workqueue_depth', 'Current depth of workqueue', ({ waiting }) => waiting.size);
@@ -127,10 +127,13 @@ export class WorkQueueMetrics {
     histogram('workqueue_work_duration_seconds', 'How long in seconds processing an item from workqueue takes.', ({ worked }) => worked);
   }
 
-  /** Returns the metrics of a queue, by upstream's name. */
+  /** Returns the metrics of a queue, by upstream's name. A queue that replaces another of its name goes on with its counts. */
   queue(name: string): QueueMetrics {
-    const queue = new Queue(name, this.clock);
-    this.#queues.push(queue);
+    let queue = this.#queues.get(name);
+    if (!queue) {
+      queue = new Queue(name, this.clock);
+      this.#queues.set(name, queue);
+    }
     return queue;
   }
 }
