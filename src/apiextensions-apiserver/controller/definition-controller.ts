@@ -73,13 +73,15 @@ export class DefinitionController {
   #enqueue(name: string): void {
     if (this.#abort.signal.aborted) return;
     this.#dirty.add(name);
-    if (!this.#running.has(name)) void this.#work(name);
+    if (this.#running.has(name)) return;
+    this.#running.add(name);
+    // In a turn of its own: many observe the same event.
+    setImmediate(() => void this.#work(name));
   }
 
   async #work(name: string): Promise<void> {
-    this.#running.add(name);
     try {
-      while (this.#dirty.delete(name)) await this.#sync(name);
+      while (!this.#abort.signal.aborted && this.#dirty.delete(name)) await this.#sync(name);
       this.#failures.delete(name);
     } catch (error) {
       if (!this.#abort.signal.aborted) this.#retry(name, error);

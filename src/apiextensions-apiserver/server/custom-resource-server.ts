@@ -131,9 +131,13 @@ export class CustomResourceServer implements AsyncDisposable {
   }
 }
 
-/** True if both definitions serve objects in the same way. */
+/** True if both definitions serve objects in the same way. The generation is that of the spec, which may be large. */
 function isSameService(a: CustomResourceDefinition, b: CustomResourceDefinition): boolean {
-  return a.metadata.uid === b.metadata.uid && deepEqual(a.spec, b.spec) && deepEqual(a.status?.acceptedNames, b.status?.acceptedNames);
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    a.metadata.generation === b.metadata.generation &&
+    deepEqual(a.status?.acceptedNames, b.status?.acceptedNames)
+  );
 }
 
 /** Returns the groups in discovery: established definitions, by group. */

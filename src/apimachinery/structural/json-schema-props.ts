@@ -101,15 +101,8 @@ export function schemaHas(schema: JsonSchemaProps | undefined, is: (schema: Json
   return false;
 }
 
-/** Returns the direct subschemas of a schema. */
-export function subschemas(schema: JsonSchemaProps): JsonSchemaProps[] {
-  const found: JsonSchemaProps[] = [];
-  addSubschemas(schema, found);
-  return found;
-}
-
-/** Appends the subschemas; allocates nothing else, since large definitions have tens of thousands. */
-function addSubschemas(schema: JsonSchemaProps, found: JsonSchemaProps[]): void {
+/** Appends the direct subschemas of a schema; allocates nothing else, since large definitions have tens of thousands. */
+export function addSubschemas(schema: JsonSchemaProps, found: JsonSchemaProps[]): void {
   const { not, items, properties, additionalProperties, additionalItems } = schema;
   if (isJsonObject(items)) found.push(items);
   else if (Array.isArray(items)) addList(items as JsonSchemaProps[], found);

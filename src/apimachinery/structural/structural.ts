@@ -91,9 +91,15 @@ export function newStructural(props: JsonSchemaProps): Structural {
 }
 
 /** Checks the schemas in `allOf` and similar keywords, which are not structural but may not have those keywords either. */
-function checkValueValidations(props: JsonSchemaProps): void {
-  const nested = [...(props.allOf ?? []), ...(props.anyOf ?? []), ...(props.oneOf ?? []), ...(props.not ? [props.not] : [])];
-  for (const validation of nested) checkNested(validation);
+function checkValueValidations({ allOf, anyOf, oneOf, not }: JsonSchemaProps): void {
+  checkAll(allOf);
+  checkAll(anyOf);
+  checkAll(oneOf);
+  if (not) checkNested(not);
+}
+
+function checkAll(validations: readonly JsonSchemaProps[] | undefined): void {
+  if (validations) for (const validation of validations) checkNested(validation);
 }
 
 function checkNested(props: JsonSchemaProps): void {
@@ -101,12 +107,14 @@ function checkNested(props: JsonSchemaProps): void {
   checkValueValidations(props);
   if (itemsSchemas(props).length > 0) throw new StructuralError("OpenAPIV3Schema 'items' must be a schema, but is an array");
   const items = itemsSchema(props);
+  if (items) checkNested(items);
   const additional = additionalPropertiesSchema(props);
-  for (const part of [items, additional, ...Object.values(props.properties ?? {})]) if (part) checkNested(part);
+  if (additional) checkNested(additional);
+  if (props.properties) for (const property of Object.values(props.properties)) checkNested(property);
 }
 
-/** JSON schema keywords that structural schemas do not have, with their names in upstream's messages. */
-const unsupported: readonly (readonly [keyof JsonSchemaProps, string])[] = [
+/** JSON schema keywords that structural schemas do not have, with their names in upstream's messages, in upstream's order. */
+const unsupported: ReadonlyMap<string, string> = new Map([
   ['id', 'id'],
   ['$schema', 'schema'],
   ['$ref', '$ref'],
@@ -114,15 +122,17 @@ const unsupported: readonly (readonly [keyof JsonSchemaProps, string])[] = [
   ['dependencies', 'dependencies'],
   ['additionalItems', 'additionalItems'],
   ['definitions', 'definitions'],
-];
+] satisfies readonly (readonly [keyof JsonSchemaProps, string])[]);
 
+/** Reads only the keywords that a schema has: a definition may have a hundred thousand schemas, most of them small. */
 function checkSupported(props: JsonSchemaProps): void {
-  for (const [keyword, name] of unsupported) {
-    const value = props[keyword];
-    // A schema of additional items counts even if it is empty; a map does not.
-    const isEmptyMap = keyword !== 'additionalItems' && isContainer(value) && isEmptyObject(value);
-    if (value !== undefined && value !== '' && !isEmptyMap) throw new StructuralError(`OpenAPIV3Schema '${name}' is not supported`);
-  }
+  if (Object.keys(props).some((keyword) => unsupported.has(keyword)))
+    for (const [keyword, name] of unsupported) {
+      const value = props[keyword as keyof JsonSchemaProps];
+      // A schema of additional items counts even if it is empty; a map does not.
+      const isEmptyMap = keyword !== 'additionalItems' && isContainer(value) && isEmptyObject(value);
+      if (value !== undefined && value !== '' && !isEmptyMap) throw new StructuralError(`OpenAPIV3Schema '${name}' is not supported`);
+    }
   if (props['x-kubernetes-preserve-unknown-fields'] === false)
     throw new StructuralError("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined");
 }

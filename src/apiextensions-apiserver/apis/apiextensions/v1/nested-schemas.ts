@@ -3,7 +3,7 @@ import { isJsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { DecodeError, sortedKeys } from '#apimachinery/runtime/json/json';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { decode } from '#apimachinery/runtime/decode';
-import { type JsonSchemaProps, subschemas } from '#apimachinery/structural/json-schema-props';
+import { addSubschemas, type JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 import { schema } from '#apiextensions-apiserver/schema/schema';
 
 /** Maximum depth of schemas, far above real ones: recursive functions over schemas use the engine's stack. */
@@ -15,22 +15,32 @@ const maxDepth = 500;
  * apiextensions/v1/marshal.go.
  */
 export function decodeNestedSchemas(root: JsonSchemaProps): void {
-  const pending: (readonly [JsonSchemaProps, number])[] = [[root, 1]];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const [props, depth] = next;
+  let current = root;
+  const fail: Fail = (keyword, message) => {
+    throw cannotBeHandled(within([...(keywordsTo(root, current) ?? []), keyword], message));
+  };
+  // Level by level, which allocates nothing per schema: a definition may have a hundred thousand.
+  let level = [root];
+  for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxDepth) throw cannotBeHandled('exceeded max depth');
-    const fail = (keyword: string, message: string): never => {
-      throw cannotBeHandled(within([...(keywordsTo(root, props) ?? []), keyword], message));
-    };
-    decodeItems(props, fail);
-    sortValues(props);
-    for (const keyword of ['additionalProperties', 'additionalItems'] as const) {
-      const value = props[keyword];
-      if (value === undefined) continue;
-      if (isJsonObject(value)) props[keyword] = decodeSchema(value, keyword, fail);
-      else if (typeof value !== 'boolean') fail(keyword, 'boolean or JSON schema expected');
+    const nested: JsonSchemaProps[] = [];
+    for (const props of level) {
+      current = props;
+      decodeParts(props, fail);
+      addSubschemas(props, nested);
     }
-    for (const subschema of subschemas(props)) pending.push([subschema, depth + 1]);
+    level = nested;
+  }
+}
+
+function decodeParts(props: JsonSchemaProps, fail: Fail): void {
+  decodeItems(props, fail);
+  sortValues(props);
+  for (const keyword of ['additionalProperties', 'additionalItems'] as const) {
+    const value = props[keyword];
+    if (value === undefined) continue;
+    if (isJsonObject(value)) props[keyword] = decodeSchema(value, keyword, fail);
+    else if (typeof value !== 'boolean') fail(keyword, 'boolean or JSON schema expected');
   }
 }
 
@@ -41,7 +51,7 @@ function decodeItems(props: JsonSchemaProps, fail: Fail): void {
   const { items } = props;
   if (isJsonObject(items)) props.items = decodeSchema(items, 'items', fail);
   else if (Array.isArray(items) && items.length > 0) props.items = items.map((item) => decodeSchema(item, 'items', fail));
-  else delete props.items;
+  else if (items !== undefined) delete props.items;
 }
 
 const propsType = (): StructType => schema.struct('apiextensions_v1.JSONSchemaProps');
