@@ -1,0 +1,76 @@
+/**
+ * Measures how long the work of controllers, scheduler and simulated nodes blocks the event loop when one client gives them much to do: the
+ * CPU time of the thread between two turns, so that other processes do not count.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import { longestTurn } from './longest-turn.ts';
+
+const atMostMs = 250;
+const namespace = 'busy';
+const containers = [{ name: 'c', image: 'i' }];
+
+let cluster: TestCluster;
+
+beforeAll(async () => {
+  cluster = await startTestCluster({ controllers: ['*'], nodes: 3 });
+  await create('/api/v1/namespaces', { metadata: { name: namespace } });
+}, 60_000);
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+async function create(path: string, object: object): Promise<void> {
+  const { status } = await cluster.fetch(path, { method: 'POST', body: JSON.stringify(object) });
+  expect(status).toBe(201);
+}
+
+/** Asks until the answer satisfies the condition. */
+async function until(path: string, isDone: (status: number, body: string) => boolean): Promise<void> {
+  for (;;) {
+    const answer = await cluster.fetch(path);
+    if (isDone(answer.status, await answer.text())) return;
+    await sleep(100);
+  }
+}
+
+it('an object with 5,000 absent owners', { timeout: 60_000 }, async () => {
+  const path = `/api/v1/namespaces/${namespace}/configmaps`;
+  const ownerReferences = Array.from({ length: 5_000 }, (_, i) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    name: `n${i}`,
+    uid: `00000000-0000-4000-8000-${`${i}`.padStart(12, '0')}`,
+  }));
+  const turn = await longestTurn(async () => {
+    await create(path, { metadata: { name: 'owned', ownerReferences } });
+    await until(`${path}/owned`, (status) => status === 404);
+  });
+  expect(turn).toBeLessThan(atMostMs);
+});
+
+it('a Deployment of 500 replicas, and the deletion of its namespace', { timeout: 120_000 }, async () => {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  const labels = { app: 'web' };
+  const spec = { replicas: 500, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
+  const start = await longestTurn(async () => {
+    await create(path, { metadata: { name: 'web' }, spec });
+    await until(`${path}/web`, (_status, body) => body.includes('"readyReplicas":500,'));
+  });
+  const end = await longestTurn(async () => {
+    await cluster.fetch(`/api/v1/namespaces/${namespace}`, { method: 'DELETE' });
+    await until(`/api/v1/namespaces/${namespace}`, (status) => status === 404);
+  });
+  expect(Math.max(start, end), `${start} ms to start, ${end} ms to end`).toBeLessThan(atMostMs);
+});
+
+it('a Job that wants a million pods at once', { timeout: 60_000 }, async () => {
+  const path = '/apis/batch/v1/namespaces/default/jobs';
+  const template = { spec: { containers, restartPolicy: 'Never' } };
+  const turn = await longestTurn(async () => {
+    await create(path, { metadata: { name: 'many' }, spec: { parallelism: 1_000_000, completions: 1_000_000, template } });
+    await sleep(3_000);
+    await cluster.fetch(`${path}/many?propagationPolicy=Background`, { method: 'DELETE' });
+    await until('/api/v1/namespaces/default/pods?limit=1', (_status, body) => body.includes('"items":[]'));
+  });
+  expect(turn).toBeLessThan(atMostMs);
+});
