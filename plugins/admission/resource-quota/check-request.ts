@@ -102,6 +102,7 @@ function requireCover(
 function charge(state: QuotaState, change: QuotaAmounts, request: Attributes): QuotaState {
   const { quota, hard, used } = state;
   const requested = mask(change, new Set(hard.keys()));
+  if (requested.size === 0) return state;
   const next = sum(used, requested);
   const exceeded = request.subresource === 'status' ? new Set<string>() : exceeding(mask(next, new Set(requested.keys())), hard);
   if (exceeded.size > 0) {

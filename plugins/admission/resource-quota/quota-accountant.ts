@@ -32,6 +32,8 @@ export class QuotaAccountant {
   readonly #waiting = new Map<string, Waiter[]>();
   /** The last written quotas, used until the cache has received them. */
   readonly #written = new Map<string, ResourceQuotaObject>();
+  /** The states of quotas as they are stored: a namespace may have thousands of quantities, and most requests change few. */
+  readonly #states = new WeakMap<ResourceQuotaObject, QuotaState>();
 
   constructor(
     readonly quotas: Informer<ResourceQuotaObject>,
@@ -126,7 +128,13 @@ export class QuotaAccountant {
   }
 
   #statesOf(namespace: string): QuotaState[] {
-    return this.quotas.list(namespace).map((quota) => quotaState(this.#newest(quota)));
+    return this.quotas.list(namespace).map((quota) => this.#stateOf(this.#newest(quota)));
+  }
+
+  #stateOf(quota: ResourceQuotaObject): QuotaState {
+    let state = this.#states.get(quota);
+    if (!state) this.#states.set(quota, (state = quotaState(quota)));
+    return state;
   }
 
   #newest(quota: ResourceQuotaObject): ResourceQuotaObject {

@@ -1,4 +1,4 @@
-import { newNotFound } from '#apimachinery/api/errors';
+import { newForbidden, newNotFound, type StatusError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { FakeClock, turn } from '#apiserver/base/fake-clock';
 import type { RequestClient } from '#apiserver/registry/client';
@@ -122,3 +122,23 @@ it('limits the events of one object, not those of others', async () => {
   await turn();
   expect(writes).toHaveLength(27);
 });
+
+it.each([
+  { name: 'a namespace that is being deleted', error: terminating('NamespaceTerminating'), warnings: 0 },
+  { name: 'a namespace that is gone', error: newNotFound({ group: '', resource: 'namespaces' }, 'ns'), warnings: 0 },
+  { name: 'any other reason', error: terminating('Other'), warnings: 1 },
+])('logs the refusal of an event because of $name $warnings times', async ({ error, warnings }) => {
+  const logged: string[] = [];
+  const logger = { info() {}, warn: (_fields: object, message: string) => void logged.push(message), error() {} };
+  const client = { create: () => Promise.reject(error) } as unknown as RequestClient;
+  const recorder = new ClientEventRecorder({ component: 'test', form: 'v1', client, clock: new FakeClock(), logger });
+  recorder.event(pod, 'Normal', 'Killing', 'stopping');
+  await turn();
+  expect(logged).toEqual(Array.from({ length: warnings }, () => 'cannot write an event'));
+});
+
+function terminating(reason: string): StatusError {
+  const error = newForbidden({ group: '', resource: 'events' }, 'e', 'no');
+  error.status.details = { causes: [{ reason, message: 'being deleted' }] };
+  return error;
+}

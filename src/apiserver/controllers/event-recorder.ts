@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
-import { isNotFound } from '#apimachinery/api/errors';
+import { hasStatusCause, isNotFound } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { formatMicroTime, formatTime } from '#apimachinery/runtime/time';
 import type { Clock } from '#apiserver/base/clock';
@@ -85,9 +85,9 @@ export class ClientEventRecorder implements EventRecorder {
       try {
         await write();
       } catch (error) {
-        // A namespace that is being deleted accepts no events.
-        const reason = (error as Error).message;
-        this.options.logger.warn({ component: this.options.component, reason }, 'cannot write an event');
+        // A namespace that is being deleted accepts no events, and one that is gone neither: that is no news to anybody.
+        if (!hasStatusCause(error, 'NamespaceTerminating') && !isNotFound(error))
+          this.options.logger.warn({ component: this.options.component, reason: (error as Error).message }, 'cannot write an event');
         // Failures may come at once, and there may be many.
         await setImmediate();
       }
