@@ -6,8 +6,10 @@ import { filters } from './filters.ts';
 import { podInfo } from './framework/pod-info.ts';
 import { findPreemption, splitByBudget } from './preemption.ts';
 import { schedulePod } from './scheduling-cycle.ts';
-import { scores } from './scores.ts';
+import { newScores } from './scores.ts';
 import { testCluster, testNode, testPod } from './test-objects.ts';
+
+const scores = newScores();
 
 /** The chosen node and its victims, or the text of the failure. */
 function preempt(pod: Pod, cluster: Cluster, budgets: PodDisruptionBudget[] = []): string {

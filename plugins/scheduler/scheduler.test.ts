@@ -1,6 +1,8 @@
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 import type { Pod, PodSpec } from 'kubenest/types/core_v1';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { readConfiguration } from '#sdk/internal';
+import { SchedulerConfiguration } from './configuration/scheduler-configuration.ts';
 import { Scheduler } from './scheduler.ts';
 import { testNode } from './test-objects.ts';
 
@@ -118,4 +120,35 @@ it('preempts a pod of lower priority', async () => {
       note: expect.stringMatching(/^Preempted by pod [0-9a-f-]{36} on node a$/),
     }),
   );
+});
+
+it('schedules the pods of each profile by its own plugins', async () => {
+  await using other = await startTestCluster({
+    plugins: [
+      {
+        plugin: Scheduler,
+        configuration: readConfiguration(
+          SchedulerConfiguration,
+          {
+            profiles: [
+              { schedulerName: 'default-scheduler' },
+              {
+                schedulerName: 'no-taints',
+                plugins: { multiPoint: { disabled: [{ name: 'TaintToleration' }, { name: 'NodeUnschedulable' }] } },
+              },
+            ],
+          },
+          'configuration',
+        ),
+      },
+    ],
+  });
+  await cluster[Symbol.asyncDispose]();
+  cluster = other;
+  await addNode('a', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } });
+  await addPod('p', '1');
+  await addPod('q', '1', { schedulerName: 'no-taints' });
+  expect(await nodeOf('q')).toBe('a');
+  expect((await getPod('p')).spec?.nodeName).toBeUndefined();
+  await vi.waitFor(async () => expect(await eventsOf('q')).toMatchObject([{ reason: 'Scheduled', reportingController: 'no-taints' }]));
 });

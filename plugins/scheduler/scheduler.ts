@@ -1,6 +1,7 @@
 import {
   aborted,
   Clock,
+  Configuration,
   Controller,
   ControllerClient,
   EventRecorder,
@@ -16,6 +17,8 @@ import type { PodDisruptionBudget } from 'kubenest/types/policy_v1';
 import { Cluster } from './cluster.ts';
 import { isFinished, isRelevantPodChange, nodeChanges } from './cluster-events.ts';
 import type { PodClaims } from './filters/volume-binding.ts';
+import { compileConfiguration } from './configuration/compile-configuration.ts';
+import { SchedulerConfiguration } from './configuration/scheduler-configuration.ts';
 import { filters } from './filters.ts';
 import { fitError, noNodesAvailable } from './fit-error.ts';
 import type { ClusterEvent } from './framework/framework.ts';
@@ -23,12 +26,12 @@ import type { NodeInfo } from './framework/node-info.ts';
 import { podInfo, type PodInfo } from './framework/pod-info.ts';
 import { isLost, needsNoNode, PodBinder } from './pod-binder.ts';
 import { type Candidate, findPreemption } from './preemption.ts';
+import { defaultSchedulerName, type Profile } from './profile.ts';
+import type { BackOff } from './queue/back-off.ts';
 import { type QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
 import { schedulerRules } from './rules.ts';
 import { type ActiveFilter, type Diagnosis, schedulePod } from './scheduling-cycle.ts';
-import { scores } from './scores.ts';
 
-const schedulerName = 'default-scheduler';
 const pods = { group: '', version: 'v1', resource: 'pods' } as const;
 /** Time after which the loop yields to the event loop. */
 const sliceMs = 5;
@@ -45,11 +48,12 @@ const eventsOf = new Map(filters.map(({ name, events }) => [name, events]));
  * once, and the binding is written in the background. Upstream: pkg/scheduler/schedule_one.go.
  */
 @Controller({
-  name: schedulerName,
+  name: defaultSchedulerName,
   lease: 'kube-scheduler',
   userAgent: 'kube-scheduler',
   events: 'events.k8s.io',
   rules: schedulerRules,
+  configuration: SchedulerConfiguration,
 })
 export class Scheduler {
   readonly #pods: SharedInformer<Pod>;
@@ -61,17 +65,23 @@ export class Scheduler {
   readonly #informers: readonly SharedInformer[];
   readonly #cluster: Cluster;
   readonly #binder: PodBinder;
+  readonly #profiles: ReadonlyMap<string, Profile>;
+  readonly #backOff: BackOff;
   #queue: SchedulingQueue | undefined;
   #bindings = 0;
   #isLoopPlanned = false;
 
   constructor(
+    @inject(Configuration) configuration: SchedulerConfiguration,
     @inject(ControllerClient) private readonly client: ControllerClient,
     @inject(SharedInformers) informers: SharedInformers,
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
   ) {
+    const { profiles, backOff } = compileConfiguration(configuration);
+    this.#profiles = new Map(profiles.map((profile) => [profile.schedulerName, profile]));
+    this.#backOff = backOff;
     const core = { group: '' };
     this.#pods = informers.for<Pod>(pods);
     this.#nodes = informers.for<Node>({ ...core, resource: 'nodes' });
@@ -98,6 +108,7 @@ export class Scheduler {
       this.clock,
       () => this.#planLoop(signal),
       (filter) => eventsOf.get(filter) ?? [],
+      this.#backOff,
     );
     this.#queue = queue;
     using subscriptions = new DisposableStack();
@@ -136,7 +147,7 @@ export class Scheduler {
 
   #podChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {
     if (pod.spec?.nodeName) return this.#assignedPodChanged(queue, pod, old);
-    if (pod.spec?.schedulerName !== schedulerName) return;
+    if (!this.#profiles.has(pod.spec?.schedulerName ?? '')) return;
     if (needsNoNode(pod)) return this.#podDeleted(queue, pod);
     const info = podInfo(pod);
     const nominated = pod.status?.nominatedNodeName;
@@ -185,10 +196,15 @@ export class Scheduler {
     }
   }
 
+  #profileOf({ pod }: PodInfo): Profile {
+    return this.#profiles.get(pod.spec?.schedulerName ?? '') as Profile;
+  }
+
   #scheduleOne(queued: QueuedPod, signal: AbortSignal): void {
     const { pod } = queued;
+    const { filters: checks, scores } = this.#profileOf(pod);
     if (this.#cluster.nodes.length === 0) return this.#failed(queued, new Set(), noNodesAvailable, undefined);
-    const result = schedulePod(pod, this.#cluster, filters, scores, this.#cluster, Math.random);
+    const result = schedulePod(pod, this.#cluster, checks, scores, this.#cluster, Math.random);
     if ('diagnosis' in result) return this.#unschedulable(queued, result.diagnosis, result.active);
     this.#cluster.assume(pod, result.node.name);
     this.#bindings += 1;
@@ -204,7 +220,7 @@ export class Scheduler {
     try {
       await this.#binder.bind(queued.pod, node, claims, signal);
       const message = `Successfully assigned ${namespace}/${pod.metadata.name} to ${node.name}`;
-      this.recorder.event(pod, 'Normal', 'Scheduled', message, { action: 'Binding' });
+      this.recorder.event(pod, 'Normal', 'Scheduled', message, { action: 'Binding', ...reporter(pod) });
     } catch (error) {
       if (signal.aborted) return;
       const current = this.#pods.get(namespace, pod.metadata.name ?? '');
@@ -219,6 +235,8 @@ export class Scheduler {
 
   #unschedulable(queued: QueuedPod, diagnosis: Diagnosis, active: readonly ActiveFilter[]): void {
     const { pod } = queued;
+    if (!this.#profileOf(pod).preempts)
+      return this.#failed(queued, diagnosis.filters, fitError(this.#cluster.nodes.length, diagnosis), undefined);
     const found = findPreemption(pod, this.#cluster, active, diagnosis, this.#budgets.list(), this.#cluster);
     const count = this.#cluster.nodes.length;
     if ('message' in found) {
@@ -240,7 +258,7 @@ export class Scheduler {
 
   /** Writes the condition PodScheduled and the event FailedScheduling. */
   #report({ pod, namespace }: PodInfo, reason: string, message: string, nominated: string | undefined): void {
-    this.recorder.event(pod, 'Warning', 'FailedScheduling', message, { action: 'Scheduling' });
+    this.recorder.event(pod, 'Warning', 'FailedScheduling', message, { action: 'Scheduling', ...reporter(pod) });
     const old = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
     const isNominationChange = nominated !== undefined && nominated !== (pod.status?.nominatedNodeName ?? '');
     const isSame = old?.status === 'False' && old.reason === reason && old.message === message;
@@ -269,7 +287,7 @@ export class Scheduler {
   }
 
   /** Deletes the victims of a preemption. Upstream: framework/preemption/executor.go. */
-  async #preempt({ uid }: PodInfo, { node, victims }: Candidate): Promise<void> {
+  async #preempt({ uid, pod }: PodInfo, { node, victims }: Candidate): Promise<void> {
     for (const { pod: victim, namespace } of victims) {
       if (victim.metadata.deletionTimestamp !== undefined) continue;
       const name = victim.metadata.name ?? '';
@@ -277,17 +295,23 @@ export class Scheduler {
         type: 'DisruptionTarget',
         status: 'True',
         reason: 'PreemptionByScheduler',
-        message: `${schedulerName}: preempting to accommodate a higher priority pod`,
+        message: `${pod.spec?.schedulerName}: preempting to accommodate a higher priority pod`,
         lastTransitionTime: formatTime(this.clock.wallTime()),
       };
       const patch = { metadata: { uid: victim.metadata.uid }, status: { conditions: [condition] } };
       try {
         await this.client.patch({ ...pods, subresource: 'status' }, namespace, name, { type: 'strategic', patch });
         await this.client.remove(pods, namespace, name, { preconditions: { uid: victim.metadata.uid } });
-        this.recorder.event(victim, 'Normal', 'Preempted', `Preempted by pod ${uid} on node ${node.name}`, { action: 'Preempting' });
+        this.recorder.event(victim, 'Normal', 'Preempted', `Preempted by pod ${uid} on node ${node.name}`, {
+          action: 'Preempting',
+          ...reporter(pod),
+        });
       } catch (error) {
         if (!isNotFound(error)) this.logger.warn({ pod: `${namespace}/${name}`, reason: (error as Error).message }, 'cannot preempt a pod');
       }
     }
   }
 }
+
+/** Returns the component that reports events about the scheduling of a pod: the profile that it names. */
+const reporter = ({ spec }: Pod): { readonly component: string } => ({ component: spec?.schedulerName ?? defaultSchedulerName });

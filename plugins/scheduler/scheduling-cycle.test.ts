@@ -6,8 +6,10 @@ import { filters } from './filters.ts';
 import { fitError } from './fit-error.ts';
 import { podInfo } from './framework/pod-info.ts';
 import { schedulePod } from './scheduling-cycle.ts';
-import { scores } from './scores.ts';
+import { newScores } from './scores.ts';
 import { testCluster, testNode, testPod } from './test-objects.ts';
+
+const scores = newScores();
 
 /** Name of the chosen node, or the text of the failure. */
 function schedule(pod: Pod, cluster: Cluster): string {

@@ -2,16 +2,32 @@ import type { Score } from './framework/framework.ts';
 import { interPodAffinityScore } from './scores/inter-pod-affinity.ts';
 import { nodeAffinityScore } from './scores/node-affinity.ts';
 import { nodeResourcesBalancedAllocation } from './scores/node-resources-balanced-allocation.ts';
-import { nodeResourcesLeastAllocated } from './scores/node-resources-least-allocated.ts';
+import { cpuAndMemory, leastAllocated, nodeResourcesFitScore, type ScoringStrategy } from './scores/node-resources-fit.ts';
 import { podTopologySpreadScore } from './scores/pod-topology-spread.ts';
 import { taintTolerationScore } from './scores/taint-toleration.ts';
 
-/** Scores with upstream's weights. ImageLocality is missing, since simulated nodes have all images. */
-export const scores: readonly Score[] = [
-  taintTolerationScore,
-  nodeAffinityScore,
-  nodeResourcesLeastAllocated,
-  podTopologySpreadScore,
-  interPodAffinityScore,
-  nodeResourcesBalancedAllocation,
-];
+/** Parts of the scores that the arguments of plugins can change. */
+export interface ScoreArguments {
+  readonly scoringStrategy?: ScoringStrategy;
+  readonly balancedResources?: readonly string[];
+  readonly hardPodAffinityWeight?: number;
+}
+
+/**
+ * Returns the scores with upstream's weights. ImageLocality is missing, since simulated nodes have all images. Upstream:
+ * pkg/scheduler/apis/config/v1/default_plugins.go.
+ */
+export function newScores({
+  scoringStrategy = { resources: cpuAndMemory, score: leastAllocated },
+  balancedResources = ['cpu', 'memory'],
+  hardPodAffinityWeight = 1,
+}: ScoreArguments = {}): readonly Score[] {
+  return [
+    taintTolerationScore,
+    nodeAffinityScore,
+    nodeResourcesFitScore(scoringStrategy),
+    podTopologySpreadScore,
+    interPodAffinityScore(hardPodAffinityWeight),
+    nodeResourcesBalancedAllocation(balancedResources),
+  ];
+}

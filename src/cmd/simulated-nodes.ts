@@ -1,5 +1,6 @@
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { KubeletCertificates, NodeShape } from '#plugins/nodes/options';
+import type { SchedulerConfiguration } from '#plugins/scheduler/configuration/scheduler-configuration';
 import type { StageObject } from '#plugins/nodes/stages/stage-types';
 
 export interface SimulatedCluster {
@@ -10,6 +11,8 @@ export interface SimulatedCluster {
   readonly forwardPorts?: readonly number[] | undefined;
   /** Certificates of the kubelets; undefined: the nodes answer neither logs, exec, attach nor port-forward. */
   readonly kubelet: KubeletCertificates | undefined;
+  /** Default: upstream's default profile. */
+  readonly scheduler?: SchedulerConfiguration | undefined;
 }
 
 /** Loads the simulated nodes with their metrics, provisioner of volumes and load balancer, and the scheduler. */
@@ -18,6 +21,7 @@ export async function loadSimulatedNodes({
   stages = [],
   forwardPorts = [],
   kubelet,
+  scheduler,
 }: SimulatedCluster): Promise<LoadedContribution[]> {
   const [
     { SimulatedNodes },
@@ -26,6 +30,7 @@ export async function loadSimulatedNodes({
     { SimulatedProvisioner },
     { SimulatedLoadBalancer },
     { Scheduler },
+    { SchedulerConfiguration },
   ] = await Promise.all([
     import('#plugins/nodes/simulated-nodes'),
     import('#plugins/nodes/options'),
@@ -33,10 +38,12 @@ export async function loadSimulatedNodes({
     import('#plugins/nodes/storage/simulated-provisioner'),
     import('#plugins/nodes/service/simulated-load-balancer'),
     import('#plugins/scheduler/scheduler'),
+    import('#plugins/scheduler/configuration/scheduler-configuration'),
   ]);
   const options = Object.assign(new SimulatedNodesOptions(), { nodes, stages, forwardPorts, kubelet });
   return [
     contributionOf(SimulatedNodes, options),
-    ...[SimulatedProvisioner, SimulatedLoadBalancer, Scheduler, ...resourceMetrics()].map((one) => contributionOf(one)),
+    contributionOf(Scheduler, scheduler ?? new SchedulerConfiguration()),
+    ...[SimulatedProvisioner, SimulatedLoadBalancer, ...resourceMetrics()].map((one) => contributionOf(one)),
   ];
 }

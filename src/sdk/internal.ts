@@ -51,5 +51,6 @@ export {
   type ServiceConnection,
   type UserCredentials,
 } from '#apiserver/network/webhook/kubeconfig';
+export { readConfiguration } from '#apiserver/plugins/read-configuration';
 export * as protobufMessage from '#apimachinery/runtime/protobuf/message-table';
 export { hasUncommonOrder } from '#apiserver/storage/key';

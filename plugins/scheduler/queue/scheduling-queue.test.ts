@@ -85,7 +85,7 @@ describe('the scheduling queue', () => {
     expect(taken()).toBeUndefined();
     await clock.advance(1);
     expect(taken()).toBe('a');
-    expect([1, 2, 3, 4, 5, 9].map(backOffMs)).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+    expect([1, 2, 3, 4, 5, 9].map((attempts) => backOffMs(attempts))).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
   });
 
   it('tries a pod again that changed', async () => {

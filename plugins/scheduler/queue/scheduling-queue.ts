@@ -1,10 +1,9 @@
 import type { Clock } from 'kubenest/sdk';
 import type { ClusterEvent } from '../framework/framework.ts';
 import type { PodInfo } from '../framework/pod-info.ts';
+import { type BackOff, defaultBackOff } from './back-off.ts';
 import { Heap } from './heap.ts';
 
-const initialBackOffMs = 1_000;
-const maxBackOffMs = 10_000;
 /** Time after which an unschedulable pod is tried again, whatever happened. */
 const maxUnschedulableMs = 5 * 60_000;
 const flushIntervalMs = 30_000;
@@ -40,7 +39,7 @@ interface Entry {
  * | active | until it is its turn: by priority, then first come | when it is taken |
  * | inFlight | from then until it is bound or fails | |
  * | unschedulable | after no node could take it | to backOff or active, by an event that may help or after five minutes |
- * | backOff | until 1 s, 2 s, 4 s … 10 s after its last failure | to active |
+ * | backOff | until 1 s, 2 s, 4 s … 10 s (or as configured) after its last failure | to active |
  *
  * Upstream: pkg/scheduler/backend/queue/scheduling_queue.go.
  */
@@ -59,6 +58,7 @@ export class SchedulingQueue implements Disposable {
     private readonly clock: Clock,
     private readonly wake: () => void,
     private readonly eventsOf: (filter: string) => readonly ClusterEvent[],
+    private readonly backOff: BackOff = defaultBackOff,
   ) {
     this.#stopFlush = clock.every(flushIntervalMs, () => this.#flush());
   }
@@ -154,7 +154,7 @@ export class SchedulingQueue implements Disposable {
 
   /** Activates a failed pod once its back-off is over. */
   #retry(queued: QueuedPod): void {
-    const readyAt = queued.since + backOffMs(queued.attempts);
+    const readyAt = queued.since + backOffMs(queued.attempts, this.backOff);
     if (readyAt <= this.clock.now()) return this.#activate(queued);
     this.#move(queued, 'backOff');
     this.#backOff.push({ queued, since: queued.since, at: readyAt });
@@ -186,7 +186,7 @@ function isGated({ pod }: PodInfo): boolean {
   return Boolean(pod.spec?.schedulingGates?.length);
 }
 
-/** Back-off after a number of attempts: 1 s, 2 s, 4 s, 8 s, 10 s. */
-export function backOffMs(attempts: number): number {
-  return Math.min(initialBackOffMs * 2 ** Math.max(0, attempts - 1), maxBackOffMs);
+/** Back-off after a number of attempts; by default 1 s, 2 s, 4 s, 8 s, 10 s. */
+export function backOffMs(attempts: number, { initialMs, maxMs }: BackOff = defaultBackOff): number {
+  return Math.min(initialMs * 2 ** Math.max(0, attempts - 1), maxMs);
 }

@@ -5,14 +5,12 @@ import type { Labels, PodInfo, WeightedTerm } from '../framework/pod-info.ts';
 /** Sum of weights by topology key and value. */
 type Weights = Map<string, Map<string, number>>;
 
-/** Weight of a required affinity term of an existing pod. Upstream: HardPodAffinityWeight. */
-const hardWeight = 1;
-
 /**
  * Prefers topology domains with pods that the pod's preferred affinity matches, and those of pods whose affinity matches the pod;
- * anti-affinity counts against a domain. Upstream: plugins/interpodaffinity/scoring.go.
+ * anti-affinity counts against a domain. `hardWeight`: weight of a required affinity term of an existing pod (HardPodAffinityWeight).
+ * Upstream: plugins/interpodaffinity/scoring.go.
  */
-export const interPodAffinityScore: Score<Weights> = {
+export const interPodAffinityScore = (hardWeight: number): Score<Weights> => ({
   name: 'InterPodAffinity',
   weight: 2,
 
@@ -23,7 +21,7 @@ export const interPodAffinityScore: Score<Weights> = {
     for (const node of hasOwn ? cluster.nodes : cluster.nodesWithAffinity()) {
       for (const other of (hasOwn ? node.pods : node.podsWithAffinity).values()) {
         if (hasOwn) addOwnTerms(weights, pod, other, cluster.namespaceLabels(other.namespace), node);
-        addTermsOf(weights, other, pod, own, node);
+        addTermsOf(weights, other, pod, own, node, hardWeight);
       }
     }
     return weights.size > 0 ? weights : undefined;
@@ -40,14 +38,14 @@ export const interPodAffinityScore: Score<Weights> = {
     const range = Math.max(...scores) - min;
     for (const [i, score] of scores.entries()) scores[i] = range > 0 ? Math.trunc((maxNodeScore * (score - min)) / range) : 0;
   },
-};
+});
 
 function addOwnTerms(weights: Weights, pod: PodInfo, other: PodInfo, labels: Labels, node: NodeInfo): void {
   addTerms(weights, pod.preferredAffinity, other, labels, node, 1);
   addTerms(weights, pod.preferredAntiAffinity, other, labels, node, -1);
 }
 
-function addTermsOf(weights: Weights, other: PodInfo, pod: PodInfo, labels: Labels, node: NodeInfo): void {
+function addTermsOf(weights: Weights, other: PodInfo, pod: PodInfo, labels: Labels, node: NodeInfo, hardWeight: number): void {
   const required = other.requiredAffinity.map((term): WeightedTerm => ({ ...term, weight: hardWeight }));
   addTerms(weights, required, pod, labels, node, 1);
   addTerms(weights, other.preferredAffinity, pod, labels, node, 1);

@@ -22,7 +22,7 @@ export class TurnQueue {
         // Its place is kept until it has run, so that what it adds waits behind the others.
         this.#waiting[0]?.();
         this.#waiting.shift();
-        await undefined;
+        await Promise.resolve();
       } while (this.#waiting.length > 0 && hasTime());
     }
   }

@@ -19,6 +19,8 @@ export interface EventDetails {
   readonly fieldPath?: string;
   /** Node on which the event happened; only in events of core/v1. */
   readonly host?: string;
+  /** Component that reports the event. Default: that of the controller. */
+  readonly component?: string;
 }
 
 /** Writes events about objects, in the background and in order. Repeated events are counted in one object. */
@@ -112,7 +114,8 @@ export class ClientEventRecorder implements EventRecorder {
   }
 
   async #create(object: ObjectReference, entry: Entry, details: EventDetails): Promise<StoredEvent> {
-    const { client, component, form } = this.options;
+    const { client, form } = this.options;
+    const { component = this.options.component } = details;
     const metadata = { name: `${object.name}.${eventSuffix(entry.firstMs)}`, namespace: object.namespace ?? 'default' };
     const content = form === 'v1' ? coreEvent(component, object, entry, details) : newEvent(component, object, entry, details);
     await client.create(targets[form], { ...content, metadata });

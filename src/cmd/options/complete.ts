@@ -38,6 +38,8 @@ import { storageVersions } from '#kubernetes/controlplane/storage-versions';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { isSelected, selectedControllers } from '#cmd/builtin-controllers';
+import { readSchedulerConfiguration } from '#cmd/config/scheduler-configuration';
+import type { SchedulerConfiguration } from '#plugins/scheduler/configuration/scheduler-configuration';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { ownBackends, parseOverride, type StorageOptions } from './storage-options.ts';
@@ -58,6 +60,7 @@ import { DefaultTolerationSecondsConfiguration } from '#plugins/admission/defaul
 import { parsePortRange } from './service-options.ts';
 import type { ServerOptions } from './server-options.ts';
 import { unknownDisabled } from './admission-options.ts';
+import type { NodeOptions } from './node-options.ts';
 import { loadConfiguredPlugins, readPluginOptions } from './configured-plugins.ts';
 import { PluginReload, type PluginUpdate } from './plugin-reload.ts';
 import { OptionsError } from './options-error.ts';
@@ -128,6 +131,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     });
 
   const ownFolder = join(folder.path, 'pki');
+  const scheduler = await collect('--scheduler-config', schedulerOf(options.nodes));
   const own = needsOwn ? await collect(`server certificates in ${ownFolder}`, ownCertificates(ownFolder, names)) : undefined;
   if (serving.certDir !== '' && serving.tlsCertFile === '') await collect('--cert-dir', servingCertificateOf(serving.certDir, names));
   const files = tlsFilesOf(options, ownFolder);
@@ -215,7 +219,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       tracing,
       admission: options.admission.enabledPlugins(isStandalone(options)),
       admissionConfigurations: new Map([...defaultTolerations(options.pods), ...(admissionConfigurations ?? [])]),
-      plugins: [...(plugins ?? []), ...(await simulatedNodesOf(options, ownFolder, own))],
+      plugins: [...(plugins ?? []), ...(await simulatedNodesOf(options, ownFolder, own, scheduler))],
       requests: {
         timeoutMs: requests.requestTimeout,
         minTimeoutSeconds: requests.minRequestTimeout,
@@ -291,12 +295,27 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   };
 }
 
+async function schedulerOf({ schedulerConfig }: NodeOptions): Promise<SchedulerConfiguration | undefined> {
+  return schedulerConfig === '' ? undefined : readSchedulerConfiguration(resolve(schedulerConfig));
+}
+
 /** Loads the simulated nodes. `own`: certificates of the folder; without them, the nodes have no kubelets. */
-async function simulatedNodesOf({ nodes }: ServerOptions, folder: string, own: OwnCertificates | undefined): Promise<LoadedContribution[]> {
+async function simulatedNodesOf(
+  { nodes }: ServerOptions,
+  folder: string,
+  own: OwnCertificates | undefined,
+  scheduler: SchedulerConfiguration | undefined,
+): Promise<LoadedContribution[]> {
   if (!nodes.areAny) return [];
   const { loadSimulatedNodes } = await import('#cmd/simulated-nodes');
   const kubelet = own && { ...(await kubeletServingCertificate(folder)), clientAuthorities: own.ca, clientName: kubeletClientUser };
-  return loadSimulatedNodes({ nodes: await nodes.all(), stages: nodes.stages, forwardPorts: nodes.nodeForwardPorts.map(Number), kubelet });
+  return loadSimulatedNodes({
+    nodes: await nodes.all(),
+    stages: nodes.stages,
+    forwardPorts: nodes.nodeForwardPorts.map(Number),
+    kubelet,
+    scheduler,
+  });
 }
 
 /** True if nothing creates service accounts: no controller of this server, and no kube-controller-manager, which needs the key's file. */

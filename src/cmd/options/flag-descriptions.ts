@@ -162,6 +162,7 @@ export const flagDescriptions: Readonly<Record<string, string>> = {
   'redis-synced-replicas': 'Replicas that must have synced a write before it is acknowledged.',
   'redis-url': 'URL of Redis: `redis://` or `rediss://`.',
   controllers: 'Controllers that run in the server: `*` all that run by default, `NAME` this one too, `-NAME` all but this one, `-*` none.',
+  'scheduler-config': 'File of kind KubeSchedulerConfiguration with the profiles of the scheduler that runs with simulated nodes.',
   'node-forward-ports': 'Local ports to which pods on simulated nodes may forward, as their annotation says.',
   nodes: 'Number of simulated nodes, on which the server runs pods without containers.',
   'request-traces': 'Number of writes whose traces are kept at /debug/traces.',

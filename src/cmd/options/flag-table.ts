@@ -44,6 +44,7 @@ const own: Readonly<Record<string, Omit<FlagSpec, 'default'>>> = {
   'redis-synced-replicas': { section: 'Kubenest', type: 'int' },
   'redis-url': { section: 'Kubenest', type: 'string' },
   'request-traces': { section: 'Kubenest', type: 'int' },
+  'scheduler-config': { section: 'Kubenest', type: 'string' },
   'serving-workers': { section: 'Kubenest', type: 'int', defaultText: 'cores - 2, at most 4' },
 };
 

@@ -20,6 +20,15 @@ export class NodeOptions {
   )
   nodeForwardPorts: readonly string[] = [];
 
+  /** File of kind KubeSchedulerConfiguration. */
+  @Flag('scheduler-config')
+  @Check<NodeOptions>((file: string, options) =>
+    file !== '' && !options.areAny
+      ? ['--scheduler-config requires simulated nodes: --nodes, or nodes.shapes of the configuration file']
+      : [],
+  )
+  schedulerConfig = '';
+
   /** Nodes of other shapes; only the configuration file can set them. */
   shapes: readonly NodeShape[] = [];
 

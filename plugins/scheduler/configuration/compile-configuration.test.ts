@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { readConfiguration } from '#sdk/internal';
+import type { Score } from '../framework/framework.ts';
+import { podInfo } from '../framework/pod-info.ts';
+import { testCluster, testNode, testPod } from '../test-objects.ts';
+import { compileConfiguration, type CompiledConfiguration } from './compile-configuration.ts';
+import { SchedulerConfiguration } from './scheduler-configuration.ts';
+
+const read = (configuration: object): CompiledConfiguration =>
+  compileConfiguration(readConfiguration(SchedulerConfiguration, configuration, 'configuration'));
+const names = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name);
+
+const defaultFilters = names(read({}).profiles[0]?.filters ?? []);
+const defaultScores = names(read({}).profiles[0]?.scores ?? []);
+
+it('has the default profile without any', () => {
+  const { profiles, backOff } = read({});
+  expect(profiles).toMatchObject([{ schedulerName: 'default-scheduler', preempts: true }]);
+  expect(defaultFilters).toHaveLength(11);
+  expect(profiles[0]?.scores.map(({ name, weight }) => [name, weight])).toEqual([
+    ['TaintToleration', 3],
+    ['NodeAffinity', 2],
+    ['NodeResourcesFit', 1],
+    ['PodTopologySpread', 2],
+    ['InterPodAffinity', 2],
+    ['NodeResourcesBalancedAllocation', 1],
+  ]);
+  expect(backOff).toEqual({ initialMs: 1_000, maxMs: 10_000 });
+});
+
+describe('selects the plugins of a profile', () => {
+  it.each([
+    {
+      name: 'a disabled score',
+      plugins: { score: { disabled: [{ name: 'NodeResourcesFit' }] } },
+      filters: defaultFilters,
+      scores: defaultScores.filter((name) => name !== 'NodeResourcesFit'),
+      preempts: true,
+    },
+    {
+      name: 'a plugin disabled everywhere',
+      plugins: { multiPoint: { disabled: [{ name: 'NodeAffinity' }, { name: 'DefaultPreemption' }] } },
+      filters: defaultFilters.filter((name) => name !== 'NodeAffinity'),
+      scores: defaultScores.filter((name) => name !== 'NodeAffinity'),
+      preempts: false,
+    },
+    {
+      name: 'all scores but one',
+      plugins: { score: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeResourcesFit', weight: 5 }] } },
+      filters: defaultFilters,
+      scores: ['NodeResourcesFit'],
+      preempts: true,
+    },
+    {
+      name: 'only what is enabled everywhere',
+      plugins: { multiPoint: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeName' }, { name: 'TaintToleration' }] } },
+      filters: ['NodeName', 'TaintToleration'],
+      scores: ['TaintToleration'],
+      preempts: false,
+    },
+    {
+      name: 'no preemption',
+      plugins: { postFilter: { disabled: [{ name: 'DefaultPreemption' }] } },
+      filters: defaultFilters,
+      scores: defaultScores,
+      preempts: false,
+    },
+  ])('$name', ({ plugins, filters, scores, preempts }) => {
+    const [profile] = read({ profiles: [{ plugins }] }).profiles;
+    expect(names(profile?.filters ?? [])).toEqual(filters);
+    expect(names(profile?.scores ?? [])).toEqual(scores);
+    expect(profile?.preempts).toBe(preempts);
+  });
+
+  it('weights', () => {
+    const [profile] = read({ profiles: [{ plugins: { score: { enabled: [{ name: 'NodeAffinity', weight: 9 }] } } }] }).profiles;
+    expect(profile?.scores[0]).toMatchObject({ name: 'NodeAffinity', weight: 9 });
+  });
+});
+
+describe('refuses with all problems', () => {
+  const profile = (more: object): object => ({ profiles: [more] });
+  const argumentsOf = (name: string, args: object): object => profile({ pluginConfig: [{ name, args }] });
+  const at = 'profiles[0].pluginConfig[0]';
+  it.each([
+    [{ extenders: [] }, ['configuration.extenders is unknown']],
+    [{ profiles: [] }, ['profiles: at least one is required']],
+    [
+      { podInitialBackoffSeconds: 5, podMaxBackoffSeconds: 4 },
+      ['podMaxBackoffSeconds: must be greater than or equal to podInitialBackoffSeconds'],
+    ],
+    [{ profiles: [{}, {}] }, ['profiles[1].schedulerName: "default-scheduler" is that of another profile']],
+    [
+      profile({ plugins: { score: { enabled: [{ name: 'ImageLocality' }], disabled: [{ name: 'PrioritySort' }] } } }),
+      [
+        'profiles[0].plugins.score.enabled: this scheduler has no plugin "ImageLocality"',
+        'profiles[0].plugins.score.disabled: PrioritySort cannot be disabled',
+      ],
+    ],
+    [profile({ plugins: { permit: {} } }), ['configuration.profiles[0].plugins.permit is unknown']],
+    [argumentsOf('VolumeBinding', {}), [`${at}.name: this scheduler has no arguments of "VolumeBinding"`]],
+    [
+      argumentsOf('InterPodAffinity', { hardPodAffinityWeight: 101 }),
+      [`${at}.args.hardPodAffinityWeight: hardPodAffinityWeight must not be greater than 100`],
+    ],
+    [argumentsOf('NodeResourcesFit', { ignoredResources: [] }), [`${at}.args.ignoredResources is unknown`]],
+    [
+      argumentsOf('NodeResourcesFit', { scoringStrategy: { type: 'RequestedToCapacityRatio' } }),
+      [`${at}.args.scoringStrategy.requestedToCapacityRatio: must be specified when type is RequestedToCapacityRatio`],
+    ],
+    [
+      argumentsOf('NodeResourcesFit', {
+        scoringStrategy: {
+          type: 'RequestedToCapacityRatio',
+          requestedToCapacityRatio: { shape: [{ utilization: 50 }, { utilization: 50 }] },
+        },
+      }),
+      [`${at}.args.scoringStrategy.requestedToCapacityRatio.shape[1].utilization: values must be sorted in increasing order`],
+    ],
+    [
+      argumentsOf('NodeResourcesBalancedAllocation', { resources: [{ name: 'cpu', weight: 2 }] }),
+      [`${at}.args.resources[0].weight: must be 1`],
+    ],
+  ])('%j', (configuration, problems) => {
+    expect(() => read(configuration)).toThrow(expect.objectContaining({ problems }));
+  });
+});
+
+/** Amounts of upstream's tests: nodes with 4 CPU and 10,000 memory, or 6 CPU; a pod with 3 CPU and 5,000 memory. */
+describe('scores nodes by the strategy', () => {
+  const nodes = [
+    testNode('a', { allocatable: { cpu: '4', memory: '10000' } }),
+    testNode('b', { allocatable: { cpu: '6', memory: '10000' } }),
+  ];
+  const scoresOf = (strategy: object, pod: { cpu?: string; memory?: string }): number[] => {
+    const profiles = [{ pluginConfig: [{ name: 'NodeResourcesFit', args: { scoringStrategy: strategy } }] }];
+    const score = read({ profiles }).profiles[0]?.scores.find(({ name }) => name === 'NodeResourcesFit') as Score<unknown>;
+    const cluster = testCluster(nodes);
+    const info = podInfo(testPod('p', pod));
+    return cluster.nodes.map((node) => score.score(score.prepare(info, cluster, cluster.nodes), info, node));
+  };
+  const shape = (...points: [number, number][]): object => ({
+    type: 'RequestedToCapacityRatio',
+    requestedToCapacityRatio: { shape: points.map(([utilization, score]) => ({ utilization, score })) },
+  });
+  it.each([
+    { name: 'least allocated', strategy: { type: 'LeastAllocated' }, scores: [37, 50] },
+    { name: 'most allocated', strategy: { type: 'MostAllocated' }, scores: [62, 50] },
+    {
+      name: 'most allocated by weights',
+      strategy: {
+        type: 'MostAllocated',
+        resources: [
+          { name: 'cpu', weight: 3 },
+          { name: 'memory', weight: 1 },
+        ],
+      },
+      scores: [68, 50],
+    },
+    { name: 'ratio that favours empty nodes', strategy: shape([0, 10], [100, 0]), scores: [38, 50] },
+    { name: 'ratio with a step', strategy: shape([0, 0], [50, 10], [100, 0]), scores: [75, 100] },
+  ])('$name', ({ strategy, scores }) => {
+    expect(scoresOf(strategy, { cpu: '3', memory: '5000' })).toEqual(scores);
+  });
+
+  it('leaves out extended resources that the pod does not request', () => {
+    const resources = [
+      { name: 'cpu', weight: 1 },
+      { name: 'example.com/gpu', weight: 10 },
+    ];
+    expect(scoresOf({ type: 'MostAllocated', resources }, { cpu: '3', memory: '5000' })).toEqual([75, 50]);
+  });
+});
