@@ -86,6 +86,17 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
       (await import('#plugins/controllers/certificatesigningrequest/certificatesigningrequest-cleaner-controller'))
         .CertificateSigningRequestCleanerController,
   },
+  'ttl-controller': {
+    load: async () => (await import('#plugins/controllers/ttl/ttl-controller')).TtlController,
+  },
+  'bootstrap-signer-controller': {
+    isOffByDefault: true,
+    load: async () => (await import('#plugins/controllers/bootstrap-signer/bootstrap-signer-controller')).BootstrapSignerController,
+  },
+  'token-cleaner-controller': {
+    isOffByDefault: true,
+    load: async () => (await import('#plugins/controllers/token-cleaner/token-cleaner-controller')).TokenCleanerController,
+  },
   'node-lifecycle-controller': {
     load: async () => (await import('#plugins/controllers/node-lifecycle/node-lifecycle-controller')).NodeLifecycleController,
   },
