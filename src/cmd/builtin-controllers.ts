@@ -141,6 +141,11 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
       (await import('#plugins/controllers/legacy-serviceaccount-token-cleaner/legacy-serviceaccount-token-cleaner-controller'))
         .LegacyServiceAccountTokenCleanerController,
   },
+  'validatingadmissionpolicy-status-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/validatingadmissionpolicy-status/validatingadmissionpolicy-status-controller'))
+        .ValidatingAdmissionPolicyStatusController,
+  },
 };
 
 /** Names of all controllers. */
