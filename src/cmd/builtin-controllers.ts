@@ -146,6 +146,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
       (await import('#plugins/controllers/validatingadmissionpolicy-status/validatingadmissionpolicy-status-controller'))
         .ValidatingAdmissionPolicyStatusController,
   },
+  'service-cidr-controller': {
+    load: async () => (await import('#plugins/controllers/service-cidr/service-cidr-controller')).ServiceCidrController,
+  },
 };
 
 /** Names of all controllers. */

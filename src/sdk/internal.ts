@@ -31,6 +31,7 @@ export { type CertificateRequest, parsePemCertificateRequest } from '#apimachine
 export { CertificatePool, parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
 export { extendedKeyUsages, verifyCertificate } from '#apimachinery/x509/verify-certificate';
 export { checkServerIdentity, trustContext, trustOptions } from '#apiserver/network/trust';
+export { type Cidr, formatIP, type IpAddress, parseCIDRSloppy, parseIPSloppy } from '#apimachinery/validation/ip';
 export { isQualifiedName, isValidLabelValue, isValidPathSegmentName } from '#apimachinery/validation/names';
 export { forbiddenBy } from '#apiserver/admission/forbidden';
 export { AuthenticationFailedError } from '#apiserver/authentication/union';

@@ -21,8 +21,7 @@ const policies = {
   kind: 'ValidatingAdmissionPolicy',
   isClusterScoped: true,
 } as const;
-/** Field manager of the status. */
-const manager = 'validatingadmissionpolicy-status';
+const fieldManager = 'validatingadmissionpolicy-status';
 
 /**
  * Checks the expressions of ValidatingAdmissionPolicies against the types of the objects that they match, and writes the warnings to the
@@ -33,7 +32,6 @@ const manager = 'validatingadmissionpolicy-status';
   for: policies,
   concurrency: 5,
   ...asManager,
-  userAgent: manager,
 })
 export class ValidatingAdmissionPolicyStatusController {
   readonly #policies: SharedInformer<ValidatingAdmissionPolicy>;
@@ -58,7 +56,7 @@ export class ValidatingAdmissionPolicyStatusController {
       metadata: { name },
       status: { observedGeneration: generation, typeChecking },
     };
-    await this.client.apply({ ...policies, subresource: 'status' }, applied, { force: true });
+    await this.client.apply({ ...policies, subresource: 'status' }, applied, { force: true, fieldManager });
   }
 
   /** Kinds without a schema are not checked. */
