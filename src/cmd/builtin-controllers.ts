@@ -136,6 +136,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'ephemeral-volume-controller': {
     load: async () => (await import('#plugins/controllers/ephemeral-volume/ephemeral-volume-controller')).EphemeralVolumeController,
   },
+  'resourceclaim-controller': {
+    load: async () => (await import('#plugins/controllers/resourceclaim/resourceclaim-controller')).ResourceClaimController,
+  },
   'legacy-serviceaccount-token-cleaner-controller': {
     load: async () =>
       (await import('#plugins/controllers/legacy-serviceaccount-token-cleaner/legacy-serviceaccount-token-cleaner-controller'))
