@@ -58,6 +58,12 @@ it.each<{ name: string; spec: ValidatingPolicySpec; schema: object | undefined; 
     expected: { [first]: /'\(string, int\)'/ },
   },
   {
+    name: 'a field of the authorizer, which has none',
+    spec: { validations: [{ expression: 'authorizer.requestResource' }] },
+    schema: {},
+    expected: { [first]: /unexpected failed resolution of 'kubernetes.authorization.Authorizer'/ },
+  },
+  {
     name: 'a misuse of the authorizer',
     spec: { validations: [{ expression: 'authorizer.allowed()' }] },
     schema: {},
