@@ -152,6 +152,10 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'service-cidr-controller': {
     load: async () => (await import('#plugins/controllers/service-cidr/service-cidr-controller')).ServiceCidrController,
   },
+  'storage-version-migrator-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/storage-version-migrator/storage-version-migrator-controller')).StorageVersionMigratorController,
+  },
 };
 
 /** Names of all controllers. */
