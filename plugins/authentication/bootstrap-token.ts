@@ -1,15 +1,14 @@
-import { Buffer } from 'node:buffer';
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Informer, Informers, KubeObject, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { Informer, Informers, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { Secret } from 'kubenest/types/core_v1';
+import {
+  bootstrapSecretName,
+  bootstrapTokenData,
+  bootstrapTokenExpiresInMs,
+  bootstrapTokenNamespace,
+  bootstrapTokenType,
+} from '../common/bootstrap-tokens.ts';
 
-interface Secret extends KubeObject {
-  readonly type?: string;
-  readonly data?: Readonly<Record<string, string>>;
-}
-
-const namespace = 'kube-system';
-const secretPrefix = 'bootstrap-token-';
-const type = 'bootstrap.kubernetes.io/token';
 const defaultGroup = 'system:bootstrappers';
 const groupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
@@ -32,12 +31,11 @@ export class BootstrapToken implements TokenAuthenticator {
   authenticateToken(token: string): UserInfo | undefined {
     const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(token) ?? [];
     if (id === undefined || secret === undefined) return undefined;
-    const stored = this.#secrets.get(namespace, `${secretPrefix}${id}`);
-    if (!stored || stored.metadata.deletionTimestamp || stored.type !== type) return undefined;
-    const data = (key: string): string => Buffer.from(stored.data?.[key] ?? '', 'base64').toString();
+    const stored = this.#secrets.get(bootstrapTokenNamespace, bootstrapSecretName(id));
+    if (!stored || stored.metadata.deletionTimestamp || stored.type !== bootstrapTokenType) return undefined;
+    const data = (key: string): string => bootstrapTokenData(stored, key);
     if (!equalTexts(data('token-secret'), secret) || data('token-id') !== id) return undefined;
-    const expiration = data('expiration');
-    if (expiration !== '' && !(Date.parse(expiration) > this.now())) return undefined;
+    if ((bootstrapTokenExpiresInMs(stored, this.now()) ?? 1) <= 0) return undefined;
     if (data('usage-bootstrap-authentication') !== 'true') return undefined;
     const groups = groupsOf(data('auth-extra-groups'));
     return groups && { name: `system:bootstrap:${id}`, groups };

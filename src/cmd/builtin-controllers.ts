@@ -86,6 +86,17 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
       (await import('#plugins/controllers/certificatesigningrequest/certificatesigningrequest-cleaner-controller'))
         .CertificateSigningRequestCleanerController,
   },
+  'ttl-controller': {
+    load: async () => (await import('#plugins/controllers/ttl/ttl-controller')).TtlController,
+  },
+  'bootstrap-signer-controller': {
+    isOffByDefault: true,
+    load: async () => (await import('#plugins/controllers/bootstrap-signer/bootstrap-signer-controller')).BootstrapSignerController,
+  },
+  'token-cleaner-controller': {
+    isOffByDefault: true,
+    load: async () => (await import('#plugins/controllers/token-cleaner/token-cleaner-controller')).TokenCleanerController,
+  },
   'node-lifecycle-controller': {
     load: async () => (await import('#plugins/controllers/node-lifecycle/node-lifecycle-controller')).NodeLifecycleController,
   },
@@ -125,10 +136,25 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'ephemeral-volume-controller': {
     load: async () => (await import('#plugins/controllers/ephemeral-volume/ephemeral-volume-controller')).EphemeralVolumeController,
   },
+  'resourceclaim-controller': {
+    load: async () => (await import('#plugins/controllers/resourceclaim/resourceclaim-controller')).ResourceClaimController,
+  },
   'legacy-serviceaccount-token-cleaner-controller': {
     load: async () =>
       (await import('#plugins/controllers/legacy-serviceaccount-token-cleaner/legacy-serviceaccount-token-cleaner-controller'))
         .LegacyServiceAccountTokenCleanerController,
+  },
+  'validatingadmissionpolicy-status-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/validatingadmissionpolicy-status/validatingadmissionpolicy-status-controller'))
+        .ValidatingAdmissionPolicyStatusController,
+  },
+  'service-cidr-controller': {
+    load: async () => (await import('#plugins/controllers/service-cidr/service-cidr-controller')).ServiceCidrController,
+  },
+  'storage-version-migrator-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/storage-version-migrator/storage-version-migrator-controller')).StorageVersionMigratorController,
   },
 };
 

@@ -177,6 +177,6 @@ export { KeyValueStore } from '#apiserver/controllers/key-value-store';
 export { Schedule, type ScheduleOptions } from '#apiserver/controllers/schedules';
 export { RequestQueue } from '#apiserver/controllers/request-queue';
 export { keyOf, type ObjectHandler, type SharedInformer, SharedInformers } from '#apiserver/controllers/shared-informer';
-export { type ServedResource, servedResources } from '#apiserver/controllers/served-resources';
+export { type ServedResource, servedResources, type ServedResourcesOptions } from '#apiserver/controllers/served-resources';
 export { WorkQueue } from '#apiserver/controllers/work-queue';
 export type { DeleteOptions, ObjectPatch, RequestClient } from '#apiserver/registry/client';

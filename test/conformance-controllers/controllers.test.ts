@@ -21,7 +21,8 @@ const known = new Map<string, string>(Object.entries(knownDifferences));
 let cluster: TestCluster;
 beforeAll(async () => {
   const flags = ['--enable-admission-plugins=ServiceAccount'];
-  cluster = await startTestCluster({ controllers: ['*'], nodes: 3, listen: true, flags });
+  const controllers = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller'];
+  cluster = await startTestCluster({ controllers, nodes: 3, listen: true, flags });
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 

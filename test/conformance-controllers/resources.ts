@@ -4,6 +4,7 @@ const kinds: Readonly<Record<string, readonly [groupVersion: string, resource: s
   ConfigMap: ['api/v1', 'configmaps'],
   ControllerRevision: ['apis/apps/v1', 'controllerrevisions'],
   CronJob: ['apis/batch/v1', 'cronjobs'],
+  CustomResourceDefinition: ['apis/apiextensions.k8s.io/v1', 'customresourcedefinitions', 'Cluster'],
   DaemonSet: ['apis/apps/v1', 'daemonsets'],
   Deployment: ['apis/apps/v1', 'deployments'],
   EndpointSlice: ['apis/discovery.k8s.io/v1', 'endpointslices'],
@@ -17,11 +18,15 @@ const kinds: Readonly<Record<string, readonly [groupVersion: string, resource: s
   PriorityClass: ['apis/scheduling.k8s.io/v1', 'priorityclasses', 'Cluster'],
   ReplicaSet: ['apis/apps/v1', 'replicasets'],
   ReplicationController: ['api/v1', 'replicationcontrollers'],
+  ResourceClaim: ['apis/resource.k8s.io/v1', 'resourceclaims'],
+  ResourceClaimTemplate: ['apis/resource.k8s.io/v1', 'resourceclaimtemplates'],
   ResourceQuota: ['api/v1', 'resourcequotas'],
   Secret: ['api/v1', 'secrets'],
   Service: ['api/v1', 'services'],
   ServiceAccount: ['api/v1', 'serviceaccounts'],
+  ServiceCIDR: ['apis/networking.k8s.io/v1', 'servicecidrs', 'Cluster'],
   StatefulSet: ['apis/apps/v1', 'statefulsets'],
+  ValidatingAdmissionPolicy: ['apis/admissionregistration.k8s.io/v1', 'validatingadmissionpolicies', 'Cluster'],
 };
 
 /** Returns the path of a kind's collection, or of an object of it. Throws for a kind that is not in the table. */

@@ -108,11 +108,7 @@ export class Environment implements CheckerScope, PlannerScope {
   }
 
   hasStruct(typeName: string): boolean {
-    return (
-      this.#content.objects.has(typeName) ||
-      this.#content.types.has(typeName) ||
-      this.#content.structs.some((provider) => provider.has(typeName))
-    );
+    return this.#content.objects.has(typeName) || this.#content.structs.some((provider) => provider.has(typeName));
   }
 
   findField(typeName: string, field: string): CelType | undefined {

@@ -44,6 +44,8 @@ export interface ControllerOptions extends ContributionOptions {
   readonly filter?: (object: KubeObject, old: KubeObject | undefined) => boolean;
   /** Resources whose objects are controlled by objects of `for`: their changes add the controlling object. */
   readonly owns?: readonly GroupResource[];
+  /** Name of a feature without which it does not run. */
+  readonly featureGate?: string;
   /** Number of objects reconciled at a time. Default: 1. */
   readonly concurrency?: number;
   /** Time after which a reconcile counts as failed, in milliseconds. Default: 60,000. */

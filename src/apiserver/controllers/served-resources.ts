@@ -8,7 +8,7 @@ export interface ServedResource extends GroupVersionResource, GroupVersionKind {
 }
 
 export interface ServedResources {
-  /** Resources in the preferred version of their group, without subresources. */
+  /** Resources without subresources, in the preferred version of their group or in all. */
   readonly resources: readonly ServedResource[];
   /** Groups whose extension server does not answer, as GROUP/VERSION. */
   readonly unavailable: readonly string[];
@@ -32,8 +32,16 @@ interface DiscoveryList {
 
 const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Returns the served resources by discovery. Upstream: client-go/discovery.ServerPreferredResources. */
-export async function servedResources(client: Pick<RequestClient, 'read'>): Promise<ServedResources> {
+export interface ServedResourcesOptions {
+  /** Returns each resource in all of its versions. Default: only in the preferred one. */
+  readonly allVersions?: boolean;
+}
+
+/** Returns the served resources by discovery. Upstream: client-go/discovery.ServerPreferredResources and ServerGroupsAndResources. */
+export async function servedResources(
+  client: Pick<RequestClient, 'read'>,
+  { allVersions = false }: ServedResourcesOptions = {},
+): Promise<ServedResources> {
   const lists = await Promise.all(['/api', '/apis'].map((path) => client.read<DiscoveryList>(path, accept)));
   const resources = new Map<string, ServedResource>();
   const unavailable: string[] = [];
@@ -42,7 +50,7 @@ export async function servedResources(client: Pick<RequestClient, 'read'>): Prom
     for (const { version, freshness, resources: served = [] } of versions) {
       if (freshness === 'Stale') unavailable.push(`${group}/${version}`);
       for (const { resource, responseKind, scope, verbs = [] } of served) {
-        const key = `${group}/${resource}`;
+        const key = allVersions ? `${group}/${version}/${resource}` : `${group}/${resource}`;
         if (resources.has(key)) continue;
         resources.set(key, { group, version, resource, kind: responseKind?.kind ?? '', namespaced: scope === 'Namespaced', verbs });
       }

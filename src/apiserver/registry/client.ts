@@ -53,6 +53,13 @@ export interface ListOptions {
   readonly fieldSelector?: string;
 }
 
+export interface ApplyOptions {
+  /** Takes over the fields of other managers. */
+  readonly force?: boolean;
+  /** Default: that of the client's other writes. */
+  readonly fieldManager?: string;
+}
+
 /** A patch in one of the forms of the API. */
 export type ObjectPatch =
   | { readonly type: 'json'; readonly patch: readonly object[] }
@@ -70,7 +77,7 @@ export interface RequestClient extends ObjectClient {
   /** Patches an object and returns it as stored. Rejects with NotFound if it does not exist. */
   patch<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, name: string, patch: ObjectPatch): Promise<T>;
   /** Applies an object (server-side apply). Rejects with Conflict if another manager owns a field, unless `force`. */
-  apply<T extends KubeObject>(target: ClientTarget, object: T, options?: { readonly force?: boolean }): Promise<T>;
+  apply<T extends KubeObject>(target: ClientTarget, object: T, options?: ApplyOptions): Promise<T>;
   /** Returns the JSON of a path that is not an object's, such as discovery. `accept`: media type of the answer. */
   read<T>(path: string, accept?: string): Promise<T>;
   /** Deletes an object with options. Returns false if it does not exist. */

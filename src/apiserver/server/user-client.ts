@@ -8,7 +8,7 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import { currentReconcile } from '#apiserver/tracing/reconcile-trace';
 import type { Exchange } from '#apiserver/request/exchange';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
-import type { ClientTarget, DeleteOptions, ListOptions, ObjectPatch, RequestClient } from '#apiserver/registry/client';
+import type { ApplyOptions, ClientTarget, DeleteOptions, ListOptions, ObjectPatch, RequestClient } from '#apiserver/registry/client';
 
 const attempts = 8;
 /** Objects in one chunk of a list. Upstream: client-go/tools/pager. */
@@ -92,12 +92,13 @@ export class UserClient implements RequestClient {
     return this.#ask('PATCH', pathOf(target, namespace, name), { body: patch, contentType: patchTypes[type] });
   }
 
-  apply<T extends KubeObject>(target: ClientTarget, object: T, { force = false }: { readonly force?: boolean } = {}): Promise<T> {
+  apply<T extends KubeObject>(target: ClientTarget, object: T, { force = false, ...options }: ApplyOptions = {}): Promise<T> {
     const { namespace = '', name = '' } = object.metadata;
+    const { fieldManager = prefixFromUserAgent(this.userAgent) } = options;
     return this.#ask('PATCH', pathOf(target, namespace, name), {
       body: object,
       contentType: patchTypes.apply,
-      query: { fieldManager: prefixFromUserAgent(this.userAgent), force: `${force}` },
+      query: { fieldManager, force: `${force}` },
     });
   }
 

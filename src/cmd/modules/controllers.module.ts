@@ -8,6 +8,7 @@ import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import { systemClock } from '#apiserver/base/clock';
+import { FeatureGates } from '#apiserver/base/feature-gates';
 import type { ControllerOptions, Reconciler } from '#apiserver/controllers/controller';
 import { ControllerManager, type Election, type ManagedController } from '#apiserver/controllers/controller-manager';
 import { ControllerMetrics } from '#apiserver/controllers/controller-metrics';
@@ -71,6 +72,7 @@ export class Controllers implements ServerPart {
     @Inject(ClusterCredentials) private readonly credentials: ClusterCredentials,
     @Inject(RequestTraces) private readonly traces: RequestTraces,
     @Inject(electionIdentity) private readonly identity: string,
+    @Inject(FeatureGates) private readonly features: FeatureGates,
   ) {
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
@@ -97,8 +99,9 @@ export class Controllers implements ServerPart {
 
   async #run(signal: AbortSignal): Promise<void> {
     const builtIn = (await this.selected?.()) ?? [];
+    const controllers = [...builtIn.map((one) => this.#managed(one)), ...this.#ofPackages];
     const manager = new ControllerManager({
-      controllers: [...builtIn.map((one) => this.#managed(one)), ...this.#ofPackages],
+      controllers: controllers.filter(({ options: { featureGate } }) => featureGate === undefined || this.features.enabled(featureGate)),
       elect: this.#elect,
       informers: this.#informers,
       metrics: new ControllerMetrics(new RegistryMetrics(this.registry), this.queueMetrics),

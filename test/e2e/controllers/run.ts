@@ -125,10 +125,7 @@ export async function runOwnCluster(flags: readonly string[] = []): Promise<read
     ]);
     const walked = join(folder, 'walk');
     mkdirSync(walked);
-    const scenario = new Scenario(clients, join(folder, 'kubeconfig'), walked, {
-      nodes: ['node-1', 'node-2', 'node-3'],
-      checksPolicies: false,
-    });
+    const scenario = new Scenario(clients, join(folder, 'kubeconfig'), walked, ['node-1', 'node-2', 'node-3']);
     await scenario.run();
     return scenario.times;
   } finally {

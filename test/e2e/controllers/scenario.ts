@@ -21,13 +21,6 @@ interface Item {
   readonly endpoints?: readonly { readonly addresses: readonly string[] }[];
 }
 
-/** The cluster of a scenario. */
-export interface ScenarioCluster {
-  readonly nodes: readonly [string, string, string];
-  /** True if a controller checks the types in ValidatingAdmissionPolicies. */
-  readonly checksPolicies: boolean;
-}
-
 const patience = '60s';
 const workloads = `
 apiVersion: apps/v1
@@ -88,7 +81,7 @@ export class Scenario {
     tools: Tools,
     kubeconfig: string,
     folder: string,
-    readonly cluster: ScenarioCluster = { nodes: ['kwok-0', 'kwok-1', 'kwok-2'], checksPolicies: true },
+    readonly nodes: readonly [string, string, string] = ['kwok-0', 'kwok-1', 'kwok-2'],
   ) {
     this.#tools = tools;
     this.#folder = folder;
@@ -153,7 +146,7 @@ export class Scenario {
     await this.#step('helm', () => this.#helmSteps());
     await this.#step('nodes', () => this.#nodes());
     await this.#step('apply and access', () => this.#applyAndAccess());
-    if (this.cluster.checksPolicies) await this.#step('types of a policy are checked', () => this.#policyTypes());
+    await this.#step('types of a policy are checked', () => this.#policyTypes());
     await this.#step('cron job has run', () =>
       this.#until(
         'it has made a job',
@@ -195,7 +188,7 @@ export class Scenario {
   }
 
   async #nodes(): Promise<void> {
-    const [first, second, third] = this.cluster.nodes;
+    const [first, second, third] = this.nodes;
     await this.#kubectl('drain', first, '--ignore-daemonsets', '--force', '--delete-emptydir-data', `--timeout=${patience}`);
     const [node] = (await this.#items('nodes')).filter(({ metadata }) => metadata.name === first);
     assert.equal(node?.spec?.unschedulable, true);

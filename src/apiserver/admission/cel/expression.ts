@@ -12,7 +12,7 @@ import {
   stringType,
   structType,
 } from '#apiserver/cel/check/types';
-import { type Environment, PlanError, type Program, type StructProvider } from '#apiserver/cel/environment';
+import { type Environment, type Expression, PlanError, type Program, type StructProvider } from '#apiserver/cel/environment';
 import { isReserved } from '#apiserver/cel/escaping';
 import { explainExpression, type PartValue } from '#apiserver/cel/explain';
 import type { Activation } from '#apiserver/cel/runtime/frame';
@@ -83,10 +83,14 @@ export class PolicyCompiler {
   readonly variables = new Map<string, CompiledExpression>();
   readonly #declared = new DeclaredVariables();
 
-  /** `hasVariables` is false when a policy without variables is validated; its expressions then have no `variables`. */
+  /**
+   * `hasVariables` is false when a policy without variables is validated; its expressions then have no `variables`. `base` returns the
+   * environment without the policy's variables.
+   */
   constructor(
     readonly age: ExpressionAge,
     private readonly hasVariables = true,
+    private readonly base: (options: VariableOptions, age: ExpressionAge) => Environment = admissionEnvironment,
   ) {}
 
   addVariable(name: string, expression: string, options: VariableOptions, age = this.age): CompiledExpression {
@@ -98,12 +102,20 @@ export class PolicyCompiler {
 
   /** Compiles an expression. `age` overrides that of the policy. */
   compile(expression: string, returnTypes: readonly CelType[], options: VariableOptions, age = this.age): CompiledExpression {
+    return compileExpression(this.#environmentOf(options, age), expression, returnTypes);
+  }
+
+  /** Parses and checks an expression of any type, without a program. Returns its issues if it is invalid. */
+  check(expression: string, options: VariableOptions): Expression | Issues {
+    return this.#environmentOf(options, this.age)().compile(expression);
+  }
+
+  #environmentOf(options: VariableOptions, age: ExpressionAge): () => Environment {
     const structs = this.#declared.soFar();
-    const environmentOf = (): Environment => {
-      const environment = admissionEnvironment(options, age);
+    return () => {
+      const environment = this.base(options, age);
       return this.hasVariables ? environment.extend({ variables: { variables: variablesType }, structs }) : environment;
     };
-    return compileExpression(environmentOf, expression, returnTypes);
   }
 }
 

@@ -45,7 +45,7 @@ export interface CheckerScope {
   /** Returns a named type, scalar (`int`) or struct. */
   findType(name: string): CelType | undefined;
   findFunction(name: string): FunctionDeclaration | undefined;
-  /** True if the struct type exists. */
+  /** True if the struct type is declared with its fields; the types of the libraries have none. */
   hasStruct(typeName: string): boolean;
   findField(typeName: string, field: string): CelType | undefined;
 }
