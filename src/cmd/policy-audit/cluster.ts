@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { StatusError } from '#apimachinery/api/errors';
+import { newGenericServerResponse, StatusError } from '#apimachinery/api/errors';
 import type { GroupVersionResource, KubeObject, Status } from '#apimachinery/meta/types';
 import { parseGroupVersion } from '#apimachinery/meta/types';
 import { parseJson } from '#apimachinery/runtime/json/json';
@@ -46,7 +46,7 @@ export class Cluster {
   async send<T>(request: ApiRequest): Promise<T> {
     const { status, text } = await this.api.ask(request);
     if (status < 300) return parseJson(Buffer.from(text)).value as T;
-    throw statusOf(text) ?? new Error(`${request.path}: the server responded with ${status}`);
+    throw statusOf(text) ?? newGenericServerResponse(status, request.method, undefined, request.path);
   }
 
   /**
@@ -79,10 +79,10 @@ export class Cluster {
   }
 
   /** Yields the objects of a resource, of one namespace or of all, in chunks. Rejects with the Status of the server. */
-  async *objects(resource: ClusterResource, namespace = ''): AsyncGenerator<KubeObject> {
+  async *objects(resource: GroupVersionResource, namespace = '', labelSelector = ''): AsyncGenerator<KubeObject> {
     let next: string | undefined;
     do {
-      const { apiVersion, kind, metadata, items } = await this.#page(pathOf(resource, namespace), next);
+      const { apiVersion, kind, metadata, items } = await this.#page(pathOf(resource, namespace), labelSelector, next);
       for (const item of items ?? [])
         yield { ...item, apiVersion: item.apiVersion ?? apiVersion, kind: item.kind ?? kind.replace(/List$/, '') };
       next = metadata.continue;
@@ -90,9 +90,11 @@ export class Cluster {
   }
 
   /** Reads a chunk. If the token has expired meanwhile, the list continues with newer objects, as the server offers it. */
-  async #page(path: string, token: string | undefined): Promise<Page> {
-    const at = (from: string | undefined): string =>
-      `${path}?${new URLSearchParams({ limit: `${chunk}`, ...(from && { continue: from }) })}`;
+  async #page(path: string, labelSelector: string, token: string | undefined): Promise<Page> {
+    const at = (from: string | undefined): string => {
+      const query = { limit: `${chunk}`, ...(labelSelector && { labelSelector }), ...(from && { continue: from }) };
+      return `${path}?${new URLSearchParams(query)}`;
+    };
     try {
       return await this.read<Page>(at(token));
     } catch (error) {

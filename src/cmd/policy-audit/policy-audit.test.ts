@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
+import type { PolicyReport } from '#apiserver/admission/scan/policy-report';
 import { startTestCluster, type TestCluster } from '#testing/start-test-cluster';
 import type { AuditDocument } from './audit-output.ts';
 import { runAudit, type RunAuditOptions } from './run-audit.ts';
@@ -205,7 +206,11 @@ it('audits what the user may list, and is then incomplete', async () => {
   const apiGroup = 'rbac.authorization.k8s.io';
   const rules = [
     { apiGroups: [''], resources: ['namespaces', 'pods', 'configmaps', 'limitranges', 'nodes'], verbs: ['list'] },
-    { apiGroups: ['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'node.k8s.io', 'w.example.com'], resources: ['*'], verbs: ['list'] },
+    {
+      apiGroups: ['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'node.k8s.io', 'w.example.com'],
+      resources: ['*'],
+      verbs: ['list'],
+    },
   ];
   await using limited = await startTestCluster({
     listen: true,
@@ -245,4 +250,95 @@ it.each([
   { name: 'an unknown kind', text: 'apiVersion: v1\nkind: Pot\nmetadata: {}', says: 'unknown kind Pot in v1' },
 ])('rejects $name in a file', async ({ text, says }) => {
   await expect(audited({ files: [await file('bad.yaml', text)] })).rejects.toThrow(says);
+});
+
+/** Denies config maps with a value of another one, read by an informer and by the client. */
+const packageSource = `
+import { AdmissionPlugin, Client, Configuration, contribute, deny, Informers, inject } from 'kubenest/sdk';
+import { IsString } from 'kubenest/sdk/configuration';
+class Options { namespace = ''; }
+IsString()(Options.prototype, 'namespace');
+class Unique {
+  constructor(options, informers, client) {
+    this.options = options;
+    this.client = client;
+    this.maps = informers.for({ group: '', resource: 'configmaps' });
+  }
+  async validate(request) {
+    if (request.namespace !== this.options.namespace) return;
+    const same = this.maps.list().find(({ metadata, data }) => metadata.name !== request.name && data?.most === request.object.data?.most);
+    if (!same) return;
+    const found = await this.client.get({ group: '', version: 'v1', resource: 'configmaps' }, same.metadata.namespace, same.metadata.name);
+    deny(request, 'as in ' + found.metadata.name);
+  }
+}
+inject(Configuration)(Unique, undefined, 0);
+inject(Informers)(Unique, undefined, 1);
+inject(Client)(Unique, undefined, 2);
+AdmissionPlugin({ name: 'Unique', configuration: Options, match: [{ groups: [''], resources: ['configmaps'], operations: ['CREATE'] }] })(Unique);
+export default contribute(Unique);
+`;
+
+it('evaluates the plugins of packages, which read the objects of the cluster', async () => {
+  await using other = await startTestCluster({
+    listen: true,
+    objects: ['one', 'two', 'three'].map((name) =>
+      object('v1', 'ConfigMap', name, { data: { most: name === 'three' ? '3' : '2' } }, 'default'),
+    ),
+  });
+  await mkdir(join(folder, 'unique'), { recursive: true });
+  const manifest = { name: '@acme/unique', version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
+  await file('unique/package.json', JSON.stringify(manifest));
+  await file('unique/index.js', packageSource);
+  const entry = (exceptions: readonly object[]): object => ({
+    package: './unique',
+    configuration: { Unique: { namespace: 'default' } },
+    policies: { Unique: { exceptions } },
+  });
+  const configOf = (exceptions: readonly object[]): Promise<string> =>
+    file(
+      'kubenest.yaml',
+      JSON.stringify({ apiVersion: 'kubenest.dev/v1alpha1', kind: 'ServerConfiguration', plugins: [entry(exceptions)] }),
+    );
+  const options = { kubeconfig: await file('other', other.kubeconfig()), resources: ['configmaps'] };
+  const { violations, document } = await audited({ ...options, config: await configOf([]) });
+  expect(violations).toEqual(['fail Unique ConfigMap/one', 'fail Unique ConfigMap/two']);
+  expect(document.reports[0]?.results[0]?.message).toBe('configmaps "one" is forbidden: as in two');
+  const excepted = await audited({ ...options, config: await configOf([{ reason: 'known', names: ['one'] }]) });
+  expect(excepted.violations).toEqual(['fail Unique ConfigMap/two', 'skip Unique ConfigMap/one']);
+});
+
+interface Listed {
+  readonly items: readonly (PolicyReport & { readonly metadata: { readonly resourceVersion: string } })[];
+}
+
+it.each([
+  { group: 'openreports.io', path: '/apis/openreports.io/v1alpha1/reports' },
+  { group: 'wgpolicyk8s.io', path: '/apis/wgpolicyk8s.io/v1alpha2/policyreports' },
+] as const)('writes reports of $group, leaves unchanged ones alone and removes stale ones', async ({ group, path }) => {
+  await using other = await startTestCluster({ listen: true, objects: [...objects, ...policies] });
+  const options = { kubeconfig: await file('other', other.kubeconfig()), writeReports: group };
+  const reports = async (): Promise<Map<string, Listed['items'][number]>> => {
+    const { items } = (await (await other.fetch(path)).json()) as Listed;
+    return new Map(items.map((report) => [report.scope.name, report]));
+  };
+  await expect(audited(options)).rejects.toThrow(`the cluster does not serve reports of ${group}`);
+  await audited({ ...options, installReportCrds: true });
+  const first = await reports();
+  expect([...first.keys()].toSorted()).toEqual(['good', 'large', 'latest']);
+  expect(first.get('large')).toMatchObject({
+    metadata: { namespace: 'shop', ownerReferences: [{ kind: 'Widget', name: 'large' }] },
+    results: [{ policy: 'sizes', rule: 'sizes', result: 'fail', message: 'at most 3', source: 'kubenest' }],
+    summary: { pass: 0, fail: 1, warn: 0, error: 0, skip: 0 },
+  });
+  await other.fetch('/apis/w.example.com/v1/namespaces/shop/widgets/large', {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: JSON.stringify({ spec: { size: 1 } }),
+  });
+  await other.fetch('/api/v1/namespaces/shop/pods/latest?gracePeriodSeconds=0', { method: 'DELETE' });
+  await audited(options);
+  const second = await reports();
+  expect([...second.keys()]).toEqual(['good']);
+  expect(second.get('good')?.metadata.resourceVersion).toBe(first.get('good')?.metadata.resourceVersion);
 });

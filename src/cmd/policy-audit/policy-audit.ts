@@ -107,7 +107,7 @@ export class PolicyAudit implements AsyncDisposable {
     );
   }
 
-  /** Yields the audited objects to which a policy applies. Resources that cannot be listed are in `notAudited` afterwards. */
+  /** Yields all audited objects, also those to which no policy applies. Resources that cannot be listed are in `notAudited` afterwards. */
   async *run(): AsyncGenerator<AuditedObject> {
     const stored = new Set<string>();
     const unknown = new Map<string, string>();
@@ -128,7 +128,7 @@ export class PolicyAudit implements AsyncDisposable {
           for await (const document of this.cluster.objects(resource, namespace)) {
             this.#objects += 1;
             const verdicts = await this.#verdictsOn(resource, document);
-            if (verdicts.length > 0) yield { object: document, verdicts };
+            yield { object: document, verdicts };
           }
       } catch (error) {
         this.notAudited.push({ resource: name, reason: (error as Error).message, isFailure: true });
