@@ -130,6 +130,11 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
       (await import('#plugins/controllers/legacy-serviceaccount-token-cleaner/legacy-serviceaccount-token-cleaner-controller'))
         .LegacyServiceAccountTokenCleanerController,
   },
+  // Not upstream's.
+  'policy-scan-controller': {
+    isOffByDefault: true,
+    load: async () => (await import('#plugins/controllers/policy-scan/policy-scan-controller')).PolicyScanController,
+  },
 };
 
 /** Names of all controllers. */
