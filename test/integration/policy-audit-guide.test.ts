@@ -9,10 +9,10 @@ import { startTestCluster, type TestCluster } from '#testing/index';
 
 const root = join(import.meta.dirname, '../..');
 const guide = await readFile(join(root, 'docs/guide/policy-audit.md'), 'utf8');
-/** Lines of the guide's shell blocks that run kubenest. */
+/** Lines of the guide's shell blocks that run an audit. */
 const commands = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)]
   .flatMap(([, block = '']) => block.split('\n'))
-  .filter((line) => line.startsWith('kubenest '))
+  .filter((line) => line.startsWith('kubenest audit'))
   .map((line) => {
     const [command = '', comment = ''] = line.split(/\s+#\s*/);
     return { command, code: Number(/^exit code (\d)$/.exec(comment)?.[1]) };

@@ -15,8 +15,6 @@ const roles = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].m
 const readByPlugins: Readonly<Record<string, { readonly group: string; readonly resource: string }>> = {
   LimitRanger: { group: '', resource: 'limitranges' },
   RuntimeClass: { group: 'node.k8s.io', resource: 'runtimeclasses' },
-  JobValidation: { group: 'scheduling.k8s.io', resource: 'podgroups' },
-  NodeDeclaredFeatureValidator: { group: '', resource: 'nodes' },
 };
 
 interface DefinitionSpec {

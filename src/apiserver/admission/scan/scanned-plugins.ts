@@ -11,7 +11,10 @@ const withPolicies: ReadonlySet<string> = new Set(['ValidatingAdmissionPolicy', 
  * | NodeRestriction, OwnerReferencesPermissionEnforcement,     |                                                            |
  * | PodSecurityPolicy, CertificateApproval, CertificateSigning | they depend on the user's permissions                      |
  * | Priority, ServiceAccount, NamespaceExists,                 |                                                            |
- * | PodGroupWorkloadExists, AlwaysDeny                         | they depend on the order of writes, or deny every request  |
+ * | PodGroupWorkloadExists                                     | they depend on the order of writes                         |
+ * | JobValidation, NodeDeclaredFeatureValidator,               |                                                            |
+ * | PersistentVolumeClaimResize, PodResizeValidator            | they compare the old and the new object                    |
+ * | AlwaysAdmit, AlwaysDeny                                    | they have one answer to every request                      |
  */
 const ofRequests: ReadonlySet<string> = new Set([
   'ValidatingAdmissionWebhook',
@@ -27,6 +30,10 @@ const ofRequests: ReadonlySet<string> = new Set([
   'ServiceAccount',
   'NamespaceExists',
   'PodGroupWorkloadExists',
+  'JobValidation',
+  'NodeDeclaredFeatureValidator',
+  'PersistentVolumeClaimResize',
+  'PodResizeValidator',
   'AlwaysAdmit',
   'AlwaysDeny',
 ]);
