@@ -156,6 +156,11 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
     load: async () =>
       (await import('#plugins/controllers/storage-version-migrator/storage-version-migrator-controller')).StorageVersionMigratorController,
   },
+  // Not upstream's.
+  'policy-scan-controller': {
+    isOffByDefault: true,
+    load: async () => (await import('#plugins/controllers/policy-scan/policy-scan-controller')).PolicyScanController,
+  },
 };
 
 /** Names of all controllers. */

@@ -61,6 +61,7 @@ export type {
   Attributes,
 } from '#apiserver/admission/attributes';
 export type { Operation } from '#apiserver/request/admission-context';
+export type { Verdict, VerdictRecorder, VerdictResult } from '#apiserver/admission/scan/verdict';
 export { forbidden } from '#apiserver/admission/forbidden';
 export { AuthenticatorPlugin } from '#apiserver/authentication/authenticator-plugin';
 export type { Authenticator, Credentials, TokenAuthenticator } from '#apiserver/authentication/authenticator';

@@ -12,6 +12,9 @@ export { type ExpressionWarning, type PolicyTypes, typeWarnings } from '#apiserv
 export { VisibleObjects } from '#apiserver/admission/policy/invocations';
 export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
 export { ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
+export type { ReportGroup } from '#apiserver/admission/scan/policy-report';
+export { PolicyReports } from '#apiserver/admission/scan/policy-reports';
+export { PolicyScan, type ScannedObject, type ScanProgress } from '#apiserver/admission/scan/policy-scan';
 export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 export { replaceObject } from '#apiserver/admission/replace-object';
 export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admission/resource-rules';

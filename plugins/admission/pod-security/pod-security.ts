@@ -13,6 +13,7 @@ import {
   newInternalError,
   newInvalid,
   quote,
+  type VerdictRecorder,
 } from 'kubenest/sdk';
 import { aggregateFieldErrors } from '#sdk/internal';
 import type { Container, Pod, PodSpec } from '../../common/pod-walker.ts';
@@ -26,11 +27,15 @@ import {
   isFullyPrivileged,
   type LevelVersion,
   levelVersionText,
+  type Mode,
   type Policy,
   policyOf,
 } from './level.ts';
 import { exemptNamespaceWarning, warningsAboutPods } from './namespace-check.ts';
 import { PodSecurityMetrics } from './pod-security-metrics.ts';
+
+/** Name of the plugin, and of its policy in verdicts. */
+const policyName = 'PodSecurity';
 
 interface Namespaced {
   readonly policy: Policy;
@@ -42,7 +47,7 @@ interface Namespaced {
  * pod-security-admission/admission/admission.go, kubernetes/plugin/pkg/admission/security/podsecurity/admission.go.
  */
 @AdmissionPlugin({
-  name: 'PodSecurity',
+  name: policyName,
   configuration: PodSecurityConfiguration,
   match: [
     { groups: [''], resources: ['pods'], subresources: ['', 'ephemeralcontainers', 'resize'], operations: ['CREATE', 'UPDATE'] },
@@ -86,6 +91,7 @@ export class PodSecurity {
   }
 
   #exempt(request: Attributes, reason: string): void {
+    if (request.verdicts) return request.verdicts.record({ policy: policyName, result: 'skip', message: `the ${reason} is exempt` });
     this.#metrics.exemption(request);
     request.addAnnotation(annotationOf('exempt'), reason);
   }
@@ -128,6 +134,7 @@ export class PodSecurity {
       throw error;
     }
     if (found.errors.length === 0 && isFullyPrivileged(found.policy)) {
+      if (request.verdicts) return;
       this.#metrics.evaluation('allow', found.policy.enforce, 'enforce', request);
       return request.addAnnotation(annotationOf('enforce-policy'), 'privileged:latest');
     }
@@ -169,6 +176,7 @@ export class PodSecurity {
 
   #evaluate(request: Attributes, { policy, errors }: Namespaced, pod: CheckedPod, enforces: boolean): void {
     if (this.#isExemptRuntimeClass(pod.spec)) return this.#exempt(request, 'runtimeClass');
+    if (request.verdicts) return recordLevels(request.verdicts, policy, pod, enforces);
     if (errors.length > 0) {
       request.addAnnotation(annotationOf('error'), `Failed to parse policy: ${aggregateFieldErrors(errors)}`);
       this.#metrics.error(false, request);
@@ -190,6 +198,18 @@ export class PodSecurity {
       request.addWarning(`would violate ${warned}`);
       this.#metrics.evaluation('deny', policy.warn, 'warn', request);
     }
+  }
+}
+
+/** Records the verdict of each level above privileged. `enforce` applies to pods only; equal levels of other modes are then left out. */
+function recordLevels(verdicts: VerdictRecorder, policy: Policy, pod: CheckedPod, enforces: boolean): void {
+  const modes: readonly Mode[] = enforces ? ['enforce', 'warn', 'audit'] : ['warn', 'audit'];
+  for (const mode of modes) {
+    if (policy[mode].level === 'privileged') continue;
+    if (enforces && mode !== 'enforce' && deepEqual(policy[mode], policy.enforce)) continue;
+    const problems = problemsText(policy[mode], pod);
+    if (problems === '') verdicts.record({ policy: policyName, rule: mode, result: 'pass' });
+    else verdicts.record({ policy: policyName, rule: mode, result: mode === 'enforce' ? 'fail' : 'warn', message: `violates ${problems}` });
   }
 }
 

@@ -6,6 +6,7 @@ import type { ObjectForms } from './object-forms.ts';
 import type { Reinvocation } from './reinvocation.ts';
 import type { AdmissionTrace } from '#apiserver/request/request-trace';
 import type { UserInfo } from '#apiserver/request/user-info';
+import type { VerdictRecorder } from './scan/verdict.ts';
 
 /** Attributes of a request for admission plugins. Upstream: apiserver/pkg/admission/interfaces.go. */
 export interface Attributes<T extends KubeObject = KubeObject> {
@@ -33,6 +34,11 @@ export interface Attributes<T extends KubeObject = KubeObject> {
   readonly deadline: number;
   /** Trace for notes that explain the verdict; undefined if the request is not traced. */
   readonly trace?: AdmissionTrace | undefined;
+  /**
+   * Recorder of verdicts by policy. It is set in scans of stored objects, which are no requests: a plugin that has several policies records
+   * the verdict of each, and does not count them in metrics of requests.
+   */
+  readonly verdicts?: VerdictRecorder | undefined;
   /** Headers for calls to other services, which make them part of the same trace; undefined if the request is not sampled. */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
   /** Runs the work in a span of that name if the request is sampled. */

@@ -231,6 +231,10 @@ class PluginAttributes implements Attributes {
     return this.#original.trace;
   }
 
+  get verdicts(): Attributes['verdicts'] {
+    return this.#original.verdicts;
+  }
+
   get traceHeaders(): Attributes['traceHeaders'] {
     return this.#original.traceHeaders;
   }

@@ -8,6 +8,7 @@ import { ignoreStreamErrors } from '#cmd/logging/log-output';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerName } from '#cmd/options/server-name';
 import { addPluginCommands } from '#cmd/plugin-tools/plugin-commands';
+import { addAuditCommand } from '#cmd/policy-audit/audit-command';
 import { problemsOf } from './problems.ts';
 import { gitVersion } from '#cmd/version';
 
@@ -26,6 +27,9 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .action(() => console.log(gitVersion));
   addPluginCommands(program);
   addExplainCommand(program);
+  addAuditCommand(program, (status) => {
+    code = status;
+  });
   addBackupCommands(program, args);
   addEncryptionCommands(program);
   addDevCommands(program);

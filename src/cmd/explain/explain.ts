@@ -146,7 +146,8 @@ function everythingFor(name: string): KubeObject {
   } as KubeObject;
 }
 
-async function documentsOf(files: readonly string[]): Promise<KubeObject[]> {
+/** Reads the objects of files, each with one or more documents in YAML or JSON. Rejects with an Error that names the file. */
+export async function documentsOf(files: readonly string[]): Promise<KubeObject[]> {
   const { parseAllDocuments } = await import('yaml');
   const all: KubeObject[] = [];
   for (const file of files) {

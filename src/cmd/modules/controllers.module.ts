@@ -2,6 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type DynamicModule, Inject, Injectable, Module } from '@nestjs/common';
 import { Container } from 'inversify';
+import { AdmissionChain } from '#apiserver/admission/admission-chain';
+import { PolicyScan } from '#apiserver/admission/scan/policy-scan';
 import { TokenIssuer } from '#apiserver/authentication/token-issuer';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
@@ -23,9 +25,11 @@ import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution'
 import { RequestTraces } from '#apiserver/tracing/request-traces';
 import { Informers } from '#apiserver/registry/informers';
 import type { GenericServer } from '#apiserver/server/generic-server';
+import { ChainPolicyScan } from '#apiserver/server/chain-policy-scan';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { UserClient } from '#apiserver/server/user-client';
+import { ApiServers } from '#cmd/apis/api-servers';
 import { Log } from '#cmd/logging/log';
 import type { ServerConfig, StorageConfig } from '#cmd/server-config';
 import { UserRequests } from '#cmd/serving/user-requests';
@@ -45,6 +49,8 @@ const timers = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
  */
 const maxRequests = 16;
 const namespace = 'kube-system';
+/** User of the writes that a policy scan assumes; the same as that of `kubenest audit`. */
+const scanUser: UserInfo = { name: 'kubenest:audit', groups: ['system:authenticated'] };
 /** Injection tokens of the selected built-in controllers, and of the identity in elections. */
 const selection = Symbol('selectedControllers');
 const electionIdentity = Symbol('electionIdentity');
@@ -73,6 +79,7 @@ export class Controllers implements ServerPart {
     @Inject(RequestTraces) private readonly traces: RequestTraces,
     @Inject(electionIdentity) private readonly identity: string,
     @Inject(FeatureGates) private readonly features: FeatureGates,
+    @Inject(PolicyScan) private readonly policyScan: PolicyScan,
   ) {
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
@@ -138,6 +145,7 @@ export class Controllers implements ServerPart {
       [EventRecorder, recorder],
       [ClusterCredentials, this.credentials],
       [KeyValueStore, store],
+      [PolicyScan, this.policyScan],
     ];
     return {
       options,
@@ -214,6 +222,11 @@ export class ControllersModule {
             signCertificateRequest,
           }),
           inject: [{ token: TokenIssuer, optional: true }],
+        },
+        {
+          provide: PolicyScan,
+          useFactory: ({ chain: servers }: ApiServers, chain: AdmissionChain): PolicyScan => new ChainPolicyScan(servers, chain, scanUser),
+          inject: [ApiServers, AdmissionChain],
         },
         Controllers,
       ],

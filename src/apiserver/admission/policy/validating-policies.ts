@@ -5,6 +5,7 @@ import type { Attributes } from '#apiserver/admission/attributes';
 import { EvaluationProgress } from '#apiserver/admission/cel/evaluation';
 import { forbidden } from '#apiserver/admission/forbidden';
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
+import type { VerdictRecorder, VerdictResult } from '#apiserver/admission/scan/verdict';
 import { AuthorizerValue } from '#apiserver/cel/library/authz';
 import { settled } from '#apiserver/cel/runtime/frame';
 import type { PolicyServices } from './policy-services.ts';
@@ -96,8 +97,9 @@ export class ValidatingPolicies {
   }
 }
 
-/** Applies the validation actions of the bindings: Warn, Audit and Deny. */
+/** Applies the validation actions of the bindings: Warn, Audit and Deny. In a scan, only records the verdicts. */
 function enforce(request: Attributes, results: readonly (Evaluated | ConfigurationFailure)[], metrics: PolicyMetrics): void {
+  if (request.verdicts) return record(request.verdicts, results);
   const denials: Denial[] = [];
   for (const found of results) {
     if (found instanceof ConfigurationFailure) denials.push(found);
@@ -106,6 +108,26 @@ function enforce(request: Attributes, results: readonly (Evaluated | Configurati
   publish(request, results);
   const first = denials[0];
   if (first) throw denial(request, first);
+}
+
+/** Records one verdict for each evaluation whose match conditions hold, and one for each validation that does not hold. */
+function record(verdicts: VerdictRecorder, results: readonly (Evaluated | ConfigurationFailure)[]): void {
+  for (const found of results) {
+    const { metadata } = found.policy;
+    const { name: rule } = found.binding?.metadata ?? {};
+    const add = (result: VerdictResult, message?: string): void =>
+      verdicts.record({ policy: metadata.name ?? '', ...(rule !== undefined && { rule }), result, ...(message && { message }) });
+    if (found instanceof ConfigurationFailure) {
+      add('error', found.message);
+      continue;
+    }
+    const { decisions, annotations } = found.result;
+    const actions = found.binding.spec?.validationActions ?? [];
+    const unmet = decisions.filter(({ admitted, failed }) => !admitted || failed);
+    for (const { message, failed } of unmet) add(failed ? 'error' : actions.includes('Deny') ? 'fail' : 'warn', message);
+    for (const annotation of annotations) if ('error' in annotation) add('error', annotation.error);
+    if (unmet.length === 0 && decisions.length > 0) add('pass');
+  }
 }
 
 function act(request: Attributes, { policy, binding, result }: Evaluated, metrics: PolicyMetrics): Denial[] {

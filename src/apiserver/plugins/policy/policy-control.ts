@@ -64,11 +64,16 @@ export class PolicyControl {
     const { scope, exceptions, mode } = this.policy;
     const { name } = this.plugin;
     if (scope && !scope.includes(request, this.services.namespaces)) {
+      request.verdicts?.recordNone();
       request.trace?.note({ kind: 'scope', name, verdict: 'skipped' });
       return undefined;
     }
     const exception = exceptions.find((candidate) => this.#applies(candidate, request));
     if (!exception) return mode;
+    if (request.verdicts) {
+      request.verdicts.record({ policy: name, result: 'skip', message: exception.reason });
+      return undefined;
+    }
     this.#exceptions.inc({ ...this.#labels, reason: exception.reason, type: phase });
     request.trace?.note({ kind: 'exception', name, verdict: 'skipped', reason: exception.reason });
     return undefined;
@@ -99,13 +104,14 @@ export class PolicyControl {
     { phase, mode }: { readonly phase: PhaseName; readonly mode: 'warn' | 'audit' },
     denial: StatusError,
   ): void {
-    this.#violations.inc({ ...this.#labels, mode, type: phase });
+    if (!request.verdicts) this.#violations.inc({ ...this.#labels, mode, type: phase });
     this.report(request, mode, denial.message);
   }
 
   /** Reports what would have denied the request in mode `enforce`. */
   report(request: Attributes, mode: 'warn' | 'audit', message: string): void {
     const { name } = this.plugin;
+    if (request.verdicts) return request.verdicts.record({ policy: name, rule: mode, result: 'warn', message });
     request.trace?.note({ kind: 'mode', name, verdict: mode === 'warn' ? 'warned' : 'audited', reason: message });
     if (mode === 'warn') request.addWarning(`${pluginSubject(this.plugin)}: ${message}`);
     else request.addAnnotation(`${annotationPrefix}${name}`, message);

@@ -1,0 +1,118 @@
+import { Clock, Controller, ControllerClient, inject, isNotFound, Logger, Metrics } from 'kubenest/sdk';
+import { PolicyReports, PolicyScan, type ReportGroup, type ScannedObject, type ScanProgress } from '#sdk/internal';
+import { repeat } from '../common/repeat.ts';
+import { PolicyScanMetrics } from './policy-scan-metrics.ts';
+
+/** Time between looks for changes, and time after which all objects are evaluated again, in milliseconds. */
+const changesMs = 2_000;
+const allMs = 3_600_000;
+const groups: readonly ReportGroup[] = ['openreports.io', 'wgpolicyk8s.io'];
+
+/**
+ * Evaluates the validating plugins on all stored objects, and afterwards on changed ones; on all again if a policy, or what policies depend
+ * on, changed, and once an hour, for exceptions that expire. It keeps a report about each object with a result other than pass, if the kinds
+ * of reports are served.
+ */
+@Controller({
+  name: 'policy-scan-controller',
+  userAgent: 'kubenest-policy-scan',
+  rules: [
+    {
+      apiGroups: [...groups],
+      resources: ['reports', 'clusterreports', 'policyreports', 'clusterpolicyreports'],
+      verbs: ['list', 'create', 'patch', 'delete'],
+    },
+  ],
+})
+export class PolicyScanController {
+  readonly #metrics: PolicyScanMetrics;
+  #reports: PolicyReports | undefined;
+  /** State of the last scan of all objects; undefined: all must be evaluated. */
+  #last: { readonly inputs: string; readonly at: number; readonly progress: ScanProgress } | undefined;
+  /** Objects with a result other than pass, by uid. */
+  #violating = new Map<string, ScannedObject>();
+  #hasWarned = false;
+
+  constructor(
+    @inject(PolicyScan) private readonly scan: PolicyScan,
+    @inject(ControllerClient) private readonly client: ControllerClient,
+    @inject(Clock) private readonly clock: Clock,
+    @inject(Logger) private readonly logger: Logger,
+    @inject(Metrics) metrics: Metrics,
+  ) {
+    this.#metrics = new PolicyScanMetrics(metrics);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await repeat(this.clock, changesMs, signal, async () => {
+      try {
+        await this.look(signal);
+      } catch (error) {
+        this.#last = undefined;
+        if (!signal.aborted) this.logger.error({ reason: (error as Error).message }, 'the policy scan failed; it starts again');
+      }
+    });
+  }
+
+  /** Evaluates what changed since the last call. */
+  async look(signal: AbortSignal): Promise<void> {
+    const inputs = this.scan.inputs();
+    const now = this.clock.wallTime();
+    if (this.#last?.inputs !== inputs || now - this.#last.at >= allMs) await this.#scanAll(inputs, now, signal);
+    else await this.#scanChanges(this.#last.progress, signal);
+    this.#metrics.show([...this.#violating.values()].flatMap(({ verdicts }) => verdicts.filter(({ result }) => result !== 'pass')));
+  }
+
+  async #scanAll(inputs: string, at: number, signal: AbortSignal): Promise<void> {
+    this.#last = undefined;
+    this.#violating.clear();
+    this.#reports = await this.#openReports();
+    const began = performance.now();
+    const progress: ScanProgress = new Map();
+    await this.#evaluate(progress, signal);
+    if (signal.aborted) return;
+    await this.#reports?.removeStale();
+    this.#metrics.tookMs(performance.now() - began);
+    this.#last = { inputs, at, progress };
+  }
+
+  async #scanChanges(progress: ScanProgress, signal: AbortSignal): Promise<void> {
+    for (const [uid, scanned] of this.#violating) {
+      if (this.scan.isStored(scanned)) continue;
+      this.#violating.delete(uid);
+      await this.#reports?.update(scanned.object, []);
+    }
+    await this.#evaluate(progress, signal);
+  }
+
+  async #evaluate(progress: ScanProgress, signal: AbortSignal): Promise<void> {
+    for await (const scanned of this.scan.objects(progress, signal)) {
+      const { object, verdicts } = scanned;
+      this.#metrics.scanned(1);
+      const uid = object.metadata.uid ?? '';
+      if (verdicts.some(({ result }) => result !== 'pass')) this.#violating.set(uid, scanned);
+      else this.#violating.delete(uid);
+      await this.#reports?.update(object, verdicts);
+    }
+  }
+
+  /** Opens the reports of the first group that is served; undefined if none is. */
+  async #openReports(): Promise<PolicyReports | undefined> {
+    for (const group of groups) {
+      const reports = new PolicyReports(group, this.client, () => new Date(this.clock.wallTime()));
+      try {
+        await reports.begin();
+        return reports;
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    }
+    if (!this.#hasWarned)
+      this.logger.warn(
+        { groups },
+        'the policy scan writes no reports: no kind of reports is served (`kubenest audit crds` prints their definitions)',
+      );
+    this.#hasWarned = true;
+    return undefined;
+  }
+}

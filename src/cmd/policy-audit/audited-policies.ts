@@ -1,0 +1,154 @@
+import { type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import type { Policy, PolicyBinding, ValidatingPolicySpec } from '#apiserver/admission/policy/policy-types';
+import type { Cluster, ClusterResource } from './cluster.ts';
+import type { ScanServer } from './scan-server.ts';
+
+const policyGroup = 'admissionregistration.k8s.io';
+const policies = { group: policyGroup, resource: 'validatingadmissionpolicies' };
+const bindings = { group: policyGroup, resource: 'validatingadmissionpolicybindings' };
+const definitions = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
+const roles = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map((resource) => ({
+  group: 'rbac.authorization.k8s.io',
+  resource,
+}));
+/** Resources that built-in plugins read, by plugin. */
+const readByPlugins: Readonly<Record<string, { readonly group: string; readonly resource: string }>> = {
+  LimitRanger: { group: '', resource: 'limitranges' },
+  RuntimeClass: { group: 'node.k8s.io', resource: 'runtimeclasses' },
+};
+
+interface DefinitionSpec {
+  readonly group: string;
+  readonly names: { readonly plural: string };
+  readonly versions: readonly { readonly name: string; readonly served: boolean; readonly storage: boolean }[];
+}
+
+/** Loads what the policies read from a cluster into the server that evaluates them. */
+export class AuditedPolicies {
+  constructor(
+    private readonly server: ScanServer,
+    private readonly cluster: Cluster,
+    private readonly resources: readonly ClusterResource[],
+  ) {}
+
+  /**
+   * Loads namespaces, definitions, the objects that plugins read, policies and their parameters. `given`: objects that replace those of the
+   * cluster; if it is not empty, the policies of the cluster are left out.
+   */
+  async load(given: readonly KubeObject[], plugins: readonly string[]): Promise<void> {
+    await this.#loadDefinitions();
+    await this.#loadAll({ group: '', resource: 'namespaces' });
+    for (const resource of this.server.informed.values()) if (resource.resource !== 'namespaces') await this.#loadAll(resource);
+    for (const plugin of plugins) if (readByPlugins[plugin]) await this.#loadAll(readByPlugins[plugin]);
+    const used = given.length > 0 ? await this.#withBindings(given) : [...(await this.#all(policies)), ...(await this.#all(bindings))];
+    const [those, others] = partition(used, isPolicyOrBinding);
+    for (const object of others) await this.#putGiven(object);
+    for (const policy of those) await this.#loadParams(policy as Policy<ValidatingPolicySpec>, others);
+    if (JSON.stringify(those).includes('authorizer')) for (const resource of roles) await this.#loadAll(resource);
+    for (const object of those) await this.#putGiven(object, given.length > 0);
+  }
+
+  /** Adds the bindings of the given policies that the cluster has, or else a binding that denies in the whole cluster. */
+  async #withBindings(given: readonly KubeObject[]): Promise<KubeObject[]> {
+    const ofCluster = await this.#all(bindings);
+    const names = new Set(given.filter(({ kind }) => kind === 'ValidatingAdmissionPolicyBinding').map(({ metadata }) => metadata.name));
+    const isBound = (all: readonly KubeObject[], policy: KubeObject): KubeObject[] =>
+      all.filter((binding) => (binding as PolicyBinding).spec?.policyName === policy.metadata.name);
+    const added = given
+      .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+      .flatMap((policy) => {
+        const others = isBound(ofCluster, policy).filter(({ metadata }) => !names.has(metadata.name));
+        return others.length > 0 || isBound(given, policy).length > 0 ? others : [denyingBinding(policy.metadata.name ?? '')];
+      });
+    const missing = new Set(
+      given.flatMap((object) =>
+        object.kind === 'ValidatingAdmissionPolicyBinding' ? ((object as PolicyBinding).spec?.policyName ?? []) : [],
+      ),
+    );
+    for (const { kind, metadata } of given) if (kind === 'ValidatingAdmissionPolicy') missing.delete(metadata.name ?? '');
+    const bound = (await this.#all(policies)).filter(({ metadata }) => missing.has(metadata.name ?? ''));
+    return [...given, ...bound, ...added];
+  }
+
+  async #loadDefinitions(): Promise<void> {
+    const resource = this.#find(definitions);
+    const endpoint = resource && this.server.endpointOf(resource);
+    if (!endpoint) return;
+    const served: Promise<boolean>[] = [];
+    for await (const definition of this.cluster.objects(resource)) {
+      await this.server.put(endpoint, definition);
+      const { group, names, versions } = (definition as unknown as { readonly spec: DefinitionSpec }).spec;
+      for (const { name } of versions.filter((version) => version.served).slice(0, 1))
+        if (this.#find({ group, resource: names.plural }))
+          served.push(this.server.whenServed({ group, version: name, resource: names.plural }));
+    }
+    await Promise.all(served);
+  }
+
+  /** Loads the objects of the kind of a policy's parameters; those that are given are already there. */
+  async #loadParams({ spec }: Policy<ValidatingPolicySpec>, given: readonly KubeObject[]): Promise<void> {
+    const { apiVersion = '', kind = '' } = spec?.paramKind ?? {};
+    if (kind === '') return;
+    const { group, version } = parseGroupVersion(apiVersion);
+    const found = this.#findKind({ group, version, kind });
+    const endpoint = found && this.server.endpointOf(found);
+    if (!endpoint) return;
+    const isGiven = (object: KubeObject): boolean =>
+      given.some(
+        ({ kind: other, metadata: { name, namespace } }) =>
+          other === kind && name === object.metadata.name && namespace === object.metadata.namespace,
+      );
+    for await (const object of this.cluster.objects(found)) if (!isGiven(object)) await this.server.put(endpoint, object);
+  }
+
+  /** Stores a namespace or a parameter as it is, a policy with the defaults and checks of the API. */
+  async #putGiven(object: KubeObject, checked = false): Promise<void> {
+    const kind = { ...parseGroupVersion(object.apiVersion), kind: object.kind };
+    const resource = this.#findKind(kind);
+    const endpoint = resource && this.server.endpointOf(resource);
+    if (!resource || !endpoint) throw new Error(`unknown kind ${object.kind} in ${object.apiVersion}`);
+    if (!checked) return this.server.put(endpoint, object);
+    const { resourceVersion: _, ...metadata } = object.metadata;
+    await this.server.create(resource, { ...object, metadata });
+  }
+
+  async #loadAll(wanted: { readonly group: string; readonly resource: string }): Promise<void> {
+    const resource = this.#find(wanted);
+    const endpoint = resource && this.server.endpointOf(resource);
+    if (endpoint) for await (const object of this.cluster.objects(resource)) await this.server.put(endpoint, object);
+  }
+
+  async #all(wanted: { readonly group: string; readonly resource: string }): Promise<KubeObject[]> {
+    const resource = this.#find(wanted);
+    const all: KubeObject[] = [];
+    if (resource) for await (const object of this.cluster.objects(resource)) all.push(object);
+    return all;
+  }
+
+  /** Returns the first version of a resource that this server knows, too. */
+  #find({ group, resource }: { readonly group: string; readonly resource: string }): ClusterResource | undefined {
+    const versions = this.resources.filter((one) => one.group === group && one.resource === resource);
+    return versions.find((one) => this.server.endpointOf(one)) ?? versions[0];
+  }
+
+  #findKind({ group, version, kind }: GroupVersionKind): ClusterResource | undefined {
+    return this.resources.find((one) => one.group === group && one.version === version && one.kind === kind);
+  }
+}
+
+function isPolicyOrBinding({ apiVersion, kind }: KubeObject): boolean {
+  return apiVersion.startsWith(`${policyGroup}/`) && (kind === 'ValidatingAdmissionPolicy' || kind === 'ValidatingAdmissionPolicyBinding');
+}
+
+function denyingBinding(policyName: string): KubeObject {
+  return {
+    apiVersion: `${policyGroup}/v1`,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: policyName },
+    spec: { policyName, validationActions: ['Deny'] },
+  } as KubeObject;
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
