@@ -8,6 +8,7 @@ import { ignoreStreamErrors } from '#cmd/logging/log-output';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerName } from '#cmd/options/server-name';
 import { addPluginCommands } from '#cmd/plugin-tools/plugin-commands';
+import { addWebhookCommand } from '#cmd/webhook/webhook-command';
 import { problemsOf } from './problems.ts';
 import { gitVersion } from '#cmd/version';
 
@@ -28,6 +29,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   addExplainCommand(program);
   addBackupCommands(program, args);
   addEncryptionCommands(program);
+  addWebhookCommand(program);
   addDevCommands(program);
   addEnvtestCommands(program, args, async (flags) => {
     code = await serve('kube-apiserver', flags);

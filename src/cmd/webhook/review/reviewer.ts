@@ -1,0 +1,75 @@
+import { newBadRequest, newInternalError, statusOf } from '#apimachinery/api/errors';
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { JsonObject } from '#apimachinery/patch/own-property';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { DecodeError, parseEncodedText } from '#apimachinery/runtime/json/json';
+import type { AdmissionSteps } from '#apiserver/admission/admission-chain';
+import { ConversionError, type ObjectForms } from '#apiserver/admission/object-forms';
+import { RequestAdmission } from '#apiserver/admission/request-admission';
+import { TracedAdmission } from '#apiserver/admission/traced-admission';
+import { RequestContext } from '#apiserver/request/request-context';
+import { nonResource } from '#apiserver/request/request-info';
+import type { ReviewRequest, Verdict } from './admission-review.ts';
+import { reviewPatch } from './review-patch.ts';
+import type { ReviewTargets } from './review-targets.ts';
+
+export type ReviewPhase = 'mutate' | 'validate';
+
+/** Reviews requests of a cluster by the admission chain. */
+export class Reviewer {
+  constructor(private readonly targets: ReviewTargets) {}
+
+  /** Returns the verdict of the chain's phase. Rejects with BadRequest for objects that cannot be decoded. `caller`: the review's own request. */
+  async review(phase: ReviewPhase, request: ReviewRequest, chain: AdmissionSteps, caller: RequestContext): Promise<Verdict> {
+    const { requestKind: kind, requestResource: resource, subresource } = request;
+    const target = this.targets.of({ kind, resource, subresource });
+    const { forms } = target;
+    const object = decoded(forms, request, 'object');
+    const oldObject = decoded(forms, request, 'oldObject');
+    const context = contextOf(caller, request);
+    const { trace } = context;
+    // Traces of secrets must not show their contents.
+    if (trace) caller.info = context.info;
+    const admission = new RequestAdmission(trace ? new TracedAdmission(chain, trace) : chain, context, target);
+    const { operation, namespace, name, options, dryRun } = request;
+    const call = { operation, namespace, name, object, oldObject, options, dryRun };
+    const inRequest = (value: KubeObject): unknown => parseEncodedText(forms.encode(value, request.kind));
+    const before = phase === 'mutate' && object ? inRequest(object) : undefined;
+    const { auditAnnotations: annotations } = context;
+    try {
+      await (phase === 'mutate' ? admission.admit(call) : admission.validate(call));
+    } catch (error) {
+      const status = statusOf(error) ?? newInternalError(error as Error).status;
+      trace?.failed(status.message ?? '');
+      return { status, warnings: context.warnings, annotations };
+    }
+    const patch = before === undefined ? [] : reviewPatch(request.object as JsonObject, before, inRequest(object as KubeObject));
+    return { patch, warnings: context.warnings, annotations };
+  }
+}
+
+/** Decodes a copy of a document to the form of the admission, because the patch is made for the document. */
+function decoded(forms: ObjectForms, { kind, ...request }: ReviewRequest, member: 'object' | 'oldObject'): KubeObject | undefined {
+  const document = request[member];
+  if (!document) return undefined;
+  try {
+    return forms.complete(forms.decode(deepCopy(document), kind), kind);
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof ConversionError) throw newBadRequest(`request.${member}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Returns the context of the reviewed request, which shares the deadline, the trace and the span of the review's own request. */
+function contextOf(caller: RequestContext, { user, operation, requestResource, namespace, name }: ReviewRequest): RequestContext {
+  const { group, version, resource } = requestResource;
+  const info = { ...nonResource(caller.path, caller.method), apiGroup: group, apiVersion: version, resource, namespace, name };
+  const context = new RequestContext(caller.exchange, caller.path, caller.query, { ...info, verb: operation.toLowerCase() });
+  context.user = user;
+  context.auditId = caller.auditId;
+  context.deadline = caller.deadline;
+  context.trace = caller.trace;
+  context.span = caller.span;
+  context.auditAnnotations = new Map();
+  return context;
+}

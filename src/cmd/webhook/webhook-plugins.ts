@@ -1,0 +1,73 @@
+import type { Container } from 'inversify';
+import { AdmissionChain, type AdmissionSteps } from '#apiserver/admission/admission-chain';
+import type { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
+import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
+import type { AdmissionHandler } from '#apiserver/admission/attributes';
+import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { orderPlugins } from '#apiserver/plugins/order-plugins';
+import { admissionPlugins } from '#cmd/builtin-plugins';
+import type { Contributions } from '#cmd/modules/contributions';
+import { PackageAdmission } from '#cmd/modules/package-admission';
+
+/** The admission plugins of packages in their order, without the server's built-in ones. */
+export class WebhookPlugins {
+  readonly #packages: PackageAdmission;
+  #plugins: readonly AdmissionHandler[];
+  /** Chains of some of the plugins by their names; cleared when plugins are replaced. */
+  readonly #chains = new Map<string, AdmissionChain>();
+
+  /** Throws an error that names a plugin which cannot be created. */
+  constructor(
+    services: Container,
+    contributions: Contributions,
+    private readonly metrics: AdmissionMetrics,
+  ) {
+    this.#packages = new PackageAdmission(services, contributions);
+    this.#plugins = inOrder(this.#packages.plugins);
+  }
+
+  /** Returns the chain of the plugins with these names (in lower case), or of all. Undefined if a plugin does not exist. */
+  chain(names?: readonly string[]): AdmissionSteps | undefined {
+    const key = names?.join('/') ?? '';
+    let chain = this.#chains.get(key);
+    if (chain) return chain;
+    const plugins = names ? this.#plugins.filter((plugin) => names.includes(pathName(nameOf(plugin)))) : this.#plugins;
+    if (names && plugins.length !== names.length) return undefined;
+    chain = new AdmissionChain(plugins, this.metrics);
+    this.#chains.set(key, chain);
+    return chain;
+  }
+
+  /** Applies changed policies and configurations. Throws, and changes nothing, if a plugin cannot be created. */
+  replace(contributions: readonly LoadedContribution[]): void {
+    this.#packages.replace(contributions, (replacements) => {
+      this.#plugins = this.#plugins.map((plugin) => replacements.get(plugin) ?? plugin);
+      this.#chains.clear();
+    });
+  }
+}
+
+/** Returns the name of a plugin in the path of a webhook, whose segments are DNS names. */
+export function pathName(plugin: string): string {
+  return plugin.toLowerCase();
+}
+
+/** Returns the names of plugins in the order in which the server calls them. */
+export function namesInOrder(contributions: readonly LoadedContribution[]): string[] {
+  return orderPlugins(
+    [],
+    contributions.map(({ described }) => described.options as Parameters<typeof orderPlugins>[1][number]),
+    undefined,
+    new Set(admissionPlugins.keys()),
+  );
+}
+
+function inOrder(plugins: readonly AdmissionHandler[]): AdmissionHandler[] {
+  const byName = new Map(plugins.map((plugin) => [nameOf(plugin), plugin]));
+  const options = plugins.map((plugin) => admissionPluginOptions(plugin));
+  return orderPlugins([], options, undefined, new Set(admissionPlugins.keys())).map((name) => byName.get(name) as AdmissionHandler);
+}
+
+function nameOf(plugin: AdmissionHandler): string {
+  return admissionPluginOptions(plugin).name;
+}
