@@ -310,8 +310,8 @@ async function startWebhook(cluster: Cluster, loaded: readonly LoadedContributio
 }
 
 /** Plays the table with the plugins in the server's own process. */
-async function playInProcess(): Promise<Record<string, unknown>> {
-  await using own = await startTestCluster({ listen: true, quiet: true, config: { plugins: await contributions() } });
+async function playInProcess(more: Partial<PluginRequest> = {}): Promise<Record<string, unknown>> {
+  await using own = await startTestCluster({ listen: true, quiet: true, config: { plugins: await contributions(more) } });
   const cluster = clusterOf(own.url as string, own.token('admin'));
   await prepare(cluster);
   return await play(cluster);
@@ -335,6 +335,16 @@ describe('a webhook server gives the verdicts that plugins give in process', () 
       'another version with fields that only it has': { status: 201 },
       'a custom resource': { status: 201, answer: { spec: { color: 'red' } } },
     });
+  }, 60_000);
+
+  it('in worker threads', async () => {
+    // A thread has no informers.
+    const isolated = { isolation: 'worker', contributions: ['Labels', 'Sidecar', 'Advice', 'Deletes', 'Scales', 'Custom'] } as const;
+    await using other = await startTestCluster({ listen: true, quiet: true });
+    const cluster = clusterOf(other.url as string, other.token('admin'));
+    await prepare(cluster);
+    await using _webhook = await startWebhook(cluster, await contributions(isolated));
+    expect(await play(cluster)).toEqual(await playInProcess(isolated));
   }, 60_000);
 
   it.skipIf(kubeApiserver === undefined)(

@@ -4,6 +4,7 @@ import { isJsonObject } from '#apimachinery/patch/own-property';
 import { WebhookError } from '#apiserver/network/webhook/json-client';
 import { keyOf } from '#apiserver/controllers/shared-informer';
 import type { Informer, SubscriptionProgress } from '#apiserver/registry/informers';
+import type { RequestClient } from '#apiserver/registry/client';
 import type { ClusterApi } from './cluster-api.ts';
 
 /** Objects in one chunk of a list. Upstream: client-go/tools/pager. */
@@ -25,6 +26,11 @@ export interface FollowedObjects {
   convert?(object: KubeObject): KubeObject;
 }
 
+/** The requests of informers. */
+export interface InformerApi extends Pick<ClusterApi, 'watch'> {
+  readonly client: Pick<RequestClient, 'read'>;
+}
+
 /** Called with the cause of each failure; the informer tries again. */
 export type OnInformerFailure = (error: Error) => void;
 
@@ -44,7 +50,7 @@ export class ClusterInformer<T extends KubeObject = KubeObject> implements Infor
   #failure: Error | undefined;
 
   constructor(
-    private readonly api: ClusterApi,
+    private readonly api: InformerApi,
     private readonly followed: FollowedObjects,
     private readonly onFailure: OnInformerFailure,
   ) {
@@ -163,12 +169,9 @@ export class ClusterInformer<T extends KubeObject = KubeObject> implements Infor
     const old = this.#objects.get(key);
     if (old?.metadata.resourceVersion === object.metadata.resourceVersion && old?.metadata.uid === object.metadata.uid) return;
     if (old && old.metadata.uid !== object.metadata.uid) this.#remove(key, old);
+    const isKnown = this.#objects.has(key);
     this.#objects.set(key, object);
-    this.#report(this.#wasThere(old, object) ? 'MODIFIED' : 'ADDED', object);
-  }
-
-  #wasThere(old: T | undefined, object: T): boolean {
-    return old !== undefined && old.metadata.uid === object.metadata.uid;
+    this.#report(isKnown ? 'MODIFIED' : 'ADDED', object);
   }
 
   #remove(key: string, last: T): void {

@@ -48,12 +48,10 @@ function rulesOfMatch(match: AdmissionMatch, scheme: Scheme, targets: readonly M
 
 const scopeless = { scope: '*' } as const;
 
-/** Returns the names of the resources and subresources of a match, as rules write them. */
+/** Returns the names of the resources and subresources of a match, as rules write them: `pods/*` includes `pods`. */
 function names({ resources, subresources = [''] }: AdmissionMatch): string[] {
   return resources.flatMap((resource) =>
-    subresources.flatMap((subresource) =>
-      subresource === '' ? [resource] : subresource === '*' ? [resource, `${resource}/*`] : [`${resource}/${subresource}`],
-    ),
+    subresources.flatMap((subresource) => (subresource === '' ? [resource] : [`${resource}/${subresource}`])),
   );
 }
 
@@ -68,13 +66,29 @@ function joined(rules: readonly WebhookRule[], member: 'operations' | 'resources
   for (const rule of rules) {
     const key = JSON.stringify(rest({ ...rule, operations: sorted(rule.operations), resources: sorted(rule.resources) }));
     const same = found.get(key);
-    found.set(key, { ...rule, [member]: sorted([...(same?.[member] ?? []), ...rule[member]]) });
+    const values = [...(same?.[member] ?? []), ...rule[member]];
+    found.set(key, { ...rule, [member]: member === 'resources' ? withoutCovered(values) : sorted(values) });
   }
   return [...found.values()];
 }
 
+/** Returns the values in order; a wildcard must not have others beside it. */
 function sorted(values: readonly string[]): string[] {
-  return [...new Set(values)].sort();
+  return values.includes('*') ? ['*'] : [...new Set(values)].sort();
+}
+
+/**
+ * Returns the resources in order, without those that a wildcard covers, which the API refuses. Upstream:
+ * kubernetes/pkg/apis/admissionregistration/validation/validation.go (validateResources).
+ */
+function withoutCovered(resources: readonly string[]): string[] {
+  const all = new Set(resources);
+  const isCovered = (name: string): boolean => {
+    const [resource = '', subresource] = name.split('/', 2);
+    const wider = subresource === undefined ? ['*', `${resource}/*`, '*/*'] : [`${resource}/*`, `*/${subresource}`, '*/*'];
+    return wider.some((wide) => wide !== name && all.has(wide));
+  };
+  return [...all].filter((name) => !isCovered(name)).sort();
 }
 
 function has(wanted: readonly string[], value: string): boolean {
