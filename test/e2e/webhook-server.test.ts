@@ -1,11 +1,14 @@
-/** `kubenest webhook` as a process, beside an API server that knows it only by the printed manifests. */
+/**
+ * `kubenest webhook` as a process, by the commands of docs/guide/webhook.md, beside an API server that knows it only by the printed manifests.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Authority } from '#cmd/certificates/issue';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { startTestCluster, type TestCluster } from '#testing/index';
@@ -39,14 +42,12 @@ let cluster: TestCluster;
 let port: number;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-webhook-'));
-  await mkdir(join(folder, 'rules'));
+  const place = join(folder, 'node_modules/@acme/rules');
+  await mkdir(place, { recursive: true });
   const manifest = { name: '@acme/rules', version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
-  await writeFile(join(folder, 'rules', 'package.json'), JSON.stringify(manifest));
-  await writeFile(join(folder, 'rules', 'index.js'), source);
-  await writeFile(
-    join(folder, 'kubenest.yaml'),
-    'apiVersion: kubenest.dev/v1alpha1\nkind: ServerConfiguration\nplugins: [{ package: ./rules }]\n',
-  );
+  await writeFile(join(place, 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(place, 'index.js'), source);
+  await writeFile(join(folder, 'kubenest.yaml'), block('yaml'));
   port = await freePort();
   cluster = await startTestCluster({ listen: true, quiet: true });
   await applyManifests();
@@ -65,10 +66,31 @@ interface Manifest {
   webhooks?: { readonly clientConfig: { readonly service: { port: number } } }[];
 }
 
+const guide = await readFile(join(root, 'docs/guide/webhook.md'), 'utf8');
+
+/** Returns the first block of the guide in a language. */
+function block(language: string): string {
+  return new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'm').exec(guide)?.[1] ?? '';
+}
+
+/** Returns the command of the guide that starts so. */
+function command(start: string): string {
+  const found = guide.split('\n').find((line) => line.startsWith(start));
+  if (found === undefined) throw new Error(`the guide has no command ${start}`);
+  return found;
+}
+
+/** Runs a command of the guide in the folder. */
+async function run(line: string): Promise<string> {
+  const env = { ...process.env, PATH: `${join(root, 'bin')}:${process.env['PATH']}` };
+  return (await execute('sh', ['-c', line], { cwd: folder, env })).stdout;
+}
+
 /** Creates the printed objects, except that the Service leads to this machine. */
 async function applyManifests(): Promise<void> {
-  const { stdout } = await execute(kubenest, ['webhook', 'manifests', '--config', join(folder, 'kubenest.yaml'), '--image=kubenest:test']);
-  for (const document of parseAllDocuments(stdout)) {
+  await run(command('kubenest webhook manifests --config kubenest.yaml --image'));
+  const text = await readFile(join(folder, 'webhook.yaml'), 'utf8');
+  for (const document of parseAllDocuments(text)) {
     const object = document.toJS() as Manifest;
     if (object.kind === 'Service') object.spec = { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] };
     for (const { clientConfig } of object.webhooks ?? []) clientConfig.service.port = port;
@@ -95,14 +117,17 @@ async function serviceAccountKubeconfig(): Promise<string> {
 interface Process extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly port: number;
-  readonly log: () => string;
+}
+
+/** Starts a replica whose certificates are in the Secret. */
+function start(at: number): Promise<Process> {
+  const flags = ['--config=kubenest.yaml', '--kubeconfig=kubeconfig', '--bind-address=127.0.0.1', `--port=${at}`];
+  return launch(at, [...flags, `--namespace=${namespace}`]);
 }
 
 /** Starts a replica and waits until it is ready. */
-async function start(at: number, more: readonly string[] = []): Promise<Process> {
-  const args = [`--config=${join(folder, 'kubenest.yaml')}`, `--kubeconfig=${join(folder, 'kubeconfig')}`, '--bind-address=127.0.0.1'];
-  const flags = [...args, `--port=${at}`, `--namespace=${namespace}`, ...more];
-  const child = spawn(kubenest, ['webhook', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+async function launch(at: number, flags: readonly string[]): Promise<Process> {
+  const child = spawn(kubenest, ['webhook', ...flags], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   child.stderr.on('data', (data: Buffer) => (log += data.toString()));
   child.stdout.resume();
@@ -116,7 +141,6 @@ async function start(at: number, more: readonly string[] = []): Promise<Process>
   return {
     child,
     port: at,
-    log: () => log,
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null) return;
       child.kill('SIGTERM');
@@ -161,6 +185,21 @@ function create(object: string, data: object = {}, collection = maps): Promise<R
   return cluster.fetch(collection, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: object }, data } });
 }
 
+const review = {
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: {
+    uid: '1',
+    kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+    resource: { group: '', version: 'v1', resource: 'configmaps' },
+    operation: 'CREATE',
+    name: 'a',
+    namespace: 'default',
+    userInfo: { username: 'ali' },
+    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { bad: '1' } },
+  },
+};
+
 it('serves a cluster with the permissions, Service and webhooks of its manifests', async () => {
   await using _replica = await start(port);
   await vi.waitFor(async () => expect((await create('bad', { bad: '1' })).status).toBe(403), { timeout: 10_000 });
@@ -202,20 +241,6 @@ it('shows metrics, plugins and traces to those whom the cluster permits', async 
   await using _replica = await start(port);
   expect((await get(port, '/metrics')).status).toBe(403);
   const token = cluster.token('admin');
-  const review = {
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    request: {
-      uid: '1',
-      kind: { group: '', version: 'v1', kind: 'ConfigMap' },
-      resource: { group: '', version: 'v1', resource: 'configmaps' },
-      operation: 'CREATE',
-      name: 'a',
-      namespace: 'default',
-      userInfo: { username: 'ali' },
-      object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { bad: '1' } },
-    },
-  };
   const answer = await get(port, '/validate', { token, body: review });
   expect(JSON.parse(answer.text)).toMatchObject({ response: { uid: '1', allowed: false, status: { code: 403, reason: 'Forbidden' } } });
   const trace = await get(port, `${String(answer.headers['kubenest-trace'])}?output=text`, { token });
@@ -224,6 +249,48 @@ it('shows metrics, plugins and traces to those whom the cluster permits', async 
     /apiserver_admission_controller_admission_duration_seconds_count\{name="Team",operation="CREATE",rejected="true",type="validate"\} 1/,
   );
   expect((await get(port, '/debug/plugins', { token })).text).toContain('"name":"Team"');
+});
+
+it('applies changed files: its certificate, and the policies of packages', async () => {
+  const own = await Authority.create('own');
+  const write = async (): Promise<void> => {
+    const { cert, key } = await own.issue({ commonName: 'own', names: ['127.0.0.1'], usages: ['server'] });
+    await Promise.all([writeFile(join(folder, 'tls.crt'), cert), writeFile(join(folder, 'tls.key'), key)]);
+  };
+  await write();
+  await cp(join(folder, 'kubenest.yaml'), join(folder, 'other.yaml'));
+  const [line, at] = [command('kubenest webhook --config'), await freePort()];
+  const flags = line
+    .split(' ')
+    .slice(2)
+    .map((word) => ({ 'kubenest.yaml': 'other.yaml', 9443: `${at}` })[word] ?? word);
+  await using _replica = await launch(at, [...flags, '--bind-address=127.0.0.1', '--request-traces=100']);
+  const { certificate } = await get(at, '/livez');
+  await write();
+  await vi.waitFor(async () => expect((await get(at, '/livez')).certificate).not.toBe(certificate), { timeout: 10_000, interval: 200 });
+
+  const policies = '    policies: { Team: { mode: warn } }\n';
+  await writeFile(join(folder, 'other.yaml'), (await readFile(join(folder, 'other.yaml'), 'utf8')).trimEnd() + `\n${policies}`);
+  const warned = 'admission plugin "Team" of package @acme/rules: configmaps "a" is forbidden: data.bad is not allowed';
+  await vi.waitFor(
+    async () =>
+      expect(JSON.parse((await get(at, '/validate', { body: review })).text)).toMatchObject({
+        response: { allowed: true, warnings: [warned] },
+      }),
+    { timeout: 10_000, interval: 200 },
+  );
+  const { text } = await get(at, '/debug/traces?output=text', { token: cluster.token('admin') });
+  expect(text).toMatch(/review 1: CREATE: configmaps default\/a by ali/);
+});
+
+it('prints only webhook configurations for a URL', async () => {
+  const own = await Authority.create('own');
+  await writeFile(join(folder, 'ca.crt'), own.pair.cert);
+  const text = await run(command('kubenest webhook manifests --config kubenest.yaml --url'));
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+  expect(objects.map(({ kind }) => kind)).toEqual(['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']);
+  const caBundle = Buffer.from(own.pair.cert).toString('base64');
+  expect(objects[0]?.webhooks?.[0]?.clientConfig).toEqual({ url: 'https://webhook.example:9443/mutate/team', caBundle });
 });
 
 it.each([

@@ -17,7 +17,7 @@ import { webhookScheme } from '#cmd/webhook/webhook-scheme';
 import { createWebhookServer, type WebhookServer } from '#cmd/webhook/webhook-server';
 import { startTestCluster } from '#testing/index';
 import { issueServingCertificate } from '#testing/serving-certificate';
-import { startEtcd } from '../servers/etcd-server.ts';
+import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
 import { kubeApiserver, noKubeApiserver, startKubeApiserver } from '../servers/kube-apiserver.ts';
 
 const source = `
@@ -347,16 +347,14 @@ describe('a webhook server gives the verdicts that plugins give in process', () 
     expect(await play(cluster)).toEqual(await playInProcess(isolated));
   }, 60_000);
 
-  it.skipIf(kubeApiserver === undefined)(
-    `for kube-apiserver (${noKubeApiserver})`,
-    async () => {
-      await using etcd = await startEtcd();
-      await using real = await startKubeApiserver(etcd.url, ['--disable-admission-plugins=ServiceAccount']);
-      const cluster = clusterOf(real.url, 'admin-token');
-      await prepare(cluster);
-      await using _webhook = await startWebhook(cluster, await contributions());
-      expect(await play(cluster)).toEqual(await playInProcess());
-    },
-    120_000,
-  );
+  it('for kube-apiserver', async ({ skip }) => {
+    if (etcd === undefined) skip(noEtcd);
+    if (kubeApiserver === undefined) skip(noKubeApiserver);
+    await using store = await startEtcd();
+    await using real = await startKubeApiserver(store.url, ['--disable-admission-plugins=ServiceAccount']);
+    const cluster = clusterOf(real.url, 'admin-token');
+    await prepare(cluster);
+    await using _webhook = await startWebhook(cluster, await contributions());
+    expect(await play(cluster)).toEqual(await playInProcess());
+  }, 120_000);
 });

@@ -40,7 +40,7 @@ async function serve(options: WebhookOptions, file: WebhookFile, log: Log): Prom
   const connection = await clusterConnection(options.kubeconfig);
   using api = new ClusterApi(connection);
   using certificates = await certificatesOf(options, api, log);
-  const { bindAddress, port, shutdownDelay } = options;
+  const { bindAddress, port, requestTraces, shutdownDelay } = options;
   const server = await createWebhookServer({
     connection,
     contributions: file.contributions,
@@ -50,6 +50,7 @@ async function serve(options: WebhookOptions, file: WebhookFile, log: Log): Prom
     log,
     id: hostname(),
     tracing: file.tracing,
+    requestTraces,
     shutdownDelayMs: shutdownDelay * 1_000,
   });
   const stray = new StrayErrors(log, server.metrics, (error) => {

@@ -15,6 +15,7 @@ export function addWebhookCommand(program: Command): void {
     .option('--tls-private-key-file <file>', 'key of the serving certificate')
     .option('--name <name>', 'name of the Service and of the webhook configurations', defaultName)
     .option('--namespace <namespace>', `namespace of the Service and of the Secret (default: the pod's, else ${defaultNamespace})`)
+    .option('--request-traces <count>', 'number of the last reviews whose traces /debug/traces keeps', numberWithin(0, 10_000), 0)
     .option('--shutdown-delay <seconds>', 'seconds from SIGTERM until the port closes', numberWithin(0, 300), 0)
     .action(() => orTell(() => serve(webhook)));
   const list = (value: string, before: readonly string[]): string[] => [...before, value];

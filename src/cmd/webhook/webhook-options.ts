@@ -9,6 +9,8 @@ export interface WebhookOptions {
   /** Name of the Service, the Secret of certificates and the webhook configurations. */
   readonly name: string;
   readonly namespace?: string;
+  /** Number of the last reviews whose traces are kept. */
+  readonly requestTraces: number;
   /** Seconds. */
   readonly shutdownDelay: number;
 }

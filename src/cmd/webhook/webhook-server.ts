@@ -13,7 +13,6 @@ import { GenericServer } from '#apiserver/server/generic-server';
 import { registerEndpointMetrics } from '#apiserver/server/metrics/endpoint-metrics';
 import { metricsHandler } from '#apiserver/server/metrics/metrics-endpoint';
 import type { ServingCertificate, TlsOptions } from '#apiserver/serving/secure-server';
-import type { TraceDocument } from '#apiserver/request/request-trace';
 import { RequestTraces } from '#apiserver/tracing/request-traces';
 import type { Log } from '#cmd/logging/log';
 import { Contributions } from '#cmd/modules/contributions';
@@ -46,7 +45,8 @@ export interface WebhookConfig {
   readonly tracing?: TracingConfig | undefined;
   /** Time from the signal until the port closes, in which the cluster's servers learn that this replica ends. */
   readonly shutdownDelayMs: number;
-  readonly onTrace?: ((trace: TraceDocument) => void) | undefined;
+  /** Number of the last reviews whose traces are kept. */
+  readonly requestTraces?: number | undefined;
 }
 
 /** Time within which reviews in flight are answered at the end. The longest timeout of a webhook is 30 s. */
@@ -118,7 +118,7 @@ async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Pr
   const services = webhookServices({ api, informers, kinds, authorizer, scheme, registry, logger: log, shutdown: ending.signal });
   const plugins = new WebhookPlugins(services, contributions, new AdmissionMetrics(registry));
   const metrics = new RequestMetrics(registry);
-  const traces = new RequestTraces(0, config.onTrace);
+  const traces = new RequestTraces(config.requestTraces);
   const tracing = config.tracing && opened.use(await newTracing(config.tracing, log, config.id, undefined, 'kubenest-webhook'));
   const server = new GenericServer({
     ...clusterGuards(api, authorizer, registry),

@@ -13,7 +13,8 @@ export interface DeploymentOptions {
 }
 
 export const containerPort = 9443;
-const configurationFolder = '/etc/kubenest';
+/** Below the folder in which the image has its packages, so that they are found from the file. */
+const configurationFolder = '/app/configuration';
 const configurationFile = 'kubenest.yaml';
 const shutdownSeconds = 10;
 

@@ -1,4 +1,4 @@
-import { newBadRequest, newInternalError, statusOf } from '#apimachinery/api/errors';
+import { groupResourceString, newBadRequest, newInternalError, statusOf } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { JsonObject } from '#apimachinery/patch/own-property';
 import { deepCopy } from '#apimachinery/runtime/copy';
@@ -9,6 +9,7 @@ import { RequestAdmission } from '#apiserver/admission/request-admission';
 import { TracedAdmission } from '#apiserver/admission/traced-admission';
 import { RequestContext } from '#apiserver/request/request-context';
 import { nonResource } from '#apiserver/request/request-info';
+import type { TraceNote } from '#apiserver/request/request-trace';
 import type { ReviewRequest, Verdict } from './admission-review.ts';
 import { reviewPatch } from './review-patch.ts';
 import type { ReviewTargets } from './review-targets.ts';
@@ -28,8 +29,11 @@ export class Reviewer {
     const oldObject = decoded(forms, request, 'oldObject');
     const context = contextOf(caller, request);
     const { trace } = context;
-    // Traces of secrets must not show their contents.
-    if (trace) caller.info = context.info;
+    if (trace) {
+      // Traces of secrets must not show their contents.
+      caller.info = context.info;
+      trace.note(noteOf(request));
+    }
     const admission = new RequestAdmission(trace ? new TracedAdmission(chain, trace) : chain, context, target);
     const { operation, namespace, name, options, dryRun } = request;
     const call = { operation, namespace, name, object, oldObject, options, dryRun };
@@ -58,6 +62,13 @@ function decoded(forms: ObjectForms, { kind, ...request }: ReviewRequest, member
     if (error instanceof DecodeError || error instanceof ConversionError) throw newBadRequest(`request.${member}: ${error.message}`);
     throw error;
   }
+}
+
+/** Returns the note by which a trace names the reviewed request. */
+function noteOf({ uid, operation, requestResource, subresource, namespace, name, user }: ReviewRequest): TraceNote {
+  const resource = `${groupResourceString(requestResource)}${subresource && `/${subresource}`}`;
+  const place = `${namespace && `${namespace}/`}${name}`;
+  return { kind: 'review', name: uid, verdict: operation, reason: `${resource} ${place} by ${user.name}` };
 }
 
 /** Returns the context of the reviewed request, which shares the deadline, the trace and the span of the review's own request. */
