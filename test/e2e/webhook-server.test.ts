@@ -70,7 +70,7 @@ const guide = await readFile(join(root, 'docs/guide/webhook.md'), 'utf8');
 
 /** Returns the first block of the guide in a language. */
 function block(language: string): string {
-  return new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'm').exec(guide)?.[1] ?? '';
+  return new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(guide)?.[1] ?? '';
 }
 
 /** Returns the command of the guide that starts so. */
@@ -281,6 +281,26 @@ it('applies changed files: its certificate, and the policies of packages', async
   );
   const { text } = await get(at, '/debug/traces?output=text', { token: cluster.token('admin') });
   expect(text).toMatch(/review 1: CREATE: configmaps default\/a by ali/);
+});
+
+it('explains what the plugins do, without a deployment', async () => {
+  const object = (name: string, data: object): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
+  await writeFile(
+    join(folder, 'objects.yaml'),
+    [object('a', { bad: '1' }), object('b', {})].map((one) => JSON.stringify(one)).join('\n---\n'),
+  );
+  const [denied, admitted] = (await run(command('kubenest webhook explain'))).split(/^(?=CREATE)/m);
+  const user = `system:serviceaccount:${namespace}:${name}`;
+  expect(denied?.split('\n', 1)[0]).toBe(
+    `CREATE /api/v1/namespaces/default/configmaps by ${user}: 403 configmaps "a" is forbidden: data.bad is not allowed`,
+  );
+  expect(denied).toMatch(
+    /Mutating admission[\s\S]*Team: changed[\s\S]*\+ \/metadata\/labels = \{"namespaces":"true"\}[\s\S]*Validating admission[\s\S]*Team: denied/,
+  );
+  expect(admitted?.split('\n', 1)[0]).toBe(`CREATE /api/v1/namespaces/default/configmaps by ${user}: 200`);
+  expect(denied).not.toContain('review');
+  const update = `${command('kubenest webhook explain')} --verb=delete --as=ali`;
+  await expect(run(update)).rejects.toThrow('cannot get resource "configmaps"');
 });
 
 it('prints only webhook configurations for a URL', async () => {

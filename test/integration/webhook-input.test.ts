@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -38,14 +39,12 @@ beforeAll(async () => {
   server = await createWebhookServer({
     connection: await readKubeconfig(join(folder, 'kubeconfig')),
     contributions: [contributionOf(Marks)],
-    bindAddress: '127.0.0.1',
-    port: 0,
-    certificate,
+    listener: { bindAddress: '127.0.0.1', port: 0, certificate },
     log: newLog(-1),
     id: 'test',
     shutdownDelayMs: 0,
   });
-  ({ port } = await server.start());
+  ({ port } = (await server.start()) as AddressInfo);
 });
 afterAll(async () => {
   await server.stop();

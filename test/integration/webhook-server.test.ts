@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -285,14 +286,12 @@ async function startWebhook(cluster: Cluster, loaded: readonly LoadedContributio
   const server = await createWebhookServer({
     connection: cluster.connection,
     contributions: loaded,
-    bindAddress: '127.0.0.1',
-    port: 0,
-    certificate,
+    listener: { bindAddress: '127.0.0.1', port: 0, certificate },
     log: newLog(-1),
     id: 'test',
     shutdownDelayMs: 0,
   });
-  const { port } = await server.start();
+  const { port } = (await server.start()) as AddressInfo;
   await server.whenSynced();
   const plugins = loaded.map((contribution) => ({ contribution, phases: ['mutate', 'validate'] as const }));
   const configurations = webhookConfigurations(plugins, webhookScheme(), {

@@ -146,7 +146,8 @@ function everythingFor(name: string): KubeObject {
   } as KubeObject;
 }
 
-async function documentsOf(files: readonly string[]): Promise<KubeObject[]> {
+/** Reads the objects of files. Rejects with an Error that names the file at fault. */
+export async function documentsOf(files: readonly string[]): Promise<KubeObject[]> {
   const { parseAllDocuments } = await import('yaml');
   const all: KubeObject[] = [];
   for (const file of files) {

@@ -44,9 +44,7 @@ async function serve(options: WebhookOptions, file: WebhookFile, log: Log): Prom
   const server = await createWebhookServer({
     connection,
     contributions: file.contributions,
-    bindAddress,
-    port,
-    certificate: certificates.first,
+    listener: { bindAddress, port, certificate: certificates.first },
     log,
     id: hostname(),
     tracing: file.tracing,
@@ -64,7 +62,7 @@ async function serve(options: WebhookOptions, file: WebhookFile, log: Log): Prom
     const address = await server.start();
     certificates.follow(server);
     using _plugins = reloadingPlugins({ log, reloadPlugins: (next) => server.reloadPlugins(next) }, reloadOf(file));
-    announce(address, connection.url, log);
+    announce(address as AddressInfo, connection.url, log);
     await ended;
   } catch (error) {
     await server.stop();

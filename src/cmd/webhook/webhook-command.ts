@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ExplainReviewsOptions } from './explain-reviews.ts';
 import type { ManifestOptions } from './manifests/webhook-manifests.ts';
 import { defaultName, defaultNamespace, type WebhookOptions } from './webhook-options.ts';
 
@@ -31,6 +32,17 @@ export function addWebhookCommand(program: Command): void {
     .option('--url <url>', 'URL of a webhook server outside of the cluster; prints only the webhook configurations')
     .option('--ca-file <file>', 'authorities of the serving certificate (default: the server sets them)')
     .action(() => orTell(() => print(manifests)));
+  const explain = webhook
+    .command('explain')
+    .description('explain what the packages would do with objects in a cluster: their changes, warnings and denials')
+    .option('--config <file>', 'file of kind ServerConfiguration that names the packages (required)')
+    .option('--kubeconfig <file>', "kubeconfig of the cluster (default: the pod's service account)")
+    .option('-f, --file <file>', 'file of objects in YAML or JSON; may be repeated', list, [])
+    .addOption(new Option('--verb <verb>', 'the verb of the requests').choices(['create', 'update', 'delete']).default('create'))
+    .option('--as <user>', 'user of the requests (default: the user of the kubeconfig)')
+    .option('--as-group <group>', 'a group of the user; may be repeated', list, [])
+    .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
+    .action(() => orTell(() => explainAll(explain)));
 
   async function orTell(work: () => Promise<void>): Promise<void> {
     try {
@@ -55,6 +67,14 @@ async function print(manifests: Command): Promise<void> {
   if (options.url === undefined) assertGiven(options.image, '--image');
   const { webhookManifests } = await import('./manifests/webhook-manifests.ts');
   console.log((await webhookManifests(options)).trimEnd());
+}
+
+async function explainAll(explain: Command): Promise<void> {
+  const options = explain.opts<ExplainReviewsOptions>();
+  assertGiven(options.config, '--config');
+  assertGiven(options.file[0], '--file');
+  const { explainReviews } = await import('./explain-reviews.ts');
+  for await (const text of explainReviews(options)) console.log(text);
 }
 
 function assertGiven(value: string | undefined, flag: string): void {

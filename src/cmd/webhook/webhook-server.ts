@@ -9,7 +9,7 @@ import type { ServiceConnection } from '#apiserver/network/webhook/kubeconfig';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { installPluginReports } from '#apiserver/server/debugging/plugin-routes';
 import { installTraces } from '#apiserver/server/debugging/trace-routes';
-import { GenericServer } from '#apiserver/server/generic-server';
+import { GenericServer, type ServingConfig } from '#apiserver/server/generic-server';
 import { registerEndpointMetrics } from '#apiserver/server/metrics/endpoint-metrics';
 import { metricsHandler } from '#apiserver/server/metrics/metrics-endpoint';
 import type { ServingCertificate, TlsOptions } from '#apiserver/serving/secure-server';
@@ -30,15 +30,20 @@ import { WebhookPlugins } from './webhook-plugins.ts';
 import { webhookScheme } from './webhook-scheme.ts';
 import { webhookServices } from './webhook-services.ts';
 
+export interface WebhookListener {
+  readonly bindAddress: string;
+  /** 0: a free port. */
+  readonly port: number;
+  readonly certificate: ServingCertificate;
+}
+
 /** Configuration of a webhook server. */
 export interface WebhookConfig {
   readonly connection: ServiceConnection;
   /** Contributions of the configured packages. Only the admission plugins are used. */
   readonly contributions: readonly LoadedContribution[];
-  readonly bindAddress: string;
-  /** 0: a free port. */
-  readonly port: number;
-  readonly certificate: ServingCertificate;
+  /** Listener; undefined: only in-process reviews are served. */
+  readonly listener?: WebhookListener | undefined;
   readonly log: Log;
   /** Identity of this replica in exported spans. */
   readonly id: string;
@@ -59,16 +64,17 @@ export class WebhookServer {
   constructor(
     readonly server: GenericServer,
     readonly api: ClusterApi,
+    readonly kinds: ClusterKinds,
+    readonly traces: RequestTraces,
     readonly metrics: Metrics,
     private readonly plugins: WebhookPlugins,
     private readonly informers: ClusterInformers,
-    private readonly kinds: ClusterKinds,
   ) {}
 
-  /** Listens, and follows the objects that the plugins asked for. /readyz succeeds once they are read. */
-  async start(): Promise<AddressInfo> {
+  /** Listens if a listener is configured, and follows the objects that the plugins asked for. /readyz succeeds once they are read. */
+  async start(): Promise<AddressInfo | undefined> {
     await this.kinds.start();
-    return (await this.server.start()) as AddressInfo;
+    return this.server.start();
   }
 
   /** Resolves when the informers that the plugins asked for have read their objects. */
@@ -129,13 +135,7 @@ async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Pr
     traces,
     tracer: tracing?.tracer,
     log: log.chain,
-    serving: {
-      ...tlsOptions(config.certificate),
-      bindAddress: config.bindAddress,
-      port: config.port,
-      disableHttp2: false,
-      maxConcurrentStreams: 250,
-    },
+    serving: config.listener && servingOf(config.listener),
     onWorkerLoss: () => {},
     shutdown: { shutdownDelayMs: config.shutdownDelayMs, sendRetryAfter: false, watchGraceMs: 0, drainMs },
     hstsDirectives: [],
@@ -154,12 +154,16 @@ async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Pr
   server.mux.handle('/metrics', metricsHandler(registry));
   registerProcessMetrics(registry);
   registerEndpointMetrics(registry, metrics, []);
-  return new WebhookServer(server, api, services.get<Metrics>(Metrics), plugins, informers, kinds);
+  return new WebhookServer(server, api, kinds, traces, services.get<Metrics>(Metrics), plugins, informers);
 }
 
 /** Returns the admission plugins of packages, without those that the webhook cannot serve. */
 export function admissionPluginsOf(contributions: readonly LoadedContribution[]): LoadedContribution[] {
   return contributions.filter(({ described }) => described.kind === 'AdmissionPlugin');
+}
+
+function servingOf({ certificate, bindAddress, port }: WebhookListener): ServingConfig {
+  return { ...tlsOptions(certificate), bindAddress, port, disableHttp2: false, maxConcurrentStreams: 250 };
 }
 
 function tlsOptions(certificate: ServingCertificate): TlsOptions {
