@@ -21,7 +21,11 @@ class Marks {
     object.metadata.annotations = { ...object.metadata.annotations, marked: 'yes' };
   }
 
-  async validate({ object, deadline }: Attributes): Promise<void> {
+  async validate(request: Attributes): Promise<void> {
+    const { object, deadline } = request;
+    request.addAnnotation('acme.example/seen', object.metadata.name ?? '');
+    request.addAnnotation('acme.example/body', 'x', 'Request');
+    request.addWarning('seen');
     if (object.metadata.name === 'slow' && deadline > 0) await new Promise((resolve) => setTimeout(resolve, 3_000));
   }
 }
@@ -180,6 +184,22 @@ it('answers a review that is not done by its timeout with 504', async () => {
   const slow = review({ object: { ...request.object, metadata: { name: 'slow' } } });
   const { status } = await ask({ path: '/validate?timeout=300ms', body: slow });
   expect(status).toBe(504);
+});
+
+it('answers with warnings and audit annotations whose keys the cluster accepts', async () => {
+  const { answer } = await ask({ path: '/validate', body: review() });
+  expect(JSON.parse(answer)).toMatchObject({
+    response: { allowed: true, warnings: ['seen'], auditAnnotations: { 'acme.example.seen': 'a' } },
+  });
+  expect(answer).not.toContain('acme.example.body');
+});
+
+it('reviews objects of more than a megabyte', async () => {
+  const text = 'x'.repeat(1_000);
+  const data = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [`key-${i}`, text]));
+  const body = review({ object: { ...request.object, data }, oldObject: { ...request.object, data }, operation: 'UPDATE' });
+  const large = Promise.all([ask({ body }), ask({ path: '/validate', body })]);
+  for (const { status, answer } of await large) expect([status, answer]).toEqual([200, expect.stringContaining('"allowed":true')]);
 });
 
 const prototype = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"__proto__":{"x":1},"constructor":{"y":1}}';

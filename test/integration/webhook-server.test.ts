@@ -76,24 +76,57 @@ class Custom {
   validate(request) { if (request.object.spec.color === 'grey') deny(request, 'grey'); }
 }
 AdmissionPlugin({ name: 'Custom', match: [{ groups: ['acme.example'], resources: ['widgets'], ...writes }] })(Custom);
-export default contribute(Labels, Sidecar, Hosts, Faults, Advice, Deletes, Scales, Custom);
+class Names { validate(request) { deny(request, [request.operation, request.resource.resource, request.subresource, request.namespace, request.name].join(' ')); } }
+AdmissionPlugin({ name: 'Names', match: [{ groups: [''], resources: ['namespaces'], operations: ['CREATE'] }] })(Names);
+class Subresources {
+  validate(request) {
+    const { kind, object, oldObject } = request;
+    deny(request, [kind.group, kind.version, kind.kind, object?.spec?.replicas, oldObject?.spec?.replicas, object?.command].join(' '));
+  }
+}
+const parts = ['exec', 'eviction', 'scale', 'status'];
+AdmissionPlugin({ name: 'Subresources', match: [{ groups: ['', 'apps'], resources: ['pods', 'deployments'], subresources: parts, operations: ['CREATE', 'UPDATE', 'CONNECT'] }] })(Subresources);
+export default contribute(Names, Subresources, Labels, Sidecar, Hosts, Faults, Advice, Deletes, Scales, Custom);
+`;
+
+/** A package whose failures are ignored. */
+const soft = `
+import { AdmissionPlugin, contribute } from 'kubenest/sdk';
+class Soft {
+  admit({ object }) {
+    object.metadata.labels = { soft: 'yes' };
+    if (object.data?.odd) throw new Error('broken');
+  }
+}
+AdmissionPlugin({ name: 'Soft', before: ['Labels'], match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Soft);
+export default contribute(Soft);
 `;
 
 let folder: string;
 beforeAll(async () => {
   serveSdk();
   folder = await mkdtemp(join(tmpdir(), 'kubenest-webhook-'));
-  await mkdir(join(folder, 'rules'));
-  const manifest = { name: '@acme/rules', version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
-  await writeFile(join(folder, 'rules', 'package.json'), JSON.stringify(manifest));
-  await writeFile(join(folder, 'rules', 'index.js'), source);
+  for (const [name, text] of Object.entries({ rules: source, soft })) {
+    const place = join(folder, name);
+    await mkdir(place);
+    const manifest = { name: `@acme/${name}`, version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
+    await writeFile(join(place, 'package.json'), JSON.stringify(manifest));
+    await writeFile(join(place, 'index.js'), text);
+  }
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function contributions(more: Partial<PluginRequest> = {}): Promise<LoadedContribution[]> {
   const guard = { timeoutMs: 500 };
   const advice = { mode: 'warn', scope: { namespaces: ['default'] } };
-  return loadPlugins([{ package: './rules', guard, policies: new Map([['Advice', readPolicy(advice, 'Advice')]]), ...more }], folder);
+  const policies = new Map([['Advice', readPolicy(advice, 'Advice')]]);
+  return loadPlugins(
+    [
+      { package: './rules', guard, policies, ...more },
+      { package: './soft', guard: { failurePolicy: 'Ignore' } },
+    ],
+    folder,
+  );
 }
 
 /** A cluster, as an administrator sees it. */
@@ -170,6 +203,13 @@ const autoscaler = (version: string, name: string, spec: object): object => ({
   spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, ...spec },
 });
 const widget = (name: string, spec: object): object => ({ apiVersion: 'acme.example/v1', kind: 'Widget', metadata: { name }, spec });
+const labels = { app: 'web' };
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } } },
+};
 const ingresses = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
 const autoscalers = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
 const widgets = '/apis/acme.example/v1/namespaces/default/widgets';
@@ -219,6 +259,27 @@ const rows: readonly Row[] = [
   { name: 'the storage version', method: 'POST', path: autoscalers('v2'), body: autoscaler('v2', 'c', { maxReplicas: 5, minReplicas: 1 }) },
   { name: 'a custom resource', method: 'POST', path: widgets, body: widget('a', {}) },
   { name: 'a custom resource that is denied', method: 'POST', path: widgets, body: widget('b', { color: 'grey' }) },
+  {
+    name: 'a namespace, whose namespace is its own name',
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'new' } },
+  },
+  {
+    name: 'an eviction',
+    method: 'POST',
+    path: `${core}/pods/web/eviction`,
+    body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web' } },
+  },
+  { name: 'a connection', method: 'POST', path: `${core}/pods/web/exec?command=ls&stdout=true` },
+  { name: 'a deployment', method: 'POST', path: '/apis/apps/v1/namespaces/default/deployments', body: deployment },
+  {
+    name: 'a scale',
+    method: 'PATCH',
+    path: '/apis/apps/v1/namespaces/default/deployments/web/scale',
+    body: { spec: { replicas: 7 } },
+  },
+  { name: 'a status', method: 'PATCH', path: '/apis/apps/v1/namespaces/default/deployments/web/status', body: { status: { replicas: 1 } } },
   { name: 'an object that is invalid', method: 'POST', path: `${core}/configmaps`, body: map('INVALID') },
 ];
 
@@ -325,9 +386,13 @@ describe('a webhook server gives the verdicts that plugins give in process', () 
     const outcomes = await play(cluster);
     expect(outcomes).toEqual(await playInProcess());
     expect(outcomes).toMatchObject({
-      'a change': { status: 201, answer: { metadata: { labels: { touched: 'yes' } } } },
       'a denial': { status: 403, answer: { message: 'configmaps "three" is forbidden: data.bad is not allowed' } },
-      'a warning': { status: 201, warnings: ['data.odd is unusual'] },
+      'a change': { answer: { metadata: { labels: { touched: 'yes', soft: 'yes' } } } },
+      'a warning': { status: 201, answer: { metadata: { labels: { touched: 'yes' } } }, warnings: ['data.odd is unusual'] },
+      'a namespace, whose namespace is its own name': { answer: { message: 'namespaces "new" is forbidden: CREATE namespaces  new new' } },
+      'an eviction': { status: 403 },
+      'a connection': { status: 403 },
+      'a scale': { status: 403 },
       'a plugin that throws': { status: 500 },
       'a host that is taken': { status: 403 },
       'another version, which is changed': { status: 201, answer: { spec: { minReplicas: 2 } } },

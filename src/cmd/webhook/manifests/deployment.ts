@@ -64,7 +64,6 @@ function deployment({ name, namespace, image, replicas }: DeploymentOptions): ob
         metadata: { labels },
         spec: {
           serviceAccountName: name,
-          priorityClassName: 'system-cluster-critical',
           terminationGracePeriodSeconds: shutdownSeconds + 35,
           topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
             ...spread,

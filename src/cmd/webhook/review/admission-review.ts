@@ -3,8 +3,9 @@ import { newBadRequest } from '#apimachinery/api/errors';
 import type { GroupVersionKind, GroupVersionResource, Status } from '#apimachinery/meta/types';
 import type { JsonPatchOperation } from '#apimachinery/patch/create-patch';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
-import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
+import { encodeJson, parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
+import { inSteps, needsSteps } from '#apimachinery/runtime/steps';
 import type { Operation } from '#apiserver/request/admission-context';
 import type { UserInfo } from '#apiserver/request/user-info';
 
@@ -41,9 +42,9 @@ export interface Verdict {
   readonly annotations?: Iterable<readonly [key: string, value: string]> | undefined;
 }
 
-/** Reads a review of version v1. Throws BadRequest, with the field at fault. */
-export function readReview(body: Buffer): ReviewRequest {
-  const review = new Fields(documentOf(body), '');
+/** Reads a review of version v1; a large one is parsed in chunks. Rejects with BadRequest, with the field at fault. */
+export async function readReview(body: Buffer): Promise<ReviewRequest> {
+  const review = new Fields(await documentOf(body), '');
   const said = { apiVersion: review.text('apiVersion'), kind: review.text('kind') };
   if (said.apiVersion !== apiVersion || said.kind !== kind)
     throw newBadRequest(`expected ${apiVersion}, Kind=${kind}, got ${said.apiVersion}, Kind=${said.kind}`);
@@ -101,10 +102,10 @@ function annotationKey(key: string): string {
   return key.replaceAll('/', '.');
 }
 
-function documentOf(body: Buffer): JsonObject {
+async function documentOf(body: Buffer): Promise<JsonObject> {
   let value: unknown;
   try {
-    ({ value } = parseJson(body));
+    ({ value } = needsSteps(body.length) ? await inSteps(parseJsonSteps(body)) : parseJson(body));
   } catch (error) {
     throw newBadRequest(`the body is not JSON: ${(error as Error).message}`);
   }

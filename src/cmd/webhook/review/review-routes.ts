@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { newMethodNotSupported, newNotFound, newServiceUnavailable, newUnsupportedMediaType } from '#apimachinery/api/errors';
+import { paceOf } from '#apimachinery/runtime/pace';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { PathMux } from '#apiserver/endpoints/path-mux';
@@ -43,13 +44,13 @@ function reviewHandler(phase: ReviewPhase, { reviewer, plugins, assertReady }: R
     if (!chain) throw newNotFound({ group: '', resource: 'plugins' }, names.join('/'));
     const body = await context.exchange.readBody(maxReviewBytes);
     context.requestBytes = body.length;
-    const request = readReview(body);
+    const request = await readReview(body);
     try {
       assertReady();
     } catch (error) {
       throw newServiceUnavailable((error as Error).message);
     }
-    const verdict = await reviewer.review(phase, request, chain, context);
+    const verdict = await reviewer.review({ phase, request, chain, pace: paceOf(body.length) }, context);
     respondBytes(context, 200, mediaType, Buffer.from(answeredReview(request.uid, verdict)));
   };
 }

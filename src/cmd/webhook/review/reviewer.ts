@@ -1,8 +1,8 @@
 import { groupResourceString, newBadRequest, newInternalError, statusOf } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
-import type { JsonObject } from '#apimachinery/patch/own-property';
-import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepCopySteps } from '#apimachinery/runtime/copy';
 import { DecodeError, parseEncodedText } from '#apimachinery/runtime/json/json';
+import type { Pace } from '#apimachinery/runtime/pace';
 import type { AdmissionSteps } from '#apiserver/admission/admission-chain';
 import { ConversionError, type ObjectForms } from '#apiserver/admission/object-forms';
 import { RequestAdmission } from '#apiserver/admission/request-admission';
@@ -16,17 +16,30 @@ import type { ReviewTargets } from './review-targets.ts';
 
 export type ReviewPhase = 'mutate' | 'validate';
 
+/** A review to be answered. */
+export interface ReviewCall {
+  readonly phase: ReviewPhase;
+  readonly request: ReviewRequest;
+  readonly chain: AdmissionSteps;
+  /** Pace of work on the objects. */
+  readonly pace: Pace;
+}
+
 /** Reviews requests of a cluster by the admission chain. */
 export class Reviewer {
   constructor(private readonly targets: ReviewTargets) {}
 
   /** Returns the verdict of the chain's phase. Rejects with BadRequest for objects that cannot be decoded. `caller`: the review's own request. */
-  async review(phase: ReviewPhase, request: ReviewRequest, chain: AdmissionSteps, caller: RequestContext): Promise<Verdict> {
+  async review({ phase, request, chain, pace }: ReviewCall, caller: RequestContext): Promise<Verdict> {
     const { requestKind: kind, requestResource: resource, subresource } = request;
     const target = this.targets.of({ kind, resource, subresource });
     const { forms } = target;
+    // The patch is made for the document, which the decoder would change.
+    const sent = phase === 'mutate' && request.object ? await pace.run(deepCopySteps(request.object)) : undefined;
     const object = decoded(forms, request, 'object');
+    await pace.rest();
     const oldObject = decoded(forms, request, 'oldObject');
+    await pace.rest();
     const context = contextOf(caller, request);
     const { trace } = context;
     if (trace) {
@@ -36,9 +49,9 @@ export class Reviewer {
     }
     const admission = new RequestAdmission(trace ? new TracedAdmission(chain, trace) : chain, context, target);
     const { operation, namespace, name, options, dryRun } = request;
-    const call = { operation, namespace, name, object, oldObject, options, dryRun };
+    const call = { operation, namespace, name, object, oldObject, options, dryRun, pace };
     const inRequest = (value: KubeObject): unknown => parseEncodedText(forms.encode(value, request.kind));
-    const before = phase === 'mutate' && object ? inRequest(object) : undefined;
+    const before = sent && inRequest(object as KubeObject);
     const { auditAnnotations: annotations } = context;
     try {
       await (phase === 'mutate' ? admission.admit(call) : admission.validate(call));
@@ -47,17 +60,18 @@ export class Reviewer {
       trace?.failed(status.message ?? '');
       return { status, warnings: context.warnings, annotations };
     }
-    const patch = before === undefined ? [] : reviewPatch(request.object as JsonObject, before, inRequest(object as KubeObject));
+    await pace.rest();
+    const patch = sent && reviewPatch(sent, before, inRequest(object as KubeObject));
     return { patch, warnings: context.warnings, annotations };
   }
 }
 
-/** Decodes a copy of a document to the form of the admission, because the patch is made for the document. */
+/** Decodes a document to the form of the admission. The document must not be used afterwards. */
 function decoded(forms: ObjectForms, { kind, ...request }: ReviewRequest, member: 'object' | 'oldObject'): KubeObject | undefined {
   const document = request[member];
   if (!document) return undefined;
   try {
-    return forms.complete(forms.decode(deepCopy(document), kind), kind);
+    return forms.complete(forms.decode(document, kind), kind);
   } catch (error) {
     if (error instanceof DecodeError || error instanceof ConversionError) throw newBadRequest(`request.${member}: ${error.message}`);
     throw error;
