@@ -217,3 +217,8 @@ it.each([
   expect(response).toMatchObject({ uid: request.uid, allowed: true, patchType: 'JSONPatch' });
   expect(JSON.parse(Buffer.from(response.patch, 'base64').toString())).toContainEqual(expect.objectContaining({ op: 'add' }));
 });
+
+it('rejects a path that names a plugin twice', async () => {
+  expect((await ask({ body: review(), path: '/mutate/marks' })).status).toBe(200);
+  expect((await ask({ body: review(), path: '/mutate/marks/marks' })).status).toBe(404);
+});

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
 import type { AddressInfo } from 'node:net';
-import { StrayErrors } from '#apiserver/plugins/stray-errors';
 import type { ServingCertificate } from '#apiserver/serving/secure-server';
 import { readKeyPair } from '#cmd/certificates/key-pair-files';
 import { watchFiles } from '#cmd/certificates/watch-files';
+import { endOnSignal } from '#cmd/commands/end-on-signal';
 import { reloadingPlugins } from '#cmd/commands/reload-plugins';
+import { strayErrorsOf } from '#cmd/commands/stray-errors-of';
 import { type Log, newLog } from '#cmd/logging/log';
 import { CaBundles } from './certificates/ca-bundles.ts';
 import { CertificateSecret } from './certificates/certificate-secret.ts';
@@ -13,9 +14,6 @@ import { clusterConnection, podNamespace } from './cluster/connection.ts';
 import { readWebhookFile, type WebhookFile } from './webhook-configuration.ts';
 import { defaultNamespace, serviceHosts, type WebhookOptions } from './webhook-options.ts';
 import { createWebhookServer, type WebhookServer } from './webhook-server.ts';
-
-/** Grace period after which open handles no longer delay the exit. */
-const lingerMs = 2_000;
 
 /** Source of the serving certificate, which may change while the server runs. */
 interface Certificates extends Disposable {
@@ -51,13 +49,8 @@ async function serve(options: WebhookOptions, file: WebhookFile, log: Log): Prom
     requestTraces,
     shutdownDelayMs: shutdownDelay * 1_000,
   });
-  const stray = new StrayErrors(log, server.metrics, (error) => {
-    log.flush();
-    console.error(error);
-    process.exit(1);
-  });
-  using _stray = stray.listen(process);
-  const ended = endOnSignal(server, log);
+  using _stray = strayErrorsOf(log, server.metrics).listen(process);
+  const ended = endOnSignal({ log, stop: () => server.stop() });
   try {
     const address = await server.start();
     certificates.follow(server);
@@ -132,22 +125,4 @@ class CertificateFiles implements Certificates {
   [Symbol.dispose](): void {
     this.#watch?.[Symbol.dispose]();
   }
-}
-
-/** Resolves when a signal has ended the server; a second signal ends the process at once. */
-function endOnSignal(server: WebhookServer, log: Log): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let signals = 0;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      signals += 1;
-      if (signals > 1) process.exit(1);
-      log.info({ signal }, 'shutting down');
-      server
-        .stop()
-        .finally(() => setTimeout(() => process.exit(), lingerMs).unref())
-        .then(resolve, reject);
-    };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
-  });
 }

@@ -2,12 +2,15 @@ import type { Container } from 'inversify';
 import { AdmissionChain, type AdmissionSteps } from '#apiserver/admission/admission-chain';
 import type { AdmissionMetrics } from '#apiserver/admission/admission-metrics';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
-import type { AdmissionHandler } from '#apiserver/admission/attributes';
+import type { AdmissionHandler, AdmissionPluginOptions } from '#apiserver/admission/attributes';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { orderPlugins } from '#apiserver/plugins/order-plugins';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import type { Contributions } from '#cmd/modules/contributions';
 import { PackageAdmission } from '#cmd/modules/package-admission';
+
+/** Number of kept chains. Manifests need few; the limit keeps invented paths from filling the memory. */
+const maxChains = 100;
 
 /** The admission plugins of packages in their order, without the server's built-in ones. */
 export class WebhookPlugins {
@@ -28,21 +31,26 @@ export class WebhookPlugins {
 
   /** Returns the chain of the plugins with these names (in lower case), or of all. Undefined if a plugin does not exist. */
   chain(names?: readonly string[]): AdmissionSteps | undefined {
-    const key = names?.join('/') ?? '';
+    const key = names ? [...names].sort().join('/') : '';
     let chain = this.#chains.get(key);
     if (chain) return chain;
     const plugins = names ? this.#plugins.filter((plugin) => names.includes(pathName(nameOf(plugin)))) : this.#plugins;
     if (names && plugins.length !== names.length) return undefined;
     chain = new AdmissionChain(plugins, this.metrics);
-    this.#chains.set(key, chain);
+    if (this.#chains.size < maxChains) this.#chains.set(key, chain);
     return chain;
+  }
+
+  /** Forgets what the chains have compiled for requests. */
+  forgetChains(): void {
+    this.#chains.clear();
   }
 
   /** Applies changed policies and configurations. Throws, and changes nothing, if a plugin cannot be created. */
   replace(contributions: readonly LoadedContribution[]): void {
     this.#packages.replace(contributions, (replacements) => {
       this.#plugins = this.#plugins.map((plugin) => replacements.get(plugin) ?? plugin);
-      this.#chains.clear();
+      this.forgetChains();
     });
   }
 }
@@ -53,19 +61,13 @@ export function pathName(plugin: string): string {
 }
 
 /** Returns the names of plugins in the order in which the server calls them. */
-export function namesInOrder(contributions: readonly LoadedContribution[]): string[] {
-  return orderPlugins(
-    [],
-    contributions.map(({ described }) => described.options as Parameters<typeof orderPlugins>[1][number]),
-    undefined,
-    new Set(admissionPlugins.keys()),
-  );
+export function namesInOrder(plugins: readonly AdmissionPluginOptions[]): string[] {
+  return orderPlugins([], plugins, undefined, new Set(admissionPlugins.keys()));
 }
 
 function inOrder(plugins: readonly AdmissionHandler[]): AdmissionHandler[] {
   const byName = new Map(plugins.map((plugin) => [nameOf(plugin), plugin]));
-  const options = plugins.map((plugin) => admissionPluginOptions(plugin));
-  return orderPlugins([], options, undefined, new Set(admissionPlugins.keys())).map((name) => byName.get(name) as AdmissionHandler);
+  return namesInOrder(plugins.map(admissionPluginOptions)).map((name) => byName.get(name) as AdmissionHandler);
 }
 
 function nameOf(plugin: AdmissionHandler): string {

@@ -148,7 +148,8 @@ async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Pr
     closeBackends: () => opened.disposeAsync(),
   });
   server.addReadyCheck({ name: 'informers', check: () => informers.assertSynced() });
-  installReviews(server.mux, { reviewer: new Reviewer(new ReviewTargets(scheme)), plugins, assertReady: () => informers.assertSynced() });
+  const targets = new ReviewTargets(scheme, () => plugins.forgetChains());
+  installReviews(server.mux, { reviewer: new Reviewer(targets), plugins, assertReady: () => informers.assertSynced() });
   installTraces(server.mux, traces, server.director.notFound);
   installPluginReports(server.mux, () => contributions.reports());
   server.mux.handle('/metrics', metricsHandler(registry));

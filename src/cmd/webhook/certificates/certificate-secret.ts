@@ -57,18 +57,23 @@ export class CertificateSecret implements Disposable {
   /** Calls `onChange` with the certificates whenever another replica, or this one, has changed them. */
   follow(onChange: (data: CertificateData) => void): void {
     const { namespace, name, logger } = this.options;
-    const path = (): Promise<string> => Promise.resolve(`/api/v1/namespaces/${namespace}/secrets`);
+    let known = JSON.stringify(this.#current);
+    const changed = (data: CertificateData): void => {
+      if (JSON.stringify(data) === known) return;
+      known = JSON.stringify(data);
+      onChange(data);
+    };
     const failed = (error: Error): void =>
       logger.warn({ namespace, secret: name, reason: error.message }, 'cannot follow the serving certificates; trying again');
+    const renew = (): void => void this.renew().then(changed, failed);
+    const path = (): Promise<string> => Promise.resolve(`/api/v1/namespaces/${namespace}/secrets`);
     this.#informer = new ClusterInformer<Secret>(this.api, { path, fieldSelector: `metadata.name=${name}` }, failed);
     this.#informer.subscribe((type, secret) => {
       const data = type === 'DELETED' ? undefined : dataOf(secret);
-      if (!data) return void this.renew().then(onChange, failed);
-      if (JSON.stringify(data) === JSON.stringify(this.#current)) return;
-      this.#current = data;
-      onChange(data);
+      if (data) changed(data);
+      else renew();
     });
-    this.#timer = setInterval(() => void this.renew().then(onChange, failed), checkMs).unref();
+    this.#timer = setInterval(renew, checkMs).unref();
   }
 
   [Symbol.dispose](): void {

@@ -58,27 +58,23 @@ export class ClusterApi implements Disposable {
 
   /** Sends a request to the cluster and answers it with the cluster's answer. */
   async #forward(exchange: Exchange, user: UserInfo): Promise<void> {
-    const body = await exchange.readBody(maxRequestBytes);
-    const { accept, 'content-type': contentType } = exchange.headers;
-    const request: JsonRequest = {
-      path: `${this.#root}${exchange.url}`,
-      accept,
-      contentType,
-      headers: impersonating(user),
-    };
-    const { status, contentType: type, bytes } = await this.#answerOf(exchange.method as JsonMethod, body, request);
-    exchange.send(status, ['Content-Type', type], bytes);
+    const { status, contentType, bytes } = await this.#answerOf(exchange, user).catch(answerOfFailure);
+    exchange.send(status, ['Content-Type', contentType], bytes);
   }
 
-  async #answerOf(method: JsonMethod, body: Buffer, request: JsonRequest): Promise<JsonAnswer> {
-    try {
-      return await this.#json.exchange(method, body.length > 0 ? body.toString('utf8') : undefined, request);
-    } catch (error) {
-      const { status = 0, answer, message } = error as Partial<WebhookError>;
-      if (error instanceof WebhookError && status !== 0 && answer) return { status, contentType: 'application/json', bytes: answer };
-      return unavailable(newServiceUnavailable(`cannot reach the cluster: ${message}`));
-    }
+  async #answerOf(exchange: Exchange, user: UserInfo): Promise<JsonAnswer> {
+    const body = await exchange.readBody(maxRequestBytes);
+    const { accept, 'content-type': contentType } = exchange.headers;
+    const request: JsonRequest = { path: `${this.#root}${exchange.url}`, accept, contentType, headers: impersonating(user) };
+    return this.#json.exchange(exchange.method as JsonMethod, body.length > 0 ? body.toString('utf8') : undefined, request);
   }
+}
+
+/** Returns the cluster's answer to a failed request, or ServiceUnavailable if there is none. */
+function answerOfFailure(error: unknown): JsonAnswer {
+  const { status = 0, answer, message } = error as Partial<WebhookError>;
+  if (error instanceof WebhookError && status !== 0 && answer) return { status, contentType: 'application/json', bytes: answer };
+  return unavailable(newServiceUnavailable(`cannot reach the cluster: ${message}`));
 }
 
 function unavailable({ status }: StatusError): JsonAnswer {

@@ -59,7 +59,7 @@ export function webhookEntries(
   scheme: Scheme,
   excluded: readonly string[],
 ): WebhookEntry[] {
-  const order = namesInOrder(plugins.map(({ contribution }) => contribution));
+  const order = namesInOrder(plugins.map(optionsOf));
   const called = order
     .map((name) => plugins.find(({ contribution }) => contribution.described.options.name === name) as ServedPlugin)
     .filter(({ phases }) => phases.includes(phase));
@@ -72,7 +72,7 @@ export function webhookEntries(
       name: `${names[0]}.${phase}.kubenest.dev`,
       path: `/${phase}/${names.join('/')}`,
       rules: rulesOf(
-        run.flatMap(({ contribution }) => (contribution.described.options as AdmissionPluginOptions).match),
+        run.flatMap((plugin) => optionsOf(plugin).match),
         scheme,
         targets,
       ),
@@ -85,6 +85,10 @@ export function webhookEntries(
       ...selectorsOf(first, excluded),
     };
   });
+}
+
+function optionsOf({ contribution }: ServedPlugin): AdmissionPluginOptions {
+  return contribution.described.options as AdmissionPluginOptions;
 }
 
 /** Groups plugins that follow each other and can share a webhook. */

@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '#apiserver/registry/resource-definition
 import type { Scheme } from '#apiserver/registry/scheme';
 import { UntypedForms } from './untyped-forms.ts';
 
-/** Number of kept targets. A target costs little; the limit keeps invented resources from filling the memory. */
+/** Number of kept targets. The limit keeps invented resources from filling the memory. */
 const maxTargets = 2_000;
 
 /** The resource and the kind of the request that a review is about. */
@@ -20,16 +20,26 @@ export interface ReviewedRequest {
 export class ReviewTargets {
   readonly #targets = new Map<string, AdmissionTarget>();
 
-  constructor(private readonly scheme: Scheme) {}
+  /** `onFull` is called when the targets are forgotten, because there are too many. */
+  constructor(
+    private readonly scheme: Scheme,
+    private readonly onFull: () => void,
+  ) {}
 
   of({ kind, resource, subresource }: ReviewedRequest): AdmissionTarget {
     const key = [kind.group, kind.version, kind.kind, resource.group, resource.version, resource.resource, subresource].join('/');
     let target = this.#targets.get(key);
     if (!target) {
       target = { kind, resource, subresource, forms: this.#forms({ kind, resource, subresource }) };
-      if (this.#targets.size < maxTargets) this.#targets.set(key, target);
+      if (this.#targets.size === maxTargets) this.#forget();
+      this.#targets.set(key, target);
     }
     return target;
+  }
+
+  #forget(): void {
+    this.#targets.clear();
+    this.onFull();
   }
 
   #forms({ kind, resource, subresource }: ReviewedRequest): ObjectForms {
