@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type GroupVersionKind, type GroupVersionResource, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import { applyJsonPatch } from '#apimachinery/patch/json-patch';
 import type { Operation } from '#apiserver/request/admission-context';
@@ -12,6 +13,9 @@ import { clusterConnection } from './cluster/connection.ts';
 import { pathOf } from './cluster/cluster-informers.ts';
 import { readWebhookFile } from './webhook-configuration.ts';
 import { createWebhookServer, type WebhookServer } from './webhook-server.ts';
+
+/** Time for the informers to read the objects of the cluster. */
+const syncMs = 30_000;
 
 /** Options of `kubenest webhook explain`. */
 export interface ExplainReviewsOptions {
@@ -58,7 +62,8 @@ export async function* explainReviews(options: ExplainReviewsOptions): AsyncGene
   const server = await createWebhookServer({ connection, contributions, log, id: 'explain', requestTraces: 2, shutdownDelayMs: 0 });
   try {
     await server.start();
-    await server.whenSynced();
+    await Promise.race([server.whenSynced(), sleep(syncMs, undefined, { ref: false })]);
+    server.assertSynced();
     const user = options.as === undefined ? await ownUser(server) : { name: options.as, groups: options.asGroup };
     for (const object of objects) yield await explained(server, await requestFor(server, object, user, options));
   } finally {

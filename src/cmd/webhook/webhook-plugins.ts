@@ -55,14 +55,28 @@ export class WebhookPlugins {
   }
 }
 
-/** Returns the name of a plugin in the path of a webhook, whose segments are DNS names. */
+/** Returns the name of a plugin in the path of a webhook, whose segments are DNS names: `Team` is `team`, `acme_Team` is `acme-team`. */
 export function pathName(plugin: string): string {
-  return plugin.toLowerCase();
+  return plugin
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
 }
 
-/** Returns the names of plugins in the order in which the server calls them. */
+/**
+ * Returns the names of plugins in the order in which the server calls them. Throws if two have the same name in paths, or if their order
+ * contradicts itself.
+ */
 export function namesInOrder(plugins: readonly AdmissionPluginOptions[]): string[] {
-  return orderPlugins([], plugins, undefined, new Set(admissionPlugins.keys()));
+  const order = orderPlugins([], plugins, undefined, new Set(admissionPlugins.keys()));
+  for (const [at, name] of order.entries()) {
+    const same = order.slice(0, at).find((other) => pathName(other) === pathName(name));
+    if (same !== undefined)
+      throw new Error(
+        `admission plugins ${same} and ${name} have the same name in the paths of webhooks, ${pathName(name)}: rename one of them`,
+      );
+  }
+  return order;
 }
 
 function inOrder(plugins: readonly AdmissionHandler[]): AdmissionHandler[] {

@@ -30,6 +30,7 @@ import { WebhookPlugins } from './webhook-plugins.ts';
 import { webhookScheme } from './webhook-scheme.ts';
 import { webhookServices } from './webhook-services.ts';
 
+/** Port of a webhook server. */
 export interface WebhookListener {
   readonly bindAddress: string;
   /** 0: a free port. */
@@ -80,6 +81,11 @@ export class WebhookServer {
   /** Resolves when the informers that the plugins asked for have read their objects. */
   whenSynced(): Promise<void> {
     return this.informers.whenSynced();
+  }
+
+  /** Throws an Error that names the informers that have not read their objects yet. */
+  assertSynced(): void {
+    this.informers.assertSynced();
   }
 
   /** Uses another certificate from the next handshake on. */

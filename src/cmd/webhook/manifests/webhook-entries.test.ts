@@ -105,6 +105,14 @@ describe('webhooks', () => {
     expect(webhookEntries('mutate', plugins, scheme, []).map(({ path }) => path)).toEqual(['/mutate/changes']);
   });
 
+  it('have names and paths that the API accepts', () => {
+    const [entry] = webhookEntries('validate', [plugin('_acme_Team', [maps])], scheme, []);
+    expect([entry?.name, entry?.path]).toEqual(['acme-team.validate.kubenest.dev', '/validate/acme-team']);
+    expect(() => webhookEntries('validate', [plugin('Team', [maps]), plugin('team', [maps])], scheme, [])).toThrow(
+      'admission plugins Team and team have the same name in the paths of webhooks, team',
+    );
+  });
+
   it('are in the order of `before` and `after`', () => {
     const plugins = [plugin('One', [maps], { after: ['Two'] }), plugin('Two', [maps])];
     expect(webhookEntries('validate', plugins, scheme, [])[0]?.path).toBe('/validate/two/one');
