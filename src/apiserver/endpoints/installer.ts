@@ -88,10 +88,7 @@ export class Installer {
       types: ({ group }) => scheme.schemasOf(group),
       store: (definition) => storage.storeFor(definition, scheme.schemasOf(definition.group)),
       inVersion: ({ resource }, groupVersion) => scheme.definition({ ...parseGroupVersion(groupVersion), resource }),
-      equivalents: ({ storagePath }) =>
-        storagePath === undefined
-          ? []
-          : scheme.groups.flatMap(({ resources }) => resources).filter((one) => one.storagePath === storagePath),
+      equivalents: (definition) => scheme.equivalents(definition),
       special: ({ group, resource }, subresource) => special.get(`${group}/${resource}/${subresource}`),
     };
   }

@@ -64,6 +64,12 @@ export class Scheme implements KindLookup {
     return this.#resources.get(resourceKey(resource));
   }
 
+  /** Returns the served definitions of the same objects, in all versions and groups. */
+  equivalents({ storagePath }: ResourceDefinition): ResourceDefinition[] {
+    if (storagePath === undefined) return [];
+    return this.groups.flatMap(({ resources }) => resources).filter((one) => one.storagePath === storagePath);
+  }
+
   has(kind: GroupVersionKind): boolean {
     return this.#kinds.has(kindKey(kind));
   }

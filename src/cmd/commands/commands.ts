@@ -9,6 +9,7 @@ import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerName } from '#cmd/options/server-name';
 import { addPluginCommands } from '#cmd/plugin-tools/plugin-commands';
 import { addAuditCommand } from '#cmd/policy-audit/audit-command';
+import { addWebhookCommand } from '#cmd/webhook/webhook-command';
 import { problemsOf } from './problems.ts';
 import { gitVersion } from '#cmd/version';
 
@@ -32,6 +33,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   });
   addBackupCommands(program, args);
   addEncryptionCommands(program);
+  addWebhookCommand(program);
   addDevCommands(program);
   addEnvtestCommands(program, args, async (flags) => {
     code = await serve('kube-apiserver', flags);

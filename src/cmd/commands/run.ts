@@ -8,9 +8,10 @@ import { optimizeSooner, tendEngine } from '#cmd/engine/engine';
 import { type CompletedOptions, completeOptions } from '#cmd/options/complete';
 import type { ServerOptions } from '#cmd/options/server-options';
 import { Metrics } from '#apiserver/base/metrics/metrics';
-import { StrayErrors } from '#apiserver/plugins/stray-errors';
+import { endOnSignal } from './end-on-signal.ts';
 import { endWithParent } from './parent-process.ts';
 import { reloadingPlugins } from './reload-plugins.ts';
+import { strayErrorsOf } from './stray-errors-of.ts';
 import type { AuthenticationConfig } from '#cmd/server-config';
 
 /** Callbacks for the caller that runs a server. */
@@ -32,7 +33,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
   try {
     app = await createApp(config, { onTrace });
     for (const warning of completed.warnings) app.log.warn({}, warning);
-    using _stray = strayErrorsOf(app).listen(process);
+    using _stray = strayErrorsOf(app.log, app.nest.get<Metrics>(Metrics, { strict: false })).listen(process);
     const ended = endOnSignal(app);
     const address = await app.start();
     const url = servedUrl(completed, address);
@@ -60,37 +61,8 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
   }
 }
 
-/** Returns the handler of errors that no code handles. An exception of the server itself ends the process, as Node does. */
-function strayErrorsOf({ log, nest }: App): StrayErrors {
-  return new StrayErrors(log, nest.get<Metrics>(Metrics, { strict: false }), (error) => {
-    log.flush();
-    console.error(error);
-    process.exit(1);
-  });
-}
-
 /** Time from readiness to the start of the controllers, in which the clients that wait for readiness get their answers. */
 const controllersAfterMs = 200;
-/** Grace period after which open handles, such as a connection to an unresponsive store, no longer delay the exit. */
-const lingerMs = 2_000;
-
-function endOnSignal(app: App): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let signals = 0;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      signals += 1;
-      // Pending work can delay the exit; without the listeners, the next signal ends the process.
-      if (signals > 1) process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT').exit(1);
-      app.log.info({ signal }, 'shutting down');
-      app
-        .stop()
-        .finally(() => setTimeout(() => process.exit(), lingerMs).unref())
-        .then(resolve, reject);
-    };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
-  });
-}
 
 /**
  * Reloads the certificates. Temporary problems, such as a certificate that is replaced before its key, are logged, and the previous

@@ -68,7 +68,7 @@ export class AdmissionModule {
 }
 
 /** Throws a ConfigurationError that names each plugin of a package that would never be called. */
-function refuseUseless(contributions: Contributions, scheme: Scheme): void {
+export function refuseUseless(contributions: Contributions, scheme: Scheme): void {
   const groups = contributions.of('ApiGroup').map(({ described }) => described.options as ContributedGroupOptions);
   const plugins = contributions.of('AdmissionPlugin');
   if (plugins.length === 0) return;

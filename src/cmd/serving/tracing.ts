@@ -10,10 +10,16 @@ export interface Tracing extends AsyncDisposable {
 export const Tracing = Symbol('Tracing');
 
 /**
- * Exports request spans to a collector. The exporter is loaded only if a collector is configured. Upstream:
+ * Exports request spans of a service to a collector. The exporter is loaded only if a collector is configured. Upstream:
  * apiserver/pkg/server/options/tracing.go.
  */
-export async function newTracing(config: TracingConfig, log: Logger, apiServerId: string, dial: Dial | undefined): Promise<Tracing> {
+export async function newTracing(
+  config: TracingConfig,
+  log: Logger,
+  instanceId: string,
+  dial: Dial | undefined,
+  serviceName = 'apiserver',
+): Promise<Tracing> {
   const [{ SpanExporter }, { keyValues }] = await Promise.all([
     import('#apiserver/tracing/span-exporter'),
     import('#apiserver/tracing/attributes'),
@@ -21,8 +27,8 @@ export async function newTracing(config: TracingConfig, log: Logger, apiServerId
   const exporter = new SpanExporter({
     endpoint: config.endpoint,
     resource: keyValues([
-      ['service.name', 'apiserver'],
-      ['service.instance.id', apiServerId],
+      ['service.name', serviceName],
+      ['service.instance.id', instanceId],
     ]),
     log,
     dial,

@@ -68,9 +68,15 @@ export interface JsonRequest {
   readonly path?: string;
   /** Timeout. Default: the client's. */
   readonly timeoutMs?: number;
-  /** Additional headers; the client's own take precedence. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Additional headers, repeated for a list; the client's own take precedence. */
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** Value of the Accept header. Default: JSON preferred. */
+  readonly accept?: string | undefined;
+  /** Media type of the body. Default: JSON. */
+  readonly contentType?: string | undefined;
 }
+
+export type JsonMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A successful response. */
 export interface JsonAnswer {
@@ -153,12 +159,12 @@ export class JsonClient implements Disposable {
    * Makes one attempt and returns the body of a successful response. Rejects with a WebhookError, or with the error of
    * `endpoint`.
    */
-  async send(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest = {}): Promise<Buffer> {
+  async send(method: JsonMethod, body: string | undefined, request: JsonRequest = {}): Promise<Buffer> {
     return (await this.exchange(method, body, request)).bytes;
   }
 
   /** Like `send`, with the response headers. */
-  async exchange(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest = {}): Promise<JsonAnswer> {
+  async exchange(method: JsonMethod, body: string | undefined, request: JsonRequest = {}): Promise<JsonAnswer> {
     const response = await this.#answer(method, body, request);
     const bytes = await this.#wholeOf(response);
     const { statusCode: status = 0, headers } = response;
@@ -170,9 +176,9 @@ export class JsonClient implements Disposable {
    * GETs a streaming response such as a watch and yields its JSON objects, one per line, until it ends. Throws a
    * WebhookError if it fails, times out or the signal aborts.
    */
-  async *follow(signal: AbortSignal): AsyncIterable<Readonly<Record<string, unknown>>> {
+  async *follow(signal: AbortSignal, request: JsonRequest = {}): AsyncIterable<Readonly<Record<string, unknown>>> {
     const { maxAnswerBytes = defaultAnswerBytes } = this.options;
-    const response = await this.#answer('GET', undefined, {}, signal);
+    const response = await this.#answer('GET', undefined, request, signal);
     if (!isGood(response))
       throw new WebhookError(`the service answered ${response.statusCode}`, false, response.statusCode, await this.#wholeOf(response));
     try {
@@ -191,12 +197,7 @@ export class JsonClient implements Disposable {
   }
 
   /** Resolves to the response head. Fetches changing credentials first, and again after a rejection. */
-  async #answer(
-    method: 'GET' | 'POST',
-    body: string | undefined,
-    request: JsonRequest,
-    signal?: AbortSignal,
-  ): Promise<http.IncomingMessage> {
+  async #answer(method: JsonMethod, body: string | undefined, request: JsonRequest, signal?: AbortSignal): Promise<http.IncomingMessage> {
     const deadline = AbortSignal.timeout(request.timeoutMs ?? this.options.timeoutMs);
     const over = signal ? AbortSignal.any([deadline, signal]) : deadline;
     for (let asked = 0; ; asked += 1) {
@@ -210,7 +211,7 @@ export class JsonClient implements Disposable {
     }
   }
 
-  async #attempt(method: 'GET' | 'POST', body: string | undefined, request: JsonRequest, over: AbortSignal): Promise<http.IncomingMessage> {
+  async #attempt(method: JsonMethod, body: string | undefined, request: JsonRequest, over: AbortSignal): Promise<http.IncomingMessage> {
     if (!this.#source) return this.#exchange(method, body, request, over);
     const credential = await this.#credential(this.#source, over);
     const { token } = credential;
@@ -240,23 +241,21 @@ export class JsonClient implements Disposable {
   }
 
   #exchange(
-    method: 'GET' | 'POST',
+    method: JsonMethod,
     body: string | undefined,
-    { path, headers }: JsonRequest,
+    { path, headers, accept, contentType = 'application/json' }: JsonRequest,
     signal: AbortSignal,
   ): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const place = this.options.endpoint?.();
+      const own = { ...headers, ...this.#headers, ...(accept !== undefined && { accept }) };
       const request = this.#request({
         ...this.#place,
         ...(place && { hostname: place.host, port: place.port }),
         ...(path !== undefined && { path }),
         method,
         agent: this.#agent,
-        headers:
-          body === undefined
-            ? { ...headers, ...this.#headers }
-            : { ...headers, ...this.#headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+        headers: body === undefined ? own : { ...own, 'content-type': contentType, 'content-length': Buffer.byteLength(body) },
         signal,
       });
       request.on('error', (error) => reject(failure(error)));
