@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import { messageOf } from './status-message.ts';
 import { discoveryPath, type ServedResource, servedResources } from './served-resources.ts';
 
 /** A request to the server, as an administrator. */
@@ -28,28 +29,35 @@ interface DefinitionStatus {
   readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
 }
 
+/** An object that was created. */
+export interface CreatedObject {
+  readonly path: string;
+  /** True if it replaced an object that existed. */
+  readonly replaced: boolean;
+}
+
 /**
- * Creates an object of any served kind and its status, which a create alone would drop. Resolves to its path when it takes effect: for a
+ * Creates an object of any served kind and its status, which a create alone would drop. Resolves when it takes effect: for a
  * CustomResourceDefinition, when objects of its kinds can be created. Rejects with the server's message.
  */
 export async function createObject(
   fetch: Fetch,
   object: KubeObject & { readonly status?: object },
   { namespace = 'default', replaces = false, isStrict = false }: CreateOptions = {},
-): Promise<string> {
+): Promise<CreatedObject> {
   const served = await servedAs(fetch, object);
   if (!served) throw new Error(`unknown kind ${object.kind} of ${object.apiVersion}: the server does not serve it`);
   const path = served.collection(object.metadata.namespace ?? namespace);
   const what = `${object.kind} ${object.metadata.name ?? ''}`;
   const query = isStrict ? '?fieldValidation=Strict' : '';
   const response = await fetch(`${path}${query}`, { body: withoutVersion(object) });
-  const own =
-    response.status === 409 && replaces
-      ? await replace(fetch, `${path}/${object.metadata.name ?? ''}`, query, object)
-      : `${path}/${(await succeed(response, `${what} was not created`)).metadata.name}`;
+  const replaced = replaces && response.status === 409;
+  const own = replaced
+    ? await replace(fetch, `${path}/${object.metadata.name ?? ''}`, query, object)
+    : `${path}/${(await succeed(response, `${what} was not created`)).metadata.name}`;
   if (isDefinition(object)) await whenEstablished(fetch, own);
   if (object.status !== undefined && served.hasStatus) await setStatus(fetch, own, object);
-  return own;
+  return { path: own, replaced };
 }
 
 /** Returns the object without the resourceVersion of another server. */
@@ -109,6 +117,6 @@ function isDefinition({ apiVersion, kind }: KubeObject): boolean {
 }
 
 async function succeed<T extends KubeObject>(response: Response, what: string): Promise<T> {
-  if (!response.ok) throw new Error(`${what}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${what}: ${messageOf(await response.text())}`);
   return (await response.json()) as T;
 }
