@@ -149,7 +149,8 @@ function refusingNames({ steps }: TraceDocument): string[] {
   const step = refusingStep(steps);
   if (!step) return [];
   const notes = (step.notes ?? []).filter(({ kind, verdict = '' }) => isRefusal(kind, verdict));
-  return [step.name, ...notes.map(({ name }) => name.replace(/ with binding .*$/, ''))];
+  // The names of notes are `policy with binding binding` and `configuration/webhook`.
+  return [step.name, ...notes.map(({ name }) => name.replace(/ with binding .*$/, '').replace(/^.*\//, ''))];
 }
 
 function isRefusal(kind: string, verdict: string): boolean {

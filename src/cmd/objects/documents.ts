@@ -73,10 +73,19 @@ export function parseDocuments(source: string, file: string): SourceDocument[] {
   return documents.flatMap((document) => {
     const [error] = document.errors;
     if (error) throw new Error(`${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
-    const value: unknown = document.toJS({ maxAliasCount: 0 });
-    if (value === null) return [];
-    return [{ file, line: lines.linePos(document.contents?.range[0] ?? 0).line, document, lines, value }];
+    const { line } = lines.linePos(document.contents?.range[0] ?? 0);
+    const value = valueOf(document, `${file}:${line}`);
+    return value === null ? [] : [{ file, line, document, lines, value }];
   });
+}
+
+/** Throws an Error for an alias, since a few lines with aliases can stand for gigabytes. */
+function valueOf(document: Document.Parsed, place: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch (error) {
+    throw new Error(`${place}: the document has a YAML alias, which is not supported`, { cause: error });
+  }
 }
 
 function objectsOf({ file, line, value }: SourceDocument): SourceObject[] {
