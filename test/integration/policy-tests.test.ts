@@ -34,7 +34,10 @@ async function run(...args: string[]): Promise<Ran> {
 /** Runs a file of tests and returns the result without the folder and the times. */
 async function runTests(members: object, ...args: string[]): Promise<Ran> {
   const file = join(folder, 'tests.yaml');
-  await writeFile(file, stringify({ apiVersion: 'kubenest.dev/v1alpha1', kind: 'PolicyTest', ...members }, { aliasDuplicateObjects: false }));
+  await writeFile(
+    file,
+    stringify({ apiVersion: 'kubenest.dev/v1alpha1', kind: 'PolicyTest', ...members }, { aliasDuplicateObjects: false }),
+  );
   const ran = await run(file, ...args);
   return { ...ran, output: plain(ran.output) };
 }
@@ -51,7 +54,7 @@ const pod = (more: object = {}): object => ({
 const admitted = { verdict: 'admitted' };
 
 describe('CEL policies', () => {
-  it('of the example are tested with bindings, parameters, namespaces and users', async () => {
+  it('are tested with bindings, parameters, namespaces and users', async () => {
     const { code, output } = await run('docs/examples/cel-policies');
     expect(plain(output)).toMatch(/\n7 tests: 7 passed, 0 failed$/);
     expect(code).toBe(0);
@@ -60,12 +63,12 @@ describe('CEL policies', () => {
   it('that no longer deny fail the test', async () => {
     const policies = await readFile('docs/examples/cel-policies/policies.yaml', 'utf8');
     await writeFile(join(folder, 'policies.yaml'), policies.replace('<= int', '<= 2 * int'));
-    for (const file of ['tests.yaml', 'deployment.yaml'])
+    for (const file of ['tests.yaml', 'cluster.yaml', 'deployment.yaml'])
       await writeFile(join(folder, file), await readFile(`docs/examples/cel-policies/${file}`, 'utf8'));
     const { code, output } = await run(join(folder, 'tests.yaml'));
     expect(code).toBe(1);
     expect(plain(output)).toContain(`
-  ✗ too many replicas (tests.yaml:32)
+  ✗ too many replicas (tests.yaml:26)
       verdict: expected denied, got admitted
       by: expected replica-limit, got nothing
       code: expected 422, got 201
@@ -81,7 +84,9 @@ describe('webhooks', () => {
       const { uid, object, userInfo } = request as { uid: string; object: { metadata: { name: string } }; userInfo: { username: string } };
       const isDenied = object.metadata.name === 'bad';
       const patch = Buffer.from(JSON.stringify([{ op: 'add', path: '/data', value: { by: userInfo.username } }])).toString('base64');
-      const answer = isDenied ? { allowed: false, status: { code: 403, message: 'bad name' } } : { allowed: true, patchType: 'JSONPatch', patch };
+      const answer = isDenied
+        ? { allowed: false, status: { code: 403, message: 'bad name' } }
+        : { allowed: true, patchType: 'JSONPatch', patch };
       return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, ...answer } } as Json;
     });
     const configuration = {
@@ -111,7 +116,11 @@ describe('webhooks', () => {
         {
           name: 'changed',
           object: configMap('good'),
-          expect: { ...admitted, object: { data: { by: 'ali' } }, patch: { MutatingAdmissionWebhook: [{ op: 'add', path: '/data', value: { by: 'ali' } }] } },
+          expect: {
+            ...admitted,
+            object: { data: { by: 'ali' } },
+            patch: { MutatingAdmissionWebhook: [{ op: 'add', path: '/data', value: { by: 'ali' } }] },
+          },
         },
         { name: 'denied', object: configMap('bad'), expect: { verdict: 'denied', by: 'names.example.com', message: 'bad name' } },
         {
@@ -129,17 +138,31 @@ describe('webhooks', () => {
 });
 
 describe('requests', () => {
-  it('of all operations are played, each with its own existing objects', async () => {
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } };
+  it('are played for all operations, each with its own existing objects', async () => {
+    const namespace = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'shop', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+    };
     const denies = { verdict: 'denied', by: 'PodSecurity' };
     const { output } = await runTests({
       tests: [
         { name: 'create', object: pod(), expect: admitted },
         { name: 'create in a restricted namespace', existing: [namespace], object: pod(), expect: denies },
         { name: 'create after it', object: pod(), expect: admitted },
-        { name: 'update', oldObject: pod(), object: pod({ activeDeadlineSeconds: 5 }), expect: { ...admitted, object: { spec: { activeDeadlineSeconds: 5 } } } },
+        {
+          name: 'update',
+          oldObject: pod(),
+          object: pod({ activeDeadlineSeconds: 5 }),
+          expect: { ...admitted, object: { spec: { activeDeadlineSeconds: 5 } } },
+        },
         { name: 'update of what does not exist', operation: 'UPDATE', object: pod(), expect: { verdict: 'invalid', code: 404 } },
-        { name: 'invalid update', oldObject: pod(), object: pod({ hostNetwork: true }), expect: { verdict: 'invalid', message: 'Forbidden: pod updates may not change' } },
+        {
+          name: 'invalid update',
+          oldObject: pod(),
+          object: pod({ hostNetwork: true }),
+          expect: { verdict: 'invalid', message: 'Forbidden: pod updates may not change' },
+        },
         { name: 'delete', operation: 'DELETE', oldObject: pod(), expect: admitted },
         {
           name: 'delete of a protected namespace',
@@ -185,7 +208,7 @@ describe('requests', () => {
     expect(output).toMatch(/2 passed, 0 failed$/);
   });
 
-  it('of custom resources are played', async () => {
+  it('are played for custom resources', async () => {
     const definition = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -204,7 +227,12 @@ describe('requests', () => {
         ],
       },
     };
-    const widget = (size?: number): object => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, ...(size && { size }) });
+    const widget = (size?: number): object => ({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'a' },
+      ...(size && { size }),
+    });
     const { output } = await runTests({
       existing: [definition],
       tests: [
@@ -227,7 +255,11 @@ describe('the report', () => {
     {
       name: 'another object',
       object: configMap('a', { data: { b: 'c' } }),
-      expect: { ...admitted, object: { data: { b: 'd', e: null }, metadata: { labels: { x: 'z' } } }, patch: { NamespaceLifecycle: [], MutatingAdmissionPolicy: [] } },
+      expect: {
+        ...admitted,
+        object: { data: { b: 'd', e: null }, metadata: { labels: { x: 'z' } } },
+        patch: { NamespaceLifecycle: [], MutatingAdmissionPolicy: [] },
+      },
     },
     { name: 'a broken fixture', existing: [configMap('b', { date: {} })], object: configMap('a'), expect: admitted },
   ];
@@ -280,10 +312,30 @@ describe('the report', () => {
   });
 
   it.each([
-    { name: 'wrong test files', members: { tests: [{ name: 'a', object: configMap('a'), expects: {} }] }, args: [], says: /tests\.yaml:\d+: tests\[0\]\.expects: .*unknown field/ },
-    { name: 'invalid existing objects', members: { existing: [configMap('b', { date: {} })], tests }, args: [], says: /existing: ConfigMap b was not created/ },
-    { name: 'a package that is missing', members: { plugins: [{ package: './none' }], tests }, args: [], says: /plugin package \.\/none: / },
-    { name: 'a wrong plugins list', members: { plugins: [{ packages: './none' }], tests }, args: [], says: /tests\.yaml: plugins\[0\]\.packages is unknown/ },
+    {
+      name: 'wrong test files',
+      members: { tests: [{ name: 'a', object: configMap('a'), expects: {} }] },
+      args: [],
+      says: /tests\.yaml:\d+: tests\[0\]\.expects: .*unknown field/,
+    },
+    {
+      name: 'invalid existing objects',
+      members: { existing: [configMap('b', { date: {} })], tests },
+      args: [],
+      says: /existing: ConfigMap b was not created/,
+    },
+    {
+      name: 'a package that is missing',
+      members: { plugins: [{ package: './none' }], tests },
+      args: [],
+      says: /plugin package \.\/none: /,
+    },
+    {
+      name: 'a wrong plugins list',
+      members: { plugins: [{ packages: './none' }], tests },
+      args: [],
+      says: /tests\.yaml: plugins\[0\]\.packages is unknown/,
+    },
     { name: 'a selection of nothing', members: { tests }, args: ['--run', 'zzz'], says: /no test has a name that matches \/zzz\// },
   ])('is an error that exits with 2 for $name', async ({ members, args, says }) => {
     const { code, errors } = await runTests(members, ...args);

@@ -50,10 +50,15 @@ export interface InProcessOptions {
   readonly plugins?: { readonly list: unknown; readonly file: string } | undefined;
   /** The clock of plugins and of their exceptions. Default: the system's. */
   readonly clock?: Clock | undefined;
+  /** Logs only errors. */
+  readonly isQuiet?: boolean | undefined;
 }
 
 /** Starts a server in this process with an empty store and no port, with the plugins and settings of a configuration file. */
-export async function startApi(configFile: string | undefined, { plugins, clock }: InProcessOptions = {}): Promise<InProcessApi> {
+export async function startApi(
+  configFile: string | undefined,
+  { plugins, clock, isQuiet = false }: InProcessOptions = {},
+): Promise<InProcessApi> {
   // The objects of a caller do not get the changes of controllers and of plugins that depend on them.
   const command = await readServerOptions([
     '--ephemeral',
@@ -73,7 +78,8 @@ export async function startApi(configFile: string | undefined, { plugins, clock 
   const administrator = { name: 'admin', groups: ['system:masters'] };
   const tokens = new Map([...(config.authentication.tokens ?? []), [hashToken(token), administrator]]);
   const own = { storage: { backend: 'embedded', file: undefined }, serving: undefined, audit: undefined } as const;
-  const app = await createApp({ ...config, ...own, authentication: { ...config.authentication, tokens } }, { clock });
+  const verbosity = isQuiet ? -1 : config.verbosity;
+  const app = await createApp({ ...config, ...own, verbosity, authentication: { ...config.authentication, tokens } }, { clock });
   await app.start();
   const chain = app.nest.get(AdmissionChain);
   return {

@@ -22,7 +22,9 @@ async function file(name: string, text: string): Promise<string> {
 
 async function explained(options: Partial<ExplainOptions>): Promise<Explanation[]> {
   const plain: ExplainOptions = { files: [], verb: 'create', groups: [], namespace: 'default', present: [] };
-  return Array.fromAsync(explain({ ...plain, ...options }));
+  const found: Explanation[] = [];
+  for await (const one of explain({ ...plain, ...options })) found.push(one);
+  return found;
 }
 
 async function told(options: Partial<ExplainOptions>): Promise<string[]> {
@@ -117,7 +119,13 @@ it.each<{ name: string; present: string; object: string; refusedBy: string[]; me
   },
 ])('applies $name', async ({ present, object, refusedBy, message }) => {
   const [found] = await explained({ files: [await file('pod.yaml', object)], present: [await file('present.yaml', present)] });
-  expect(found).toMatchObject({ verdict: 'denied', refusedBy, status: 403, message: expect.stringMatching(message) as string, result: null });
+  expect(found).toMatchObject({
+    verdict: 'denied',
+    refusedBy,
+    status: 403,
+    message: expect.stringMatching(message) as string,
+    result: null,
+  });
 });
 
 it('admits what a quota still allows', async () => {
@@ -128,7 +136,11 @@ it('admits what a quota still allows', async () => {
 
 it('keeps present objects as they are given, whatever admission would do with them', async () => {
   const ownLimits = limits.replace('default: { cpu: 100m }', 'max: { cpu: 1m }');
-  const [found] = await explained({ files: [await file('pod.yaml', pod)], verb: 'update', present: [await file('limits.yaml', ownLimits)] });
+  const [found] = await explained({
+    files: [await file('pod.yaml', pod)],
+    verb: 'update',
+    present: [await file('limits.yaml', ownLimits)],
+  });
   expect(found).toMatchObject({ verdict: 'admitted', status: 200 });
 });
 

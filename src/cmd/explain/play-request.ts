@@ -1,4 +1,4 @@
-import { type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
+import type { KubeObject } from '#apimachinery/meta/types';
 import type { TraceDocument } from '#apiserver/request/request-trace';
 import { traceHeader } from '#apiserver/tracing/request-traces';
 import { discoveryPath, type ServedResource, servedResources } from '#cmd/objects/served-resources';
@@ -142,7 +142,9 @@ function impersonating({ name, groups, uid, extra = {} }: PlayedUser): NonNullab
 
 /** Returns the members of an options kind, such as PodExecOptions, as a query. */
 function optionsOf({ apiVersion: _, kind: __, metadata: ___, ...options }: KubeObject): URLSearchParams {
-  return new URLSearchParams(Object.entries(options).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, String(one)])));
+  return new URLSearchParams(
+    Object.entries(options).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, String(one)])),
+  );
 }
 
 function refusingNames({ steps }: TraceDocument): string[] {

@@ -45,7 +45,7 @@ export async function filesOf(path: string): Promise<string[]> {
   if (path === standardInput || !(await stat(path)).isDirectory()) return [path];
   const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
   const found = await Promise.all(
-    entries.map((entry) => {
+    entries.map(async (entry) => {
       if (entry.isDirectory()) return entry.name.startsWith('.') || entry.name === 'node_modules' ? [] : filesOf(join(path, entry.name));
       return extensions.test(entry.name) ? [join(path, entry.name)] : [];
     }),

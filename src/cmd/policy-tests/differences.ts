@@ -14,7 +14,8 @@ export function differencesOf(expected: ExpectedOutcome, { verdict, refusedBy, r
   if (expected.by !== undefined && !refusedBy.includes(expected.by))
     lines.push(`by: expected ${expected.by}, got ${refusedBy.length > 0 ? refusedBy.join(', ') : 'nothing'}`);
   if (expected.code !== undefined && expected.code !== status) lines.push(`code: expected ${expected.code}, got ${status}`);
-  if (expected.message && !expected.message.matches(message)) lines.push(`message: expected ${expected.message.source}, got ${JSON.stringify(message)}`);
+  if (expected.message && !expected.message.matches(message))
+    lines.push(`message: expected ${expected.message.source}, got ${JSON.stringify(message)}`);
   if (expected.warnings) lines.push(...warningDifferences(expected.warnings, warnings));
   if (expected.object && verdict === 'admitted') lines.push(...mismatches(expected.object, result).map((line) => `object: ${line}`));
   for (const [plugin, patch] of expected.patch ?? []) lines.push(...patchDifferences(plugin, patch, steps));
@@ -48,6 +49,7 @@ function patchDifferences(plugin: string, expected: readonly JsonPatchOperation[
   if (calls.length === 0) return [`patch: ${plugin} is not called`];
   const actual = calls.flatMap(({ patch = [] }) => patch).filter((operation) => !isEmpty(operation) || isIn(expected, operation));
   if (isDeepStrictEqual(actual, expected)) return [];
-  const lines = (patch: readonly JsonPatchOperation[], sign: string): string[] => patch.map((operation) => `  ${sign} ${JSON.stringify(operation)}`);
+  const lines = (patch: readonly JsonPatchOperation[], sign: string): string[] =>
+    patch.map((operation) => `  ${sign} ${JSON.stringify(operation)}`);
   return [`patch of ${plugin} (- expected, + made):`, ...lines(expected, '-'), ...lines(actual, '+')];
 }

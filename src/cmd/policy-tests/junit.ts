@@ -9,7 +9,13 @@ export function junitReport(results: readonly PolicyTestResult[]): string {
     ...own.flatMap((result) => testCase(result, name)),
     '  </testsuite>',
   ]);
-  return ['<?xml version="1.0" encoding="UTF-8"?>', `<testsuites name="kubenest test" ${totals(results)}>`, ...lines, '</testsuites>', ''].join('\n');
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="kubenest test" ${totals(results)}>`,
+    ...lines,
+    '</testsuites>',
+    '',
+  ].join('\n');
 }
 
 function testCase(result: PolicyTestResult, suite: string): string[] {
@@ -18,7 +24,11 @@ function testCase(result: PolicyTestResult, suite: string): string[] {
   const problems = problemsOf(result);
   if (problems.length === 0) return [`${start}/>`];
   const element = error === undefined ? 'failure' : 'error';
-  return [`${start}>`, `      <${element} message="${escaped(problems[0] ?? '')}">${escaped(problems.join('\n'))}</${element}>`, '    </testcase>'];
+  return [
+    `${start}>`,
+    `      <${element} message="${escaped(problems[0] ?? '')}">${escaped(problems.join('\n'))}</${element}>`,
+    '    </testcase>',
+  ];
 }
 
 function totals(results: readonly PolicyTestResult[]): string {

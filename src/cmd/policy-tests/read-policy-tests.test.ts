@@ -42,7 +42,9 @@ expect: { verdict: admitted }`),
   it('gives its user and clock to tests without their own', async () => {
     const user = 'user: { name: ali, groups: [cooks], extra: { team: [a] } }';
     const tests = ['one', 'two'].map((name) => `  - { name: ${name}, object: ${configMap('a')}, expect: { verdict: admitted } }`);
-    const [read] = await readPolicyTests([await file(`${header}${user}\ntests:\n${tests.join('\n').replace(' }\n', ', user: { name: eve } }\n')}`)]);
+    const [read] = await readPolicyTests([
+      await file(`${header}${user}\ntests:\n${tests.join('\n').replace(' }\n', ', user: { name: eve } }\n')}`),
+    ]);
     expect(read?.tests.map((test) => test.user)).toEqual([
       { name: 'eve', groups: [], extra: {} },
       { name: 'ali', groups: ['cooks'], extra: { team: ['a'] } },
@@ -60,13 +62,27 @@ expect: { verdict: admitted }`),
 
   const object = `object: ${configMap('a')}`;
   it.each([
-    { name: 'an unknown member', text: withTest(`${object}\nexpect: { verdict: admitted }\nobjects: []`), says: ['7: tests[0].objects: Invalid value: []: unknown field'] },
-    { name: 'an unknown expectation', text: withTest(`${object}\nexpect:\n  verdict: denied\n  messages: absent`), says: ['8: tests[0].expect.messages: Invalid value: "absent": unknown field'] },
-    { name: 'an unknown member of the document', text: `${withTest(`${object}\nexpect: { verdict: admitted }`)}test: 1\n`, says: ['7: test: Invalid value: 1: unknown field'] },
+    {
+      name: 'an unknown member',
+      text: withTest(`${object}\nexpect: { verdict: admitted }\nobjects: []`),
+      says: ['7: tests[0].objects: Invalid value: []: unknown field'],
+    },
+    {
+      name: 'an unknown expectation',
+      text: withTest(`${object}\nexpect:\n  verdict: denied\n  messages: absent`),
+      says: ['8: tests[0].expect.messages: Invalid value: "absent": unknown field'],
+    },
+    {
+      name: 'an unknown member of the document',
+      text: `${withTest(`${object}\nexpect: { verdict: admitted }`)}test: 1\n`,
+      says: ['7: test: Invalid value: 1: unknown field'],
+    },
     {
       name: 'another verdict',
       text: withTest(`${object}\nexpect: { verdict: allowed }`),
-      says: ['6: tests[0].expect.verdict: Unsupported value: "allowed": supported values: "admitted", "denied", "failed", "forbidden", "invalid"'],
+      says: [
+        '6: tests[0].expect.verdict: Unsupported value: "allowed": supported values: "admitted", "denied", "failed", "forbidden", "invalid"',
+      ],
     },
     { name: 'no expectation', text: withTest(object), says: ['4: tests[0].expect: Required value'] },
     { name: 'no verdict', text: withTest(`${object}\nexpect: { by: A }`), says: ['6: tests[0].expect.verdict: Required value'] },
@@ -91,7 +107,11 @@ expect: { verdict: admitted }`),
       text: withTest('object: { file: maps.yaml, name: z }\nexpect: { verdict: admitted }'),
       says: ['5: tests[0].object.file: Invalid value: "maps.yaml": has no such object'],
     },
-    { name: 'a wrong time', text: withTest(`${object}\nclock: tomorrow\nexpect: { verdict: admitted }`), says: ['6: tests[0].clock: Invalid value: "tomorrow": must be a time such as 2027-03-31T00:00:00Z'] },
+    {
+      name: 'a wrong time',
+      text: withTest(`${object}\nclock: tomorrow\nexpect: { verdict: admitted }`),
+      says: ['6: tests[0].clock: Invalid value: "tomorrow": must be a time such as 2027-03-31T00:00:00Z'],
+    },
     {
       name: 'a wrong regular expression',
       text: withTest(`${object}\nexpect: { verdict: denied, message: "/(/" }`),
@@ -108,9 +128,17 @@ expect: { verdict: admitted }`),
       says: ['7: tests[1].name: Invalid value: "one": another test has this name'],
     },
     { name: 'no tests', text: header, says: ['1: tests: Required value'] },
-    { name: 'a misspelt kind', text: header.replace('PolicyTest', 'PolicyTests'), says: ['1: must be of kind PolicyTest, apiVersion kubenest.dev/v1alpha1'] },
+    {
+      name: 'a misspelt kind',
+      text: header.replace('PolicyTest', 'PolicyTests'),
+      says: ['1: must be of kind PolicyTest, apiVersion kubenest.dev/v1alpha1'],
+    },
     { name: 'invalid YAML', text: `${header}tests: {`, says: [expect.stringMatching(/^3: Flow map/)] },
-    { name: 'a patch operation without a value', text: withTest(`${object}\nexpect: { verdict: admitted, patch: { A: [{ op: add, path: /a }] } }`), says: ['6: tests[0].expect.patch.A[0].value: Required value'] },
+    {
+      name: 'a patch operation without a value',
+      text: withTest(`${object}\nexpect: { verdict: admitted, patch: { A: [{ op: add, path: /a }] } }`),
+      says: ['6: tests[0].expect.patch.A[0].value: Required value'],
+    },
   ])('is refused for $name', async ({ text, says }) => {
     const path = await file(text);
     const problems = await readPolicyTests([path]).then(

@@ -35,7 +35,8 @@ export async function readPolicyTests(paths: readonly string[]): Promise<PolicyT
     });
     for (const file of files) found.push(...(await readFileOfTests(file, problems)));
   }
-  if (problems.length === 0 && found.length === 0) problems.push(`${paths.join(', ')}: has no document of kind ${kind}, apiVersion ${apiVersion}`);
+  if (problems.length === 0 && found.length === 0)
+    problems.push(`${paths.join(', ')}: has no document of kind ${kind}, apiVersion ${apiVersion}`);
   if (problems.length > 0) throw new PolicyTestError(problems);
   return found;
 }
@@ -132,12 +133,16 @@ class TestReader {
       expected: this.#expected(),
     };
     if (operation === 'CONNECT')
-      for (const member of ['resource', 'subresource'] as const) if (test[member] === undefined) errors.push(required(fields.at(member), ''));
+      for (const member of ['resource', 'subresource'] as const)
+        if (test[member] === undefined) errors.push(required(fields.at(member), ''));
     fields.done();
     return test;
   }
 
-  #checkObjects(operation: PolicyTest['operation'], { hasObject, hasOld }: { readonly hasObject: boolean; readonly hasOld: boolean }): void {
+  #checkObjects(
+    operation: PolicyTest['operation'],
+    { hasObject, hasOld }: { readonly hasObject: boolean; readonly hasOld: boolean },
+  ): void {
     const { fields, errors } = this;
     const wanted = operation === 'DELETE' ? 'oldObject' : 'object';
     if (!(operation === 'DELETE' ? hasOld : hasObject)) errors.push(required(fields.at(wanted), `${operation} needs it`));

@@ -11,6 +11,7 @@ import type { PolicyTest, PolicyTestFile } from './policy-test.ts';
 export interface PolicyTestResult {
   readonly file: PolicyTestFile;
   readonly test: PolicyTest;
+  /** Duration without the start of a server. */
   readonly milliseconds: number;
   /** Lines on what differs from the expected outcome; empty if the test passed. */
   readonly differences: readonly string[];
@@ -56,8 +57,8 @@ class TestServer implements AsyncDisposable {
   ) {}
 
   async run(test: PolicyTest): Promise<PolicyTestResult> {
-    const began = performance.now();
     const server = await this.#server();
+    const began = performance.now();
     const played = await this.#play(server, test);
     const { file } = this;
     const milliseconds = Math.round(performance.now() - began);
@@ -97,7 +98,7 @@ class TestServer implements AsyncDisposable {
     const { file, tests, existing: objects, plugins, config } = this.file;
     const clock = { ...systemClock, wallTime: () => this.#time ?? systemClock.wallTime() };
     const list = plugins === undefined ? undefined : { list: plugins, file };
-    const api = await startApi(list ? undefined : (config ?? this.config), { plugins: list, clock });
+    const api = await startApi(list ? undefined : (config ?? this.config), { plugins: list, clock, isQuiet: true });
     const existing = new ExistingObjects(api, 'default');
     this.#running = { api, existing, player: new RequestPlayer(api, 'default') };
     try {

@@ -10,7 +10,19 @@ export interface JsonSchema {
   readonly [annotation: string]: unknown;
 }
 
-const known = ['type', 'const', 'enum', 'required', 'properties', 'additionalProperties', 'items', '$schema', '$id', 'title', 'description'];
+const known = [
+  'type',
+  'const',
+  'enum',
+  'required',
+  'properties',
+  'additionalProperties',
+  'items',
+  '$schema',
+  '$id',
+  'title',
+  'description',
+];
 
 /** Returns the violations of a schema, one line each. Throws for a keyword that it does not know. */
 export function schemaProblems(schema: JsonSchema, value: unknown, path = ''): string[] {
@@ -30,7 +42,7 @@ export function schemaProblems(schema: JsonSchema, value: unknown, path = ''): s
       else if (!additionalProperties) problems.push(`${path}: has the unknown member ${name}`);
     }
   }
-  if (Array.isArray(value) && items) value.forEach((item, i) => problems.push(...schemaProblems(items, item, `${path}[${i}]`)));
+  if (Array.isArray(value) && items) problems.push(...value.flatMap((item, i) => schemaProblems(items, item, `${path}[${i}]`)));
   return problems;
 }
 
