@@ -137,6 +137,79 @@ describe('webhooks', () => {
   });
 });
 
+it('webhooks of services are called at the external name of the service', async () => {
+  const answer = ({ request: { uid } }: { request: { uid: string } }): Json =>
+    ({
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      response: { uid, allowed: false, status: { message: 'by a service' } },
+    }) as Json;
+  using server = await startWebhook(answer as never, ['hooks.infra.svc']);
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'hooks', namespace: 'infra' },
+    spec: { type: 'ExternalName', externalName: 'localhost' },
+  };
+  const configuration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'hooks' },
+    webhooks: [
+      {
+        name: 'hooks.example.com',
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+        clientConfig: {
+          service: { namespace: 'infra', name: 'hooks', port: server.port },
+          caBundle: Buffer.from(server.certificateAuthority).toString('base64'),
+        },
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  };
+  const { output } = await runTests({
+    existing: [configuration, service],
+    tests: [{ name: 'denied', object: configMap('a'), expect: { verdict: 'denied', by: 'hooks.example.com', message: 'by a service' } }],
+  });
+  expect(output).toMatch(/1 passed, 0 failed$/);
+});
+
+describe('the configuration of the server', () => {
+  const tests = [
+    {
+      name: 'pulls images',
+      object: pod({ containers: [{ name: 'a', image: 'nginx:1.29' }] }),
+      expect: {
+        ...admitted,
+        patch: { AlwaysPullImages: [{ op: 'replace', path: '/spec/containers/0/imagePullPolicy', value: 'Always' }] },
+      },
+    },
+  ];
+  beforeAll(() =>
+    writeFile(
+      join(folder, 'kubenest.yaml'),
+      stringify({
+        apiVersion: 'kubenest.dev/v1alpha1',
+        kind: 'ServerConfiguration',
+        admission: { enableAdmissionPlugins: ['AlwaysPullImages'] },
+      }),
+    ),
+  );
+
+  it('is that of the test file', async () => {
+    expect((await runTests({ config: 'kubenest.yaml', tests })).output).toMatch(/1 passed, 0 failed$/);
+  });
+
+  it('is that of the command for a file without one', async () => {
+    expect((await runTests({ tests }, '--config', join(folder, 'kubenest.yaml'))).output).toMatch(/1 passed, 0 failed$/);
+  });
+
+  it('is the default one otherwise', async () => {
+    expect((await runTests({ tests })).output).toContain('patch: AlwaysPullImages is not called');
+  });
+});
+
 describe('requests', () => {
   it('are played for all operations, each with its own existing objects', async () => {
     const namespace = {

@@ -34,13 +34,13 @@ export class ExistingObjects {
    */
   add(objects: readonly KubeObject[]): Promise<CreatedObject[]> {
     return this.api.withoutAdmission(async () => {
-      const created: CreatedObject[] = [];
-      await this.#ensureNamespaces(objects);
-      for (const object of [...objects].sort((a, b) => rank(a) - rank(b))) {
-        const one = await createObject(this.#fetch, object, { namespace: this.namespace, replaces: true, isStrict: true });
-        if (object.kind === 'ResourceQuota' && object['status'] === undefined) this.#quotas.add(one.path);
-        created.push(one);
-      }
+      const { namespaces = [], others = [] } = Object.groupBy(objects, ({ kind }) => (kind === 'Namespace' ? 'namespaces' : 'others'));
+      const created = await this.#create(namespaces);
+      await this.#ensureNamespaces([
+        ...namespaces.map(({ metadata }) => metadata.name),
+        ...others.map((object) => this.#namespaceOf(object)),
+      ]);
+      created.push(...(await this.#create(others.sort((a, b) => rank(a) - rank(b)))));
       await this.#countUsage();
       return created;
     });
@@ -48,7 +48,7 @@ export class ExistingObjects {
 
   /** Creates the namespaces of the objects unless they exist, each with its service account. */
   ensureNamespaces(objects: readonly KubeObject[]): Promise<void> {
-    return this.api.withoutAdmission(() => this.#ensureNamespaces(objects));
+    return this.api.withoutAdmission(() => this.#ensureNamespaces(objects.map((object) => this.#namespaceOf(object))));
   }
 
   /** Authorizes a user for all requests. Returns the binding. */
@@ -70,13 +70,24 @@ export class ExistingObjects {
     });
   }
 
-  async #ensureNamespaces(objects: readonly KubeObject[]): Promise<void> {
-    const given = new Map(objects.filter(({ kind }) => kind === 'Namespace').map((object) => [object.metadata.name, object]));
-    const names = new Set([...objects.map(({ metadata }) => metadata.namespace ?? this.namespace), ...given.keys()] as string[]);
-    for (const name of names) {
-      const namespace = given.get(name);
-      if (!namespace) await this.#ensure('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-      else await createObject(this.#fetch, namespace, { replaces: true, isStrict: true });
+  async #create(objects: readonly KubeObject[]): Promise<CreatedObject[]> {
+    const created: CreatedObject[] = [];
+    for (const object of objects) {
+      const one = await createObject(this.#fetch, object, { namespace: this.namespace, replaces: true, isStrict: true });
+      if (object.kind === 'ResourceQuota' && object['status'] === undefined) this.#quotas.add(one.path);
+      created.push(one);
+    }
+    return created;
+  }
+
+  #namespaceOf({ metadata }: KubeObject): string {
+    return metadata.namespace ?? this.namespace;
+  }
+
+  async #ensureNamespaces(names: readonly (string | undefined)[]): Promise<void> {
+    for (const name of new Set(names)) {
+      if (name === undefined) continue;
+      await this.#ensure('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
       const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name } };
       await this.#ensure(`/api/v1/namespaces/${name}/serviceaccounts`, account);
     }
@@ -110,8 +121,9 @@ export function isAccessRule({ apiVersion }: KubeObject): boolean {
   return parseGroupVersion(apiVersion).group === rbac;
 }
 
+/** Order of creation: definitions of custom resources before their objects. */
 function rank({ kind }: KubeObject): number {
-  return kind === 'Namespace' ? 0 : kind === 'CustomResourceDefinition' ? 1 : 2;
+  return kind === 'CustomResourceDefinition' ? 0 : 1;
 }
 
 function everythingFor(name: string, binding: string): KubeObject {

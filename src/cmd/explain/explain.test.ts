@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -6,7 +6,6 @@ import { startTestCluster } from '#testing/start-test-cluster';
 import { runCommand } from '#cmd/commands/commands';
 import { type Explanation, explain, type ExplainOptions } from './explain.ts';
 import { explanationText } from './explanation-text.ts';
-import { type JsonSchema, schemaProblems } from './testing/schema-problems.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -206,18 +205,6 @@ describe('the command', () => {
     const { code, errors } = await run(...args);
     expect(code).toBe(2);
     expect(errors).toMatch(says);
-  });
-
-  it('prints one ExplanationList that its schema describes', async () => {
-    const { output } = await run('-f', await file('pods.yaml', `${pod}---${pod.replace('nginx', "''")}`), '-o', 'json');
-    const list = JSON.parse(output) as { items: Explanation[] };
-    expect(list.items.map(({ verdict, line, object: { name } }) => ({ verdict, line, name }))).toEqual([
-      { verdict: 'admitted', line: 2, name: 'web' },
-      { verdict: 'invalid', line: 7, name: 'web' },
-    ]);
-    const schema = JSON.parse(await readFile('docs/reference/explanation.schema.json', 'utf8')) as JsonSchema;
-    expect(schemaProblems(schema, list)).toEqual([]);
-    expect(schemaProblems(schema, { ...list, items: [{ ...list.items[0], verdict: 'fine' }] })).toHaveLength(1);
   });
 });
 
