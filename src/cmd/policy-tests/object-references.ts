@@ -55,7 +55,11 @@ export class ObjectReferences {
     if (!objects) return undefined;
     const selected = objects.filter((one) => (kind === '' || one.kind === kind) && (name === '' || one.metadata.name === name));
     if (selected.length === 0) this.errors.push(invalid(fields.at('file'), file, 'has no such object'));
-    return merge === undefined ? selected : selected.map((object) => atOnce(applyMergePatch(deepCopy(object), merge)) as KubeObject);
+    if (merge === undefined) return selected;
+    const merged = selected.map((object) => atOnce(applyMergePatch(deepCopy(object), merge)));
+    if (merged.every(isObject)) return merged;
+    this.errors.push(invalid(fields.at('merge'), '', 'must leave an object with apiVersion, kind and metadata'));
+    return undefined;
   }
 
   async #objectsOf(file: string, path: Path): Promise<readonly KubeObject[] | undefined> {

@@ -127,6 +127,20 @@ expect: { verdict: admitted }`),
       text: `${withTest(`${object}\nexpect: { verdict: admitted }`)}  - name: one\n    ${object}\n    expect: { verdict: admitted }\n`,
       says: ['7: tests[1].name: Invalid value: "one": another test has this name'],
     },
+    {
+      name: 'empty texts, which would match everything',
+      text: withTest(`${object}\nexpect:\n  verdict: denied\n  by: ''\n  message: ''\n  warnings: ['']`),
+      says: [
+        '8: tests[0].expect.by: Required value',
+        '9: tests[0].expect.message: Required value',
+        '10: tests[0].expect.warnings[0]: Required value',
+      ],
+    },
+    {
+      name: 'a merge that leaves no object',
+      text: withTest('object: { file: maps.yaml, name: a, merge: { kind: null } }\nexpect: { verdict: admitted }'),
+      says: ['5: tests[0].object.merge: Invalid value: "": must leave an object with apiVersion, kind and metadata'],
+    },
     { name: 'no tests', text: header, says: ['1: tests: Required value'] },
     {
       name: 'a misspelt kind',

@@ -73,12 +73,12 @@ async function readDocument(document: SourceDocument, problems: string[]): Promi
   fields.text('apiVersion');
   fields.text('kind');
   const metadata = fields.object('metadata');
-  const name = metadata.text('name') || basename(document.file);
+  const name = optionalText(metadata, 'name') ?? basename(document.file);
   metadata.done();
   const folder = dirname(document.file);
-  const config = fields.text('config');
+  const config = optionalText(fields, 'config');
   const plugins = fields.value('plugins');
-  if (config !== '' && plugins !== undefined) errors.push(invalid(fields.at('plugins'), plugins, 'cannot be combined with config'));
+  if (config !== undefined && plugins !== undefined) errors.push(invalid(fields.at('plugins'), plugins, 'cannot be combined with config'));
   const references = new ObjectReferences(folder, errors);
   const existing = await references.list(fields, 'existing');
   const shared = { user: userOf(fields), clock: clockOf(fields) };
@@ -93,7 +93,7 @@ async function readDocument(document: SourceDocument, problems: string[]): Promi
       errors.push(invalid(fieldPath('tests').index(i).child('name'), test.name, 'another test has this name'));
   });
   for (const error of errors) problems.push(`${document.file}:${lineOf(document, error.field)}: ${error.toString()}`);
-  return { file: document.file, name, config: config === '' ? undefined : resolve(folder, config), plugins, existing, tests };
+  return { file: document.file, name, config: config && resolve(folder, config), plugins, existing, tests };
 }
 
 /** Members of the document that apply to tests without their own. */
@@ -161,9 +161,9 @@ class TestReader {
       verdict: verdict ?? 'admitted',
       by: optionalText(fields, 'by'),
       code: fields.number('code'),
-      message: fields.has('message') ? this.#pattern(fields.text('message'), fields.at('message')) : undefined,
+      message: fields.has('message') ? this.#pattern(fields.requiredText('message'), fields.at('message')) : undefined,
       warnings: fields.has('warnings')
-        ? fields.texts('warnings').map((text, i) => this.#pattern(text, fields.at('warnings').index(i)))
+        ? fields.texts('warnings').map((text, i) => this.#warning(text, fields.at('warnings').index(i)))
         : undefined,
       patch: this.#patch(fields),
       object: this.#partialObject(fields),
@@ -206,6 +206,11 @@ class TestReader {
     return (op === 'remove' ? { op, path } : { op: op ?? 'add', path, value }) as JsonPatchOperation;
   }
 
+  #warning(text: string, path: Path): TextPattern {
+    if (text === '') this.errors.push(required(path, ''));
+    return this.#pattern(text, path);
+  }
+
   #pattern(text: string, path: Path): TextPattern {
     try {
       return textPattern(text);
@@ -216,8 +221,9 @@ class TestReader {
   }
 }
 
+/** Reads a text; undefined if it is absent. An empty one is an error. */
 function optionalText(fields: FieldReader, name: string): string | undefined {
-  return fields.text(name) || undefined;
+  return (fields.has(name) && fields.requiredText(name)) || undefined;
 }
 
 /** Reads one of some texts; undefined if it is absent or another one. */
@@ -246,8 +252,8 @@ function userOf(fields: FieldReader): PlayedUser | undefined {
 }
 
 function clockOf(fields: FieldReader): number | undefined {
-  const text = fields.text('clock');
-  if (text === '') return undefined;
+  const text = optionalText(fields, 'clock');
+  if (text === undefined) return undefined;
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   fields.errors.push(invalid(fields.at('clock'), text, 'must be a time such as 2027-03-31T00:00:00Z'));
