@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AdmissionPlugin, type Attributes, forbidden } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, forbidden, inject } from 'kubenest/sdk';
+import { IsString } from 'kubenest/sdk/configuration';
 import { describe, expect, it } from 'vitest';
 import { startTestCluster } from './start-test-cluster.ts';
 
@@ -15,6 +16,43 @@ class NoSecrets {
     throw forbidden(request, 'keep them elsewhere');
   }
 }
+
+class QuietConfiguration {
+  @IsString({ each: true })
+  names: string[] = ['noise'];
+}
+
+@AdmissionPlugin({
+  name: 'Quiet',
+  configuration: QuietConfiguration,
+  match: [{ groups: [''], resources: ['configmaps'], operations: ['CREATE'] }],
+})
+class Quiet {
+  constructor(@inject(Configuration) readonly configuration: QuietConfiguration) {}
+
+  validate(request: Attributes): void {
+    if (this.configuration.names.includes(request.name)) throw forbidden(request, 'too loud');
+  }
+}
+
+describe('the configuration of a plugin in a test cluster', () => {
+  it.each([
+    { name: 'of the class by default', configuration: undefined, denied: 'noise' },
+    { name: 'as in a configuration file', configuration: { names: ['bang'] }, denied: 'bang' },
+  ])('is $name', async ({ configuration, denied }) => {
+    await using cluster = await startTestCluster({ plugins: [{ plugin: Quiet, configuration }] });
+    for (const name of ['noise', 'bang'])
+      expect((await cluster.fetch(configMaps, { body: configMap(name) })).status).toBe(name === denied ? 403 : 201);
+  });
+
+  it.each([
+    { name: 'a wrong type', plugin: Quiet, configuration: { names: [1] }, says: 'Quiet.names: each value in names must be a string' },
+    { name: 'an unknown member', plugin: Quiet, configuration: { name: 'a' }, says: 'Quiet.name is unknown' },
+    { name: 'a plugin without a configuration', plugin: NoSecrets, configuration: {}, says: 'NoSecrets takes no configuration' },
+  ])('is refused for $name, as by the server', async ({ plugin, configuration, says }) => {
+    await expect(startTestCluster({ plugins: [{ plugin, configuration }] })).rejects.toThrow(says);
+  });
+});
 
 describe('startTestCluster', () => {
   it('starts within moments, and stops with its scope', async () => {

@@ -5,7 +5,9 @@ import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Contribution } from '#apiserver/plugins/contribute';
 import { newPackageServices } from '#apiserver/plugins/package-services';
 import type { PluginGuard } from '#apiserver/plugins/guard-admission';
+import { describe } from '#apiserver/base/contribution';
 import { contributionOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { readPluginConfiguration } from '#apiserver/plugins/read-configuration';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import { systemClock } from '#apiserver/base/clock';
@@ -14,13 +16,13 @@ import type { Http2Implementation } from '#apiserver/serving/http2-server';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { type App, createApp } from '#cmd/app';
 import { selectedControllers } from '#cmd/builtin-controllers';
+import { createObject } from '#cmd/objects/create-object';
 import { loadSimulatedNodes } from '#cmd/simulated-nodes';
 import type { NodeShape } from '#plugins/nodes/options';
 import { AdmissionOptions } from '#cmd/options/admission-options';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerConfig, StorageConfig } from '#cmd/server-config';
-import { createObject } from './create-object.ts';
 import type { TestRequest } from './test-request.ts';
 import { serviceAccountTokens } from './service-account-key.ts';
 import { issueServingCertificate } from './serving-certificate.ts';
@@ -37,6 +39,7 @@ export interface TestUser {
 
 export interface ConfiguredPlugin {
   readonly plugin: Contribution;
+  /** Read and validated as the server reads `configuration` of a package. Default: the defaults of the plugin's class. */
   readonly configuration?: object | undefined;
   /** Failure handling, as `timeout` and `failurePolicy` of a package configure it. Default: 10 s, Fail. */
   readonly guard?: Partial<PluginGuard> | undefined;
@@ -65,7 +68,7 @@ export interface TestClusterOptions {
   readonly objects?: readonly (KubeObject & { readonly status?: object })[] | undefined;
   /** Users in addition to `admin`, who is a member of system:masters. */
   readonly users?: readonly TestUser[] | undefined;
-  /** Contributions of packages, such as the plugin under test, optionally with a configuration (which is not parsed). */
+  /** Contributions of packages, such as the plugin under test, optionally with a configuration. */
   readonly plugins?: readonly (Contribution | ConfiguredPlugin)[] | undefined;
   /** Controllers that run in the server, as `--controllers` names them (`*`: all that run by default). Default: none. */
   readonly controllers?: readonly string[] | undefined;
@@ -168,11 +171,17 @@ async function nodeShape(count: number): Promise<NodeShape> {
 
 function contributed(plugin: Contribution | ConfiguredPlugin): LoadedContribution {
   if (!('plugin' in plugin)) return contributionOf(plugin);
-  const loaded = contributionOf(plugin.plugin, plugin.configuration);
+  const loaded = contributionOf(plugin.plugin, configurationOf(plugin));
   const guarded = { ...loaded, guard: { ...loaded.guard, ...plugin.guard } };
   if (plugin.package === undefined) return guarded;
   const origin = { package: plugin.package };
   return { ...guarded, origin, make: (services) => loaded.make(newPackageServices(services, origin)) };
+}
+
+/** Throws a ConfigurationError with all problems. */
+function configurationOf({ plugin, configuration }: ConfiguredPlugin): object | undefined {
+  const described = describe(plugin);
+  return described && readPluginConfiguration(described.options, configuration);
 }
 
 function testConfig(

@@ -35,6 +35,7 @@ it('a new user writes, tests, packs and installs a package, and explains its den
   await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: where, env });
   const { stdout } = await execute('npm', ['test'], { cwd: where, env });
   expect(stdout).toMatch(/pass 2\n/);
+  expect(stdout).toMatch(/\n2 tests: 2 passed, 0 failed/);
   await execute('npm', ['pack', '--pack-destination', cluster], { cwd: where, env });
   await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', './acme-team-labels-0.1.0.tgz'], { cwd: cluster, env });
   const server = await launch([{ package: '@acme/team-labels' }], cluster);
@@ -52,8 +53,11 @@ it('a new user writes, tests, packs and installs a package, and explains its den
   }
   const pod = join(folder, 'pod.json');
   await writeFile(pod, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', ...podWithout }));
-  const { stdout: why } = await execute(kubenest, ['explain', '-f', pod, '--config', join(where, 'kubenest.yaml')]);
-  expect(why).toMatch(/TeamLabels: denied: pods "web" is forbidden: missing labels: team/);
+  const explained = execute(kubenest, ['explain', '-f', pod, '--config', join(where, 'kubenest.yaml')]);
+  await expect(explained).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/TeamLabels: denied: pods "web" is forbidden: missing labels: team/) as string,
+  });
   expect(performance.now() - began).toBeLessThan(60_000);
 }, 90_000);
 

@@ -11,7 +11,7 @@ import { PluginLoadError, type PluginRequest } from './plugin-request.ts';
 import { withPolicies } from './policy/with-policies.ts';
 import { newPackageServices } from './package-services.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
-import { ConfigurationError, readConfiguration } from './read-configuration.ts';
+import { ConfigurationError, readPluginConfiguration } from './read-configuration.ts';
 import { TimeoutError, within } from './within.ts';
 
 /**
@@ -71,7 +71,7 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
     .map(({ contribution, description, origin }) => {
       const { name } = description.options;
       const configured = (data: unknown): Pick<LoadedContribution, 'configuration' | 'make'> => {
-        const settings = configurationOf(description, data);
+        const settings = readPluginConfiguration(description.options, data);
         return {
           configuration: settings,
           make: (services, values) => {
@@ -92,12 +92,6 @@ async function loadPackage(request: PluginRequest, folder: string): Promise<Load
 
 function nameOf(contribution: Contribution): string {
   return (typeof contribution === 'function' && contribution.name) || 'a value';
-}
-
-function configurationOf({ options: { name, configuration: Type } }: Described, data: unknown): object | undefined {
-  if (Type) return readConfiguration(Type, data ?? {}, name);
-  if (data !== undefined) throw new ConfigurationError([`${name} takes no configuration`]);
-  return undefined;
 }
 
 /** Returns the container of a package, shared by all of its contributions and their dependencies. */

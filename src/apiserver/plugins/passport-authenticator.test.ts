@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { Buffer } from 'node:buffer';
+import { IsString } from 'class-validator';
 import passportCustom from 'passport-custom';
 import { BasicStrategy } from 'passport-http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { startTestCluster, type TestCluster } from '#testing/start-test-cluster'
 import { passportAuthenticator } from './passport-authenticator.ts';
 
 class Door {
+  @IsString()
   password = 'open sesame';
 }
 

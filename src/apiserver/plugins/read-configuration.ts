@@ -1,5 +1,6 @@
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
+import type { ContributionOptions } from '#apiserver/base/contribution';
 
 /** All problems of a configuration, one sentence each. */
 export class ConfigurationError extends Error {
@@ -23,6 +24,16 @@ export function readConfiguration<T extends object>(Type: new () => T, data: unk
   const errors = validateSync(configuration, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   if (errors.length > 0) throw new ConfigurationError(errors.flatMap((error) => problemsOf(error, place)));
   return configuration;
+}
+
+/**
+ * Returns the configuration of a plugin from plain data, or from an instance of its class, which is validated as well; undefined if the
+ * plugin takes none. Throws a ConfigurationError.
+ */
+export function readPluginConfiguration({ name, configuration: Type }: ContributionOptions, data: unknown): object | undefined {
+  if (Type) return readConfiguration(Type, data ?? {}, name);
+  if (data !== undefined) throw new ConfigurationError([`${name} takes no configuration`]);
+  return undefined;
 }
 
 function problemsOf({ property, constraints, children }: ValidationError, place: string): string[] {

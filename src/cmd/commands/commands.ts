@@ -7,6 +7,7 @@ import { addEnvtestCommands } from '#cmd/envtest/envtest-commands';
 import { ignoreStreamErrors } from '#cmd/logging/log-output';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerName } from '#cmd/options/server-name';
+import { addTestCommand } from '#cmd/policy-tests/test-command';
 import { addPluginCommands } from '#cmd/plugin-tools/plugin-commands';
 import { addAuditCommand } from '#cmd/policy-audit/audit-command';
 import { addWebhookCommand } from '#cmd/webhook/webhook-command';
@@ -16,6 +17,9 @@ import { gitVersion } from '#cmd/version';
 /** Runs a command line, given without the names of Node and the script, and returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   let code = 0;
+  const exitWith = (result: number): void => {
+    code = result;
+  };
   const program = new Command('kubenest')
     .description('A Kubernetes API server.')
     .exitOverride()
@@ -27,10 +31,9 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .description('print the version')
     .action(() => console.log(gitVersion));
   addPluginCommands(program);
-  addExplainCommand(program);
-  addAuditCommand(program, (status) => {
-    code = status;
-  });
+  addExplainCommand(program, exitWith);
+  addTestCommand(program, exitWith);
+  addAuditCommand(program, exitWith);
   addBackupCommands(program, args);
   addEncryptionCommands(program);
   addWebhookCommand(program);

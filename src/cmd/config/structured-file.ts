@@ -41,6 +41,11 @@ export class FieldReader {
     return this.#fields[name] !== undefined && this.#fields[name] !== null;
   }
 
+  /** Returns a member of any type; undefined if it is absent. */
+  value(name: string): unknown {
+    return this.#take(name);
+  }
+
   text(name: string): string {
     const value = this.#take(name);
     if (value === undefined || value === null) return '';

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { ExplainOptions, ExplainVerb } from './explain.ts';
+import { failsWith2 } from '#cmd/commands/verdict-exit';
+import type { Explanation, ExplainVerb } from './explain.ts';
 
 interface Flags {
   readonly file: readonly string[];
@@ -10,16 +11,21 @@ interface Flags {
   readonly config?: string;
   readonly kubeconfig?: string;
   readonly with: readonly string[];
-  readonly output: ExplainOptions['output'];
+  readonly output: 'tree' | 'json';
+  readonly diff: boolean;
 }
 
-/** Adds `kubenest explain`, which explains why objects would be rejected or changed. */
-export function addExplainCommand(program: Command): void {
+/**
+ * Adds `kubenest explain`, which explains why objects would be rejected or changed. `exitWith` receives the exit code: 0 if all requests are
+ * admitted, otherwise 1. Errors exit with 2.
+ */
+export function addExplainCommand(program: Command, exitWith: (code: number) => void): void {
   const list = (value: string, before: readonly string[]): string[] => [...before, value];
-  const command = program
-    .command('explain')
-    .description('explain the result of requests with objects: authorization, changes by plugins, rejections')
-    .requiredOption('-f, --file <file>', 'file of objects in YAML or JSON; may be repeated', list, [])
+  const command = failsWith2(program.command('explain'))
+    .description(
+      'explain the result of requests with objects: authorization, changes by plugins, rejections. Exits with 0 if all requests are admitted, with 1 if one is not, with 2 on an error.',
+    )
+    .requiredOption('-f, --file <file>', 'file or folder of objects in YAML or JSON, or - for standard input; may be repeated', list, [])
     .addOption(new Option('--verb <verb>', 'the verb of the requests').choices(['create', 'apply', 'update', 'delete']).default('create'))
     .option('--as <user>', 'user of the requests (default: the user of the kubeconfig, or an administrator)')
     .option('--as-group <group>', 'a group of the user; may be repeated', list, [])
@@ -27,22 +33,30 @@ export function addExplainCommand(program: Command): void {
     .option('--config <file>', 'file of kind ServerConfiguration with the plugins and settings of the server in this process')
     .option(
       '--with <file>',
-      'file of existing objects (roles, policies, quotas); without any, the user is authorized for all requests; may be repeated',
+      'file or folder of existing objects (namespaces, roles, policies, quotas); without roles and bindings among them, the user is authorized for all requests; may be repeated',
       list,
       [],
     )
     .option('--kubeconfig <file>', 'use a running kubenest instead of a server in this process')
+    .option('--diff', 'show the difference between the sent object and the one that would be stored', false)
     .addOption(new Option('-o, --output <format>', 'output format').choices(['tree', 'json']).default('tree'));
   command.action(async () => {
-    const { file: files, as: user, asGroup: groups, with: present, ...rest } = command.opts<Flags>();
+    const { file: files, as: user, asGroup: groups, with: present, output, diff, ...rest } = command.opts<Flags>();
     if (files.length === 0) command.error('kubenest explain: name a file with -f');
     if (rest.kubeconfig !== undefined && (rest.config !== undefined || present.length > 0))
       command.error('kubenest explain: --config and --with configure a server in this process and cannot be combined with --kubeconfig');
-    const { explain } = await import('./explain.ts');
+    if (user === undefined && groups.length > 0) command.error('kubenest explain: --as-group needs --as');
+    const [{ explain }, { explanationText }] = await Promise.all([import('./explain.ts'), import('./explanation-text.ts')]);
+    const items: Explanation[] = [];
     try {
-      for await (const text of explain({ files, user, groups, present, ...rest })) console.log(text);
+      for await (const item of explain({ files, user, groups, present, ...rest })) {
+        items.push(item);
+        if (output === 'tree') console.log(explanationText(item, diff));
+      }
     } catch (error) {
       command.error(`kubenest explain: ${(error as Error).message}`);
     }
+    if (output === 'json') console.log(JSON.stringify({ apiVersion: 'kubenest.dev/v1alpha1', kind: 'ExplanationList', items }, null, 2));
+    exitWith(items.every(({ verdict }) => verdict === 'admitted') ? 0 : 1);
   });
 }

@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TraceDocument } from '#apiserver/request/request-trace';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestCluster } from '#testing/start-test-cluster';
-import { explain, type ExplainOptions } from './explain.ts';
+import { runCommand } from '#cmd/commands/commands';
+import { type Explanation, explain, type ExplainOptions } from './explain.ts';
+import { explanationText } from './explanation-text.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -18,11 +19,15 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
+async function explained(options: Partial<ExplainOptions>): Promise<Explanation[]> {
+  const plain: ExplainOptions = { files: [], verb: 'create', groups: [], namespace: 'default', present: [] };
+  const found: Explanation[] = [];
+  for await (const one of explain({ ...plain, ...options })) found.push(one);
+  return found;
+}
+
 async function told(options: Partial<ExplainOptions>): Promise<string[]> {
-  const plain: ExplainOptions = { files: [], verb: 'create', groups: [], namespace: 'default', present: [], output: 'tree' };
-  const texts: string[] = [];
-  for await (const text of explain({ ...plain, ...options })) texts.push(text);
-  return texts;
+  return (await explained(options)).map((one) => explanationText(one, false));
 }
 
 const pod = `
@@ -36,6 +41,12 @@ apiVersion: v1
 kind: LimitRange
 metadata: { name: small, namespace: default }
 spec: { limits: [{ type: Container, default: { cpu: 100m } }] }
+`;
+const role = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: reader }
+rules: [{ apiGroups: [''], resources: [pods], verbs: [get] }]
 `;
 
 it('explains each object of a file', async () => {
@@ -54,8 +65,14 @@ it.each<{ name: string; present: string[]; status: number; says: RegExp }>([
     says: /ClusterRoleBinding "kubenest-explain"/,
   },
   {
-    name: 'is authorized by roles',
+    name: 'is authorized for all requests if no present object is a role',
     present: [limits],
+    status: 201,
+    says: /LimitRanger: changed/,
+  },
+  {
+    name: 'is authorized by roles',
+    present: [role],
     status: 403,
     says: /by ali, impersonated by admin: 403 .*cannot create resource "pods"/,
   },
@@ -67,10 +84,128 @@ it.each<{ name: string; present: string[]; status: number; says: RegExp }>([
 });
 
 it('takes present objects into account', async () => {
-  const options = { files: [await file('pod.yaml', pod)], present: [await file('limits.yaml', limits)], output: 'json' } as const;
-  const [text = ''] = await told(options);
-  const { steps } = JSON.parse(text) as TraceDocument;
-  expect(steps.find(({ name }) => name === 'LimitRanger')).toMatchObject({ stage: 'admit', verdict: 'changed' });
+  const [explanation] = await explained({ files: [await file('pod.yaml', pod)], present: [await file('limits.yaml', limits)] });
+  expect(explanation?.trace.steps.find(({ name }) => name === 'LimitRanger')).toMatchObject({ stage: 'admit', verdict: 'changed' });
+});
+
+const restricted = `
+apiVersion: v1
+kind: Namespace
+metadata: { name: shop, labels: { pod-security.kubernetes.io/enforce: baseline } }
+`;
+const quota = `
+apiVersion: v1
+kind: ResourceQuota
+metadata: { name: few, namespace: shop }
+spec: { hard: { pods: '1' } }
+`;
+const other = pod.replace('name: web', 'name: other, namespace: shop');
+
+it.each<{ name: string; present: string; object: string; refusedBy: string[]; message: RegExp }>([
+  {
+    name: 'labels of a namespace',
+    present: restricted,
+    object: pod.replace('name: web', 'name: web, namespace: shop').replace('spec: {', 'spec: { hostNetwork: true,'),
+    refusedBy: ['PodSecurity'],
+    message: /violates PodSecurity "baseline:latest": host namespaces/,
+  },
+  {
+    name: 'a quota and what uses it, in any order',
+    present: `${quota}---${other}---${restricted}`,
+    object: pod.replace('name: web', 'name: web, namespace: shop'),
+    refusedBy: ['ResourceQuota'],
+    message: /exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1/,
+  },
+])('applies $name', async ({ present, object, refusedBy, message }) => {
+  const [found] = await explained({ files: [await file('pod.yaml', object)], present: [await file('present.yaml', present)] });
+  expect(found).toMatchObject({
+    verdict: 'denied',
+    refusedBy,
+    status: 403,
+    message: expect.stringMatching(message) as string,
+    result: null,
+  });
+});
+
+it('admits what a quota still allows', async () => {
+  const files = [await file('pod.yaml', pod.replace('name: web', 'name: web, namespace: shop'))];
+  const [found] = await explained({ files, present: [await file('present.yaml', quota)] });
+  expect(found).toMatchObject({ verdict: 'admitted', status: 201, result: { metadata: { name: 'web' } } });
+});
+
+it('keeps present objects as they are given, whatever admission would do with them', async () => {
+  const ownLimits = limits.replace('default: { cpu: 100m }', 'max: { cpu: 1m }');
+  const [found] = await explained({
+    files: [await file('pod.yaml', pod)],
+    verb: 'update',
+    present: [await file('limits.yaml', ownLimits)],
+  });
+  expect(found).toMatchObject({ verdict: 'admitted', status: 200 });
+});
+
+it('rejects a present object with an unknown field', async () => {
+  const present = [await file('present.yaml', limits.replace('limits:', 'limit:'))];
+  await expect(explained({ files: [await file('pod.yaml', pod)], present })).rejects.toThrow(
+    /LimitRange small was not created: .*unknown field "spec\.limit"/,
+  );
+});
+
+it('explains the files of a folder and its subfolders with their places', async () => {
+  await mkdir(join(folder, 'many/more'), { recursive: true });
+  await file('many/b.yaml', `${pod}---${pod.replace('web', 'web2')}`);
+  await file('many/more/a.json', JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'new' } }));
+  await file('many/README.md', 'nothing');
+  const found = await explained({ files: [join(folder, 'many')] });
+  expect(found.map(({ file: path, line, object: { name } }) => [path.slice(folder.length), line, name])).toEqual([
+    ['/many/b.yaml', 2, 'web'],
+    ['/many/b.yaml', 7, 'web2'],
+    ['/many/more/a.json', 1, 'new'],
+  ]);
+});
+
+it('shows the lines that change', async () => {
+  const files = [await file('map.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { b: c }')];
+  const [found] = await explained({ files });
+  expect(found?.diff).toEqual([
+    '  apiVersion: v1',
+    '  data:',
+    '    b: c',
+    '  kind: ConfigMap',
+    '  metadata:',
+    '    name: a',
+    '+   namespace: default',
+  ]);
+});
+
+describe('the command', () => {
+  async function run(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
+    const output = vi.spyOn(console, 'log').mockReturnValue();
+    const errors = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      const code = await runCommand(['explain', ...args]);
+      return { code, output: output.mock.calls.join('\n'), errors: errors.mock.calls.map(([text]) => String(text)).join('') };
+    } finally {
+      output.mockRestore();
+      errors.mockRestore();
+    }
+  }
+
+  it.each([
+    { name: 'with 0 if all requests are admitted', text: pod, code: 0 },
+    { name: 'with 1 if one is not', text: `${pod}---${pod.replace('nginx', "''")}`, code: 1 },
+  ])('exits $name', async ({ text, code }) => {
+    expect((await run('-f', await file('pods.yaml', text))).code).toBe(code);
+  });
+
+  it.each([
+    { name: 'a missing file', args: ['-f', 'missing.yaml'], says: /kubenest explain: .*missing\.yaml/ },
+    { name: 'an unknown flag', args: ['--fil', 'a'], says: /unknown option '--fil'/ },
+    { name: 'groups without a user', args: ['-f', 'a.yaml', '--as-group', 'cooks'], says: /--as-group needs --as/ },
+  ])('exits with 2 for $name', async ({ args, says }) => {
+    const { code, errors } = await run(...args);
+    expect(code).toBe(2);
+    expect(errors).toMatch(says);
+  });
 });
 
 it.each<{ verb: ExplainOptions['verb']; title: RegExp }>([
@@ -92,7 +227,7 @@ it('uses a running server', async () => {
 it.each([
   { name: 'an unknown kind', text: 'apiVersion: v1\nkind: Pot\nmetadata: {}', says: 'unknown kind Pot in v1' },
   { name: 'a value that is not an object', text: '[1]', says: /a document must be an object/ },
-  { name: 'invalid YAML', text: '{', says: /bad\.yaml: / },
+  { name: 'invalid YAML', text: '{', says: /bad\.yaml:1: Flow map must end/ },
 ])('rejects $name', async ({ text, says }) => {
   await expect(told({ files: [await file('bad.yaml', text)] })).rejects.toThrow(says);
 });

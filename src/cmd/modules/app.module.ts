@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ResourceConfig } from '#apiserver/server/resource-config';
+import type { Clock } from '#apiserver/base/clock';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { TraceDocument } from '#apiserver/request/request-trace';
 import { ServedApis } from '#cmd/apis/served-apis';
@@ -34,6 +35,8 @@ export interface AppExtensions {
   readonly plugins?: readonly LoadedContribution[] | undefined;
   /** Called with each traced request after its response. */
   readonly onTrace?: ((trace: TraceDocument) => void) | undefined;
+  /** The clock of plugins and of their exceptions. Default: the system's. */
+  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -42,7 +45,7 @@ export interface AppExtensions {
  */
 @Module({})
 export class AppModule {
-  static register(config: ServerConfig, { plugins = [], onTrace }: AppExtensions, lifetime: Lifetime): DynamicModule {
+  static register(config: ServerConfig, { plugins = [], onTrace, clock }: AppExtensions, lifetime: Lifetime): DynamicModule {
     const { features = defaultFeatureGates(), resourceConfig = new ResourceConfig() } = config;
     setCapabilities({ allowPrivileged: config.allowPrivileged, isEnabled: (feature) => features.enabled(feature) });
     const apis = new ServedApis(resourceConfig, features, config.admission);
@@ -62,7 +65,7 @@ export class AppModule {
         CoreModule.register(config, { apis, features, contributions, lifetime }),
         storage,
         RegistryModule.register(config, resourceConfig, storage),
-        PluginServicesModule.register(config),
+        PluginServicesModule.register(config, clock),
         AuthenticationModule.register(config),
         AuthorizationModule.register(config),
         AdmissionModule.register(config),

@@ -15,7 +15,7 @@ import { FeatureGates } from '#apiserver/base/feature-gates';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
-import { systemClock } from '#apiserver/base/clock';
+import { type Clock, systemClock } from '#apiserver/base/clock';
 import { ApiServers } from '#cmd/apis/api-servers';
 import { Log } from '#cmd/logging/log';
 import type { ServerConfig } from '#cmd/server-config';
@@ -33,7 +33,7 @@ const forPages = Object.values(serviceTokens).filter((token) => token !== Inform
  */
 @Module({})
 export class PluginServicesModule {
-  static register({ routesToEndpoints }: Pick<ServerConfig, 'routesToEndpoints'>): DynamicModule {
+  static register({ routesToEndpoints }: Pick<ServerConfig, 'routesToEndpoints'>, clock: Clock = systemClock): DynamicModule {
     return {
       module: PluginServicesModule,
       global: true,
@@ -59,7 +59,7 @@ export class PluginServicesModule {
               featureGates,
               shutdownSignal,
               metrics: new RegistryMetrics(registry),
-              clock: systemClock,
+              clock,
               serviceResolver: routesToEndpoints ? new EndpointsResolver(informers, egress) : new ClusterIPResolver(informers, egress),
             }),
           inject: [

@@ -95,8 +95,8 @@ async function readStages(list: unknown, options: NodeOptions): Promise<readonly
   });
 }
 
-/** Selects the packages to load and returns the problems. */
-async function readPlugins(list: unknown, file: string, options: PluginOptions): Promise<readonly string[]> {
+/** Selects the packages of a `plugins` list in a file of that absolute path, and returns the problems. */
+export async function readPlugins(list: unknown, file: string, options: PluginOptions): Promise<readonly string[]> {
   if (!Array.isArray(list)) return ['plugins must be a list'];
   const problems = problemsIn(() => {
     options.packages = list.map((item, i) => readConfiguration(PluginPackageOptions, item, `plugins[${i}]`));

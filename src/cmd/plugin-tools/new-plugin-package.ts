@@ -33,6 +33,8 @@ export async function newPluginPackage(
 function templateOf(name: string, kubenest: string, contribution: NewContribution): Record<string, string> {
   const base = name.replace(/^@.*\//, '').replace(/[._]/g, '-');
   const type = base.replace(/(^|-+)(.)/g, (_, _dash, letter: string) => letter.toUpperCase()).replace(/^(\d)/, 'Plugin$1');
+  const unitTests = 'node --enable-source-maps --test "dist/*.test.js"';
+  const tests = contribution === 'controller' ? unitTests : `${unitTests} && kubenest test tests`;
   const manifest = {
     name,
     version: '0.1.0',
@@ -41,7 +43,7 @@ function templateOf(name: string, kubenest: string, contribution: NewContributio
     files: ['dist', '!dist/*.test.js', '!dist/*.test.js.map'],
     kubenest: { sdk: `^${sdkVersion.split('.')[0]}`, plugins: ['./dist/index.js'] },
     // `kubenest` runs first, because it reports a Node version that is too old.
-    scripts: { build: 'tsc', test: 'kubenest version && tsc && node --enable-source-maps --test "dist/*.test.js"', prepack: 'tsc' },
+    scripts: { build: 'tsc', test: `kubenest version && tsc && ${tests}`, prepack: 'tsc' },
     devDependencies: { '@types/node': '24.19.2', kubenest, typescript },
     peerDependencies: { kubenest: '*' },
     peerDependenciesMeta: { kubenest: { optional: true } },
@@ -143,6 +145,24 @@ admissionTable(
   ],
   { configuration: { labels: ['team'] } },
 );
+`,
+    [`tests/${base}.yaml`]: `apiVersion: kubenest.dev/v1alpha1
+kind: PolicyTest
+metadata: { name: ${base} }
+config: ../kubenest.yaml
+tests:
+  - name: a pod with the label
+    object: { file: pod.yaml, merge: { metadata: { labels: { team: a } } } }
+    expect: { verdict: admitted }
+  - name: a pod without it
+    object: { file: pod.yaml }
+    expect: { verdict: denied, by: ${type}, message: "missing labels: team" }
+`,
+    'tests/pod.yaml': `apiVersion: v1
+kind: Pod
+metadata: { name: web }
+spec:
+  containers: [{ name: web, image: nginx }]
 `,
   };
 }

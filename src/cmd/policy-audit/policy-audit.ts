@@ -4,7 +4,7 @@ import type { PluginVerdict } from '#apiserver/admission/scan/object-scan';
 import type { VerdictResult } from '#apiserver/admission/scan/verdict';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { connectApi } from '#cmd/explain/api';
-import { documentsOf } from '#cmd/explain/explain';
+import { readObjects } from '#cmd/objects/documents';
 import { AuditedPolicies } from './audited-policies.ts';
 import { Cluster, type ClusterResource } from './cluster.ts';
 import { readingClient } from './cluster-client.ts';
@@ -72,7 +72,7 @@ export class PolicyAudit implements AsyncDisposable {
   /** Connects to the cluster and loads its policies. Rejects if it cannot be reached, or for wrong files. */
   static async open(options: PolicyAuditOptions): Promise<PolicyAudit> {
     await using stack = new AsyncDisposableStack();
-    const given = await documentsOf(options.files);
+    const given = (await readObjects(options.files)).map(({ object }) => object);
     const cluster = new Cluster(stack.use(await connectApi(options.kubeconfig)));
     const notAudited: NotAudited[] = [];
     const resources = await cluster.resources((resource, error) => notAudited.push({ resource, reason: error.message, isFailure: true }));

@@ -7,7 +7,7 @@ import type { TraceDocument, TraceStep } from '#apiserver/request/request-trace'
 import type { UserInfo } from '#apiserver/request/user-info';
 import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
 import { traceText } from '#apiserver/tracing/trace-text';
-import { documentsOf } from '#cmd/explain/explain';
+import { readObjects } from '#cmd/objects/documents';
 import { newLog } from '#cmd/logging/log';
 import { clusterConnection } from './cluster/connection.ts';
 import { pathOf } from './cluster/cluster-informers.ts';
@@ -55,7 +55,7 @@ interface Response {
  * objects of the cluster; the requests are dry runs, and the cluster gets none of them. Rejects for unreadable files and unknown kinds.
  */
 export async function* explainReviews(options: ExplainReviewsOptions): AsyncGenerator<string> {
-  const objects = await documentsOf(options.file);
+  const objects = (await readObjects(options.file)).map(({ object }) => object);
   const { contributions } = await readWebhookFile(options.config);
   const connection = await clusterConnection(options.kubeconfig);
   const log = newLog(-1);

@@ -11,6 +11,8 @@ import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plu
 import type { ObjectForms } from '#apiserver/admission/object-forms';
 import { Reinvocation } from '#apiserver/admission/reinvocation';
 import type { UserInfo } from '#apiserver/request/user-info';
+import { readPluginConfiguration } from '#apiserver/plugins/read-configuration';
+import { asJson, assertMatches } from './assert-matches.ts';
 import { fakeServices } from './fake-services.ts';
 import { runner } from './runner.ts';
 
@@ -26,7 +28,9 @@ export interface AdmissionRow {
   readonly subresource?: string;
   readonly user?: UserInfo;
   readonly dryRun?: boolean;
-  /** Members that the admitted object must have. */
+  /**
+   * Members that the admitted object must have, at any depth; lists have as many items, and a member that is null or undefined must be absent.
+   */
   readonly want?: object;
   /** Pattern of the denial's message. */
   readonly denied?: RegExp;
@@ -83,23 +87,17 @@ async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
     });
   } else {
     await run();
-    const expected = row.want ? { ...object, ...row.want } : (row.object ?? row.oldObject);
-    assert.deepEqual(asJson(object), asJson(expected));
+    if (row.want) assertMatches(row.want, object);
+    else assert.deepEqual(asJson(object), asJson(row.object ?? row.oldObject));
   }
   assert.deepEqual(warnings, row.warnings ?? []);
   if (row.annotations) assert.deepEqual(annotations, row.annotations);
 }
 
-/** Returns the object without its prototype and undefined members, for comparison. */
-function asJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
-}
-
 function newInstance(Plugin: AdmissionPluginClass, services: Partial<PluginServices>, configuration: object | undefined): AdmissionHandler {
-  const { name, configuration: ConfigurationClass } = admissionPluginOptions(Plugin);
-  return newPlugin(newServiceContainer(fakeServices(services)), name, Plugin, {
-    configuration: ConfigurationClass && Object.assign(new ConfigurationClass(), configuration),
-  });
+  const options = admissionPluginOptions(Plugin);
+  const own = { configuration: readPluginConfiguration(options, configuration) };
+  return newPlugin(newServiceContainer(fakeServices(services)), options.name, Plugin, own);
 }
 
 /** Conversions of kinds with one version. */

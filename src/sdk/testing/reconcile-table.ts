@@ -10,6 +10,8 @@ import { RequestQueue } from '#apiserver/controllers/request-queue';
 import { SharedInformers } from '#apiserver/controllers/shared-informer';
 import { newPlugin } from '#apiserver/plugins/new-plugin';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
+import { readPluginConfiguration } from '#apiserver/plugins/read-configuration';
+import { assertMatches } from './assert-matches.ts';
 import { FakeCluster, type RecordedEvent } from './fake-cluster.ts';
 import { fakeServices } from './fake-services.ts';
 import { runner } from './runner.ts';
@@ -72,7 +74,7 @@ async function runRow(controller: ControllerClass, row: ReconcileRow, options: R
     for (const [key, want] of Object.entries(objects)) {
       const { namespace, name } = requestOf(key);
       const stored = cluster.stored(resource, namespace, name);
-      if (want) assert.partialDeepStrictEqual(asJson(stored), asJson(want), `${resource} ${key}`);
+      if (want) assertMatches(want, stored, `${resource} ${key}`);
       else assert.equal(stored, undefined, `${resource} ${key} exists`);
     }
   }
@@ -81,7 +83,7 @@ async function runRow(controller: ControllerClass, row: ReconcileRow, options: R
 function newInstance(controller: ControllerClass, cluster: FakeCluster, { configuration, ...services }: ReconcileTableOptions): Reconciler {
   const description = described(controller);
   if (description?.kind !== 'Controller') throw new Error(`${controller.name} is not decorated with @Controller`);
-  const { name, configuration: ConfigurationClass } = description.options;
+  const { name } = description.options;
   const values = new Map<symbol, object>([
     [ControllerClient, cluster],
     [SharedInformers, cluster.informers],
@@ -89,15 +91,11 @@ function newInstance(controller: ControllerClass, cluster: FakeCluster, { config
     [RequestQueue, { add: () => {} }],
     [KeyValueStore, new ConfigMapStore(cluster, name)],
   ]);
-  const own = { values, configuration: ConfigurationClass && Object.assign(new ConfigurationClass(), configuration) };
+  const own = { values, configuration: readPluginConfiguration(description.options, configuration) };
   return newPlugin<Reconciler>(newServiceContainer(fakeServices({ clock: new FakeClock(), ...services })), name, controller, own);
 }
 
 function requestOf(key: string): ReconcileRequest {
   const slash = key.indexOf('/');
   return { namespace: slash < 0 ? '' : key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
-function asJson(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { mismatches } from '#apimachinery/runtime/partial-match';
+
+/** Throws an AssertionError that lists where an object lacks the expected members (see `mismatches`). */
+export function assertMatches(expected: object, actual: unknown, subject = 'the object'): void {
+  const found = mismatches(expected, asJson(actual));
+  if (found.length === 0) return;
+  const message = `${subject} does not match:\n${found.map((line) => `  ${line}`).join('\n')}`;
+  assert.fail(new assert.AssertionError({ message, actual: asJson(actual), expected, operator: 'matches' }));
+}
+
+/** Returns the value without prototypes and undefined members, for comparison. */
+export function asJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
