@@ -473,3 +473,19 @@ describe('--config', () => {
     ]);
   });
 });
+
+test.each<[args: string[], isAllowed: boolean]>([
+  [[], false],
+  [['--nodes=2'], true],
+  [['--nodes=2', '--allow-privileged=false'], false],
+  [['--allow-privileged'], true],
+])('privileged pods with %j: %j', async (args, isAllowed) => {
+  expect((await read(...args)).pods.allowPrivileged).toBe(isAllowed);
+});
+
+test('a scheduler configuration requires simulated nodes', async () => {
+  expect(await problemsOf('--scheduler-config=s.yaml')).toEqual([
+    '--scheduler-config requires simulated nodes: --nodes, or nodes.shapes of the configuration file',
+  ]);
+  expect((await read('--scheduler-config=s.yaml', '--nodes=1')).nodes.schedulerConfig).toBe('s.yaml');
+});

@@ -57,6 +57,8 @@ export async function readServerOptions(args: readonly string[], name: ServerNam
   }
   // Naming an etcd without a backend selects etcd, which is upstream's default backend.
   if (options.storage.etcdServers.length > 0 && !options.isGiven('storage-backend')) options.storage.storageBackend = 'etcd3';
+  // As clusters of kubeadm and kind do; upstream's default is for a server alone.
+  if (options.nodes.areAny && !options.isGiven('allow-privileged')) options.pods.allowPrivileged = true;
   problems.push(...validate(options), ...combinationProblems(options));
   if (problems.length > 0) throw new OptionsError([...new Set(problems)]);
   return { options };
