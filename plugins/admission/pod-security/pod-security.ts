@@ -128,7 +128,7 @@ export class PodSecurity {
   #validatePod(request: Attributes): void {
     const found = this.#policyFor(request);
     if (!found) {
-      this.#metrics.error(true, request);
+      if (!request.verdicts) this.#metrics.error(true, request);
       const error = newInternalError(`failed to lookup namespace ${quote(request.namespace)}`);
       request.addAnnotation(annotationOf('error'), `${error.message}: namespaces ${quote(request.namespace)} not found`);
       throw error;
@@ -146,6 +146,7 @@ export class PodSecurity {
   #validateController(request: Attributes): void {
     const found = this.#policyFor(request);
     if (!found) {
+      if (request.verdicts) return;
       this.#metrics.error(true, request);
       const { namespace } = request;
       return request.addAnnotation(

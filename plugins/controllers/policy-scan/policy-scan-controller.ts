@@ -3,9 +3,11 @@ import { PolicyReports, PolicyScan, type ReportGroup, type ScannedObject, type S
 import { repeat } from '../common/repeat.ts';
 import { PolicyScanMetrics } from './policy-scan-metrics.ts';
 
-/** Time between looks for changes, and time after which all objects are evaluated again, in milliseconds. */
+/** Time between looks for changes, in milliseconds. */
 const changesMs = 2_000;
+/** Time after which all objects are evaluated again, in milliseconds: after success and after a failure. */
 const allMs = 3_600_000;
+const retryMs = 60_000;
 const groups: readonly ReportGroup[] = ['openreports.io', 'wgpolicyk8s.io'];
 
 /**
@@ -27,8 +29,10 @@ const groups: readonly ReportGroup[] = ['openreports.io', 'wgpolicyk8s.io'];
 export class PolicyScanController {
   readonly #metrics: PolicyScanMetrics;
   #reports: PolicyReports | undefined;
-  /** State of the last scan of all objects; undefined: all must be evaluated. */
-  #last: { readonly inputs: string; readonly at: number; readonly progress: ScanProgress } | undefined;
+  /** State of the last scan of all objects. */
+  #last: { readonly inputs: string; readonly progress: ScanProgress } | undefined;
+  /** Time of the next scan of all objects, unless one is needed before. */
+  #nextMs = 0;
   /** Objects with a result other than pass, by uid. */
   #violating = new Map<string, ScannedObject>();
   #hasWarned = false;
@@ -49,21 +53,31 @@ export class PolicyScanController {
         await this.look(signal);
       } catch (error) {
         this.#last = undefined;
-        if (!signal.aborted) this.logger.error({ reason: (error as Error).message }, 'the policy scan failed; it starts again');
+        this.#retry(error as Error, signal);
       }
     });
+    // Another server has the metrics from now on.
+    this.#metrics.show([]);
   }
 
   /** Evaluates what changed since the last call. */
   async look(signal: AbortSignal): Promise<void> {
+    const isDue = this.clock.wallTime() >= this.#nextMs;
     const inputs = this.scan.inputs();
-    const now = this.clock.wallTime();
-    if (this.#last?.inputs !== inputs || now - this.#last.at >= allMs) await this.#scanAll(inputs, now, signal);
-    else await this.#scanChanges(this.#last.progress, signal);
+    if (isDue || (this.#last && this.#last.inputs !== inputs)) await this.#scanAll(inputs, signal);
+    else if (this.#last) await this.#scanChanges(this.#last.progress, signal);
     this.#metrics.show([...this.#violating.values()].flatMap(({ verdicts }) => verdicts.filter(({ result }) => result !== 'pass')));
+    const [failed] = this.#reports?.failures.splice(0) ?? [];
+    if (failed) this.#retry(failed.error, signal);
   }
 
-  async #scanAll(inputs: string, at: number, signal: AbortSignal): Promise<void> {
+  /** Logs a failure, and evaluates all objects again after a while. */
+  #retry({ message }: Error, signal: AbortSignal): void {
+    this.#nextMs = this.clock.wallTime() + retryMs;
+    if (!signal.aborted) this.logger.error({ reason: message }, 'the policy scan failed in part or as a whole; it is repeated in a minute');
+  }
+
+  async #scanAll(inputs: string, signal: AbortSignal): Promise<void> {
     this.#last = undefined;
     this.#violating.clear();
     this.#reports = await this.#openReports();
@@ -73,7 +87,8 @@ export class PolicyScanController {
     if (signal.aborted) return;
     await this.#reports?.removeStale();
     this.#metrics.tookMs(performance.now() - began);
-    this.#last = { inputs, at, progress };
+    this.#nextMs = this.clock.wallTime() + allMs;
+    this.#last = { inputs, progress };
   }
 
   async #scanChanges(progress: ScanProgress, signal: AbortSignal): Promise<void> {

@@ -128,6 +128,7 @@ class GuardedAdmission {
     const predicate = predicateOf(error);
     const message = `${pluginSubject(this.#name)} ${predicate}`;
     if (this.guard.failurePolicy === 'Ignore') {
+      request.verdicts?.record({ policy: this.#name.name, result: 'error', message });
       request.trace?.note({ kind: 'failure', name: this.#name.name, verdict: 'ignored', reason: message });
       return;
     }

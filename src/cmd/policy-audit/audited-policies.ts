@@ -41,33 +41,33 @@ export class AuditedPolicies {
     for (const resource of this.server.informed.values()) if (resource.resource !== 'namespaces') await this.#loadAll(resource);
     for (const plugin of plugins) if (readByPlugins[plugin]) await this.#loadAll(readByPlugins[plugin]);
     const used = given.length > 0 ? await this.#withBindings(given) : [...(await this.#all(policies)), ...(await this.#all(bindings))];
-    const [those, others] = partition(used, isPolicyOrBinding);
-    for (const object of others) await this.#putGiven(object);
+    const isOfPolicies = (object: KubeObject): boolean => isPolicy(object) || isBinding(object);
+    const others = used.filter((object) => !isOfPolicies(object));
+    const those = used.filter(isOfPolicies);
+    for (const object of others) await this.#store(object, 'as it is');
     for (const policy of those) await this.#loadParams(policy as Policy<ValidatingPolicySpec>, others);
+    // Expressions with an authorizer are evaluated by the roles of the cluster.
     if (JSON.stringify(those).includes('authorizer')) for (const resource of roles) await this.#loadAll(resource);
-    for (const object of those) await this.#putGiven(object, given.length > 0);
+    for (const object of those) await this.#store(object, given.length > 0 ? 'as new' : 'as it is');
   }
 
-  /** Adds the bindings of the given policies that the cluster has, or else a binding that denies in the whole cluster. */
+  /**
+   * Completes given policies and bindings. A policy without a given binding gets those of the cluster, or else one that denies in the whole
+   * cluster; a binding without a given policy gets that of the cluster.
+   */
   async #withBindings(given: readonly KubeObject[]): Promise<KubeObject[]> {
+    const givenPolicies = new Set(given.filter(isPolicy).map(nameOf));
+    const bound = new Set(given.filter(isBinding).map(policyNameOf));
     const ofCluster = await this.#all(bindings);
-    const names = new Set(given.filter(({ kind }) => kind === 'ValidatingAdmissionPolicyBinding').map(({ metadata }) => metadata.name));
-    const isBound = (all: readonly KubeObject[], policy: KubeObject): KubeObject[] =>
-      all.filter((binding) => (binding as PolicyBinding).spec?.policyName === policy.metadata.name);
-    const added = given
-      .filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+    const added = [...givenPolicies]
+      .filter((policy) => !bound.has(policy))
       .flatMap((policy) => {
-        const others = isBound(ofCluster, policy).filter(({ metadata }) => !names.has(metadata.name));
-        return others.length > 0 || isBound(given, policy).length > 0 ? others : [denyingBinding(policy.metadata.name ?? '')];
+        const own = ofCluster.filter((binding) => policyNameOf(binding) === policy);
+        return own.length > 0 ? own : [denyingBinding(policy)];
       });
-    const missing = new Set(
-      given.flatMap((object) =>
-        object.kind === 'ValidatingAdmissionPolicyBinding' ? ((object as PolicyBinding).spec?.policyName ?? []) : [],
-      ),
-    );
-    for (const { kind, metadata } of given) if (kind === 'ValidatingAdmissionPolicy') missing.delete(metadata.name ?? '');
-    const bound = (await this.#all(policies)).filter(({ metadata }) => missing.has(metadata.name ?? ''));
-    return [...given, ...bound, ...added];
+    const isMissing = (policy: KubeObject): boolean => bound.has(nameOf(policy)) && !givenPolicies.has(nameOf(policy));
+    const others = bound.size > 0 ? (await this.#all(policies)).filter(isMissing) : [];
+    return [...given, ...others, ...added];
   }
 
   async #loadDefinitions(): Promise<void> {
@@ -101,13 +101,13 @@ export class AuditedPolicies {
     for await (const object of this.cluster.objects(found)) if (!isGiven(object)) await this.server.put(endpoint, object);
   }
 
-  /** Stores a namespace or a parameter as it is, a policy with the defaults and checks of the API. */
-  async #putGiven(object: KubeObject, checked = false): Promise<void> {
+  /** Stores an object as it is, or as a new one with the defaults and checks of the API. */
+  async #store(object: KubeObject, form: 'as it is' | 'as new'): Promise<void> {
     const kind = { ...parseGroupVersion(object.apiVersion), kind: object.kind };
     const resource = this.#findKind(kind);
     const endpoint = resource && this.server.endpointOf(resource);
     if (!resource || !endpoint) throw new Error(`unknown kind ${object.kind} in ${object.apiVersion}`);
-    if (!checked) return this.server.put(endpoint, object);
+    if (form === 'as it is') return this.server.put(endpoint, object);
     const { resourceVersion: _, ...metadata } = object.metadata;
     await this.server.create(resource, { ...object, metadata });
   }
@@ -136,8 +136,20 @@ export class AuditedPolicies {
   }
 }
 
-function isPolicyOrBinding({ apiVersion, kind }: KubeObject): boolean {
-  return apiVersion.startsWith(`${policyGroup}/`) && (kind === 'ValidatingAdmissionPolicy' || kind === 'ValidatingAdmissionPolicyBinding');
+function isPolicy({ apiVersion, kind }: KubeObject): boolean {
+  return apiVersion.startsWith(`${policyGroup}/`) && kind === 'ValidatingAdmissionPolicy';
+}
+
+function isBinding({ apiVersion, kind }: KubeObject): boolean {
+  return apiVersion.startsWith(`${policyGroup}/`) && kind === 'ValidatingAdmissionPolicyBinding';
+}
+
+function nameOf({ metadata }: KubeObject): string {
+  return metadata.name ?? '';
+}
+
+function policyNameOf(binding: KubeObject): string {
+  return (binding as PolicyBinding).spec?.policyName ?? '';
 }
 
 function denyingBinding(policyName: string): KubeObject {
@@ -147,8 +159,4 @@ function denyingBinding(policyName: string): KubeObject {
     metadata: { name: policyName },
     spec: { policyName, validationActions: ['Deny'] },
   } as KubeObject;
-}
-
-function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }

@@ -34,6 +34,8 @@ export async function runAudit(options: RunAuditOptions): Promise<AuditOutcome> 
     await reports?.update(one.object, one.verdicts);
   }
   if (audit.isWhole) await reports?.removeStale();
+  for (const { namespace, name, error } of reports?.failures ?? [])
+    audit.notAudited.push({ resource: `report ${namespace}/${name}`, reason: error.message, isFailure: true });
   return { code: codeOf(audit, failOn), text: await textOf(audit, found, options) };
 }
 

@@ -8,6 +8,7 @@ import type { ObjectForms } from '#apiserver/admission/object-forms';
 import type { Operation } from '#apiserver/request/admission-context';
 import { ObjectScan } from './object-scan.ts';
 import { needsReport, policyReport, reportResource } from './policy-report.ts';
+import { PolicyReports } from './policy-reports.ts';
 import type { PluginVerdict } from './object-scan.ts';
 
 const target = {
@@ -132,4 +133,51 @@ it.each([
   expect(reportResource(group, 'shop').resource).toBe(resource);
   expect(needsReport([denied, passed])).toBe(true);
   expect(needsReport([passed])).toBe(false);
+});
+
+/** Reports in memory. Writes in namespace `ending` fail. */
+class MemoryReports {
+  readonly stored = new Map<string, KubeObject>();
+  writes = 0;
+
+  list({ resource }: { readonly resource: string }): Promise<KubeObject[]> {
+    return Promise.resolve(resource === 'reports' ? [...this.stored.values()] : []);
+  }
+
+  apply(_target: object, object: KubeObject): Promise<void> {
+    if (object.metadata.namespace === 'ending') return Promise.reject(new Error('the namespace is being terminated'));
+    this.writes += 1;
+    this.stored.set(object.metadata.name ?? '', object);
+    return Promise.resolve();
+  }
+
+  remove(_target: object, _namespace: string, name: string): Promise<void> {
+    this.stored.delete(name);
+    return Promise.resolve();
+  }
+}
+
+it('writes reports of violations, leaves unchanged ones alone, removes others, and goes on after a failure', async () => {
+  const memory = new MemoryReports();
+  const reports = new PolicyReports('openreports.io', memory, () => new Date());
+  const named = (uid: string, namespace = 'shop'): KubeObject => ({ ...pod, metadata: { name: uid, namespace, uid } });
+  await reports.begin();
+  await reports.update(named('u0', 'ending'), [denied]);
+  await reports.update(named('u1'), [denied, passed]);
+  await reports.update(named('u2'), [passed]);
+  await reports.update(named('u3'), [denied]);
+  expect([...memory.stored.keys()]).toEqual(['u1', 'u3']);
+  expect(reports.failures).toMatchObject([{ namespace: 'ending', name: 'u0', error: new Error('the namespace is being terminated') }]);
+
+  const again = new PolicyReports('openreports.io', memory, () => new Date(0));
+  await again.begin();
+  await again.update(named('u1'), [denied, passed]);
+  await again.update(named('u3'), [denied, passed]);
+  expect(memory.writes).toBe(3);
+  await again.update(named('u3'), [passed]);
+  expect([...memory.stored.keys()]).toEqual(['u1']);
+
+  await again.begin();
+  await again.removeStale();
+  expect(memory.stored.size).toBe(0);
 });

@@ -29,6 +29,8 @@ interface Known {
 
 /** The reports of a cluster about the objects that have a verdict other than `pass`: one for each object. Unchanged reports are not written. */
 export class PolicyReports {
+  /** Reports that could not be written or removed since `begin`. The others are right nevertheless. */
+  readonly failures: { readonly namespace: string; readonly name: string; readonly error: Error }[] = [];
   /** Stored reports by namespace and name. */
   readonly #known = new Map<string, Known>();
 
@@ -38,13 +40,9 @@ export class PolicyReports {
     private readonly now: () => Date,
   ) {}
 
-  /** Number of objects with a report. */
-  get size(): number {
-    return this.#known.size;
-  }
-
   /** Reads the stored reports, before an evaluation of all objects. */
   async begin(): Promise<void> {
+    this.failures.length = 0;
     this.#known.clear();
     for (const sample of ['', 'any']) {
       const reports = await this.client.list(reportResource(this.group, sample), '', {
@@ -57,7 +55,7 @@ export class PolicyReports {
     }
   }
 
-  /** Writes or removes the report about an object that was evaluated. */
+  /** Writes or removes the report about an object that was evaluated. Adds to `failures` if it cannot. */
   async update(object: KubeObject, verdicts: readonly PluginVerdict[]): Promise<void> {
     const { namespace = '' } = object.metadata;
     const name = reportName(object);
@@ -70,20 +68,32 @@ export class PolicyReports {
       known.isCurrent = true;
       return;
     }
-    await this.client.apply(reportResource(this.group, namespace), report, { force: true });
-    this.#known.set(key, { namespace, name, digest, isCurrent: true });
+    await this.#tried(namespace, name, async () => {
+      await this.client.apply(reportResource(this.group, namespace), report, { force: true });
+      this.#known.set(key, { namespace, name, digest, isCurrent: true });
+    });
   }
 
-  /** Removes the reports about objects that were not evaluated since `begin`, because they do not exist any more. Returns their number. */
-  async removeStale(): Promise<number> {
+  /** Removes the reports about objects that were not evaluated since `begin`, because they do not exist any more. */
+  async removeStale(): Promise<void> {
     const stale = [...this.#known].filter(([, { isCurrent }]) => !isCurrent);
     for (const [key, known] of stale) await this.#remove(key, known);
-    return stale.length;
   }
 
-  async #remove(key: string, { namespace, name }: Known): Promise<void> {
-    await this.client.remove(reportResource(this.group, namespace), namespace, name);
-    this.#known.delete(key);
+  #remove(key: string, { namespace, name }: Known): Promise<void> {
+    return this.#tried(namespace, name, async () => {
+      await this.client.remove(reportResource(this.group, namespace), namespace, name);
+      this.#known.delete(key);
+    });
+  }
+
+  /** A request may fail for one object, for example while its namespace is being deleted. */
+  async #tried(namespace: string, name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.failures.push({ namespace, name, error: error as Error });
+    }
   }
 }
 
