@@ -9,7 +9,7 @@ export { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 export type { TokenCacheMetrics } from '#apiserver/authentication/authentication-metrics';
 export { MatchConditionMetrics } from '#apiserver/admission/cel/match-condition-metrics';
 export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
-export { type ExpressionWarning, type PolicyTypes, typeWarnings } from '#apiserver/admission/policy/type-warnings';
+export { type PolicyTypes, typeWarnings } from '#apiserver/admission/policy/type-warnings';
 export { VisibleObjects } from '#apiserver/admission/policy/invocations';
 export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies';
 export { ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
@@ -19,7 +19,7 @@ export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admissio
 export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 export { applyJsonPatch, decodeJsonPatch, type JsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
-export { inSteps, type Steps } from '#apimachinery/runtime/steps';
+export { inSteps } from '#apimachinery/runtime/steps';
 export { Zone } from '#apimachinery/runtime/schedule-times';
 export { base64Problem } from '#apimachinery/runtime/decode';
 export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json/json';
