@@ -97,6 +97,9 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
     isOffByDefault: true,
     load: async () => (await import('#plugins/controllers/token-cleaner/token-cleaner-controller')).TokenCleanerController,
   },
+  'node-ipam-controller': {
+    load: async () => (await import('#plugins/controllers/node-ipam/node-ipam-controller')).NodeIpamController,
+  },
   'node-lifecycle-controller': {
     load: async () => (await import('#plugins/controllers/node-lifecycle/node-lifecycle-controller')).NodeLifecycleController,
   },

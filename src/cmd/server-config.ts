@@ -1,4 +1,5 @@
 import type { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
+import type { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 import type { GroupResource } from '#apimachinery/meta/types';
 import type { EtcdStorageOptions } from '#plugins/storage/etcd/etcd-storage';
 import type { RedisStorageOptions } from '#plugins/storage/redis/redis-storage';
@@ -211,6 +212,8 @@ export interface ServerConfig {
   readonly rootCertificateAuthority?: string | undefined;
   /** Signs requests for certificates with the server's own authority; undefined: it has none. */
   readonly signCertificateRequest?: ClusterCredentials['signCertificateRequest'];
+  /** Addresses that node-ipam-controller gives to nodes; undefined: none. */
+  readonly nodeCidrs?: NodeCidrRanges | undefined;
   /** Contributions of plugin packages. */
   readonly plugins?: readonly LoadedContribution[] | undefined;
   readonly requests: {

@@ -5,6 +5,7 @@
 
 export { newGenericServerResponse, RequestTimeoutError, newTooManyRequestsError, statusOf } from '#apimachinery/api/errors';
 export { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
+export { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 export type { TokenCacheMetrics } from '#apiserver/authentication/authentication-metrics';
 export { MatchConditionMetrics } from '#apiserver/admission/cel/match-condition-metrics';
 export { MatchConditions } from '#apiserver/admission/cel/match-conditions';
@@ -34,7 +35,7 @@ export { type CertificateRequest, parsePemCertificateRequest } from '#apimachine
 export { CertificatePool, parseCertificateBundle } from '#apimachinery/x509/certificate-pool';
 export { extendedKeyUsages, verifyCertificate } from '#apimachinery/x509/verify-certificate';
 export { checkServerIdentity, trustContext, trustOptions } from '#apiserver/network/trust';
-export { type Cidr, type IpAddress, parseCIDRSloppy, parseIPSloppy } from '#apimachinery/validation/ip';
+export { type Cidr, formatCIDR, type IpAddress, parseCIDRSloppy, parseIPSloppy } from '#apimachinery/validation/ip';
 export { isQualifiedName, isValidLabelValue, isValidPathSegmentName } from '#apimachinery/validation/names';
 export { forbiddenBy } from '#apiserver/admission/forbidden';
 export { AuthenticationFailedError } from '#apiserver/authentication/union';

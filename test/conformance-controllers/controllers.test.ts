@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
+import type { Node } from 'kubenest/types/core_v1';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { knownDifferences } from './known-differences.ts';
 import type { Outcome } from './normalise.ts';
@@ -23,6 +24,7 @@ beforeAll(async () => {
   const flags = ['--enable-admission-plugins=ServiceAccount'];
   const controllers = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller'];
   cluster = await startTestCluster({ controllers, nodes: 3, listen: true, flags });
+  await vi.waitFor(expectUsableNodes, { timeout: 10_000, interval: 50 });
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -30,6 +32,12 @@ const send: Send = async (path, { method = 'GET', body, contentType = 'applicati
   const response = await cluster.fetch(path, { method, headers: { 'content-type': contentType }, ...(body && { body }) });
   return { status: response.status, body: await response.json() };
 };
+
+/** As in the recorded cluster, the scenarios begin when pods can be placed on all nodes. */
+async function expectUsableNodes(): Promise<void> {
+  const { items } = (await send('/api/v1/nodes')).body as { items: Node[] };
+  expect(items.map(({ spec }) => spec?.taints)).toEqual([undefined, undefined, undefined]);
+}
 
 async function play(scenario: Scenario): Promise<void> {
   const recorded = readOutcomes(scenario.area)[scenario.name];

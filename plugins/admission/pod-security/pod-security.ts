@@ -34,7 +34,7 @@ import {
 import { exemptNamespaceWarning, warningsAboutPods } from './namespace-check.ts';
 import { PodSecurityMetrics } from './pod-security-metrics.ts';
 
-/** Name of the plugin, and of its policy in verdicts. */
+/** Policy in verdicts of the plugin. */
 const policyName = 'PodSecurity';
 
 interface Namespaced {
@@ -47,7 +47,7 @@ interface Namespaced {
  * pod-security-admission/admission/admission.go, kubernetes/plugin/pkg/admission/security/podsecurity/admission.go.
  */
 @AdmissionPlugin({
-  name: policyName,
+  name: 'PodSecurity',
   configuration: PodSecurityConfiguration,
   match: [
     { groups: [''], resources: ['pods'], subresources: ['', 'ephemeralcontainers', 'resize'], operations: ['CREATE', 'UPDATE'] },

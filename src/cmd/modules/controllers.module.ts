@@ -18,6 +18,7 @@ import { ClusterCredentials } from '#apiserver/controllers/cluster-credentials';
 import { ControllerClient } from '#apiserver/controllers/controller-client';
 import { ClientEventRecorder, EventRecorder } from '#apiserver/controllers/event-recorder';
 import { ConfigMapStore, KeyValueStore } from '#apiserver/controllers/key-value-store';
+import { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 import { ReconcileTraces } from '#apiserver/controllers/reconcile-traces';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
@@ -80,6 +81,7 @@ export class Controllers implements ServerPart {
     @Inject(electionIdentity) private readonly identity: string,
     @Inject(FeatureGates) private readonly features: FeatureGates,
     @Inject(PolicyScan) private readonly policyScan: PolicyScan,
+    @Inject(NodeCidrRanges) private readonly nodeCidrs: NodeCidrRanges,
   ) {
     const onError = (error: unknown): void => log.error({ reason: String(error) }, 'a controller failed to handle a change');
     this.#informers = lifetime.use(new CachedSharedInformers(informers, onError));
@@ -144,6 +146,7 @@ export class Controllers implements ServerPart {
       [SharedInformers, this.#informers],
       [EventRecorder, recorder],
       [ClusterCredentials, this.credentials],
+      [NodeCidrRanges, this.nodeCidrs],
       [KeyValueStore, store],
       [PolicyScan, this.policyScan],
     ];
@@ -201,10 +204,11 @@ export class ControllersModule {
   static register(
     {
       controllers,
+      nodeCidrs = { pods: [], services: [] },
       rootCertificateAuthority = '',
       signCertificateRequest,
       storage,
-    }: Pick<ServerConfig, 'controllers' | 'rootCertificateAuthority' | 'signCertificateRequest' | 'storage'>,
+    }: Pick<ServerConfig, 'controllers' | 'nodeCidrs' | 'rootCertificateAuthority' | 'signCertificateRequest' | 'storage'>,
     serving: DynamicModule,
     serviceAccounts: DynamicModule,
   ): DynamicModule {
@@ -214,6 +218,7 @@ export class ControllersModule {
       providers: [
         { provide: selection, useValue: controllers },
         { provide: electionIdentity, useValue: identityOf(storage) },
+        { provide: NodeCidrRanges, useValue: nodeCidrs },
         {
           provide: ClusterCredentials,
           useFactory: (issuer?: JwtTokenIssuer): ClusterCredentials => ({

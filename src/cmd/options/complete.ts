@@ -194,6 +194,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
   return {
     config: {
       controllers: selectedControllers(options.controllers.controllers),
+      nodeCidrs: options.controllers.nodeCidrs(options.services.serviceClusterIpRange),
       rootCertificateAuthority: own && lastCertificate(String(tls.certificate.cert)),
       signCertificateRequest: own && authentication.clientCaFile === '' ? requestSigner(ownFolder) : undefined,
       storage: {

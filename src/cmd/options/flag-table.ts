@@ -21,12 +21,14 @@ export interface FlagSpec {
 
 /** Flags that upstream does not have. Their defaults are those of the properties of the options classes. */
 const own: Readonly<Record<string, Omit<FlagSpec, 'default'>>> = {
+  'allocate-node-cidrs': { section: 'Kubenest', type: 'bool' },
   'authentication-kubeconfig': { section: 'Delegation', type: 'string' },
   'authentication-skip-lookup': { section: 'Delegation', type: 'bool' },
   'authentication-tolerate-lookup-failure': { section: 'Delegation', type: 'bool' },
   'authorization-always-allow-paths': { section: 'Delegation', type: 'strings' },
   'authorization-kubeconfig': { section: 'Delegation', type: 'string' },
   'basic-auth-file': { section: 'Authentication', type: 'string', deprecated: true },
+  'cluster-cidr': { section: 'Kubenest', type: 'string' },
   config: { section: 'Kubenest', type: 'string' },
   controllers: { section: 'Kubenest', type: 'strings' },
   'data-dir': { section: 'Kubenest', type: 'string' },
@@ -34,6 +36,8 @@ const own: Readonly<Record<string, Omit<FlagSpec, 'default'>>> = {
   'exit-with-parent': { section: 'Kubenest', type: 'bool' },
   'http2-server': { section: 'Kubenest', type: 'string' },
   'kubeconfig-out': { section: 'Kubenest', type: 'string' },
+  'node-cidr-mask-size-ipv4': { section: 'Kubenest', type: 'int' },
+  'node-cidr-mask-size-ipv6': { section: 'Kubenest', type: 'int' },
   'node-forward-ports': { section: 'Kubenest', type: 'strings' },
   nodes: { section: 'Kubenest', type: 'int' },
   'redis-accept-data-loss': { section: 'Kubenest', type: 'bool' },

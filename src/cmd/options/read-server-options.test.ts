@@ -270,6 +270,31 @@ describe('refused', () => {
       ['specified --service-cluster-ip-range is too large; for 32-bit addresses, the mask must be >= 12'],
     ],
     [
+      'addresses for nodes without a range',
+      ['--allocate-node-cidrs'],
+      ['--allocate-node-cidrs needs the range of the pods: --cluster-cidr'],
+    ],
+    [
+      'a range of pods that no node gets',
+      ['--cluster-cidr=10.244.0.0/16'],
+      ['--cluster-cidr has no effect without --allocate-node-cidrs=true'],
+    ],
+    [
+      'an invalid range of pods',
+      ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0'],
+      ['--cluster-cidr "10.244.0.0" must be a CIDR such as 10.244.0.0/16'],
+    ],
+    [
+      'two ranges of pods of one family',
+      ['--allocate-node-cidrs', '--cluster-cidr=10.244.0.0/16,10.245.0.0/16'],
+      ['--cluster-cidr must hold one CIDR, or two of different families'],
+    ],
+    [
+      'a range of pods with too many parts',
+      ['--allocate-node-cidrs', '--cluster-cidr=fd00::/40'],
+      ['--node-cidr-mask-size-ipv6 64 must be between 40 and 56, as --cluster-cidr is fd00::/40'],
+    ],
+    [
       'an invalid range',
       ['--service-cluster-ip-range=10.0.0.0'],
       ['--service-cluster-ip-range "10.0.0.0" must be a CIDR such as 10.0.0.0/24'],
