@@ -1,6 +1,6 @@
 import type { Deployment, ReplicaSet } from 'kubenest/types/apps_v1';
 import { describe, expect, it } from 'vitest';
-import { isSameTemplate, newSetAnnotations, obsoleteSets, setName } from './replica-sets.ts';
+import { isSameTemplate, maxRevision, newSetAnnotations, obsoleteSets, setName } from './replica-sets.ts';
 
 const deployment = (annotations: Record<string, string> = {}, spec: Deployment['spec'] = {}): Deployment => ({
   apiVersion: 'apps/v1',
@@ -25,31 +25,38 @@ describe('newSetAnnotations', () => {
       name: 'the annotations of the deployment',
       of: { a: 'b', [revision]: '7' },
       present: {},
-      next: 1,
+      next: 1n,
       expected: { a: 'b', [revision]: '1' },
     },
     {
       name: 'a higher revision, and keeps the old one',
       of: {},
       present: { [revision]: '1' },
-      next: 3,
+      next: 3n,
       expected: { [revision]: '3', [history]: '1' },
     },
     {
       name: 'longer history',
       of: {},
       present: { [revision]: '3', [history]: '1' },
-      next: 5,
+      next: 5n,
       expected: { [revision]: '5', [history]: '1,3' },
     },
-    { name: 'no lower revision', of: {}, present: { [revision]: '5' }, next: 3, expected: { [revision]: '5' } },
+    {
+      name: 'a revision beyond 2^53',
+      of: {},
+      present: {},
+      next: maxRevision([set({ [revision]: '3546343826724305832' })]) + 1n,
+      expected: { [revision]: '3546343826724305833' },
+    },
+    { name: 'no lower revision', of: {}, present: { [revision]: '5' }, next: 3n, expected: { [revision]: '5' } },
   ])('gives a set $name', ({ of, present, next, expected }) => {
     expect(newSetAnnotations(deployment(of), set(present), next)).toEqual(expected);
   });
 
   it('drops the first revisions of a long history', () => {
     const present = { [revision]: '500', [history]: Array.from({ length: 600 }, () => '100').join(',') };
-    const annotations = newSetAnnotations(deployment(), set(present), 501);
+    const annotations = newSetAnnotations(deployment(), set(present), 501n);
     expect(annotations[history]?.length).toBeLessThanOrEqual(2_000);
     expect(annotations[history]?.endsWith(',500')).toBe(true);
   });

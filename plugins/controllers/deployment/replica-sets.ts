@@ -47,22 +47,25 @@ export function activeOrLatest(newSet: ReplicaSet | undefined, old: readonly Rep
   return active[0] ?? newSet ?? old.at(-1);
 }
 
-/** Returns the revision of a set; undefined for an invalid one. */
-export function revisionOf({ metadata }: ReplicaSet): number | undefined {
+/** Returns the revision of a set, an int64; undefined for an invalid one. */
+export function revisionOf({ metadata }: ReplicaSet): bigint | undefined {
   const text = metadata.annotations?.[revisionAnnotation];
-  if (text === undefined) return 0;
-  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+  if (text === undefined) return 0n;
+  const [, sign, digits] = /^([+-]?)(\d{1,30})$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const revision = sign === '-' ? -BigInt(digits) : BigInt(digits);
+  return BigInt.asIntN(64, revision) === revision ? revision : undefined;
 }
 
-export function maxRevision(sets: readonly ReplicaSet[]): number {
-  return Math.max(0, ...sets.map((set) => revisionOf(set) ?? 0));
+export function maxRevision(sets: readonly ReplicaSet[]): bigint {
+  return sets.map((set) => revisionOf(set) ?? 0n).reduce((a, b) => (a > b ? a : b), 0n);
 }
 
 /**
  * Returns the annotations of the new set: those of the deployment, the revision, and the earlier revisions of a set that a rollback made
  * the new one. Upstream: SetNewReplicaSetAnnotations.
  */
-export function newSetAnnotations(deployment: Deployment, set: ReplicaSet, revision: number): Record<string, string> {
+export function newSetAnnotations(deployment: Deployment, set: ReplicaSet, revision: bigint): Record<string, string> {
   const annotations = { ...set.metadata.annotations };
   for (const [name, value] of Object.entries(deployment.metadata.annotations ?? {}))
     if (!ownAnnotations.has(name)) annotations[name] = value;
@@ -98,7 +101,7 @@ export function obsoleteSets(deployment: Deployment, old: readonly ReplicaSet[])
   const alive = old.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (limit === 0x7fffffff || alive.length <= limit) return [];
   return alive
-    .sort((a, b) => (revisionOf(a) ?? 0) - (revisionOf(b) ?? 0) || compareCreation(a, b))
+    .sort((a, b) => Number((revisionOf(a) ?? 0n) - (revisionOf(b) ?? 0n)) || compareCreation(a, b))
     .slice(0, alive.length - limit)
     .filter((set) => !isActive(set) && (set.status?.replicas ?? 0) === 0 && isObserved(set));
 }

@@ -118,7 +118,7 @@ export class Rollout {
   async #syncNewSet(): Promise<void> {
     const set = this.#newSet;
     if (!set) return;
-    const annotations = newSetAnnotations(this.#deployment, set, maxRevision(this.#old) + 1);
+    const annotations = newSetAnnotations(this.#deployment, set, maxRevision(this.#old) + 1n);
     const minReadySeconds = this.#deployment.spec?.minReadySeconds ?? 0;
     if (!deepEqual(annotations, set.metadata.annotations ?? {}) || (set.spec?.minReadySeconds ?? 0) !== minReadySeconds) {
       const changed = { ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, minReadySeconds } };
@@ -278,7 +278,7 @@ export class Rollout {
       },
     };
     const annotations = {
-      ...newSetAnnotations(this.#deployment, set, maxRevision(this.#old) + 1),
+      ...newSetAnnotations(this.#deployment, set, maxRevision(this.#old) + 1n),
       ...sizeAnnotations(this.#deployment),
     };
     return { ...set, metadata: { ...set.metadata, annotations } };

@@ -114,6 +114,11 @@ describe('the life of a pod', () => {
       ],
     },
     {
+      name: 'a Job whose image waits for ever runs',
+      pod: pod([{ image: 'registry.k8s.io/pause:3.10' }], { metadata: job, spec: { restartPolicy: 'Never' } }),
+      want: [[0, 'Running', 'running ready']],
+    },
+    {
       name: 'a command ends with its exit code',
       pod: pod([{ command: ['sh', '-c', 'sleep 5; exit 3'] }], { spec: { restartPolicy: 'Never' } }),
       want: [

@@ -19,14 +19,16 @@ export interface ProcessPlan {
 }
 
 const sigterm = 143;
+/** Images of the program that waits for ever. */
+const pauseImage = /(^|\/)pause([:@]|$)/;
 
 /**
  * Course of a container's process: annotations first, then the command, if it is simulated. Other init containers and containers
- * of Jobs succeed at once; other containers run.
+ * of Jobs succeed at once, unless their image is `pause`; other containers run.
  */
 export function processPlan(pod: Pod, container: Container, role: Role): ProcessPlan {
   const simulated = simulate(pod, container);
-  const byCommand = simulated ?? defaultPlan(pod, role);
+  const byCommand = simulated ?? defaultPlan(pod, container, role);
   const { name } = container;
   const isCrashing = settingOf(pod, 'crash-loop', name) === 'true';
   const exitCode = Number(settingOf(pod, 'exit-code', name) ?? (isCrashing ? 1 : Number.NaN));
@@ -49,8 +51,8 @@ function simulate(pod: Pod, container: Container): ProcessPlan | undefined {
   }
 }
 
-function defaultPlan(pod: Pod, role: Role): ProcessPlan {
+function defaultPlan(pod: Pod, { image = '' }: Container, role: Role): ProcessPlan {
   const isJob = pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Job' && controller) ?? false;
-  const ends = role === 'init' || (role === 'main' && isJob);
+  const ends = (role === 'init' || (role === 'main' && isJob)) && !pauseImage.test(image);
   return { runMs: ends ? 0 : Infinity, exitCode: 0, terminatedExitCode: isJob ? sigterm : 0 };
 }
