@@ -58,7 +58,12 @@ export function revisionOf({ metadata }: ReplicaSet): bigint | undefined {
 }
 
 export function maxRevision(sets: readonly ReplicaSet[]): bigint {
-  return sets.map((set) => revisionOf(set) ?? 0n).reduce((a, b) => (a > b ? a : b), 0n);
+  let highest = 0n;
+  for (const set of sets) {
+    const revision = revisionOf(set) ?? 0n;
+    if (revision > highest) highest = revision;
+  }
+  return highest;
 }
 
 /**
