@@ -166,6 +166,47 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   },
 };
 
+/** Earlier names of controllers. Upstream: the aliases of cmd/kube-controller-manager/app. */
+const aliases: Readonly<Record<string, string>> = {
+  bootstrapsigner: 'bootstrap-signer-controller',
+  'clusterrole-aggregation': 'clusterrole-aggregation-controller',
+  cronjob: 'cronjob-controller',
+  csrapproving: 'certificatesigningrequest-approving-controller',
+  csrcleaner: 'certificatesigningrequest-cleaner-controller',
+  csrsigning: 'certificatesigningrequest-signing-controller',
+  daemonset: 'daemonset-controller',
+  deployment: 'deployment-controller',
+  disruption: 'disruption-controller',
+  endpoint: 'endpoints-controller',
+  endpointslice: 'endpointslice-controller',
+  endpointslicemirroring: 'endpointslice-mirroring-controller',
+  'ephemeral-volume': 'ephemeral-volume-controller',
+  garbagecollector: 'garbage-collector-controller',
+  horizontalpodautoscaling: 'horizontal-pod-autoscaler-controller',
+  job: 'job-controller',
+  'legacy-service-account-token-cleaner': 'legacy-serviceaccount-token-cleaner-controller',
+  namespace: 'namespace-controller',
+  nodeipam: 'node-ipam-controller',
+  nodelifecycle: 'node-lifecycle-controller',
+  'persistentvolume-binder': 'persistentvolume-binder-controller',
+  'persistentvolume-expander': 'persistentvolume-expander-controller',
+  podgc: 'pod-garbage-collector-controller',
+  'pv-protection': 'persistentvolume-protection-controller',
+  'pvc-protection': 'persistentvolumeclaim-protection-controller',
+  replicaset: 'replicaset-controller',
+  replicationcontroller: 'replicationcontroller-controller',
+  'resource-claim-controller': 'resourceclaim-controller',
+  resourcequota: 'resourcequota-controller',
+  'root-ca-cert-publisher': 'root-ca-certificate-publisher-controller',
+  serviceaccount: 'serviceaccount-controller',
+  'serviceaccount-token': 'serviceaccount-token-controller',
+  statefulset: 'statefulset-controller',
+  svm: 'storage-version-migrator-controller',
+  tokencleaner: 'token-cleaner-controller',
+  ttl: 'ttl-controller',
+  'ttl-after-finished': 'ttl-after-finished-controller',
+};
+
 /** Names of all controllers. */
 export const controllerNames: readonly string[] = Object.keys(controllers);
 
@@ -174,18 +215,23 @@ export const controllerNames: readonly string[] = Object.keys(controllers);
  * out, `-*` alone selects none. Undefined if none is selected. Throws for an unknown name. Upstream: controller-manager/app.IsControllerEnabled.
  */
 export function selectedControllers(selection: readonly string[]): (() => Promise<LoadedContribution[]>) | undefined {
-  const unknown = selection.find((name) => !/^-?\*$/.test(name) && !Object.hasOwn(controllers, name.replace(/^-/, '')));
+  const unknown = selection.find((name) => !/^-?\*$/.test(name) && !isControllerName(name.replace(/^-/, '')));
   if (unknown !== undefined) throw new Error(`unknown controller "${unknown.replace(/^-/, '')}"`);
   const selected = Object.entries(controllers).filter(([name]) => isSelected(selection, name));
   if (selected.length === 0) return undefined;
   return () => Promise.all(selected.map(async ([, { load }]) => contributionOf(await load())));
 }
 
+/** True for the name of a controller, also an earlier one. */
+export function isControllerName(name: string): boolean {
+  return Object.hasOwn(controllers, name) || Object.hasOwn(aliases, name);
+}
+
 /** True if a selection includes the controller: the first entry that names it decides, else `*`. */
 export function isSelected(selection: readonly string[], name: string): boolean {
   for (const entry of selection) {
-    if (entry === name) return true;
-    if (entry === `-${name}`) return false;
+    const named = entry.replace(/^-/, '');
+    if (named === name || (Object.hasOwn(aliases, named) && aliases[named] === name)) return named === entry;
   }
   return selection.includes('*') && !controllers[name]?.isOffByDefault;
 }

@@ -1,6 +1,6 @@
 import { parseCIDRSloppy } from '#apimachinery/validation/ip';
 import type { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
-import { controllerNames } from '#cmd/builtin-controllers';
+import { controllerNames, isControllerName } from '#cmd/builtin-controllers';
 import { Check, Flag } from './flag.ts';
 import { nearestName } from './nearest-name.ts';
 
@@ -64,7 +64,7 @@ function rangeProblems(text: string, options: ControllerOptions): string[] {
 }
 
 function problemsOf(name: string): string[] {
-  if (name === '*' || controllerNames.includes(name)) return [];
+  if (name === '*' || isControllerName(name)) return [];
   const nearest = nearestName(name, controllerNames);
   return [`--controllers: unknown controller ${JSON.stringify(name)}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`];
 }
