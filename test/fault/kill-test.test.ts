@@ -11,9 +11,8 @@ it.each([
     const seed = Date.now() % 2 ** 31;
     const { violations, acknowledged, watches, deaths, folder } = await run({ rounds, seed });
     expect(violations, `seed ${seed}, kept in ${folder}`).toEqual([]);
-    // A server test may need more rounds until its watchers have observed enough.
-    if (hasClients) expect(deaths.length).toBeGreaterThanOrEqual(rounds);
-    else expect(deaths).toHaveLength(rounds);
+    // There may be more rounds, until the watchers have observed enough.
+    expect(deaths.length).toBeGreaterThanOrEqual(rounds);
     // Enough writes to detect a loss, even on a slow disk.
     expect(acknowledged).toBeGreaterThan(5 * rounds);
     expect(watches.lists).toBeGreaterThan(0);

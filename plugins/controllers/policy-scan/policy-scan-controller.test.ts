@@ -84,6 +84,14 @@ it('keeps the reports right as objects and policies change, and counts', async (
   expect(await sample(cluster, 'kubenest_policy_scan_results')).toEqual(['kubenest_policy_scan_results{policy="labels",result="fail"} 0']);
 }, 120_000);
 
+it('writes reports once their kinds are installed', async () => {
+  await using cluster = await startTestCluster({ controllers: ['policy-scan-controller'], objects: [configMap('bad'), ...policies] });
+  await vi.waitFor(async () => expect(await sample(cluster, 'kubenest_policy_scan_duration_seconds')).toHaveLength(1), patience);
+  for (const definition of reportDefinitions('openreports.io'))
+    await cluster.fetch('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition });
+  await vi.waitFor(async () => expect(await reported(cluster)).toEqual(['bad: no team']), patience);
+}, 120_000);
+
 it('does not run by default', async () => {
   await using cluster = await startTestCluster({ controllers: ['*'] });
   await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: configMap('bad') });

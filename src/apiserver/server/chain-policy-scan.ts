@@ -98,7 +98,16 @@ export class ChainPolicyScan implements PolicyScan {
       }
     }
     const states = [...inputs].map(([path, endpoint]) => `${path} ${stateOf(endpoint)}`);
-    return [`plugins ${this.#generation}`, ...states.toSorted()].join('\n');
+    return [`plugins ${this.#generation}`, `reports ${this.#servedReports()}`, ...states.toSorted()].join('\n');
+  }
+
+  /** Returns the resources of reports that are served. */
+  #servedReports(): string[] {
+    return Object.entries(reportKinds).flatMap(([group, { version, namespaced, cluster }]) =>
+      [namespaced, cluster]
+        .filter(({ resource }) => this.servers.some(({ endpoints }) => endpoints.get(`${group}/${version}`)?.has(resource)))
+        .map(({ resource }) => `${group}/${resource}`),
+    );
   }
 
   /** Yields one endpoint for each storage path, without those of reports. */

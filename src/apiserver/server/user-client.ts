@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { isConflict, isNotFound, newInternalError, StatusError } from '#apimachinery/api/errors';
+import { isConflict, isNotFound, newGenericServerResponse, StatusError } from '#apimachinery/api/errors';
 import { prefixFromUserAgent } from '#apimachinery/managedfields/manager-name';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
@@ -141,7 +141,7 @@ export class UserClient implements RequestClient {
     trace?.requested(method, path, response.status, performance.now() - (began as number));
     const bytes = Buffer.from(await response.arrayBuffer());
     if (response.ok) return parseJson(bytes).value as T;
-    throw statusOf(bytes) ?? newInternalError(new Error(`the server answered with HTTP status ${response.status}`));
+    throw statusOf(bytes) ?? newGenericServerResponse(response.status, method);
   }
 
   async #unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
