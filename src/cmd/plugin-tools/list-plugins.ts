@@ -1,3 +1,4 @@
+import { textTable } from '#cmd/commands/text-table';
 import { statusOf } from '#apiserver/plugins/plugin-reports';
 import { loadConfiguredPlugins, readPluginOptions } from '#cmd/options/configured-plugins';
 
@@ -11,14 +12,5 @@ export async function listPlugins(file: string): Promise<string> {
   const rows = (await loadConfiguredPlugins(await readPluginOptions(file)))
     .map(statusOf)
     .map(({ package: from, version, kind, name, mode, integrity }) => [from, version, kind, name, mode ?? '', integrity]);
-  const table = [columns, ...rows];
-  const widths = columns.map((_, i) => Math.max(...table.map((row) => (row[i] as string).length)));
-  return table
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] as number))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return textTable(columns, rows);
 }

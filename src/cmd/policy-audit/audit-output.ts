@@ -1,5 +1,6 @@
 import type { PolicyReport } from '#apiserver/admission/scan/policy-report';
 import type { AuditedObject, NotAudited, PolicyAudit, PolicySummary } from './policy-audit.ts';
+import { textTable } from '#cmd/commands/text-table';
 
 export type AuditFormat = 'table' | 'json' | 'yaml';
 
@@ -39,22 +40,9 @@ export function tablesOf(audit: PolicyAudit, found: readonly AuditedObject[]): s
     ...[pass, fail, warn, error, skip].map(String),
   ]);
   const blocks = [
-    ...(rows.length > 0 ? [table(['NAMESPACE', 'OBJECT', 'POLICY', 'RULE', 'RESULT', 'MESSAGE'], rows)] : []),
-    ...(summary.length > 0 ? [table(['POLICY', 'PASS', 'FAIL', 'WARN', 'ERROR', 'SKIP'], summary)] : []),
+    ...(rows.length > 0 ? [textTable(['NAMESPACE', 'OBJECT', 'POLICY', 'RULE', 'RESULT', 'MESSAGE'], rows)] : []),
+    ...(summary.length > 0 ? [textTable(['POLICY', 'PASS', 'FAIL', 'WARN', 'ERROR', 'SKIP'], summary)] : []),
     [`${audit.objects} objects`, ...audit.notAudited.map(({ resource, reason }) => `not audited: ${resource}: ${reason}`)].join('\n'),
   ];
   return blocks.join('\n\n');
-}
-
-function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [columns, ...rows];
-  const widths = columns.map((_, i) => Math.max(...all.map((row) => (row[i] as string).length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] as number))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }
