@@ -164,7 +164,7 @@ export class EmbeddedStorage implements Storage, CommitFeed {
     this.#revision = this.#given = store.revision;
     this.#onFailure = options.onFailure ?? throwUncaught;
     const sizes = sizesFor(options.file);
-    this.#maxBatchWrites = options.maxBatchWrites ?? 64;
+    this.#maxBatchWrites = options.maxBatchWrites ?? 256;
     this.#maxBatchBytes = options.maxBatchBytes ?? sizes.maxBatchBytes;
     const quotaBytes = options.quotaBytes ?? 0;
     if (options.file === undefined || options.worker === false) {
