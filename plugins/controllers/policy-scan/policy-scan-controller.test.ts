@@ -81,7 +81,14 @@ it('keeps the reports right as objects and policies change, and counts', async (
   await vi.waitFor(async () => expect(await reported(cluster)).toEqual(['bad: no owner']), patience);
   await cluster.fetch(`/apis/${admission}/validatingadmissionpolicybindings/labels`, { method: 'DELETE' });
   await vi.waitFor(async () => expect(await reported(cluster)).toEqual([]), patience);
-  expect(await sample(cluster, 'kubenest_policy_scan_results')).toEqual(['kubenest_policy_scan_results{policy="labels",result="fail"} 0']);
+  // The metrics follow the reports.
+  await vi.waitFor(
+    async () =>
+      expect(await sample(cluster, 'kubenest_policy_scan_results')).toEqual([
+        'kubenest_policy_scan_results{policy="labels",result="fail"} 0',
+      ]),
+    patience,
+  );
 }, 120_000);
 
 it('writes reports once their kinds are installed', async () => {
