@@ -408,7 +408,7 @@ describe('apply', () => {
     )!;
     live = manager.apply(live, config({ data: { b: '1' }, items: [{ name: 'y' }] }), 'two', false)!;
     live = manager.apply(live, config({ replicas: 1 }), 'one', false)!;
-    expect(live.spec).toEqual({ data: { b: '1' }, items: [{ name: 'y', resources: {} }], replicas: 1 });
+    expect(live.spec).toEqual({ data: { b: '1' }, items: [{ name: 'y', resources: {} }], replicas: 1, chosen: {} });
     live = manager.apply(live, config(), 'two', false)!;
     expect(live.spec).toMatchObject({ replicas: 1 });
     expect((live.spec as { items?: unknown[] }).items ?? []).toEqual([]);

@@ -54,6 +54,7 @@ const tables: Readonly<Record<string, SchemaTable>> = {
         any: { ref: 'apiextensions_v1.JSON', ptr: true },
         strategy: { ref: 'Strategy', always: true },
         ref: { ref: 'Reference', ptr: true },
+        chosen: { ref: 'Reference', always: true },
         limits: { map: { ref: 'resource.Quantity' } },
       },
     },
@@ -67,7 +68,10 @@ const tables: Readonly<Record<string, SchemaTable>> = {
     },
     Port: { fields: { port: { type: 'integer', format: 'int32', always: true }, protocol: { ...text, default: 'TCP' }, name: text } },
     Strategy: { fields: { type: text, rolling: { ref: 'Strategy', ptr: true } } },
-    Reference: { mapType: 'atomic', fields: { name: text, kind: text } },
+    Reference: {
+      mapType: 'atomic',
+      fields: { name: text, kind: text, labels: { map: text }, more: { type: 'array', items: { ref: 'Strategy' } } },
+    },
     Status: { fields: { phase: text, replicas: { type: 'integer', format: 'int32', always: true } } },
   },
   test_v2: {

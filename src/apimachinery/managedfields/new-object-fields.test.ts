@@ -27,6 +27,19 @@ const item = fc.record(
   },
   { requiredKeys: [] },
 );
+// Atomic structs: as pointers (`ref`) and as values (`chosen`), which Go omits in other cases.
+const reference = fc.record(
+  {
+    name: fc.constantFrom('', 'x', null),
+    labels: fc.dictionary(name, fc.constantFrom('', 'x'), { maxKeys: 1 }),
+    more: fc.array(fc.constantFrom<unknown>({}, null, { type: '' }, { rolling: {} }, { type: 'x' }), { maxLength: 2 }),
+  },
+  { requiredKeys: [] },
+);
+const referring = fc.record({
+  metadata: fc.constant({}),
+  spec: fc.record({ ref: reference, chosen: reference }, { requiredKeys: [] }),
+});
 const spec = fc.record(
   {
     replicas: fc.constantFrom(0, 1, null, undefined),
@@ -53,7 +66,10 @@ const metadata = fc.record(
 const status = fc.option(fc.record({ phase: fc.constantFrom('', 'p'), replicas: fc.constantFrom(0, 1, 2, null) }, { requiredKeys: [] }), {
   nil: undefined,
 });
-const thing = fc.record({ metadata, spec, status }, { requiredKeys: ['metadata'] });
+const thing = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ metadata, spec, status }, { requiredKeys: ['metadata'] }) },
+  referring,
+);
 const objectOf = (parts: object): KubeObject => ({ apiVersion: 'test/v1', kind: 'Thing', ...parts }) as unknown as KubeObject;
 
 /** Returns the result of a new manager, which always compares. */

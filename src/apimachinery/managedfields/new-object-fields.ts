@@ -62,9 +62,11 @@ class SignatureWriter {
 
   value(shape: Shape, value: unknown, depth: number): boolean {
     if (!isContainer(value) || shape.kind === 'scalar' || shape.atomic) {
-      // An atomic value counts by whether it is empty, since Go omits empty containers.
-      this.text += isEmptyContainer(value) ? ',' : '.';
-      return true;
+      // An atomic value counts by whether it is empty, since Go omits empty containers. Whether it omits a container of empty values
+      // depends on their types.
+      const isEmpty = isEmptyContainer(value);
+      this.text += isEmpty ? ',' : '.';
+      return !isContainer(value) || isEmpty || hasContent(value);
     }
     if (depth > maxDepth || this.text.length > maxSignature) return false;
     if (shape.kind === 'list') return Array.isArray(value) && this.#list(shape, value, depth + 1);
@@ -145,6 +147,12 @@ function isAbsent({ omitsZero }: FieldShape, value: unknown): boolean {
 
 function isZero(value: unknown): boolean {
   return value === '' || value === 0 || value === false || value === 0n || (value instanceof Float64 && value.value === 0);
+}
+
+/** True if a value is, or has at any depth, a scalar that Go does not omit. */
+function hasContent(value: unknown): boolean {
+  if (!isContainer(value)) return value !== null && value !== undefined && !isZero(value);
+  return Object.values(value).some(hasContent);
 }
 
 function isEmptyContainer(value: unknown): boolean {
