@@ -308,9 +308,7 @@ class DefaultFieldManager implements FieldManager {
     if (!object) return withManagedFields(untracked, entries);
     const own = isLarge ? yield* deepCopySteps(object) : deepCopy(object);
     yield;
-    const decoded = yield* this.#decode(codecType, own, applied);
-    this.options.defaults?.(decoded);
-    return withManagedFields(decoded, entries);
+    return withManagedFields(yield* this.#decode(codecType, own, applied), entries);
   }
 
   /** Returns the owner of an object that was not tracked before its first apply. */
@@ -326,20 +324,27 @@ class DefaultFieldManager implements FieldManager {
     return `unable to convert unstructured object to ${formatKind(groupVersion, kind)}: ${message}`;
   }
 
-  /** Decodes in place. */
+  /** Decodes and defaults in place. */
   *#decode(type: StructType, merged: KubeObject, applied: KubeObject): Steps<KubeObject> {
     try {
       const { object } = yield* decodeSteps<KubeObject>(type, merged, { form: 'unstructured' });
       object.metadata ??= {};
+      this.options.defaults?.(object);
       return object;
-    } catch (cause) {
-      if (cause instanceof DecodeError)
-        throw new Error(`failed to convert new object (${describe(applied)}) to proper version: ${this.#conversionProblem(cause)}`, {
-          cause,
-        });
-      throw cause;
+    } catch (error) {
+      const cause = decodeErrorOf(error);
+      if (!cause) throw error;
+      throw new Error(`failed to convert new object (${describe(applied)}) to proper version: ${this.#conversionProblem(cause)}`, {
+        cause,
+      });
     }
   }
+}
+
+/** Returns the innermost error of decoding: defaults may decode parts of the object, and report a place that this error must not have. */
+function decodeErrorOf(error: unknown): DecodeError | undefined {
+  const inner = error instanceof Error ? decodeErrorOf(error.cause) : undefined;
+  return inner ?? (error instanceof DecodeError ? error : undefined);
 }
 
 interface HowApplied {

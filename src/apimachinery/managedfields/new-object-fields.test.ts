@@ -66,10 +66,7 @@ const metadata = fc.record(
 const status = fc.option(fc.record({ phase: fc.constantFrom('', 'p'), replicas: fc.constantFrom(0, 1, 2, null) }, { requiredKeys: [] }), {
   nil: undefined,
 });
-const thing = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ metadata, spec, status }, { requiredKeys: ['metadata'] }) },
-  referring,
-);
+const thing = fc.oneof({ weight: 3, arbitrary: fc.record({ metadata, spec, status }, { requiredKeys: ['metadata'] }) }, referring);
 const objectOf = (parts: object): KubeObject => ({ apiVersion: 'test/v1', kind: 'Thing', ...parts }) as unknown as KubeObject;
 
 /** Returns the result of a new manager, which always compares. */

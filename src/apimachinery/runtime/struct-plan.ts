@@ -169,7 +169,8 @@ export function goTypeName(type: Type): string {
     case 'map':
       return `map[string]${goTypeName(type.values)}`;
     case 'raw':
-      return type.name;
+      // `apiextensions_v1.JSON` is `v1.JSON` to Go.
+      return type.name.replace(/^\w+_/, '');
     case 'scalar':
       return type.scalar === 'boolean' ? 'bool' : type.scalar === 'bytes' ? '[]uint8' : goScalarName(type.scalar);
   }

@@ -268,9 +268,14 @@ function maskTrailingDash(name: string): string {
 }
 
 export const nameIsDNSSubdomain: ValidateNameFunc = (name, prefix) => isDNS1123Subdomain(prefix ? maskTrailingDash(name) : name);
-/** The rule of kinds with declarative validation of names, which accepts any generateName. Upstream: apimachinery/pkg/api/validate (LongName). */
+/**
+ * The rule of kinds with declarative validation of names, which leaves a generateName to the generic registry. Upstream:
+ * apimachinery/pkg/api/validate (LongName).
+ */
 export const longName: ValidateNameFunc = (name, prefix) =>
-  prefix ? [] : isDNS1123Subdomain(name).map((message) => message.replace(/^(must be no more than \d+) characters$/, '$1 bytes'));
+  prefix
+    ? isValidPathSegmentPrefix(name)
+    : isDNS1123Subdomain(name).map((message) => message.replace(/^(must be no more than \d+) characters$/, '$1 bytes'));
 export const nameIsDNSLabel: ValidateNameFunc = (name, prefix) => isDNS1123Label(prefix ? maskTrailingDash(name) : name);
 export const nameIsDNS1035Label: ValidateNameFunc = (name, prefix) => isDNS1035Label(prefix ? maskTrailingDash(name) : name);
 export const validatePathSegmentName: ValidateNameFunc = (name, prefix) =>

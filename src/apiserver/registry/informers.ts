@@ -1,4 +1,5 @@
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
+import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 
 /**
@@ -42,6 +43,8 @@ export class CacherInformer<T extends KubeObject> implements Informer<T> {
   ) {}
 
   get(namespace: string, name: string): T | undefined {
+    // Names come from fields of objects that are not validated yet; no object has this one, and it has no key.
+    if (isValidPathSegmentName(name).length > 0) return undefined;
     return this.cacher.peek(this.keyOf(namespace, name))?.object as T | undefined;
   }
 

@@ -57,9 +57,10 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   nameRules?(object: T): ValidateNameFunc;
   /**
    * Metadata checks that only the generic registry performs because the kind's validation omits them: `all` (metadata errors
-   * of a new object are reported only if everything else is valid), or immutability on `update`.
+   * of a new object are reported only if everything else is valid), or immutability on `update`. With `create`, the kind's own
+   * validation of a new object checks its metadata, too, and the generic registry reports errors only if there are no others.
    */
-  readonly genericMeta?: 'all' | 'update';
+  readonly genericMeta?: 'all' | 'update' | 'create';
   /** True if finalizers may have names without a domain. Kinds validated like the core group allow only the server's own. */
   readonly anyFinalizers?: boolean;
   /** True if PUT of a missing object creates it. */

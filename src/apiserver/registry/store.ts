@@ -344,7 +344,7 @@ export class Store {
       ofKind: strategy.validate?.(object, request) ?? [],
     });
     const finish = ({ ofMeta, ofKind }: Findings): void => {
-      if (strategy.genericMeta === 'all') this.#throwInvalid(ofKind, object);
+      if (checksMetaLast(strategy)) this.#throwInvalid(ofKind, object);
       this.#finishCreate(request, object, [...ofMeta, ...ofKind]);
     };
     return this.#validate({ request, object, existing: undefined, strategy, validate, finish }, pace);
@@ -563,10 +563,9 @@ export class Store {
       ofMeta: [
         ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
         ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
-        // Upstream performs these checks twice, in the generic registry and in the kind's own validation, and clients see
-        // both causes.
-        ...(this.#strategy.genericMeta ? [] : validateObjectMetaUpdate(metadata, old, fieldPath('metadata'))),
-        ...this.#finalizerErrors(object, strategy),
+        ...(repeatsMeta(this.#strategy)
+          ? [...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')), ...this.#finalizerErrors(object, strategy)]
+          : []),
       ],
       ofKind: strategy.validateUpdate?.(object, existing, request) ?? [],
     });
@@ -716,6 +715,12 @@ export class Store {
     throw newInvalid(groupKind, name, errors);
   }
 }
+
+/** True if the generic registry checks the metadata of a new object only after the kind's own validation. */
+const checksMetaLast = ({ genericMeta }: Strategy): boolean => genericMeta === 'all' || genericMeta === 'create';
+
+/** True if the kind's validation of updates repeats the generic registry's checks of the metadata: clients see both causes. */
+const repeatsMeta = ({ genericMeta }: Strategy): boolean => genericMeta === undefined || genericMeta === 'create';
 
 const countsSpecs = ({ generation }: Strategy): boolean => generation === 'spec' || generation === 'exactSpec';
 

@@ -7,7 +7,7 @@ import type { UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationGuard } from '#apiserver/authorization/authorization.guard';
 import type { Exchange } from '#apiserver/request/exchange';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
-import { respondText } from '#apiserver/endpoints/handlers/responses';
+import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import { decodePath } from '#apiserver/request/path';
 import { type Handler, RequestContext } from '#apiserver/request/request-context';
 import { nonResource } from '#apiserver/request/request-info';
@@ -177,7 +177,8 @@ export class GenericServer {
     const query = question < 0 ? '' : exchange.url.slice(question + 1);
     const path = decodePath(rawPath);
     const context = new RequestContext(exchange, path ?? rawPath, query, unknownInfo);
-    if (path === undefined) return respondText(context, 400, '400 Bad Request');
+    // As Go's server: plain text without a line end.
+    if (path === undefined) return respondBytes(context, 400, 'text/plain; charset=utf-8', Buffer.from('400 Bad Request'));
     context.user = user;
     this.options.traces.begin(context);
     void this.#serve(context);

@@ -3,7 +3,7 @@ import { type FieldError, type Path, invalid } from '#apimachinery/validation/fi
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 
 /**
- * Validates that a field is unchanged; an absent and an empty value are equal. `show` formats the new value for the message if it is not
+ * Validates that a field is unchanged; an absent and an empty value are equal, unless it is a struct, which Go has a pointer to. `show` formats the new value for the message if it is not
  * shown as JSON. Upstream: ValidateImmutableField in apimachinery/pkg/api/validation.
  */
 export function validateImmutable<T>(
@@ -14,6 +14,8 @@ export function validateImmutable<T>(
   field: string,
   show?: (value: NonNullable<T>) => unknown,
 ): void {
-  if (semanticDeepEqual(value, old)) return;
+  if (isStruct(value) === isStruct(old) && semanticDeepEqual(value, old)) return;
   errors.push(invalid(path.child(field), value !== undefined && value !== null && show ? show(value) : value, fieldImmutableError));
 }
+
+const isStruct = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);

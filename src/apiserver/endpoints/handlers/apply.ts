@@ -52,7 +52,8 @@ export async function applyObject(
         () => fieldManager.applySteps(...how),
       );
       checkApplied(context, strictErrors, options);
-      const next = await copyAt(pace, merged ?? liveVersioned);
+      // A merge shares parts with the stored object. A new object must not be copied: its defaults may share parts of it (Job).
+      const next = existing ? await copyAt(pace, merged ?? liveVersioned) : (merged ?? liveVersioned);
       await pace.rest();
       if (!existing && next.metadata.uid) {
         throw newConflict(

@@ -5,6 +5,7 @@ import type { RequestContext } from '#apiserver/request/request-context';
 import type { WriteRequest } from '#apiserver/registry/store';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
+import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -54,6 +55,7 @@ export async function readCreate<T extends KubeObject>(
   context.audit?.requestObject(object, endpoint.type);
   if (!how.keepsSystemFields) wipeSystemFields(object.metadata);
   ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
+  dedupOwnerReferences(context, object);
   const request = newWriteRequest(context, endpoint, options, body.length);
   await request.admit('CREATE', object, undefined);
   return { object, negotiated, options, request };

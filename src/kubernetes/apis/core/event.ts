@@ -22,6 +22,7 @@ export const eventStrategy: Strategy<Event> = {
 /** Strategy of events of events.k8s.io, which has stricter validation. */
 export const newerEventStrategy: Strategy<Event> = {
   ...common,
+  genericMeta: 'create',
   validate: validateEventCreate,
   validateUpdate: validateEventUpdate,
 };

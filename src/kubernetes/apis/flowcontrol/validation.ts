@@ -1,6 +1,8 @@
 /** Validation of flow schemas and priority levels. Upstream: pkg/apis/flowcontrol/validation/validation.go. */
+import type { KubeObject } from '#apimachinery/meta/types';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import {
+  addErrors,
   duplicate,
   type FieldError,
   fieldPath,
@@ -11,6 +13,7 @@ import {
   required,
 } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain, validateNamespaceName, validateServiceAccountName } from '#apimachinery/validation/names';
+import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { bootstrapTable } from '#kubernetes/controlplane/bootstrap';
 import { structValue } from '#kubernetes/apis/struct-value';
 import type {
@@ -37,6 +40,18 @@ const spec = fieldPath('spec');
 function mandatorySpec(resource: string, name: string): unknown {
   if (name !== 'exempt' && name !== 'catch-all') return undefined;
   return bootstrapTable()[`flowcontrol.apiserver.k8s.io/v1/${resource}`]?.find(({ metadata }) => metadata.name === name)?.['spec'];
+}
+
+export function validateFlowSchemaUpdate(schema: FlowSchema): FieldError[] {
+  return withMeta(schema, validateFlowSchema(schema));
+}
+
+/** Validation of updates is that of new objects, whose metadata the generic registry does not check. */
+function withMeta({ metadata }: KubeObject, ofSpec: readonly FieldError[]): FieldError[] {
+  const errors: FieldError[] = [];
+  validateMetaAgain(errors, metadata, nameIsDNSSubdomain, false);
+  addErrors(errors, ofSpec);
+  return errors;
 }
 
 export function validateFlowSchema(schema: FlowSchema): FieldError[] {
@@ -163,6 +178,10 @@ function urlProblem(url: string): string | undefined {
 
 function validateLoneStar(errors: FieldError[], list: readonly string[], path: Path, what: string): void {
   if (list.length > 1 && list.includes('*')) errors.push(invalid(path, list, `if '*' is present, must not specify other ${what}`));
+}
+
+export function validatePriorityLevelConfigurationUpdate(level: PriorityLevelConfiguration): FieldError[] {
+  return withMeta(level, validatePriorityLevelConfiguration(level));
 }
 
 export function validatePriorityLevelConfiguration(level: PriorityLevelConfiguration): FieldError[] {

@@ -17,7 +17,7 @@ const maxDepth = 500;
 export function decodeNestedSchemas(root: JsonSchemaProps): void {
   let current = root;
   const fail: Fail = (keyword, message) => {
-    throw cannotBeHandled(within([...(keywordsTo(root, current) ?? []), keyword], message));
+    throw cannotBeHandled(within([...(keywordsTo(root, current) ?? []), keyword], message), message);
   };
   // Level by level, which allocates nothing per schema: a definition may have a hundred thousand.
   let level = [root];
@@ -35,6 +35,7 @@ export function decodeNestedSchemas(root: JsonSchemaProps): void {
 
 function decodeParts(props: JsonSchemaProps, fail: Fail): void {
   decodeItems(props, fail);
+  decodeDependencies(props, fail);
   sortValues(props);
   for (const keyword of ['additionalProperties', 'additionalItems'] as const) {
     const value = props[keyword];
@@ -52,6 +53,12 @@ function decodeItems(props: JsonSchemaProps, fail: Fail): void {
   if (isJsonObject(items)) props.items = decodeSchema(items, 'items', fail);
   else if (Array.isArray(items) && items.length > 0) props.items = items.map((item) => decodeSchema(item, 'items', fail));
   else if (items !== undefined) delete props.items;
+}
+
+function decodeDependencies({ dependencies }: JsonSchemaProps, fail: Fail): void {
+  if (!isJsonObject(dependencies)) return;
+  for (const [name, value] of Object.entries(dependencies))
+    if (isJsonObject(value)) setOwn(dependencies, name, decodeSchema(value, 'dependencies', fail));
 }
 
 const propsType = (): StructType => schema.struct('apiextensions_v1.JSONSchemaProps');
@@ -140,8 +147,10 @@ function keywordsTo(root: JsonSchemaProps, wanted: JsonSchemaProps): string[] | 
 
 /** Formats an error of a nested schema as Go does: with the names of the fields around it. */
 function within(keywords: readonly string[], message: string): string {
-  const place = `JSONSchemaProps.spec.versions.schema.openAPIV3Schema.${keywords.join('.')}.`;
-  return message.replace(/(?<=^json: cannot unmarshal \w+(?: \S+)? into Go struct field )JSONSchemaProps\./, place);
+  const place = `JSONSchemaProps.spec.versions.schema.openAPIV3Schema.${keywords.join('.')}`;
+  return message
+    .replace(/(?<=^json: cannot unmarshal \w+(?: \S+)? into Go struct field )JSONSchemaProps\./, `${place}.`)
+    .replace(/(?<=^json: cannot unmarshal \w+ into Go )value(?= of type )/, `struct field ${place}`);
 }
 
 function decodeSchema(value: unknown, keyword: string, fail: Fail): JsonSchemaProps {
@@ -153,9 +162,12 @@ function decodeSchema(value: unknown, keyword: string, fail: Fail): JsonSchemaPr
   }
 }
 
-/** Returns an error with the reason as its cause, for which a patch has its own message. */
-function cannotBeHandled(reason: string): Error {
+/**
+ * Returns an error with the reason as its cause, for which a patch has its own message. The cause of the reason is its text without the
+ * names of the fields around it, for an applied configuration.
+ */
+function cannotBeHandled(reason: string, bare = reason): Error {
   const error = newBadRequest(`CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${reason}`);
-  error.cause = new DecodeError(reason);
+  error.cause = new DecodeError(reason, { cause: new DecodeError(bare) });
   return error;
 }

@@ -78,6 +78,7 @@ export default defineResource<Job>({
       },
       warningsOnDelete: deletionWarnings,
       validate: validateJob,
+      genericMeta: 'update',
       validateUpdate: validateJobUpdate,
       warningsOnCreate: (job) => [...hostnameWarning(job.metadata.name, 'Pod names and hostnames'), ...specWarnings(job)],
       warningsOnUpdate: (job, old) => (job.metadata.generation === old.metadata.generation ? [] : specWarnings(job)),

@@ -5,7 +5,7 @@ import { validateJobStatusUpdate } from './job-status.ts';
 const job = (status: JobStatus, spec: JobSpec = { completions: 2, parallelism: 1 }) => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
-  metadata: { name: 'j' },
+  metadata: { name: 'j', resourceVersion: '1' },
   spec,
   status,
 });

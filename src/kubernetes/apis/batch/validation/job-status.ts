@@ -3,6 +3,7 @@ import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, duplicate, fieldPath, invalid, omitValue, required } from '#apimachinery/validation/field';
 import { validateNonnegative } from '#kubernetes/apis/core/validation/checks';
 import { structValue } from '#kubernetes/apis/struct-value';
+import { validateMetaUpdateAgain } from '#kubernetes/apis/core/validation/object-meta';
 import type { Job, JobSpec, JobStatus } from '#kubernetes/schema/batch_v1.gen';
 import { countIndexes, firstOverlap } from './index-intervals.ts';
 import { hasCondition, isFinished } from './job-conditions.ts';
@@ -59,6 +60,7 @@ class Changes {
 
 export function validateJobStatusUpdate(job: Job, old: Job): FieldError[] {
   const errors: FieldError[] = [];
+  validateMetaUpdateAgain(errors, job.metadata, old.metadata);
   const changes = new Changes(job, old);
   validateCounters(errors, changes.status);
   validateCompletion(errors, changes);

@@ -17,7 +17,7 @@ import { isDNS1123Label, isDomainPrefixedPath, isQualifiedName, nameIsDNSSubdoma
 import { labelSelectorHasInvalidLabelValue } from '#apimachinery/validation/object-meta';
 import { byteLength, check, validateNonnegative } from '#kubernetes/apis/core/validation/checks';
 import { internalValue } from '#kubernetes/apis/core/validation/internal';
-import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
+import { validateMetaAgain, validateMetaUpdateAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
 import { equalAs } from '#kubernetes/apis/equal-as';
@@ -85,6 +85,7 @@ export function validateJobUpdate(job: Job, old: Job): FieldError[] {
   );
   addErrors(errors, ofSpec);
   validateHostnames(errors, job);
+  validateMetaUpdateAgain(errors, job.metadata, old.metadata);
   addErrors(errors, ofSpec);
   validateCompletionsUpdate(errors, spec, oldSpec);
   validateImmutable(errors, spec.selector, oldSpec.selector, specPath, 'selector', selectorValue);

@@ -162,7 +162,7 @@ function validateKeySelector(errors: FieldError[], { name = '', key }: { name?: 
   const wrong = nameIsDNSSubdomain(name, false);
   if (wrong.length > 0) check(errors, wrong, name, path.child(field), 'name');
   if (!key) errors.push(required(path.child(field, 'key')));
-  else if (!isPlainEnvName(key)) check(errors, isConfigMapKey(key), key, path.child(field), 'key');
+  else check(errors, isConfigMapKey(key), key, path.child(field), 'key');
 }
 
 function validateFileKeySelector(errors: FieldError[], selector: FileKeySelector, path: Path): void {

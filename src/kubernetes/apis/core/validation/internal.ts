@@ -4,8 +4,10 @@
  */
 import { JsonText } from '#apimachinery/validation/field';
 import type { LabelSelector } from '#apimachinery/meta/schema/meta_v1.gen';
+import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { isEmptyObject } from '#apimachinery/patch/own-property';
 import { compareUtf8, encodeRawJson, rawInteger } from '#apimachinery/runtime/json/json';
+import { isContainer } from '#apimachinery/runtime/numbers';
 import type { PodSpec } from '#kubernetes/schema/core_v1.gen';
 import { internalTypes } from './internal-types.ts';
 import { maxLines, unifiedDiff } from './unified-diff.ts';
@@ -90,13 +92,19 @@ function podSecurityContext({ securityContext, hostNetwork, hostPID, hostIPC, sh
   return { ...securityContext, hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers };
 }
 
-/** Formats the metadata fields that a template may set; this type has JSON names. */
-function metadata({ labels = {}, annotations = {} }: { labels?: Value; annotations?: Value } = {}): Value {
-  return {
-    ...(isEmptyObject(labels) ? {} : { labels: sortedMap(labels) }),
-    ...(isEmptyObject(annotations) ? {} : { annotations: sortedMap(annotations) }),
-  };
+/** Formats metadata, whose type has JSON names: without empty fields. */
+function metadata(value: Value = {}): Value {
+  const { fields } = metaSchema.struct('meta_v1.ObjectMeta');
+  return Object.fromEntries(
+    [...fields].flatMap(([name, { type, ptr }]) => {
+      const member = value[name];
+      if (member === undefined || member === null || (!ptr && isZero(member))) return [];
+      return [[name, type.kind === 'map' ? sortedMap(member as Value) : member] as const];
+    }),
+  );
 }
+
+const isZero = (value: unknown): boolean => value === '' || value === 0 || (isContainer(value) && isEmptyObject(value));
 
 function sortedMap(map: Value): Value {
   return Object.fromEntries(

@@ -171,7 +171,9 @@ function validateOnlyAddedTolerations(
 
 function validateOnlyDeletedGates(errors: FieldError[], { schedulingGates = [] }: PodSpec, before: PodSpec): void {
   const old = new Set(before.schedulingGates?.map(({ name = '' }) => name));
-  for (const [i, { name = '' }] of schedulingGates.entries()) {
+  // Of gates with one name, upstream reports the last.
+  const last = new Map(schedulingGates.map(({ name = '' }, i) => [name, i]));
+  for (const [name, i] of last) {
     if (old.has(name)) continue;
     errors.push(
       forbidden(

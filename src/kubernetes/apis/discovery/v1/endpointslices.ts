@@ -53,6 +53,7 @@ export default defineResource<EndpointSlice>({
         slice.metadata.generation = nextGeneration(old.metadata.generation);
       if (!semanticDeepEqual(slice.endpoints, old.endpoints)) dropTopology(slice, old);
     },
+    genericMeta: 'update',
     validate: (slice) => validateEndpointSlice(slice),
     validateUpdate: validateEndpointSliceUpdate,
     warningsOnCreate: (slice) => [...addressTypeWarnings(slice), ...addressWarnings(slice)],

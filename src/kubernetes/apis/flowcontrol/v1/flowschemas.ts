@@ -3,7 +3,7 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { compareBytes, describe, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { FlowSchema } from '#kubernetes/schema/flowcontrol_v1.gen';
-import { validateConditions, validateFlowSchema } from '#kubernetes/apis/flowcontrol/validation';
+import { validateConditions, validateFlowSchema, validateFlowSchemaUpdate } from '#kubernetes/apis/flowcontrol/validation';
 import { defaultFlowSchema } from './defaults.ts';
 
 export default defineResource<FlowSchema>({
@@ -16,7 +16,7 @@ export default defineResource<FlowSchema>({
   schema: 'flowcontrol_v1.FlowSchema',
   storagePath: 'flowschemas',
   defaults: defaultFlowSchema,
-  strategy: specAndStatus({ validate: validateFlowSchema, validateUpdate: validateFlowSchema }),
+  strategy: specAndStatus({ validate: validateFlowSchema, validateUpdate: validateFlowSchemaUpdate, genericMeta: 'update' }),
   compareRows: (a, b) =>
     (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) || compareBytes(a.metadata.name ?? '', b.metadata.name ?? ''),
   columns: [

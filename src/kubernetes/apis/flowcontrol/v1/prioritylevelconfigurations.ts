@@ -3,7 +3,11 @@ import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { PriorityLevelConfiguration, PriorityLevelConfigurationSpec } from '#kubernetes/schema/flowcontrol_v1.gen';
-import { validateConditions, validatePriorityLevelConfiguration } from '#kubernetes/apis/flowcontrol/validation';
+import {
+  validateConditions,
+  validatePriorityLevelConfiguration,
+  validatePriorityLevelConfigurationUpdate,
+} from '#kubernetes/apis/flowcontrol/validation';
 import { defaultPriorityLevelConfiguration } from './defaults.ts';
 
 function queuing(spec: PriorityLevelConfigurationSpec | undefined, field: 'queues' | 'handSize' | 'queueLengthLimit'): number | string {
@@ -21,7 +25,11 @@ export default defineResource<PriorityLevelConfiguration>({
   schema: 'flowcontrol_v1.PriorityLevelConfiguration',
   storagePath: 'prioritylevelconfigurations',
   defaults: defaultPriorityLevelConfiguration,
-  strategy: specAndStatus({ validate: validatePriorityLevelConfiguration, validateUpdate: validatePriorityLevelConfiguration }),
+  strategy: specAndStatus({
+    validate: validatePriorityLevelConfiguration,
+    validateUpdate: validatePriorityLevelConfigurationUpdate,
+    genericMeta: 'update',
+  }),
   columns: [
     nameColumn,
     stringColumn('Type', describe('flowcontrol_v1.PriorityLevelConfigurationSpec', 'type'), ({ spec }) => spec?.type ?? ''),

@@ -1,11 +1,10 @@
 /** Validation of runtime classes. Upstream: pkg/apis/node/validation/validation.go. */
 import { addErrors, type FieldError, duplicate, fieldPath, required } from '#apimachinery/validation/field';
 import { nameIsDNSLabel, nameIsDNSSubdomain } from '#apimachinery/validation/names';
-import { validateImmutableField, validateLabels } from '#apimachinery/validation/object-meta';
+import { validateImmutableField, validateLabels, validateObjectMeta } from '#apimachinery/validation/object-meta';
 import { validateTolerations } from '#kubernetes/apis/core/validation/affinity';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import { internalValue } from '#kubernetes/apis/core/validation/internal';
-import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { newTemplateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validateContainerResourceRequirements } from '#kubernetes/apis/core/validation/resources';
 import type { RuntimeClass, Scheduling } from '#kubernetes/schema/node_v1.gen';
@@ -30,7 +29,7 @@ export function validateRuntimeClass({ handler, overhead, scheduling }: RuntimeC
 
 export function validateRuntimeClassUpdate(runtimeClass: RuntimeClass, old: RuntimeClass): FieldError[] {
   const errors: FieldError[] = [];
-  validateMetaAgain(errors, runtimeClass.metadata, nameIsDNSSubdomain, false);
+  addErrors(errors, validateObjectMeta(runtimeClass.metadata, { namespaced: false, nameFn: nameIsDNSSubdomain }, fieldPath('metadata')));
   addErrors(errors, validateRuntimeClass(runtimeClass));
   addErrors(errors, validateImmutableField(runtimeClass.handler, old.handler, fieldPath('handler')));
   return errors;

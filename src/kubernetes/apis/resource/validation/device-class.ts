@@ -1,6 +1,8 @@
 /** Validation of device classes. Upstream: pkg/apis/resource/validation/validation.go. */
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
+import { longName } from '#apimachinery/validation/names';
+import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { isExtendedResourceName } from '#kubernetes/apis/core/validation/resources';
 import type { DeviceClass, DeviceClassSpec } from '#kubernetes/schema/resource_v1.gen';
 import { validateDeviceConfiguration } from './device-configuration.ts';
@@ -15,7 +17,9 @@ export function validateDeviceClass(deviceClass: DeviceClass): FieldError[] {
 }
 
 export function validateDeviceClassUpdate(deviceClass: DeviceClass, old: DeviceClass): FieldError[] {
-  return validateSpec(deviceClass, old.spec ?? {});
+  const errors: FieldError[] = [];
+  validateMetaAgain(errors, deviceClass.metadata, (name, prefix) => (prefix ? [] : longName(name, false)), false);
+  return [...errors, ...validateSpec(deviceClass, old.spec ?? {})];
 }
 
 function validateSpec({ spec = {} }: DeviceClass, old: DeviceClassSpec | undefined): FieldError[] {

@@ -11,7 +11,7 @@ import {
 const claim = (devices: DeviceClaim): ResourceClaim => ({
   apiVersion: 'resource.k8s.io/v1',
   kind: 'ResourceClaim',
-  metadata: { name: 'c' },
+  metadata: { name: 'c', namespace: 'n', resourceVersion: '1' },
   spec: { devices },
 });
 const exactly = { deviceClassName: 'x', allocationMode: 'ExactCount', count: 1 };
@@ -51,7 +51,7 @@ describe('a claim', () => {
     const template = (deviceClassName: string): ResourceClaimTemplate => ({
       apiVersion: 'resource.k8s.io/v1',
       kind: 'ResourceClaimTemplate',
-      metadata: { name: 't' },
+      metadata: { name: 't', namespace: 'n', resourceVersion: '1' },
       spec: { spec: { devices: { requests: [{ name: 'a', exactly: { ...exactly, deviceClassName } }] } } },
     });
     const errors = validateResourceClaimTemplateUpdate(template(''), template('x')).map(({ field, type }) => `${field}: ${type}`);

@@ -1,6 +1,8 @@
 /** Validation of resource claims and their templates. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
+import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { validateMetaAgain } from '#kubernetes/apis/core/validation/object-meta';
 import { validateTemplateMeta } from '#kubernetes/apis/core/validation/persistent-volume-claim';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import type { ResourceClaim, ResourceClaimTemplate } from '#kubernetes/schema/resource_v1.gen';
@@ -16,8 +18,10 @@ export function validateResourceClaim({ spec }: ResourceClaim): FieldError[] {
   return errors;
 }
 
-export function validateResourceClaimUpdate({ spec }: ResourceClaim, { spec: old }: ResourceClaim): FieldError[] {
-  return immutableSpec('resource_v1.ResourceClaimSpec', spec, old);
+export function validateResourceClaimUpdate({ metadata, spec }: ResourceClaim, { spec: old }: ResourceClaim): FieldError[] {
+  const errors: FieldError[] = [];
+  validateMetaAgain(errors, metadata, nameIsDNSSubdomain);
+  return [...errors, ...immutableSpec('resource_v1.ResourceClaimSpec', spec, old)];
 }
 
 export function validateResourceClaimTemplate({ spec }: ResourceClaimTemplate): FieldError[] {
@@ -28,7 +32,13 @@ export function validateResourceClaimTemplate({ spec }: ResourceClaimTemplate): 
 }
 
 export function validateResourceClaimTemplateUpdate(template: ResourceClaimTemplate, old: ResourceClaimTemplate): FieldError[] {
-  return [...validateResourceClaimTemplate(template), ...immutableSpec('resource_v1.ResourceClaimTemplateSpec', template.spec, old.spec)];
+  const errors: FieldError[] = [];
+  validateMetaAgain(errors, template.metadata, nameIsDNSSubdomain);
+  return [
+    ...errors,
+    ...validateResourceClaimTemplate(template),
+    ...immutableSpec('resource_v1.ResourceClaimTemplateSpec', template.spec, old.spec),
+  ];
 }
 
 function immutableSpec(type: string, spec: unknown, old: unknown): FieldError[] {

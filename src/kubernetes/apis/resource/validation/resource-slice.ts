@@ -6,6 +6,7 @@ import { isDNS1123Subdomain } from '#apimachinery/validation/names';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 import { validateNodeSelector } from '#kubernetes/apis/core/validation/affinity';
 import { check } from '#kubernetes/apis/core/validation/checks';
+import { internalValue } from '#kubernetes/apis/core/validation/internal';
 import { hasListAttribute } from '#kubernetes/apis/resource/device-attributes';
 import type { Device, ResourceSlice, ResourceSliceSpec } from '#kubernetes/schema/resource_v1.gen';
 import { validateCounterSet, validateDevice } from './device.ts';
@@ -31,12 +32,12 @@ function validateSpec(spec: ResourceSliceSpec, old: ResourceSliceSpec | undefine
   validateDriverName(errors, spec.driver, path.child('driver'));
   validatePool(errors, spec);
   if (old) {
-    const keep = (value: string | undefined, before: string | undefined, place: Path) => {
-      if ((value ?? '') !== (before ?? '')) errors.push(invalid(place, value ?? '', fieldImmutableError));
+    const keep = (value: string | null, before: string | null, place: Path) => {
+      if (value !== before) errors.push(invalid(place, value, fieldImmutableError));
     };
-    keep(spec.pool?.name, old.pool?.name, path.child('pool', 'name'));
-    keep(spec.driver, old.driver, path.child('driver'));
-    keep(spec.nodeName, old.nodeName, path.child('nodeName'));
+    keep(spec.pool?.name ?? '', old.pool?.name ?? '', path.child('pool', 'name'));
+    keep(spec.driver ?? '', old.driver ?? '', path.child('driver'));
+    keep(spec.nodeName ?? null, old.nodeName ?? null, path.child('nodeName'));
   }
   validateScope(errors, spec);
   if (spec.sharedCounters && spec.devices) errors.push(invalid(path, '', 'only one of `sharedCounters` or `devices` is allowed'));
@@ -75,7 +76,7 @@ function validateScope(errors: FieldError[], { nodeName, nodeSelector, allNodes,
       errors.push(
         invalid(
           path.child('nodeSelector', 'nodeSelectorTerms'),
-          nodeSelector.nodeSelectorTerms ?? null,
+          internalValue('[]NodeSelectorTerm', nodeSelector.nodeSelectorTerms),
           'must have exactly one node selector term',
         ),
       );

@@ -17,6 +17,7 @@ export default defineResource<CSINode>({
     returnsDeletedObject: true,
     allowUnconditionalUpdate: false,
     validate: validateCSINode,
+    genericMeta: 'update',
     validateUpdate: validateCSINodeUpdate,
   },
   columns: [

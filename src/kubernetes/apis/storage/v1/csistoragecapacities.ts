@@ -18,7 +18,6 @@ export default defineResource<CSIStorageCapacity>({
   schema: 'storage_v1.CSIStorageCapacity',
   storagePath: 'csistoragecapacities',
   strategy: {
-    genericMeta: 'update',
     allowUnconditionalUpdate: false,
     validate: validateCSIStorageCapacity,
     validateUpdate: validateCSIStorageCapacityUpdate,

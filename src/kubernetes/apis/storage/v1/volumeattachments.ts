@@ -20,6 +20,7 @@ export default defineResource<VolumeAttachment>({
     returnsDeletedObject: true,
     allowUnconditionalUpdate: false,
     validate: validateVolumeAttachment,
+    genericMeta: 'update',
     validateUpdate: validateVolumeAttachmentUpdate,
   }),
   columns: [
