@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -55,7 +55,8 @@ export async function startKubeApiserver(etcdUrl: string, flags: readonly string
   const log = join(folder, 'log');
   const child = spawn(kubeApiserver, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   child.stderr.pipe(createWriteStream(log));
-  const fetch: KubeApiserver['fetch'] = (path, options) => call(port, path, options);
+  const agent = new Agent({ keepAlive: true });
+  const fetch: KubeApiserver['fetch'] = (path, options) => call(port, path, agent, options);
   for (let isReady = false; !isReady; ) {
     if (child.exitCode !== null) throw new Error(`kube-apiserver ended with ${child.exitCode}: ${readFileSync(log, 'utf8').slice(-1000)}`);
     await sleep(200);
@@ -69,6 +70,7 @@ export async function startKubeApiserver(etcdUrl: string, flags: readonly string
     fetch,
     send: (path, raw) => sendRaw(port, path, raw),
     async [Symbol.asyncDispose]() {
+      agent.destroy();
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');
         await once(child, 'exit');
@@ -78,15 +80,16 @@ export async function startKubeApiserver(etcdUrl: string, flags: readonly string
   };
 }
 
-function call(port: number, path: string, { method, body, contentType = 'application/json' }: Ask = {}): Promise<Answer> {
-  return sendRaw(port, path, {
+function call(port: number, path: string, agent: Agent, { method, body, contentType = 'application/json' }: Ask = {}): Promise<Answer> {
+  const raw = {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
     body: body === undefined ? undefined : JSON.stringify(body),
-  });
+  };
+  return sendRaw(port, path, raw, agent);
 }
 
-function sendRaw(port: number, path: string, { method, headers, body }: RawRequest): Promise<Answer> {
+function sendRaw(port: number, path: string, { method, headers, body }: RawRequest, agent: Agent | false = false): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(
       {
@@ -98,7 +101,7 @@ function sendRaw(port: number, path: string, { method, headers, body }: RawReque
         headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
         // The server generated its certificate for this test.
         rejectUnauthorized: false,
-        agent: false,
+        agent,
       },
       (response) => {
         let text = '';

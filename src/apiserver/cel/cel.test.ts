@@ -83,6 +83,8 @@ describe('compile errors', () => {
       "ERROR: <input>:1:12: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | object.a ==\n | ...........^",
     ],
     ['object.', "ERROR: <input>:1:8: Syntax error: no viable alternative at input '.'\n | object.\n | .......^"],
+    // One error: the recovery from it is not over at the second dot.
+    ['../x', "ERROR: <input>:1:2: Syntax error: no viable alternative at input '..'\n | ../x\n | .^"],
     ["1 + 'a'", "ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^"],
     ['bogus.x', "ERROR: <input>:1:1: undeclared reference to 'bogus' (in container '')\n | bogus.x\n | ^"],
     ['duration("x")', 'ERROR: <input>:1:10: invalid duration argument\n | duration("x")\n | .........^'],

@@ -397,10 +397,11 @@ class Parser {
 
   #selection(operand: Expr): Expr {
     this.#deepen('member');
+    const wasRecovering = this.#recovering;
     const dot = this.#next();
     const optional = this.#accept('?');
     const name = this.#token;
-    if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER') return this.#noSelection(name, optional !== undefined);
+    if (name.kind !== 'IDENTIFIER' && name.kind !== 'ESC_IDENTIFIER') return this.#noSelection(name, optional !== undefined, wasRecovering);
     this.#next();
     if (!optional && name.kind === 'IDENTIFIER' && this.#token.kind === '(') {
       const open = this.#next();
@@ -414,11 +415,18 @@ class Parser {
     return this.#nodes.make(dot.start, { kind: 'call', function: operators.optSelect, target: undefined, args: [operand, field] });
   }
 
-  #noSelection(name: Token, optional: boolean): Expr {
+  #noSelection(name: Token, optional: boolean, wasRecovering: boolean): Expr {
     const keyword = name.kind === 'true' || name.kind === 'false' || name.kind === 'null';
     if (keyword) this.#syntaxError(`mismatched input '${name.text}' expecting IDENTIFIER`);
     else if (optional) this.#syntaxError(`mismatched input ${shown(name)} expecting {IDENTIFIER, ESC_IDENTIFIER}`);
-    else this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);
+    else return this.#nothingAfterDot(name, wasRecovering);
+    return this.#recover();
+  }
+
+  /** Upstream looks ahead before it consumes the dot, so a recovery that goes on does not end at the dot. */
+  #nothingAfterDot(name: Token, wasRecovering: boolean): Expr {
+    this.#recovering = wasRecovering;
+    this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);
     return this.#recover();
   }
 
@@ -472,12 +480,10 @@ class Parser {
 
   #named(): Expr {
     const first = this.#token;
+    const wasRecovering = this.#recovering;
     const leadingDot = this.#accept('.') !== undefined;
     const name = this.#token;
-    if (name.kind !== 'IDENTIFIER') {
-      this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);
-      return this.#recover();
-    }
+    if (name.kind !== 'IDENTIFIER') return this.#nothingAfterDot(name, wasRecovering);
     const parts = this.#structName();
     if (parts > 0) return this.#struct(leadingDot, parts);
     this.#next();
