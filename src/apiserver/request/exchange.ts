@@ -104,5 +104,10 @@ export function rawHeaderValues(raw: readonly string[], name: string): string[] 
   return values;
 }
 
-export class BodyTooLargeError extends Error {}
+export class BodyTooLargeError extends Error {
+  /** `limit` is in bytes. */
+  constructor(readonly limit: number) {
+    super(`the body has more than ${limit} bytes`);
+  }
+}
 export class ClientGoneError extends Error {}

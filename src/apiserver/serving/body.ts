@@ -19,7 +19,7 @@ export class CollectedBody {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    if (expected > limit) this.#reject(new BodyTooLargeError(`the body has ${expected} bytes`));
+    if (expected > limit) this.#reject(new BodyTooLargeError(limit));
   }
 
   /** True if more bytes than the limit have arrived. */
@@ -32,7 +32,7 @@ export class CollectedBody {
     if (this.#bytes.length + chunk.length <= this.#limit) return this.#bytes.append(chunk);
     this.#isTooLarge = true;
     this.#bytes.take();
-    this.#reject(new BodyTooLargeError(`the body has more than ${this.#limit} bytes`));
+    this.#reject(new BodyTooLargeError(this.#limit));
   }
 
   end(): void {

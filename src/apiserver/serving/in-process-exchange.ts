@@ -74,7 +74,7 @@ export class InProcessExchange implements Exchange {
 
   readBody(limit: number): Promise<Buffer> {
     const body = this.#request.body ?? Buffer.alloc(0);
-    return body.length > limit ? Promise.reject(new BodyTooLargeError(`the body has ${body.length} bytes`)) : Promise.resolve(body);
+    return body.length > limit ? Promise.reject(new BodyTooLargeError(limit)) : Promise.resolve(body);
   }
 
   openBody(): Readable {

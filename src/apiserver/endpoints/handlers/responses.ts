@@ -26,7 +26,6 @@ import { warningHeaders } from '#apiserver/request/warnings';
 import { writeAsMade } from '#apiserver/serving/write-as-made';
 import { ConflictError, NoSpaceError, StorageError, UnknownOutcomeError } from '#apiserver/storage/errors';
 import { gzipPieces } from './gzip-pieces.ts';
-import { maxRequestBodyBytes } from './request-body.ts';
 import { isPretty, type Negotiated, negotiate, plainRestrictions, RouteError } from './negotiation.ts';
 
 /** Minimum size of compressed bodies. Upstream: handlers/responsewriters/writers.go. */
@@ -277,7 +276,7 @@ const programmingErrors = [TypeError, RangeError, ReferenceError, SyntaxError, U
  */
 export function toStatusError(error: unknown): StatusError | undefined {
   if (error instanceof StatusError) return error;
-  if (error instanceof BodyTooLargeError) return newRequestEntityTooLargeError(`limit is ${maxRequestBodyBytes}`);
+  if (error instanceof BodyTooLargeError) return newRequestEntityTooLargeError(`limit is ${error.limit}`);
   if (error instanceof UnknownOutcomeError) return newTimeoutError(`the outcome of the request is unknown: ${error.message}`, 0);
   if (error instanceof NoSpaceError || (error instanceof StorageError && !(error instanceof ConflictError))) return newInternalError(error);
   if (error instanceof Error && !programmingErrors.some((type) => error instanceof type))

@@ -30,7 +30,7 @@ describe('read', () => {
     expect([String(await whole), one.granted]).toEqual([want, granted]);
   });
 
-  it.each<{ name: string; expected: number; come: (one: RemoteBody) => void; want: new () => Error }>([
+  it.each<{ name: string; expected: number; come: (one: RemoteBody) => void; want: typeof BodyTooLargeError | typeof ClientGoneError }>([
     { name: 'whose Content-Length exceeds the limit', expected: limit + 1, come: () => {}, want: BodyTooLargeError },
     { name: 'that exceeds the limit', expected: 0, come: (one) => one.data(Buffer.alloc(limit + 1)), want: BodyTooLargeError },
     { name: 'whose client disconnects', expected: 0, come: (one) => one.close(), want: ClientGoneError },

@@ -29,7 +29,7 @@ export class RemoteBody {
 
   /** Reads the whole body. `expected` is its Content-Length, 0 if unknown. */
   read(expected: number, limit: number): Promise<Buffer> {
-    if (expected > limit) return Promise.reject(new BodyTooLargeError(`the body has ${expected} bytes`));
+    if (expected > limit) return Promise.reject(new BodyTooLargeError(limit));
     return new Promise((resolve, reject) => {
       const reader = { limit, resolve, reject };
       this.#reader = reader;
@@ -75,7 +75,7 @@ export class RemoteBody {
     if (this.#bytes.length > reader.limit) {
       this.#isTooLarge = true;
       this.#bytes.take();
-      reader.reject(new BodyTooLargeError(`the body has more than ${reader.limit} bytes`));
+      reader.reject(new BodyTooLargeError(reader.limit));
     } else if (this.#isWhole) {
       reader.resolve(this.#bytes.take());
     } else if (this.#isGone) reader.reject(gone());
