@@ -106,6 +106,11 @@ export class Cluster implements ClusterView, Nominations {
     this.#orphans.get(name)?.delete(uid);
   }
 
+  /** True if the pod counts on a node. */
+  isPlaced(uid: string): boolean {
+    return this.#placed.has(uid);
+  }
+
   #place(pod: PodInfo, name: string): void {
     const before = this.#placed.get(pod.uid);
     if (before !== undefined && before !== name) this.deletePod(pod.uid);

@@ -5,6 +5,7 @@ import {
   Controller,
   ControllerClient,
   EventRecorder,
+  FeatureGates,
   inject,
   type KubeObject,
   Logger,
@@ -26,6 +27,7 @@ import { type ClusterEvent, type Filter, SchedulingError } from './framework/fra
 import type { NodeInfo } from './framework/node-info.ts';
 import { podInfo, type PodInfo } from './framework/pod-info.ts';
 import { isLost, needsNoNode, PodBinder } from './pod-binder.ts';
+import { gangScheduling, groupOf, PodGroups, waitingForGang } from './pod-groups.ts';
 import { PodReports } from './pod-reports.ts';
 import { findPreemption } from './preemption.ts';
 import { defaultSchedulerName, type Profile } from './profile.ts';
@@ -47,7 +49,10 @@ const maxBindings = 200;
  */
 const withoutState = 'not found';
 
-const eventsOf = new Map(filters.map(({ name, events }) => [name, events]));
+const eventsOf = new Map([...filters, gangScheduling].map(({ name, events }) => [name, events]));
+
+/** A node that was chosen for a pod. */
+type Choice = Extract<CycleResult, { readonly node: NodeInfo }>;
 
 /**
  * Assigns pods to nodes. It takes the pods of the queue one after another: filters and scores choose the node, where the pod counts at
@@ -68,6 +73,8 @@ export class Scheduler {
   readonly #claimBinder: ClaimBinder;
   readonly #reports: PodReports;
   readonly #victims: VictimRemoval;
+  /** Undefined if pods are scheduled one by one: without the gate GangScheduling. */
+  readonly #groups: PodGroups | undefined;
   readonly #profiles: ReadonlyMap<string, Profile>;
   readonly #backOff: BackOff;
   #queue: SchedulingQueue | undefined;
@@ -81,6 +88,7 @@ export class Scheduler {
     @inject(EventRecorder) recorder: EventRecorder,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
+    @inject(FeatureGates) features: FeatureGates,
   ) {
     const { profiles, backOff } = compileConfiguration(configuration);
     this.#profiles = new Map(profiles.map((profile) => [profile.schedulerName, profile]));
@@ -91,6 +99,7 @@ export class Scheduler {
     this.#claimBinder = new ClaimBinder(client, this.#cluster.resourceClaims, clock);
     this.#reports = new PodReports(client, recorder, clock, logger);
     this.#victims = new VictimRemoval(client, this.#reports, clock, logger);
+    if (features.enabled('GangScheduling')) this.#groups = new PodGroups(informers, this.#caches.pods, client, clock, logger);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -103,7 +112,7 @@ export class Scheduler {
     );
     this.#queue = queue;
     using subscriptions = new DisposableStack();
-    await Promise.race([this.#caches.synced, aborted(signal)]);
+    await Promise.race([Promise.all([this.#caches.synced, this.#groups?.synced]), aborted(signal)]);
     if (signal.aborted) return;
     this.#follow(queue, subscriptions);
     await aborted(signal);
@@ -132,6 +141,8 @@ export class Scheduler {
         deleted: (pod) => this.#podDeleted(queue, pod),
       }),
     );
+    const groupChanged = (group: string): void => queue.happened('PodGroupChanged', ({ pod }) => groupOf(pod) === group);
+    if (this.#groups) subscriptions.use(this.#groups.follow(groupChanged));
     const { claims, volumes, storageClasses, csiNodes, volumeAttachments, resourceSlices, deviceClasses } = this.#caches;
     const report = <T extends KubeObject>(informer: SharedInformer<T>, event: ClusterEvent): void => {
       const changed = (): void => queue.happened(event);
@@ -161,6 +172,7 @@ export class Scheduler {
   /** Returns the plugin that keeps a pod out of the queue. */
   #gateOf(pod: PodInfo): string | undefined {
     if (isGated(pod)) return 'SchedulingGates';
+    if (this.#groups?.isIncomplete(pod)) return gangScheduling.name;
     return this.#profileOf(pod).filters.find((filter) => filter.gate?.(pod, this.#cluster) !== undefined)?.name;
   }
 
@@ -173,6 +185,8 @@ export class Scheduler {
     if (nominated) this.#cluster.nominate(info, nominated);
     else this.#cluster.withdraw(info.uid);
     queue.add(info);
+    const group = this.#groups && !old && groupOf(pod);
+    if (group) queue.happened('PodGroupChanged', (other) => groupOf(other.pod) === group);
   }
 
   #assignedPodChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {
@@ -222,13 +236,60 @@ export class Scheduler {
   #scheduleOne(queued: QueuedPod, signal: AbortSignal): void {
     const { pod } = queued;
     if (this.#cluster.nodes.length === 0) return this.#failed(queued, new Set(), noNodesAvailable, undefined);
+    const group = this.#groups && groupOf(pod.pod);
+    if (group !== undefined) return this.#scheduleGroup(queued, group, signal);
     const result = this.#chooseNode(queued);
     if (!result) return;
     if ('diagnosis' in result) return this.#unschedulable(queued, result.diagnosis, result.active);
-    this.#cluster.assume(pod, result.node.name);
-    for (const { filter, state } of result.active) filter.reserve?.(state, result.node.name, this.#cluster);
+    this.#assume(queued, result);
+    this.#startBinding(queued, result, signal);
+  }
+
+  /** Chooses nodes for all waiting pods of a group, and binds them if those are enough for a gang. */
+  #scheduleGroup(first: QueuedPod, group: string, signal: AbortSignal): void {
+    const others = this.#queue?.takeAll(({ pod }) => groupOf(pod) === group) ?? [];
+    const members = [first, ...others].sort((a, b) => b.pod.priority - a.pod.priority || a.order - b.order);
+    const placed: { readonly member: QueuedPod; readonly choice: Choice }[] = [];
+    const rejected: { readonly member: QueuedPod; readonly diagnosis: Diagnosis; readonly active: readonly ActiveFilter[] }[] = [];
+    for (const member of members) {
+      const result = this.#chooseNode(member);
+      if (!result) continue;
+      if ('diagnosis' in result) rejected.push({ member, ...result });
+      else {
+        this.#assume(member, result);
+        placed.push({ member, choice: result });
+      }
+    }
+    const isQuorate = placed.length > 0 && this.#groups?.isQuorate(group, (uid) => this.#cluster.isPlaced(uid)) === true;
+    void this.#groups?.report(group, isQuorate);
+    for (const { member, choice } of placed) {
+      if (isQuorate) this.#startBinding(member, choice, signal);
+      else {
+        this.#forget(member.pod.uid, choice.active);
+        this.#failed(member, new Set(), waitingForGang, '');
+      }
+    }
+    for (const { member, diagnosis, active } of rejected) {
+      if (isQuorate) this.#unschedulable(member, diagnosis, active);
+      // Room for one pod alone does not help a gang, so no other pod has to go for it.
+      else this.#failed(member, diagnosis.filters, fitError(this.#cluster.nodes.length, diagnosis), '');
+    }
+  }
+
+  #assume({ pod }: QueuedPod, { node, active }: Choice): void {
+    this.#cluster.assume(pod, node.name);
+    for (const { filter, state } of active) filter.reserve?.(state, node.name, this.#cluster);
+  }
+
+  /** Reverts an assumption. */
+  #forget(uid: string, active: readonly ActiveFilter[]): void {
+    this.#cluster.deletePod(uid);
+    for (const { filter, state } of active) filter.unreserve?.(state, this.#cluster);
+  }
+
+  #startBinding(queued: QueuedPod, { node, active }: Choice, signal: AbortSignal): void {
     this.#bindings += 1;
-    void this.#bind(queued, result.node, result.active, signal).finally(() => {
+    void this.#bind(queued, node, active, signal).finally(() => {
       this.#bindings -= 1;
       this.#planLoop(signal);
     });
@@ -274,8 +335,7 @@ export class Scheduler {
     const { pod, uid, namespace } = queued.pod;
     const current = this.#caches.pods.get(namespace, pod.metadata.name ?? '');
     if (current?.metadata.uid === uid && current.spec?.nodeName) return;
-    this.#cluster.deletePod(uid);
-    for (const { filter, state } of active) filter.unreserve?.(state, this.#cluster);
+    this.#forget(uid, active);
     if (claims) await this.#releaseClaims(pod, claims);
     this.#queue?.happened('PodDeleted');
     if (isLost(error) && (!current || needsNoNode(current))) return;

@@ -62,7 +62,8 @@ export type ClusterEvent =
   | 'StorageChanged'
   | 'VolumeLimitsChanged'
   | 'ResourceClaimChanged'
-  | 'DevicesChanged';
+  | 'DevicesChanged'
+  | 'PodGroupChanged';
 
 /** Decides which nodes can take a pod. A pure function of the cluster view; one file each. */
 export interface Filter<S = unknown> {

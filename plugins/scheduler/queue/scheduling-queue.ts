@@ -114,6 +114,16 @@ export class SchedulingQueue implements Disposable {
     return undefined;
   }
 
+  /** Takes all pods that match and wait for an attempt, whether or not it is their turn. */
+  takeAll(matches: (pod: PodInfo) => boolean): QueuedPod[] {
+    const taken = [...this.#pods.values()].filter(({ place, pod }) => place !== 'gated' && place !== 'inFlight' && matches(pod));
+    for (const queued of taken) {
+      this.#move(queued, 'inFlight');
+      queued.attempts += 1;
+    }
+    return taken;
+  }
+
   /** Keeps a pod that no node could take until an event may help it. */
   markUnschedulable(queued: QueuedPod, rejectedBy: ReadonlySet<string>): void {
     if (this.#pods.get(queued.pod.uid) !== queued) return;
