@@ -5,6 +5,7 @@ import {
   Controller,
   ControllerClient,
   EventRecorder,
+  Informers,
   inject,
   Logger,
   type SharedInformer,
@@ -22,6 +23,7 @@ import { PodRunner } from './pods/pod-runner.ts';
 import { retried } from './retried.ts';
 import { nodeRules } from './rules.ts';
 import { compileStage } from './stages/stage.ts';
+import { StageSource } from './stages/stage-source.ts';
 import { StagedLife } from './stages/staged-life.ts';
 
 /**
@@ -43,12 +45,14 @@ export class SimulatedNodes {
   readonly #simulated = new Map<string, SimulatedNode>();
   readonly #registrar: NodeRegistrar;
   readonly #runner: PodRunner;
-  readonly #staged: StagedLife | undefined;
+  readonly #stages: StageSource;
+  readonly #staged: StagedLife;
 
   constructor(
     @inject(Configuration) private readonly options: SimulatedNodesOptions,
     @inject(ControllerClient) private readonly client: ControllerClient,
-    @inject(SharedInformers) informers: SharedInformers,
+    @inject(SharedInformers) private readonly informers: SharedInformers,
+    @inject(Informers) sources: Informers,
     @inject(EventRecorder) recorder: EventRecorder,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
@@ -59,14 +63,18 @@ export class SimulatedNodes {
     this.#registrar = new NodeRegistrar(client, clock, logger);
     const hostOf = ({ spec }: Pod): SimulatedNode | undefined => this.#simulated.get(spec?.nodeName ?? '');
     const stages = options.stages.map((stage) => compileStage(stage));
-    this.#staged = stages.length > 0 ? new StagedLife(stages, () => clock.wallTime()) : undefined;
+    this.#stages = new StageSource(stages, sources, clock, logger, () => this.#stagesChanged());
+    this.#staged = new StagedLife(
+      () => this.#stages.current,
+      () => clock.wallTime(),
+    );
     const nextStep = (pod: Pod, host: PodHost): LifeStep | undefined => {
-      const staged = this.#staged ? this.#staged.next(pod, host) : 'none';
+      const staged = this.#staged.next(pod, host);
       return staged === 'none' ? nextLifeStep(pod, host) : staged;
     };
     const onOutcome = (pod: Pod, outcome: LifeOutcome): void => {
       hostOf(pod)?.happened(pod, outcome);
-      if (!outcome.deletes) this.#staged?.done(pod);
+      if (!outcome.deletes) this.#staged.done(pod);
     };
     this.#runner = new PodRunner(client, options.events ? recorder : undefined, clock, logger, hostOf, nextStep, onOutcome);
   }
@@ -74,6 +82,8 @@ export class SimulatedNodes {
   async run(signal: AbortSignal): Promise<void> {
     await using cleanUp = new AsyncDisposableStack();
     cleanUp.defer(() => this.#runner.stop());
+    this.#stages.start(this.informers);
+    cleanUp.use(this.#stages);
     const kubelets = await this.#startKubelets();
     if (kubelets) cleanUp.use(kubelets);
     cleanUp.use(
@@ -143,10 +153,15 @@ export class SimulatedNodes {
     this.#runner.set(pod);
   }
 
+  #stagesChanged(): void {
+    this.#staged.stagesChanged();
+    this.#runner.replan();
+  }
+
   #podDeleted(pod: Pod): void {
     this.#pods.changed(pod, true);
     this.#runner.delete(pod.metadata.uid ?? '');
-    this.#staged?.forget(pod.metadata.uid ?? '');
+    this.#staged.forget(pod.metadata.uid ?? '');
     this.#simulated.get(pod.spec?.nodeName ?? '')?.forget(pod);
   }
 }

@@ -1,7 +1,9 @@
 import { labelSelectorAsSelector, type LabelSelectorSource, selectorFromSet } from 'kubenest/sdk';
 import type { ReplicaSet, StatefulSet } from 'kubenest/types/apps_v1';
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service } from 'kubenest/types/core_v1';
-import type { StorageClass } from 'kubenest/types/storage_v1';
+import type { DeviceClass, ResourceClaim, ResourceSlice } from 'kubenest/types/resource_v1';
+import type { CSINode, StorageClass, VolumeAttachment } from 'kubenest/types/storage_v1';
+import { ResourceClaims } from './devices/resource-claims.ts';
 import type { ClusterView } from './framework/framework.ts';
 import { NodeInfo } from './framework/node-info.ts';
 import { type Labels, podInfo, type PodInfo, type Selector } from './framework/pod-info.ts';
@@ -24,6 +26,11 @@ export interface Listers {
   readonly replicationControllers: Lister<ReplicationController>;
   readonly replicaSets: Lister<ReplicaSet>;
   readonly statefulSets: Lister<StatefulSet>;
+  readonly csiNodes: Lister<CSINode>;
+  readonly volumeAttachments: Lister<VolumeAttachment>;
+  readonly resourceClaims: Lister<ResourceClaim>;
+  readonly resourceSlices: Lister<ResourceSlice>;
+  readonly deviceClasses: Lister<DeviceClass>;
 }
 
 const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
@@ -43,7 +50,14 @@ export class Cluster implements ClusterView, Nominations {
   readonly #nominated = new Map<string, { readonly node: string; readonly pod: PodInfo }>();
   #list: readonly NodeInfo[] | undefined;
 
-  constructor(private readonly listers: Listers) {}
+  readonly resourceClaims: ResourceClaims;
+
+  constructor(
+    private readonly listers: Listers,
+    readonly now: () => number,
+  ) {
+    this.resourceClaims = new ResourceClaims(listers.resourceClaims);
+  }
 
   get nodes(): readonly NodeInfo[] {
     this.#list ??= [...this.#nodes.values()];
@@ -90,6 +104,11 @@ export class Cluster implements ClusterView, Nominations {
     this.#placed.delete(uid);
     this.#nodes.get(name)?.remove(uid);
     this.#orphans.get(name)?.delete(uid);
+  }
+
+  /** True if the pod counts on a node. */
+  isPlaced(uid: string): boolean {
+    return this.#placed.has(uid);
   }
 
   #place(pod: PodInfo, name: string): void {
@@ -141,6 +160,22 @@ export class Cluster implements ClusterView, Nominations {
 
   storageClass(name: string): StorageClass | undefined {
     return this.listers.storageClasses.get('', name);
+  }
+
+  csiNode(name: string): CSINode | undefined {
+    return this.listers.csiNodes.get('', name);
+  }
+
+  volumeAttachments(node: string): readonly VolumeAttachment[] {
+    return this.listers.volumeAttachments.list().filter(({ spec }) => spec?.nodeName === node);
+  }
+
+  resourceSlices(): readonly ResourceSlice[] {
+    return this.listers.resourceSlices.list();
+  }
+
+  deviceClass(name: string): DeviceClass | undefined {
+    return this.listers.deviceClasses.get('', name);
   }
 
   isClaimInUse(namespace: string, claim: string, exceptUid: string): boolean {

@@ -1,9 +1,11 @@
+import { dynamicResources } from './filters/dynamic-resources.ts';
 import { interPodAffinity } from './filters/inter-pod-affinity.ts';
 import { nodeAffinity } from './filters/node-affinity.ts';
 import { nodeName } from './filters/node-name.ts';
 import { nodePorts } from './filters/node-ports.ts';
 import { nodeResourcesFit } from './filters/node-resources-fit.ts';
 import { nodeUnschedulable } from './filters/node-unschedulable.ts';
+import { nodeVolumeLimits } from './filters/node-volume-limits.ts';
 import { podTopologySpread } from './filters/pod-topology-spread.ts';
 import { taintToleration } from './filters/taint-toleration.ts';
 import { volumeBinding } from './filters/volume-binding.ts';
@@ -20,8 +22,10 @@ export const filters: readonly Filter[] = [
   nodePorts,
   nodeResourcesFit,
   volumeRestrictions,
+  nodeVolumeLimits,
   volumeBinding,
   volumeZone,
   podTopologySpread,
   interPodAffinity,
+  dynamicResources,
 ];

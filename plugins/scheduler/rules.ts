@@ -12,5 +12,10 @@ export const schedulerRules: readonly ControllerRule[] = [
   { apiGroups: ['apps'], resources: ['replicasets', 'statefulsets'], verbs: read },
   { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: read },
   { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes'], verbs: [...read, 'patch', 'update'] },
-  { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: read },
+  { apiGroups: ['storage.k8s.io'], resources: ['storageclasses', 'csinodes', 'volumeattachments'], verbs: read },
+  { apiGroups: ['scheduling.k8s.io'], resources: ['podgroups'], verbs: read },
+  { apiGroups: ['scheduling.k8s.io'], resources: ['podgroups/status'], verbs: ['patch', 'update'] },
+  { apiGroups: ['resource.k8s.io'], resources: ['deviceclasses', 'resourceslices'], verbs: read },
+  { apiGroups: ['resource.k8s.io'], resources: ['resourceclaims', 'resourceclaims/status'], verbs: [...read, 'patch', 'update'] },
+  { apiGroups: ['resource.k8s.io'], resources: ['resourceclaims/binding'], verbs: ['patch', 'update'] },
 ];

@@ -152,3 +152,31 @@ it('schedules the pods of each profile by its own plugins', async () => {
   expect((await getPod('p')).spec?.nodeName).toBeUndefined();
   await vi.waitFor(async () => expect(await eventsOf('q')).toMatchObject([{ reason: 'Scheduled', reportingController: 'no-taints' }]));
 });
+
+it('gives the pods of a gang nodes together', async () => {
+  await using other = await startTestCluster({
+    plugins: [Scheduler],
+    flags: ['--feature-gates=GenericWorkload=true,GangScheduling=true', '--runtime-config=scheduling.k8s.io/v1alpha2=true'],
+  });
+  await cluster[Symbol.asyncDispose]();
+  cluster = other;
+  await addNode('a', { allocatable: { cpu: '3' } });
+  const groups = '/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups';
+  const schedulingGroup = { podGroupName: 'g' };
+  await addPod('p1', '2', { schedulingGroup });
+  await ask(groups, { body: { metadata: { name: 'g' }, spec: { schedulingPolicy: { gang: { minCount: 2 } } } } });
+  await addPod('alone', '1');
+  await nodeOf('alone');
+  // The first pod of the gang would fit, but waits outside of the queue for the second one.
+  expect(await eventsOf('p1')).toEqual([]);
+  await addPod('p2', '2', { schedulingGroup });
+  await vi.waitFor(async () => {
+    const notes = [...(await eventsOf('p1')), ...(await eventsOf('p2'))].map(({ note }) => note).sort();
+    expect(notes).toEqual(['0/1 nodes are available: 1 Insufficient cpu.', 'waiting for minCount pods from a gang to be scheduled']);
+  }, 5_000);
+  const condition = async (): Promise<unknown> => (await ask<{ status?: { conditions?: unknown[] } }>(`${groups}/g`)).status?.conditions;
+  await vi.waitFor(async () => expect(await condition()).toMatchObject([{ type: 'PodGroupScheduled', status: 'False' }]));
+  await addNode('b', { allocatable: { cpu: '3' } });
+  expect([await nodeOf('p1'), await nodeOf('p2')].sort()).toEqual(['a', 'b']);
+  await vi.waitFor(async () => expect(await condition()).toMatchObject([{ type: 'PodGroupScheduled', status: 'True' }]));
+});

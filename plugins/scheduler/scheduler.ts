@@ -5,43 +5,54 @@ import {
   Controller,
   ControllerClient,
   EventRecorder,
-  formatTime,
+  FeatureGates,
   inject,
-  isNotFound,
+  type KubeObject,
   Logger,
   type SharedInformer,
   SharedInformers,
 } from 'kubenest/sdk';
-import type { Node, PersistentVolumeClaim, Pod, PodCondition } from 'kubenest/types/core_v1';
-import type { PodDisruptionBudget } from 'kubenest/types/policy_v1';
+import type { Pod } from 'kubenest/types/core_v1';
+import type { ResourceClaim } from 'kubenest/types/resource_v1';
+import { ClaimBinder } from './claim-binder.ts';
 import { Cluster } from './cluster.ts';
 import { isFinished, isRelevantPodChange, nodeChanges } from './cluster-events.ts';
-import type { PodClaims } from './filters/volume-binding.ts';
 import { compileConfiguration } from './configuration/compile-configuration.ts';
 import { SchedulerConfiguration } from './configuration/scheduler-configuration.ts';
 import { filters } from './filters.ts';
+import { dynamicResources, isClaimChangeRelevant, type PodResourceClaims } from './filters/dynamic-resources.ts';
+import { type PodClaims, volumeBinding } from './filters/volume-binding.ts';
 import { fitError, noNodesAvailable } from './fit-error.ts';
-import type { ClusterEvent } from './framework/framework.ts';
+import { type ClusterEvent, type Filter, SchedulingError } from './framework/framework.ts';
 import type { NodeInfo } from './framework/node-info.ts';
 import { podInfo, type PodInfo } from './framework/pod-info.ts';
 import { isLost, needsNoNode, PodBinder } from './pod-binder.ts';
-import { type Candidate, findPreemption } from './preemption.ts';
+import { gangScheduling, groupOf, PodGroups, waitingForGang } from './pod-groups.ts';
+import { PodReports } from './pod-reports.ts';
+import { findPreemption } from './preemption.ts';
 import { defaultSchedulerName, type Profile } from './profile.ts';
 import type { BackOff } from './queue/back-off.ts';
-import { type QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
+import { isGated, type QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
 import { schedulerRules } from './rules.ts';
-import { type ActiveFilter, type Diagnosis, schedulePod } from './scheduling-cycle.ts';
+import { SchedulerCaches } from './scheduler-caches.ts';
+import { type ActiveFilter, type CycleResult, type Diagnosis, schedulePod } from './scheduling-cycle.ts';
+import { VictimRemoval } from './victim-removal.ts';
 
-const pods = { group: '', version: 'v1', resource: 'pods' } as const;
 /** Time after which the loop yields to the event loop. */
 const sliceMs = 5;
 /** Number of bindings in progress at which the loop waits. */
 const maxBindings = 200;
 
-/** Message of the plugin DynamicResources, which upstream asks before it considers preemption, about pods without resource claims. */
-const withoutClaims = 'no new claims to deallocate';
+/**
+ * Error of upstream's plugin DynamicResources, which ends the search for pods to preempt if an earlier plugin rejected the pod for all nodes
+ * before this one stored its state.
+ */
+const withoutState = 'not found';
 
-const eventsOf = new Map(filters.map(({ name, events }) => [name, events]));
+const eventsOf = new Map([...filters, gangScheduling].map(({ name, events }) => [name, events]));
+
+/** A node that was chosen for a pod. */
+type Choice = Extract<CycleResult, { readonly node: NodeInfo }>;
 
 /**
  * Assigns pods to nodes. It takes the pods of the queue one after another: filters and scores choose the node, where the pod counts at
@@ -56,15 +67,14 @@ const eventsOf = new Map(filters.map(({ name, events }) => [name, events]));
   configuration: SchedulerConfiguration,
 })
 export class Scheduler {
-  readonly #pods: SharedInformer<Pod>;
-  readonly #nodes: SharedInformer<Node>;
-  readonly #claims: SharedInformer<PersistentVolumeClaim>;
-  readonly #budgets: SharedInformer<PodDisruptionBudget>;
-  /** Informers of volumes, whose changes may make pods schedulable. */
-  readonly #storage: readonly SharedInformer[];
-  readonly #informers: readonly SharedInformer[];
+  readonly #caches: SchedulerCaches;
   readonly #cluster: Cluster;
   readonly #binder: PodBinder;
+  readonly #claimBinder: ClaimBinder;
+  readonly #reports: PodReports;
+  readonly #victims: VictimRemoval;
+  /** Undefined if pods are scheduled one by one: without the gate GangScheduling. */
+  readonly #groups: PodGroups | undefined;
   readonly #profiles: ReadonlyMap<string, Profile>;
   readonly #backOff: BackOff;
   #queue: SchedulingQueue | undefined;
@@ -73,34 +83,23 @@ export class Scheduler {
 
   constructor(
     @inject(Configuration) configuration: SchedulerConfiguration,
-    @inject(ControllerClient) private readonly client: ControllerClient,
+    @inject(ControllerClient) client: ControllerClient,
     @inject(SharedInformers) informers: SharedInformers,
-    @inject(EventRecorder) private readonly recorder: EventRecorder,
+    @inject(EventRecorder) recorder: EventRecorder,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
+    @inject(FeatureGates) features: FeatureGates,
   ) {
     const { profiles, backOff } = compileConfiguration(configuration);
     this.#profiles = new Map(profiles.map((profile) => [profile.schedulerName, profile]));
     this.#backOff = backOff;
-    const core = { group: '' };
-    this.#pods = informers.for<Pod>(pods);
-    this.#nodes = informers.for<Node>({ ...core, resource: 'nodes' });
-    this.#claims = informers.for<PersistentVolumeClaim>({ ...core, resource: 'persistentvolumeclaims' });
-    this.#budgets = informers.for<PodDisruptionBudget>({ group: 'policy', resource: 'poddisruptionbudgets' });
-    const listers = {
-      namespaces: informers.for({ ...core, resource: 'namespaces' }),
-      claims: this.#claims,
-      volumes: informers.for({ ...core, resource: 'persistentvolumes' }),
-      storageClasses: informers.for({ group: 'storage.k8s.io', resource: 'storageclasses' }),
-      services: informers.for({ ...core, resource: 'services' }),
-      replicationControllers: informers.for({ ...core, resource: 'replicationcontrollers' }),
-      replicaSets: informers.for({ group: 'apps', resource: 'replicasets' }),
-      statefulSets: informers.for({ group: 'apps', resource: 'statefulsets' }),
-    };
-    this.#storage = [listers.claims, listers.volumes, listers.storageClasses] as SharedInformer[];
-    this.#informers = [this.#pods, this.#nodes, this.#budgets, ...Object.values(listers)] as SharedInformer[];
-    this.#cluster = new Cluster(listers as ConstructorParameters<typeof Cluster>[0]);
-    this.#binder = new PodBinder(client, this.#claims, (ms, callback) => clock.after(ms, callback));
+    this.#caches = new SchedulerCaches(informers);
+    this.#cluster = new Cluster(this.#caches, () => clock.wallTime());
+    this.#binder = new PodBinder(client, this.#caches.claims, (ms, callback) => clock.after(ms, callback));
+    this.#claimBinder = new ClaimBinder(client, this.#cluster.resourceClaims, clock);
+    this.#reports = new PodReports(client, recorder, clock, logger);
+    this.#victims = new VictimRemoval(client, this.#reports, clock, logger);
+    if (features.enabled('GangScheduling')) this.#groups = new PodGroups(informers, this.#caches.pods, client, clock, logger);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -108,11 +107,12 @@ export class Scheduler {
       this.clock,
       () => this.#planLoop(signal),
       (filter) => eventsOf.get(filter) ?? [],
+      (pod) => this.#gateOf(pod),
       this.#backOff,
     );
     this.#queue = queue;
     using subscriptions = new DisposableStack();
-    await Promise.race([Promise.all(this.#informers.map(({ synced }) => synced)), aborted(signal)]);
+    await Promise.race([Promise.all([this.#caches.synced, this.#groups?.synced]), aborted(signal)]);
     if (signal.aborted) return;
     this.#follow(queue, subscriptions);
     await aborted(signal);
@@ -121,7 +121,7 @@ export class Scheduler {
   /** Keeps the cluster and the queue up to date. Nodes come first, so that no pod fails because they are not known yet. */
   #follow(queue: SchedulingQueue, subscriptions: DisposableStack): void {
     subscriptions.use(
-      this.#nodes.handle({
+      this.#caches.nodes.handle({
         added: (node) => {
           this.#cluster.setNode(node);
           queue.happened('NodeAdded');
@@ -135,14 +135,45 @@ export class Scheduler {
       }),
     );
     subscriptions.use(
-      this.#pods.handle({
+      this.#caches.pods.handle({
         added: (pod) => this.#podChanged(queue, pod, undefined),
         updated: (pod, old) => this.#podChanged(queue, pod, old),
         deleted: (pod) => this.#podDeleted(queue, pod),
       }),
     );
-    const changed = (): void => queue.happened('StorageChanged');
-    for (const informer of this.#storage) subscriptions.use(informer.handle({ added: changed, updated: changed }));
+    const groupChanged = (group: string): void => queue.happened('PodGroupChanged', ({ pod }) => groupOf(pod) === group);
+    if (this.#groups) subscriptions.use(this.#groups.follow(groupChanged));
+    const { claims, volumes, storageClasses, csiNodes, volumeAttachments, resourceSlices, deviceClasses } = this.#caches;
+    const report = <T extends KubeObject>(informer: SharedInformer<T>, event: ClusterEvent): void => {
+      const changed = (): void => queue.happened(event);
+      subscriptions.use(informer.handle({ added: changed, updated: changed }));
+    };
+    for (const informer of [claims, volumes, storageClasses] as SharedInformer[]) report(informer, 'StorageChanged');
+    report(csiNodes, 'VolumeLimitsChanged');
+    for (const informer of [resourceSlices, deviceClasses] as SharedInformer[]) report(informer, 'DevicesChanged');
+    subscriptions.use(volumeAttachments.handle({ deleted: () => queue.happened('VolumeLimitsChanged') }));
+    subscriptions.use(
+      this.#caches.resourceClaims.handle({
+        added: (claim) => this.#claimChanged(queue, claim, undefined),
+        updated: (claim, old) => this.#claimChanged(queue, claim, old),
+        deleted: (claim) => {
+          this.#cluster.resourceClaims.deleted(claim);
+          if (claim.status?.allocation) queue.happened('ResourceClaimChanged');
+        },
+      }),
+    );
+  }
+
+  #claimChanged(queue: SchedulingQueue, claim: ResourceClaim, old: ResourceClaim | undefined): void {
+    this.#cluster.resourceClaims.changed(claim);
+    queue.happened('ResourceClaimChanged', (pod) => isClaimChangeRelevant(pod, claim, old));
+  }
+
+  /** Returns the plugin that keeps a pod out of the queue. */
+  #gateOf(pod: PodInfo): string | undefined {
+    if (isGated(pod)) return 'SchedulingGates';
+    if (this.#groups?.isIncomplete(pod)) return gangScheduling.name;
+    return this.#profileOf(pod).filters.find((filter) => filter.gate?.(pod, this.#cluster) !== undefined)?.name;
   }
 
   #podChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {
@@ -154,6 +185,8 @@ export class Scheduler {
     if (nominated) this.#cluster.nominate(info, nominated);
     else this.#cluster.withdraw(info.uid);
     queue.add(info);
+    const group = this.#groups && !old && groupOf(pod);
+    if (group) queue.happened('PodGroupChanged', (other) => groupOf(other.pod) === group);
   }
 
   #assignedPodChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {
@@ -202,116 +235,164 @@ export class Scheduler {
 
   #scheduleOne(queued: QueuedPod, signal: AbortSignal): void {
     const { pod } = queued;
-    const { filters: checks, scores } = this.#profileOf(pod);
     if (this.#cluster.nodes.length === 0) return this.#failed(queued, new Set(), noNodesAvailable, undefined);
-    const result = schedulePod(pod, this.#cluster, checks, scores, this.#cluster, Math.random);
+    const group = this.#groups && groupOf(pod.pod);
+    if (group !== undefined) return this.#scheduleGroup(queued, group, signal);
+    const result = this.#chooseNode(queued);
+    if (!result) return;
     if ('diagnosis' in result) return this.#unschedulable(queued, result.diagnosis, result.active);
-    this.#cluster.assume(pod, result.node.name);
+    this.#assume(queued, result);
+    this.#startBinding(queued, result, signal);
+  }
+
+  /** Chooses nodes for all waiting pods of a group, and binds them if those are enough for a gang. */
+  #scheduleGroup(first: QueuedPod, group: string, signal: AbortSignal): void {
+    const others = this.#queue?.takeAll(({ pod }) => groupOf(pod) === group) ?? [];
+    const members = [first, ...others].sort((a, b) => b.pod.priority - a.pod.priority || a.order - b.order);
+    const placed: { readonly member: QueuedPod; readonly choice: Choice }[] = [];
+    const rejected: { readonly member: QueuedPod; readonly diagnosis: Diagnosis; readonly active: readonly ActiveFilter[] }[] = [];
+    for (const member of members) {
+      const result = this.#chooseNode(member);
+      if (!result) continue;
+      if ('diagnosis' in result) rejected.push({ member, ...result });
+      else {
+        this.#assume(member, result);
+        placed.push({ member, choice: result });
+      }
+    }
+    const isQuorate = placed.length > 0 && this.#groups?.isQuorate(group, (uid) => this.#cluster.isPlaced(uid)) === true;
+    void this.#groups?.report(group, isQuorate);
+    for (const { member, choice } of placed) {
+      if (isQuorate) this.#startBinding(member, choice, signal);
+      else {
+        this.#forget(member.pod.uid, choice.active);
+        this.#failed(member, new Set(), waitingForGang, '');
+      }
+    }
+    for (const { member, diagnosis, active } of rejected) {
+      if (isQuorate) this.#unschedulable(member, diagnosis, active);
+      // Room for one pod alone does not help a gang, so no other pod has to go for it.
+      else this.#failed(member, diagnosis.filters, fitError(this.#cluster.nodes.length, diagnosis), '');
+    }
+  }
+
+  #assume({ pod }: QueuedPod, { node, active }: Choice): void {
+    this.#cluster.assume(pod, node.name);
+    for (const { filter, state } of active) filter.reserve?.(state, node.name, this.#cluster);
+  }
+
+  /** Reverts an assumption. */
+  #forget(uid: string, active: readonly ActiveFilter[]): void {
+    this.#cluster.deletePod(uid);
+    for (const { filter, state } of active) filter.unreserve?.(state, this.#cluster);
+  }
+
+  #startBinding(queued: QueuedPod, { node, active }: Choice, signal: AbortSignal): void {
     this.#bindings += 1;
-    void this.#bind(queued, result.node, result.active, signal).finally(() => {
+    void this.#bind(queued, node, active, signal).finally(() => {
       this.#bindings -= 1;
       this.#planLoop(signal);
     });
   }
 
-  async #bind(queued: QueuedPod, node: NodeInfo, active: readonly ActiveFilter[], signal: AbortSignal): Promise<void> {
-    const { pod, uid, namespace } = queued.pod;
-    const claims = active.find(({ filter }) => filter.name === 'VolumeBinding')?.state as PodClaims | undefined;
+  /** Returns undefined if the attempt failed. */
+  #chooseNode(queued: QueuedPod): CycleResult | undefined {
+    const { pod } = queued;
+    const { filters: checks, scores } = this.#profileOf(pod);
     try {
-      await this.#binder.bind(queued.pod, node, claims, signal);
-      const message = `Successfully assigned ${namespace}/${pod.metadata.name} to ${node.name}`;
-      this.recorder.event(pod, 'Normal', 'Scheduled', message, { action: 'Binding', ...reporter(pod) });
+      return schedulePod(pod, this.#cluster, checks, scores, this.#cluster, Math.random);
     } catch (error) {
-      if (signal.aborted) return;
-      const current = this.#pods.get(namespace, pod.metadata.name ?? '');
-      if (current?.metadata.uid === uid && current.spec?.nodeName) return;
-      this.#cluster.deletePod(uid);
-      this.#queue?.happened('PodDeleted');
-      if (isLost(error) && (!current || needsNoNode(current))) return;
+      if (!(error instanceof SchedulingError)) throw error;
       this.#queue?.markFailed(queued);
-      this.#report(queued.pod, 'SchedulerError', (error as Error).message, undefined);
+      this.#reports.failed(pod, 'SchedulerError', error.message, undefined);
+      return undefined;
+    }
+  }
+
+  async #bind(queued: QueuedPod, node: NodeInfo, active: readonly ActiveFilter[], signal: AbortSignal): Promise<void> {
+    const { pod, namespace } = queued.pod;
+    const claims = stateOf(active, dynamicResources);
+    try {
+      const wait = (): void => {
+        const message = `waiting for binding conditions for device on node ${node.name}`;
+        this.#reports.event(pod, 'Normal', 'BindingConditionsPending', message, 'Scheduling');
+      };
+      if (claims) await this.#claimBinder.bind(pod, claims, node.name, wait);
+      await this.#binder.bind(queued.pod, node, stateOf<PodClaims>(active, volumeBinding), signal);
+      const message = `Successfully assigned ${namespace}/${pod.metadata.name} to ${node.name}`;
+      this.#reports.event(pod, 'Normal', 'Scheduled', message, 'Binding');
+    } catch (error) {
+      if (!signal.aborted) await this.#bindingFailed(queued, active, claims, error as Error);
+    }
+  }
+
+  async #bindingFailed(
+    queued: QueuedPod,
+    active: readonly ActiveFilter[],
+    claims: PodResourceClaims | undefined,
+    error: Error,
+  ): Promise<void> {
+    const { pod, uid, namespace } = queued.pod;
+    const current = this.#caches.pods.get(namespace, pod.metadata.name ?? '');
+    if (current?.metadata.uid === uid && current.spec?.nodeName) return;
+    this.#forget(uid, active);
+    if (claims) await this.#releaseClaims(pod, claims);
+    this.#queue?.happened('PodDeleted');
+    if (isLost(error) && (!current || needsNoNode(current))) return;
+    this.#queue?.markFailed(queued);
+    this.#reports.failed(queued.pod, 'SchedulerError', error.message, undefined);
+  }
+
+  async #releaseClaims(pod: Pod, claims: PodResourceClaims): Promise<void> {
+    try {
+      await this.#claimBinder.release(pod, claims);
+    } catch (error) {
+      const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+      this.logger.warn({ pod: key, reason: (error as Error).message }, 'cannot end the reservations of resource claims');
     }
   }
 
   #unschedulable(queued: QueuedPod, diagnosis: Diagnosis, active: readonly ActiveFilter[]): void {
     const { pod } = queued;
-    if (!this.#profileOf(pod).preempts)
-      return this.#failed(queued, diagnosis.filters, fitError(this.#cluster.nodes.length, diagnosis), undefined);
-    const found = findPreemption(pod, this.#cluster, active, diagnosis, this.#budgets.list(), this.#cluster);
+    const { preempts, filters: checks } = this.#profileOf(pod);
     const count = this.#cluster.nodes.length;
-    if ('message' in found) {
-      const message = fitError(count, diagnosis, `${withoutClaims}, ${found.message}`);
-      return this.#failed(queued, diagnosis.filters, message, '');
-    }
+    const claimsChecked = checks.includes(dynamicResources as Filter);
+    if (claimsChecked && diagnosis.podReasons && !diagnosis.filters.has(dynamicResources.name))
+      return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, withoutState), undefined);
+    const reasons = claimsChecked ? [this.#freeDevices(pod, stateOf(active, dynamicResources))] : [];
+    if (!preempts) return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, reasons.join(', ')), undefined);
+    const found = findPreemption(pod, this.#cluster, active, diagnosis, this.#caches.budgets.list(), this.#cluster);
+    if ('message' in found)
+      return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, [...reasons, found.message].join(', ')), '');
     const { node } = found.candidate;
     this.#cluster.nominate(pod, node.name);
     this.#failed(queued, diagnosis.filters, fitError(count, diagnosis), node.name);
-    void this.#preempt(pod, found.candidate);
+    void this.#victims.remove(pod, found.candidate);
+  }
+
+  /** Gives up an allocation that no node can use and that only the pod needs. Returns what upstream's plugin reports about it. */
+  #freeDevices({ uid, pod }: PodInfo, claims: PodResourceClaims | undefined): string {
+    if (!claims) return 'no new claims to deallocate';
+    const idle = [...claims.unavailable].find(({ status }) => (status?.reservedFor ?? []).every((consumer) => consumer.uid === uid));
+    if (!idle) return 'still not schedulable';
+    this.#claimBinder.deallocate(idle).catch((error: Error) => {
+      this.logger.warn(
+        { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, reason: error.message },
+        'cannot deallocate a resource claim',
+      );
+    });
+    return 'deallocation of ResourceClaim completed';
   }
 
   /** `nominated`: the node to nominate, empty to withdraw a nomination, undefined to keep it. */
   #failed(queued: QueuedPod, rejectedBy: ReadonlySet<string>, message: string, nominated: string | undefined): void {
     this.#queue?.markUnschedulable(queued, rejectedBy);
     if (nominated === '') this.#cluster.withdraw(queued.pod.uid);
-    this.#report(queued.pod, 'Unschedulable', message, nominated);
-  }
-
-  /** Writes the condition PodScheduled and the event FailedScheduling. */
-  #report({ pod, namespace }: PodInfo, reason: string, message: string, nominated: string | undefined): void {
-    this.recorder.event(pod, 'Warning', 'FailedScheduling', message, { action: 'Scheduling', ...reporter(pod) });
-    const old = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    const isNominationChange = nominated !== undefined && nominated !== (pod.status?.nominatedNodeName ?? '');
-    const isSame = old?.status === 'False' && old.reason === reason && old.message === message;
-    if (isSame && !isNominationChange) return;
-    const { generation } = pod.metadata;
-    const condition: PodCondition = {
-      type: 'PodScheduled',
-      status: 'False',
-      reason,
-      message,
-      ...(generation !== undefined && { observedGeneration: generation }),
-      lastTransitionTime: (old?.status === 'False' && old.lastTransitionTime) || formatTime(this.clock.wallTime()),
-    };
-    const nomination = isNominationChange ? { nominatedNodeName: nominated === '' ? null : nominated } : {};
-    this.#patchStatus(pod, namespace, { conditions: [condition], ...nomination });
-  }
-
-  #patchStatus({ metadata }: Pod, namespace: string, status: object): void {
-    const { name = '', uid } = metadata;
-    this.client
-      .patch({ ...pods, subresource: 'status' }, namespace, name, { type: 'strategic', patch: { metadata: { uid }, status } })
-      .catch((error: unknown) => {
-        if (!isNotFound(error))
-          this.logger.warn({ pod: `${namespace}/${name}`, reason: (error as Error).message }, 'cannot write the status of a pod');
-      });
-  }
-
-  /** Deletes the victims of a preemption. Upstream: framework/preemption/executor.go. */
-  async #preempt({ uid, pod }: PodInfo, { node, victims }: Candidate): Promise<void> {
-    for (const { pod: victim, namespace } of victims) {
-      if (victim.metadata.deletionTimestamp !== undefined) continue;
-      const name = victim.metadata.name ?? '';
-      const condition: PodCondition = {
-        type: 'DisruptionTarget',
-        status: 'True',
-        reason: 'PreemptionByScheduler',
-        message: `${pod.spec?.schedulerName}: preempting to accommodate a higher priority pod`,
-        lastTransitionTime: formatTime(this.clock.wallTime()),
-      };
-      const patch = { metadata: { uid: victim.metadata.uid }, status: { conditions: [condition] } };
-      try {
-        await this.client.patch({ ...pods, subresource: 'status' }, namespace, name, { type: 'strategic', patch });
-        await this.client.remove(pods, namespace, name, { preconditions: { uid: victim.metadata.uid } });
-        this.recorder.event(victim, 'Normal', 'Preempted', `Preempted by pod ${uid} on node ${node.name}`, {
-          action: 'Preempting',
-          ...reporter(pod),
-        });
-      } catch (error) {
-        if (!isNotFound(error)) this.logger.warn({ pod: `${namespace}/${name}`, reason: (error as Error).message }, 'cannot preempt a pod');
-      }
-    }
+    this.#reports.failed(queued.pod, 'Unschedulable', message, nominated);
   }
 }
 
-/** Returns the component that reports events about the scheduling of a pod: the profile that it names. */
-const reporter = ({ spec }: Pod): { readonly component: string } => ({ component: spec?.schedulerName ?? defaultSchedulerName });
+/** Returns the state of a filter for the pod; undefined if it has nothing to check. */
+function stateOf<S>(active: readonly ActiveFilter[], { name }: Filter<S>): S | undefined {
+  return active.find(({ filter }) => filter.name === name)?.state as S | undefined;
+}

@@ -131,7 +131,7 @@ export function schedulePod(
     const absent: Rejection = { reasons: [`node(s) didn't satisfy plugin(s) [${[...narrowing].sort().join(' ')}]`], isUnresolvable: true };
     return { diagnosis: { nodes: rejections, filters: rejecting, ...(only && { absent }) }, active };
   }
-  return { node: bestNode(pod, cluster, scores, feasible, random), active };
+  return { node: bestNode(pod, cluster, scores, feasible, active, random), active };
 }
 
 /** Returns the node with the greatest sum of weighted scores. */
@@ -140,12 +140,14 @@ function bestNode(
   cluster: ClusterView,
   scores: readonly Score[],
   nodes: readonly NodeInfo[],
+  active: readonly ActiveFilter[],
   random: () => number,
 ): NodeInfo {
   if (nodes.length === 1) return nodes[0] as NodeInfo;
+  const stateOf = (name: string): unknown => active.find(({ filter }) => filter.name === name)?.state;
   const totals = nodes.map(() => 0);
   for (const score of scores) {
-    const state = score.prepare(pod, cluster, nodes);
+    const state = score.prepare(pod, cluster, nodes, stateOf);
     if (state === undefined) continue;
     const values = nodes.map((node) => score.score(state, pod, node));
     score.normalize?.(state, values, nodes);

@@ -1,4 +1,5 @@
 import type { Score } from './framework/framework.ts';
+import { dynamicResourcesScore } from './scores/dynamic-resources.ts';
 import { interPodAffinityScore } from './scores/inter-pod-affinity.ts';
 import { nodeAffinityScore } from './scores/node-affinity.ts';
 import { nodeResourcesBalancedAllocation } from './scores/node-resources-balanced-allocation.ts';
@@ -28,6 +29,7 @@ export function newScores({
     nodeResourcesFitScore(scoringStrategy),
     podTopologySpreadScore,
     interPodAffinityScore(hardPodAffinityWeight),
+    dynamicResourcesScore,
     nodeResourcesBalancedAllocation(balancedResources),
   ];
 }

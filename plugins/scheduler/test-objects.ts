@@ -50,7 +50,7 @@ type Objects = { [K in keyof Listers]?: ReturnType<Listers[K]['list']> };
 
 /** A cluster of the given objects; pods count on the node that they name. */
 export function testCluster(nodes: readonly Node[], pods: readonly Pod[] = [], objects: Objects = {}): Cluster {
-  const cluster = new Cluster({
+  const listers = {
     namespaces: lister(objects.namespaces),
     claims: lister(objects.claims),
     volumes: lister(objects.volumes),
@@ -59,7 +59,14 @@ export function testCluster(nodes: readonly Node[], pods: readonly Pod[] = [], o
     replicationControllers: lister(objects.replicationControllers),
     replicaSets: lister(objects.replicaSets),
     statefulSets: lister(objects.statefulSets),
-  });
+    csiNodes: lister(objects.csiNodes),
+    volumeAttachments: lister(objects.volumeAttachments),
+    resourceClaims: lister(objects.resourceClaims),
+    resourceSlices: lister(objects.resourceSlices),
+    deviceClasses: lister(objects.deviceClasses),
+  };
+  const cluster = new Cluster(listers, () => Date.parse('2026-01-01T00:00:00Z'));
+  for (const claim of objects.resourceClaims ?? []) cluster.resourceClaims.changed(claim);
   for (const node of nodes) cluster.setNode(node);
   for (const pod of pods) cluster.setPod(pod);
   return cluster;

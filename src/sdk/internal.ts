@@ -40,6 +40,7 @@ export { isQualifiedName, isValidLabelValue, isValidPathSegmentName } from '#api
 export { forbiddenBy } from '#apiserver/admission/forbidden';
 export { AuthenticationFailedError } from '#apiserver/authentication/union';
 export { isAuthorizedForSignerName } from '#apiserver/authorization/signers';
+export { type CompiledSelector, compileDeviceSelector, deviceMatches, type DeviceValue, deviceValue } from '#apiserver/cel/device-selector';
 export { AuthorizerValue } from '#apiserver/cel/library/authz';
 export type { JsonSchema } from '#apiserver/cel/schema';
 export { settled } from '#apiserver/cel/runtime/frame';

@@ -5,7 +5,6 @@ import {
   type EventRecorder,
   formatTime,
   type KubeObject,
-  parseSelector,
   Quantity,
   servedResources,
   type SharedInformer,
@@ -14,13 +13,11 @@ import type {
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerCondition,
   HorizontalPodAutoscalerStatus,
-  MetricSpec,
   MetricStatus,
-  MetricTarget,
 } from 'kubenest/types/autoscaling_v2';
 import type { Pod } from 'kubenest/types/core_v1';
-import { podUsages } from './pod-metrics.ts';
-import { replicasForUsage, replicasForUtilization, type Tolerances } from './replica-calculator.ts';
+import { MetricError, type MetricContext, podsOf, propose, type Proposed } from './metric-proposals.ts';
+import type { Tolerances } from './replica-calculator.ts';
 import { limit, noteChange, type ScalingHistory } from './scaling-limits.ts';
 
 export const autoscalers = {
@@ -30,6 +27,10 @@ export const autoscalers = {
   kind: 'HorizontalPodAutoscaler',
 } as const;
 const defaultTolerance = 0.1;
+/** Status of a metric that could not be read. */
+const noStatus: MetricStatus = { type: '' };
+/** Condition that the controller scaled the target to zero. */
+const scaledToZero = 'ScaledToZero';
 
 /** Upstream: autoscaling/v1 Scale. */
 interface Scale extends KubeObject {
@@ -37,17 +38,12 @@ interface Scale extends KubeObject {
   status?: { replicas?: number; selector?: string };
 }
 
-interface Proposed {
-  readonly replicas: number;
-  /** Name of the metric in messages. */
-  readonly metric: string;
-  readonly status: MetricStatus;
-}
-
 export interface AutoscalerParts {
   readonly client: ControllerClient;
   readonly recorder: EventRecorder;
   readonly pods: SharedInformer<Pod>;
+  /** True if autoscalers may scale to zero: the gate HPAScaleToZero. */
+  readonly scalesToZero: boolean;
 }
 
 /** Error of a reconcile that the conditions report. */
@@ -56,8 +52,7 @@ export class ScalingError extends Error {
 }
 
 /**
- * One reconcile of an autoscaler with resource metrics. Metrics of the custom and external metrics APIs are reported as not available.
- * Upstream: reconcileAutoscaler of pkg/controller/podautoscaler/horizontal.go.
+ * One reconcile of an autoscaler. Upstream: reconcileAutoscaler of pkg/controller/podautoscaler/horizontal.go.
  */
 export class AutoscalerSync {
   readonly #status: HorizontalPodAutoscalerStatus;
@@ -88,6 +83,11 @@ export class AutoscalerSync {
     return this.autoscaler.spec?.minReplicas ?? 1;
   }
 
+  /** True if a metric can be measured while there are no pods. */
+  get #hasMetricWithoutPods(): boolean {
+    return (this.autoscaler.spec?.metrics ?? []).some(({ type }) => type === 'Object' || type === 'External');
+  }
+
   #event(type: 'Normal' | 'Warning', reason: string, message: string): void {
     this.parts.recorder.event(this.autoscaler, type, reason, message);
   }
@@ -101,6 +101,14 @@ export class AutoscalerSync {
     const condition = { type, status, lastTransitionTime, reason, message };
     if (present) conditions[at] = condition;
     else conditions.push(condition);
+  }
+
+  #isTrue(type: string): boolean {
+    return this.#status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+  }
+
+  #removeCondition(type: string): void {
+    this.#status.conditions = (this.#status.conditions ?? []).filter((condition) => condition.type !== type);
   }
 
   async #write(): Promise<void> {
@@ -153,41 +161,51 @@ export class AutoscalerSync {
 
   async #desired(scale: Scale, current: number): Promise<{ readonly replicas: number; readonly reason: string }> {
     const { maxReplicas: max = 0, behavior } = this.autoscaler.spec ?? {};
-    if (current === 0 && this.#min !== 0) {
+    const isScaledToZero = this.parts.scalesToZero && this.#isTrue(scaledToZero);
+    if (current === 0 && !(isScaledToZero && (this.#min !== 0 || this.#hasMetricWithoutPods))) {
       this.#condition('ScalingActive', false, 'ScalingDisabled', 'scaling is disabled since the replica count of the target is zero');
+      if (!this.parts.scalesToZero) this.#removeCondition(scaledToZero);
       return { replicas: 0, reason: '' };
     }
     if (current > max) return { replicas: max, reason: 'Current number of replicas above Spec.MaxReplicas' };
-    if (current < this.#min) return { replicas: this.#min, reason: 'Current number of replicas below Spec.MinReplicas' };
+    if (current !== 0 && current < this.#min) return { replicas: this.#min, reason: 'Current number of replicas below Spec.MinReplicas' };
     const { replicas: desired, metric } = await this.#propose(scale, current);
-    const reason = desired > current ? `${metric} above target` : 'All metrics below target';
+    const direction = desired < current ? 'All metrics below target' : '';
+    const reason = desired > current ? `${metric} above target` : direction;
     const { replicas, able, limited } = limit({ current, desired, min: this.#min, max, behavior }, this.history, this.nowMs);
     this.#condition('AbleToScale', true, able.reason, able.message);
     this.#condition('ScalingLimited', limited.isLimited, limited.reason, limited.message);
+    if (current === 0 && replicas < this.#min)
+      return { replicas: this.#min, reason: reason || 'Current number of replicas below Spec.MinReplicas' };
     return { replicas, reason };
   }
 
   /** Returns the highest proposal of the metrics. A failed metric prevents scaling down. Upstream: computeReplicasForMetrics. */
   async #propose(scale: Scale, current: number): Promise<{ readonly replicas: number; readonly metric: string }> {
     const metrics = this.autoscaler.spec?.metrics ?? [];
-    const selector = this.#selectorOf(scale);
+    const context = this.#contextOf(scale, current);
     const proposals: Proposed[] = [];
-    const failures: { readonly reason: string; readonly error: Error }[] = [];
+    const statuses: MetricStatus[] = [];
+    const failures: { readonly reason: string; readonly error: MetricError }[] = [];
     for (const metric of metrics) {
       try {
-        proposals.push(await this.#proposeFor(metric, selector, current));
+        const proposed = await propose(metric, context);
+        proposals.push(proposed);
+        statuses.push(proposed.status);
       } catch (error) {
+        if (!(error instanceof MetricError)) throw error;
         const reason = `FailedGet${metric.type}Metric`;
-        this.#event('Warning', reason, (error as Error).message);
-        failures.push({ reason, error: error as Error });
+        this.#event('Warning', reason, error.message);
+        failures.push({ reason, error });
+        statuses.push(noStatus);
       }
     }
-    this.#status.currentMetrics = proposals.map(({ status }) => status);
+    this.#status.currentMetrics = statuses;
     const best = proposals.reduce<Proposed | undefined>((top, next) => (!top || next.replicas > top.replicas ? next : top), undefined);
     const [failure] = failures;
     if (failure && (!best || best.replicas < current)) {
       this.#condition('ScalingActive', false, failure.reason, `the HPA was unable to compute the replica count: ${failure.error.message}`);
-      const message = `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${failure.error.message}`;
+      const message = `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${failure.error.whole}`;
       this.#event('Warning', 'FailedComputeMetricsReplicas', message);
       throw new ScalingError(message);
     }
@@ -197,61 +215,25 @@ export class AutoscalerSync {
     return { replicas, metric };
   }
 
+  #contextOf(scale: Scale, current: number): MetricContext {
+    const selector = this.#selectorOf(scale);
+    return {
+      client: this.parts.client,
+      namespace: this.#namespace,
+      selector,
+      pods: podsOf(this.parts.pods.list(this.#namespace), selector),
+      specReplicas: current,
+      statusReplicas: scale.status?.replicas ?? 0,
+      tolerances: this.#tolerances(),
+      nowMs: this.nowMs,
+    };
+  }
+
   #selectorOf({ status }: Scale): string {
     if (status?.selector) return status.selector;
     this.#event('Warning', 'SelectorRequired', 'selector is required');
     this.#condition('ScalingActive', false, 'InvalidSelector', "the HPA target's scale is missing a selector");
     throw new ScalingError('selector is required');
-  }
-
-  async #proposeFor({ type, resource, containerResource }: MetricSpec, selector: string, current: number): Promise<Proposed> {
-    if (type === 'Resource' && resource) {
-      const { name = '', target = {} } = resource;
-      const { value, ...proposed } = await this.#proposeForResource(name, '', target, selector, current);
-      return { ...proposed, status: { type, resource: { name, current: value } } };
-    }
-    if (type === 'ContainerResource' && containerResource) {
-      const { name = '', container = '', target = {} } = containerResource;
-      const { value, ...proposed } = await this.#proposeForResource(name, container, target, selector, current);
-      return { ...proposed, status: { type, containerResource: { name, container, current: value } } };
-    }
-    const api = type === 'External' ? 'external' : 'custom';
-    throw new ScalingError(`no ${api} metrics API (${api}.metrics.k8s.io) registered`);
-  }
-
-  async #proposeForResource(
-    resource: string,
-    container: string,
-    { averageValue, averageUtilization }: MetricTarget,
-    selector: string,
-    currentReplicas: number,
-  ): Promise<Omit<Proposed, 'status'> & { readonly value: { averageUtilization?: number; averageValue: string } }> {
-    const failed = (error: unknown): never => {
-      const what = averageValue === undefined ? 'utilization' : 'usage';
-      throw new ScalingError(`failed to get ${resource} ${what}: ${(error as Error).message}`, { cause: error });
-    };
-    const unavailable = (error: Error): never => failed(new Error(`unable to get metrics for resource ${resource}: ${error.message}`));
-    const usages = await podUsages(this.parts.client, this.#namespace, selector, resource, container).catch(unavailable);
-    try {
-      const matcher = parseSelector(selector);
-      const pods = this.parts.pods.list(this.#namespace).filter(({ metadata }) => matcher.matches(metadata.labels ?? {}));
-      if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count');
-      const input = { resource, container, currentReplicas, pods, usages, tolerances: this.#tolerances(), nowMs: this.nowMs };
-      const { replicas, averageMilli, utilization } =
-        averageValue === undefined
-          ? replicasForUtilization(input, averageUtilization ?? 0)
-          : replicasForUsage(input, Number(Quantity.parse(averageValue).milliValue()));
-      const format = resource === 'memory' ? 'BinarySI' : 'DecimalSI';
-      const value = {
-        averageValue: Quantity.fromMilli(averageMilli, format).toString(),
-        ...(utilization !== undefined && { averageUtilization: utilization }),
-      };
-      const kind = container === '' ? 'resource' : 'container resource';
-      const metric = averageValue === undefined ? `${resource} ${kind} utilization (percentage of request)` : `${resource} resource`;
-      return { replicas, metric, value };
-    } catch (error) {
-      return failed(error);
-    }
   }
 
   #tolerances(): Tolerances {
@@ -275,7 +257,16 @@ export class AutoscalerSync {
     }
     this.#condition('AbleToScale', true, 'SucceededRescale', `the HPA controller was able to update the target scale to ${replicas}`);
     this.#event('Normal', 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`);
+    this.#noteZero(current, replicas);
     noteChange(spec?.behavior, this.history, replicas - current, this.nowMs);
     this.#status.lastScaleTime = formatTime(this.nowMs);
+  }
+
+  /** Records whether the controller itself scaled to zero, from where only it may scale up again. */
+  #noteZero(current: number, replicas: number): void {
+    if (!this.parts.scalesToZero) return this.#removeCondition(scaledToZero);
+    if (current > 0 && replicas === 0 && this.#min === 0 && this.#hasMetricWithoutPods)
+      this.#condition(scaledToZero, true, 'ScaledToZero', 'the HPA controller scaled the workload to zero');
+    else this.#condition(scaledToZero, false, 'NotScaledToZero', 'the HPA controller did not scale the workload to zero');
   }
 }

@@ -118,3 +118,61 @@ it('reports a target that does not exist', async () => {
   await vi.waitFor(async () => expect(await conditions('lost')).toEqual(['AbleToScale False FailedGetScale']));
   expect(await workloads.events('lost')).toContain('Warning FailedGetScale: replicasets.apps "lost" not found');
 });
+
+it('scales to zero by an external metric, and up again', async () => {
+  const group = 'external.metrics.k8s.io';
+  const externalMetrics = {
+    ...podMetrics,
+    metadata: { name: `queue.${group}`, annotations: podMetrics.metadata.annotations },
+    spec: { ...podMetrics.spec, group, names: { kind: 'Queue', plural: 'queue', singular: 'queue' } },
+  };
+  await using other = await startTestCluster({
+    controllers: ['horizontal-pod-autoscaler-controller', 'replicaset-controller'],
+    objects: [externalMetrics],
+    flags: ['--feature-gates=HPAScaleToZero=true'],
+  });
+  const scaled = new Workloads(other);
+  const value = await scaled.create(`${group}/v1beta1/queue`, {
+    apiVersion: `${group}/v1beta1`,
+    kind: 'Queue',
+    metadata: { name: 'q' },
+    value: '0',
+  });
+  await scaled.create('apps/v1/replicasets', {
+    metadata: { name: 'worker' },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { app: 'worker' } },
+      template: { metadata: { labels: { app: 'worker' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+    },
+  });
+  const pods = await vi.waitFor(async () => {
+    const found = await scaled.pods('app=worker');
+    expect(found).toHaveLength(1);
+    return found;
+  });
+  for (const pod of pods)
+    await scaled.setPhase(pod, 'Running', { startTime: '2026-01-01T00:00:00Z', conditions: [{ type: 'Ready', status: 'True' }] });
+  const autoscaler = await scaled.create<HorizontalPodAutoscaler>(collection, {
+    metadata: { name: 'worker' },
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'worker' },
+      minReplicas: 0,
+      maxReplicas: 10,
+      metrics: [{ type: 'External', external: { metric: { name: 'queue' }, target: { type: 'Value', value: '10' } } }],
+      behavior: { scaleDown: { stabilizationWindowSeconds: 0 } },
+    },
+  });
+  const replicas = async (): Promise<number | undefined> => (await scaled.get<ReplicaSet>('apps/v1/replicasets', 'worker')).spec?.replicas;
+  const condition = async (): Promise<object | undefined> =>
+    (await scaled.get<HorizontalPodAutoscaler>(collection, 'worker')).status?.conditions?.find(({ type }) => type === 'ScaledToZero');
+  await vi.waitFor(async () => expect(await replicas()).toBe(0), 3_000);
+  await vi.waitFor(async () => expect(await condition()).toMatchObject({ status: 'True', reason: 'ScaledToZero' }), 3_000);
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const patch = (path: string, body: object): Promise<Response> => other.fetch(path, { method: 'PATCH', headers, body });
+  await patch(`/apis/${group}/v1beta1/namespaces/default/queue/${value.metadata.name}`, { value: '25' });
+  // A change of the specification measures again at once.
+  await patch(`/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/${autoscaler.metadata.name}`, { spec: { maxReplicas: 5 } });
+  await vi.waitFor(async () => expect(await replicas()).toBe(3), 3_000);
+  await vi.waitFor(async () => expect(await condition()).toMatchObject({ status: 'False', reason: 'NotScaledToZero' }), 3_000);
+});

@@ -5,6 +5,7 @@ import {
   ControllerClient,
   deepEqual,
   EventRecorder,
+  FeatureGates,
   inject,
   isConflict,
   type ReconcileRequest,
@@ -44,6 +45,7 @@ export class HorizontalPodAutoscalerController {
     @inject(SharedInformers) informers: SharedInformers,
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(Clock) private readonly clock: Clock,
+    @inject(FeatureGates) private readonly features: FeatureGates,
   ) {
     this.#autoscalers = informers.for<HorizontalPodAutoscaler>(autoscalers);
     this.#pods = informers.for<Pod>(pods);
@@ -71,7 +73,7 @@ export class HorizontalPodAutoscalerController {
     this.#reconciled.set(uid, { at: now, spec });
     const history = this.#histories.get(uid) ?? { recommendations: [], ups: [], downs: [] };
     this.#histories.set(uid, history);
-    const parts = { client: this.client, recorder: this.recorder, pods: this.#pods };
+    const parts = { client: this.client, recorder: this.recorder, pods: this.#pods, scalesToZero: this.features.enabled('HPAScaleToZero') };
     try {
       await new AutoscalerSync(parts, autoscaler, history, this.clock.wallTime()).run();
     } catch (error) {

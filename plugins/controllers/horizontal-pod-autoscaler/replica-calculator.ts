@@ -114,6 +114,25 @@ export function replicasForUsage(input: UsageInput, targetMilli: number): Propos
   return propose(input, groupPods(input), ratioOf, () => targetMilli);
 }
 
+const isTolerated = (ratio: number, { up, down }: Tolerances): boolean => ratio >= 1 - down && ratio <= 1 + up;
+const maxReplicas = 2 ** 31 - 1;
+
+/** Proposes replicas by the relation of a metric to its target. From zero replicas the pods do not matter. Upstream: getUsageRatioReplicaCount. */
+export function replicasForRatio(ratio: number, current: number, pods: readonly Pod[], tolerances: Tolerances): number {
+  if (current === 0) return Math.ceil(ratio);
+  if (isTolerated(ratio, tolerances)) return current;
+  if (pods.length === 0) throw new Error('unable to calculate ready pods: no pods returned by selector while calculating replica count');
+  const ready = pods.filter(
+    ({ status }) => status?.phase === 'Running' && status.conditions?.some((one) => one.type === 'Ready' && one.status === 'True'),
+  );
+  return Math.min(maxReplicas, Math.ceil(ratio * ready.length));
+}
+
+/** Proposes replicas so that each has its share of a metric. Upstream: GetExternalPerPodMetricReplicas. */
+export function replicasForAverage(usage: number, target: number, current: number, tolerances: Tolerances): number {
+  return isTolerated(usage / (target * current), tolerances) ? current : Math.min(maxReplicas, Math.ceil(usage / target));
+}
+
 /** Pods without a usage count such that they dampen the scaling. */
 function propose(
   { currentReplicas, tolerances }: UsageInput,
@@ -121,17 +140,17 @@ function propose(
   ratioOf: (usages: ReadonlyMap<string, number>) => Ratio,
   fallback: (name: string) => number,
 ): Proposal {
-  const isTolerated = (value: number): boolean => value >= 1 - tolerances.down && value <= 1 + tolerances.up;
   const { ratio, ...measured } = ratioOf(usages);
   const stay = { replicas: currentReplicas, ...measured };
   const countsUnready = unready.length > 0 && ratio > 1;
-  if (!countsUnready && missing.length === 0) return isTolerated(ratio) ? stay : { replicas: Math.ceil(ratio * ready), ...measured };
+  if (!countsUnready && missing.length === 0)
+    return isTolerated(ratio, tolerances) ? stay : { replicas: Math.ceil(ratio * ready), ...measured };
   const dampened = new Map(usages);
   const names = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.name as string);
   if (ratio !== 1) for (const name of names(missing)) dampened.set(name, ratio < 1 ? fallback(name) : 0);
   if (countsUnready) for (const name of names(unready)) dampened.set(name, 0);
   const { ratio: next } = ratioOf(dampened);
-  if (isTolerated(next) || (ratio < 1 && next > 1) || (ratio > 1 && next < 1)) return stay;
+  if (isTolerated(next, tolerances) || (ratio < 1 && next > 1) || (ratio > 1 && next < 1)) return stay;
   const replicas = Math.ceil(next * dampened.size);
   const isReversed = (next < 1 && replicas > currentReplicas) || (next > 1 && replicas < currentReplicas);
   return isReversed ? stay : { replicas, ...measured };

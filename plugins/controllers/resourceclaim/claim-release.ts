@@ -1,12 +1,10 @@
 import { type ControllerClient, deepCopy, hasFinalizer, removeFinalizer, type SharedInformer } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
 import type { ResourceClaim, ResourceClaimConsumerReference } from 'kubenest/types/resource_v1';
+import { claimFinalizer } from '../../common/resource-claims.ts';
 import { pods } from '../common/pods.ts';
 import { isPodDone, owningPod } from './pod-claims.ts';
 import { claims } from './resources.ts';
-
-/** Finalizer of allocated claims. */
-const finalizer = 'resource.kubernetes.io/delete-protection';
 
 /** Takes claims from pods that are done: their reservations, the allocation after the last one, and claims generated for them. */
 export class ClaimRelease {
@@ -22,7 +20,7 @@ export class ClaimRelease {
     const kept = await Promise.all(reservedFor.map((consumer) => this.#isValid(claim, consumer)));
     const remaining = reservedFor.filter((_, at) => kept[at]);
     if (remaining.length < reservedFor.length) await this.#release(claim, remaining);
-    else if (claim.metadata.deletionTimestamp && remaining.length === 0 && hasFinalizer(claim, finalizer)) await this.#finalize(claim);
+    else if (claim.metadata.deletionTimestamp && remaining.length === 0 && hasFinalizer(claim, claimFinalizer)) await this.#finalize(claim);
     if (remaining.length === 0) await this.#deleteIfUnneeded(claim);
   }
 
@@ -38,7 +36,7 @@ export class ClaimRelease {
   /** The last pod that stops using a claim ends its allocation, so that the next one may get other devices. */
   async #release(claim: ResourceClaim, remaining: ResourceClaimConsumerReference[]): Promise<void> {
     const { allocation, reservedFor: _, ...status } = claim.status ?? {};
-    const isFreed = remaining.length === 0 && hasFinalizer(claim, finalizer);
+    const isFreed = remaining.length === 0 && hasFinalizer(claim, claimFinalizer);
     const reduced = { ...status, ...(remaining.length > 0 && { reservedFor: remaining }), ...(allocation && !isFreed && { allocation }) };
     const updated = await this.client.replace<ResourceClaim>({ ...claims, subresource: 'status' }, { ...claim, status: reduced });
     if (!updated.status?.allocation) await this.#removeFinalizer(updated);
@@ -53,7 +51,7 @@ export class ClaimRelease {
 
   async #removeFinalizer(claim: ResourceClaim): Promise<void> {
     const copy = deepCopy(claim);
-    if (removeFinalizer(copy, finalizer)) await this.client.replace(claims, copy);
+    if (removeFinalizer(copy, claimFinalizer)) await this.client.replace(claims, copy);
   }
 
   /** A pod that is done may remain for long, but does not need the claim that was generated for it. A pod that is gone is left to the garbage collector. */

@@ -1,28 +1,14 @@
-/** The ResourceClaims of pods. Upstream: k8s.io/dynamic-resource-allocation/resourceclaim, pkg/controller/resourceclaim. */
+/** The work of the controller for the claims of pods. Upstream: pkg/controller/resourceclaim. */
 import { controllerOf, isControlledBy, type SharedInformer } from 'kubenest/sdk';
-import type { Pod, PodResourceClaim } from 'kubenest/types/core_v1';
+import type { Pod } from 'kubenest/types/core_v1';
 import type { ResourceClaim } from 'kubenest/types/resource_v1';
+import { type ClaimReference, claimOf } from '../../common/resource-claims.ts';
 import { isPodTerminal } from '../common/pods.ts';
 
 /** Annotation of a generated claim with its name in the pod. */
 export const podClaimAnnotation = 'resource.kubernetes.io/pod-claim-name';
 /** Most pods that may use a claim at a time. Upstream: ResourceClaimReservedForMaxSize. */
 const maxConsumers = 256;
-
-/** The claim of a pod. */
-export interface ClaimReference {
-  /** Undefined if the claim is not needed. */
-  readonly name: string | undefined;
-  /** True for a claim from a template, which the pod has to own. */
-  readonly isGenerated: boolean;
-}
-
-/** Returns the claim that an entry of the pod refers to; undefined if it has yet to be generated. Upstream: Name. */
-export function claimOf({ status }: Pod, { name, resourceClaimName }: PodResourceClaim): ClaimReference | undefined {
-  if (resourceClaimName !== undefined) return { name: resourceClaimName, isGenerated: false };
-  const generated = status?.resourceClaimStatuses?.find((one) => one.name === name);
-  return generated && { name: generated.resourceClaimName, isGenerated: true };
-}
 
 /** True if the claim may be the pod's: a generated one has the pod as its controller. */
 export function isForPod(pod: Pod, claim: ResourceClaim, { isGenerated }: ClaimReference): boolean {

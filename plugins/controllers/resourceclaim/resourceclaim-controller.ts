@@ -13,19 +13,11 @@ import {
 } from 'kubenest/sdk';
 import type { Pod, PodResourceClaim, PodResourceClaimStatus } from 'kubenest/types/core_v1';
 import type { ResourceClaim, ResourceClaimTemplate } from 'kubenest/types/resource_v1';
+import { claimOf } from '../../common/resource-claims.ts';
 import { asManager } from '../common/as-manager.ts';
 import { pods } from '../common/pods.ts';
 import { ClaimRelease } from './claim-release.ts';
-import {
-  claimNamePrefix,
-  claimOf,
-  isForPod,
-  isPodDone,
-  needsReservation,
-  owningPod,
-  podClaimAnnotation,
-  podNeedsWork,
-} from './pod-claims.ts';
+import { claimNamePrefix, isForPod, isPodDone, needsReservation, owningPod, podClaimAnnotation, podNeedsWork } from './pod-claims.ts';
 import { claims } from './resources.ts';
 
 const templates = { group: 'resource.k8s.io', resource: 'resourceclaimtemplates' } as const;

@@ -39,7 +39,9 @@ export class SimulatedNode implements PodHost {
 
   /** Remembers the effects of a step. */
   happened({ metadata, spec }: Pod, { status, events }: LifeOutcome): void {
-    if (events.some(({ reason }) => reason === 'Killing')) this.#killing.add(metadata.uid ?? '');
+    // A failed probe kills a container, too, and the pod goes on.
+    if (metadata.deletionTimestamp !== undefined && events.some(({ reason }) => reason === 'Killing'))
+      this.#killing.add(metadata.uid ?? '');
     if (!status) return;
     const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
     const started = new Set(statuses.filter(({ containerID }) => containerID).map(({ name }) => name));

@@ -3,6 +3,7 @@ import { timeOf, timeText } from '../time.ts';
 import { type PodContainer, shouldRestart } from './container-roles.ts';
 import { backOffStatus, endedStatus, restartBackOffMs, runningStatus, waitingStatus } from './container-status.ts';
 import { processPlan } from './process-plan.ts';
+import { type ProbePlan, probePlan } from './probes.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
 /** An event of the kubelet about a container of the pod, or about the pod if `container` is missing. */
@@ -30,6 +31,8 @@ export interface NodeState {
 }
 
 const imagePullRetryMs = 10_000;
+/** Exit code of a container that the kubelet killed. */
+const killedExitCode = 137;
 
 /** Path of a container in event references. */
 export function fieldPathOf({ container, role }: PodContainer): string {
@@ -50,15 +53,52 @@ export function nextContainerChange(pod: Pod, one: PodContainer, since: number, 
 }
 
 function runningChange(pod: Pod, one: PodContainer, startedAt: number): ContainerChange | undefined {
-  const { container, role } = one;
   const status = one.status as ContainerStatus;
-  const { runMs, exitCode } = processPlan(pod, container, role);
-  const endsAt = startedAt + runMs;
-  const readyAt = status.ready || isNeverReady(pod, one) ? Infinity : startedAt + readyDelay(pod, one);
-  if (readyAt < endsAt) return { at: readyAt, starts: false, change: () => ({ status: { ...status, ready: true }, events: [] }) };
-  if (endsAt === Infinity) return undefined;
+  const changes = [
+    healthChange(pod, one, status, startedAt),
+    failureChange(pod, one, status, startedAt),
+    endChange(pod, one, status, startedAt),
+  ];
+  const due = changes.filter((change) => change !== undefined).sort((a, b) => a.at - b.at);
+  return due[0];
+}
+
+/** Success of the startup or readiness probe. */
+function healthChange(pod: Pod, one: PodContainer, status: ContainerStatus, startedAt: number): ContainerChange | undefined {
+  const { startedMs, readyMs } = probesOf(pod, one);
+  const at = startedAt + Math.min(status.started ? Infinity : startedMs, status.ready ? Infinity : readyMs);
+  if (at === Infinity) return undefined;
+  const isReady = status.ready || startedAt + readyMs <= at;
+  return { at, starts: false, change: () => ({ status: { ...status, started: true, ready: isReady }, events: [] }) };
+}
+
+/** Failure of the startup or liveness probe, for which the kubelet kills the container. Upstream: kuberuntime (computePodActions). */
+function failureChange(pod: Pod, one: PodContainer, status: ContainerStatus, startedAt: number): ContainerChange | undefined {
+  const { failure } = probesOf(pod, one);
+  if (!failure) return undefined;
+  const { probe, atMs, message } = failure;
+  const fieldPath = fieldPathOf(one);
+  const restarts = shouldRestart(one, pod, killedExitCode) ? ', will be restarted' : '';
+  const killing = `Container ${one.container.name} failed ${probe.toLowerCase()} probe${restarts}`;
   return {
-    at: endsAt,
+    at: startedAt + atMs,
+    starts: false,
+    change: (now) => ({
+      status: endedStatus(status, killedExitCode, timeText(now)),
+      events: [
+        { type: 'Warning', reason: 'Unhealthy', message: `${probe} probe failed: ${message}`, fieldPath },
+        { type: 'Normal', reason: 'Killing', message: killing, fieldPath },
+      ],
+    }),
+  };
+}
+
+/** End of the process by itself. */
+function endChange(pod: Pod, { container, role }: PodContainer, status: ContainerStatus, startedAt: number): ContainerChange | undefined {
+  const { runMs, exitCode } = processPlan(pod, container, role);
+  if (runMs === Infinity) return undefined;
+  return {
+    at: startedAt + runMs,
     starts: false,
     change(now) {
       const ended = endedStatus(status, exitCode, timeText(now));
@@ -68,9 +108,11 @@ function runningChange(pod: Pod, one: PodContainer, startedAt: number): Containe
   };
 }
 
-const isNeverReady = (pod: Pod, { container, role }: PodContainer): boolean =>
-  role === 'init' || role === 'ephemeral' || settingOf(pod, 'ready', container.name) === 'false';
-const readyDelay = (pod: Pod, { container }: PodContainer): number => durationSetting(pod, 'ready-delay', container.name) ?? 0;
+/** Init containers have no probes, and are ready when they have succeeded; ephemeral ones are never ready. */
+function probesOf(pod: Pod, { container, role }: PodContainer): ProbePlan {
+  return role === 'init' || role === 'ephemeral' ? withoutProbes : probePlan(pod, container);
+}
+const withoutProbes: ProbePlan = { startedMs: 0, readyMs: Infinity };
 
 function endedChange(pod: Pod, one: PodContainer, status: ContainerStatus): ContainerChange | undefined {
   const { exitCode = 0, finishedAt } = status.state?.terminated ?? {};
@@ -105,13 +147,15 @@ function firstStart(pod: Pod, one: PodContainer, since: number, node: NodeState)
 
 function started(pod: Pod, one: PodContainer, now: number, pull: readonly KubeletEvent[]): ReturnType<ContainerChange['change']> {
   const fieldPath = fieldPathOf(one);
-  const isReady = !isNeverReady(pod, one) && readyDelay(pod, one) === 0;
+  const { startedMs, readyMs, unready } = probesOf(pod, one);
+  const unhealthy: KubeletEvent = { type: 'Warning', reason: 'Unhealthy', message: `Readiness probe failed: ${unready}`, fieldPath };
   return {
-    status: runningStatus(pod, one.container, one.status, timeText(now), isReady),
+    status: runningStatus(pod, one.container, one.status, timeText(now), { isStarted: startedMs === 0, isReady: readyMs === 0 }),
     events: [
       ...pull,
       { type: 'Normal', reason: 'Created', message: 'Container created', fieldPath },
       { type: 'Normal', reason: 'Started', message: 'Container started', fieldPath },
+      ...(unready === undefined ? [] : [unhealthy]),
     ],
   };
 }

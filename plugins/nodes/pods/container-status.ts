@@ -21,7 +21,7 @@ export function runningStatus(
   container: Container,
   old: ContainerStatus | undefined,
   now: string,
-  isReady: boolean,
+  { isStarted, isReady }: { readonly isStarted: boolean; readonly isReady: boolean },
 ): ContainerStatus {
   const { name = '', image = '' } = container;
   const last = old?.state?.terminated ?? old?.lastState?.terminated;
@@ -35,7 +35,7 @@ export function runningStatus(
     image: fullImageName(image),
     imageID: imageId(image),
     containerID: containerId(pod.metadata.uid ?? '', name, restartCount),
-    started: true,
+    started: isStarted,
     ...resourcesOf(container),
     ...mountsOf(container),
   };

@@ -78,6 +78,74 @@ describe('the life of a pod', () => {
       want: [[0, 'Running', 'running ready, running ready']],
     },
     {
+      name: 'a readiness probe succeeds at its first check, again and again as often as it has to',
+      pod: pod([{ readinessProbe: { initialDelaySeconds: 5 } }, { readinessProbe: { successThreshold: 3, periodSeconds: 2 } }]),
+      want: [
+        [0, 'Running', 'running, running'],
+        [4, 'Running', 'running, running ready'],
+        [5, 'Running', 'running ready, running ready'],
+      ],
+    },
+    {
+      name: 'readiness follows the startup probe',
+      pod: pod(
+        [{ startupProbe: { periodSeconds: 5, failureThreshold: 9 }, readinessProbe: { initialDelaySeconds: 1, periodSeconds: 4 } }],
+        {
+          annotations: { 'startup-delay': '7s' },
+        },
+      ),
+      want: [
+        [0, 'Running', 'running'],
+        [10, 'Running', 'running'],
+        [13, 'Running', 'running ready'],
+      ],
+    },
+    {
+      name: 'a failed startup probe restarts the container',
+      pod: pod([{ startupProbe: { periodSeconds: 1 } }], { annotations: { 'startup-delay': 'forever' } }),
+      seconds: 4,
+      want: [
+        [0, 'Running', 'running'],
+        [2, 'Running', 'running #1'],
+        [4, 'Running', 'CrashLoopBackOff #1'],
+      ],
+    },
+    {
+      name: 'a failed liveness probe restarts the container',
+      pod: pod([{ livenessProbe: { periodSeconds: 10 } }], { annotations: { 'liveness-failure': '15s' } }),
+      seconds: 50,
+      want: [
+        [0, 'Running', 'running ready'],
+        [40, 'Running', 'running ready #1'],
+      ],
+    },
+    {
+      name: 'a failed liveness probe fails a pod that does not restart',
+      pod: pod([{ livenessProbe: { failureThreshold: 1 } }], {
+        spec: { restartPolicy: 'Never' },
+        annotations: { 'liveness-failure': '0s' },
+      }),
+      want: [
+        [0, 'Running', 'running ready'],
+        [0, 'Failed', 'exit 137'],
+      ],
+    },
+    {
+      name: 'a container without a liveness probe is not killed',
+      pod: pod([{}], { annotations: { 'liveness-failure': '1s', 'startup-delay': '9s' } }),
+      want: [[0, 'Running', 'running ready']],
+    },
+    {
+      name: 'init containers wait for the startup probe of a sidecar',
+      pod: pod([{}], {
+        spec: { initContainers: [{ name: 'proxy', restartPolicy: 'Always', startupProbe: { initialDelaySeconds: 3 } }] },
+      }),
+      want: [
+        [0, 'Pending', 'running, PodInitializing'],
+        [3, 'Running', 'running ready, running ready'],
+      ],
+    },
+    {
       name: 'init containers run one after another',
       pod: pod([{}], { spec: { initContainers: [{ name: 'a', command: ['sleep', '2'] }, { name: 'b' }] } }),
       want: [
@@ -305,6 +373,23 @@ describe('the life of a pod', () => {
     };
     const { status } = live(resized).last;
     expect(status).toMatchObject({ observedGeneration: 2, containerStatuses: [{ allocatedResources: { cpu: '2' } }] });
+  });
+
+  it('reports failed probes', () => {
+    const probed = pod([{ livenessProbe: { failureThreshold: 1, httpGet: { port: 80 } }, readinessProbe: { tcpSocket: { port: 80 } } }], {
+      annotations: { 'liveness-failure': '1s', ready: 'false' },
+    });
+    const unready = 'Unhealthy: Readiness probe failed: dial tcp 10.244.0.5:80: connect: connection refused';
+    expect(live(probed, 15).events.slice(2)).toEqual([
+      'Created: Container created',
+      'Started: Container started',
+      unready,
+      'Unhealthy: Liveness probe failed: HTTP probe failed with statuscode: 500',
+      'Killing: Container c0 failed liveness probe, will be restarted',
+      'Created: Container created',
+      'Started: Container started',
+      unready,
+    ]);
   });
 });
 

@@ -80,20 +80,21 @@ interface DueChange extends ContainerChange {
  */
 function dueChanges(pod: Pod, status: PodStatus, node: NodeState): DueChange[] {
   const changes: DueChange[] = [];
+  const current = pod.status === status ? pod : { ...pod, status };
   let isOpen = true;
   let since = timeOf(status.startTime);
   for (const one of containersOf(pod, status)) {
     const { state, lastState } = one.status ?? {};
     const hasStarted = Boolean(state?.running ?? state?.terminated ?? lastState?.terminated);
     if (!isOpen && one.role !== 'ephemeral' && !hasStarted) continue;
-    const change = nextContainerChange(pod, one, one.role === 'ephemeral' ? 0 : since, node);
+    const change = nextContainerChange(current, one, one.role === 'ephemeral' ? 0 : since, node);
     if (change) changes.push({ ...change, of: one });
     if (one.role === 'init') {
       const isDone = state?.terminated?.exitCode === 0;
       isOpen &&= isDone;
       since = Math.max(since, timeOf(state?.terminated?.finishedAt));
     } else if (one.role === 'sidecar') {
-      isOpen &&= Boolean(one.status?.started) || hasStarted;
+      isOpen &&= Boolean(one.status?.started) || Boolean(state?.terminated ?? lastState?.terminated);
       since = Math.max(since, timeOf(state?.running?.startedAt));
     }
   }

@@ -56,6 +56,11 @@ export class PodRunner {
     this.#living.delete(uid);
   }
 
+  /** Looks for the next step of each pod again, because what it depends on has changed. */
+  replan(): void {
+    for (const living of this.#living.values()) if (!living.isWriting) this.#plan(living);
+  }
+
   /** Ends all lives, without a write. */
   stop(): void {
     for (const { cancel } of this.#living.values()) cancel?.();

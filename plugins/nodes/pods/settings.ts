@@ -23,6 +23,10 @@ export type Setting =
   | 'ready'
   /** Time from start to readiness. */
   | 'ready-delay'
+  /** Time from start to the success of the startup probe, or `forever`. */
+  | 'startup-delay'
+  /** Time from start from which the liveness probe fails. */
+  | 'liveness-failure'
   /** Time between SIGTERM and the end of the process; SIGKILL follows at the end of the grace period. */
   | 'termination-delay'
   /** Text of the log. */

@@ -68,8 +68,9 @@ const pod = (metadata: object = {}, status: object = { phase: 'Pending' }): Pod 
 
 /** When the next step is due in milliseconds from now, and its outcome. */
 function next(one: Pod, ...stages: StageObject[]): { in: number; outcome: LifeOutcome } | string {
+  const compiled = stages.map(compileStage);
   const life = new StagedLife(
-    stages.map(compileStage),
+    () => compiled,
     () => start,
     () => 0.5,
   );
@@ -140,7 +141,11 @@ describe('a stage', () => {
   });
 
   it('runs once for each version of a pod', () => {
-    const life = new StagedLife([compileStage(ready)], () => start);
+    const stage = compileStage(ready);
+    const life = new StagedLife(
+      () => [stage],
+      () => start,
+    );
     const one = pod();
     expect(life.next(one, host)).toMatchObject({ at: start });
     life.done(one);

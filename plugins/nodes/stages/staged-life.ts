@@ -33,13 +33,14 @@ export class StagedLife {
   readonly #choices = new Map<string, Choice>();
 
   constructor(
-    private readonly stages: readonly Stage[],
+    private readonly stages: () => readonly Stage[],
     private readonly wallTime: () => number,
     private readonly random: () => number = Math.random,
   ) {}
 
   /** Returns the next step of a pod: undefined if its stage has run already, 'none' if no stage matches. */
   next(pod: Pod, host: PodHost): LifeStep | undefined | 'none' {
+    if (this.#choices.size === 0 && this.stages().length === 0) return 'none';
     const uid = pod.metadata.uid ?? '';
     const version = pod.metadata.resourceVersion;
     let choice = this.#choices.get(uid);
@@ -59,12 +60,17 @@ export class StagedLife {
     if (choice && choice.version === metadata.resourceVersion) choice.hasRun = true;
   }
 
+  /** Chooses again for the pods whose stage has not run, because the stages have changed. */
+  stagesChanged(): void {
+    for (const [uid, { hasRun }] of this.#choices) if (!hasRun) this.#choices.delete(uid);
+  }
+
   forget(uid: string): void {
     this.#choices.delete(uid);
   }
 
   #choose(pod: Pod, version: string | undefined): Choice {
-    const stage = chooseStage(this.stages, pod, this.random());
+    const stage = chooseStage(this.stages(), pod, this.random());
     const now = this.wallTime();
     return { version, stage, at: stage ? now + stage.delay(pod, now, this.random()) : 0, hasRun: false };
   }

@@ -16,13 +16,14 @@ const defaultScores = names(read({}).profiles[0]?.scores ?? []);
 it('has the default profile without any', () => {
   const { profiles, backOff } = read({});
   expect(profiles).toMatchObject([{ schedulerName: 'default-scheduler', preempts: true }]);
-  expect(defaultFilters).toHaveLength(11);
+  expect(defaultFilters).toHaveLength(13);
   expect(profiles[0]?.scores.map(({ name, weight }) => [name, weight])).toEqual([
     ['TaintToleration', 3],
     ['NodeAffinity', 2],
     ['NodeResourcesFit', 1],
     ['PodTopologySpread', 2],
     ['InterPodAffinity', 2],
+    ['DynamicResources', 2],
     ['NodeResourcesBalancedAllocation', 1],
   ]);
   expect(backOff).toEqual({ initialMs: 1_000, maxMs: 10_000 });
@@ -137,7 +138,13 @@ describe('scores nodes by the strategy', () => {
     const score = read({ profiles }).profiles[0]?.scores.find(({ name }) => name === 'NodeResourcesFit') as Score<unknown>;
     const cluster = testCluster(nodes);
     const info = podInfo(testPod('p', pod));
-    return cluster.nodes.map((node) => score.score(score.prepare(info, cluster, cluster.nodes), info, node));
+    return cluster.nodes.map((node) =>
+      score.score(
+        score.prepare(info, cluster, cluster.nodes, () => undefined),
+        info,
+        node,
+      ),
+    );
   };
   const shape = (...points: [number, number][]): object => ({
     type: 'RequestedToCapacityRatio',

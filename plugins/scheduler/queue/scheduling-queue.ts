@@ -1,4 +1,5 @@
-import type { Clock } from 'kubenest/sdk';
+import { type Clock, deepEqual } from 'kubenest/sdk';
+import type { Pod } from 'kubenest/types/core_v1';
 import type { ClusterEvent } from '../framework/framework.ts';
 import type { PodInfo } from '../framework/pod-info.ts';
 import { type BackOff, defaultBackOff } from './back-off.ts';
@@ -15,6 +16,8 @@ export interface QueuedPod {
   pod: PodInfo;
   /** Number of attempts. */
   attempts: number;
+  /** Plugin that keeps it out of the queue. */
+  gate: string | undefined;
   /** Filters that rejected it in its last attempt; empty if the attempt failed for another reason. */
   rejectedBy: ReadonlySet<string>;
   readonly order: number;
@@ -35,7 +38,7 @@ interface Entry {
  *
  * | place | a pod is here | it leaves |
  * |---|---|---|
- * | gated | while it has scheduling gates | when its last gate is removed |
+ * | gated | while a plugin keeps it out, as for scheduling gates | when no plugin does |
  * | active | until it is its turn: by priority, then first come | when it is taken |
  * | inFlight | from then until it is bound or fails | |
  * | unschedulable | after no node could take it | to backOff or active, by an event that may help or after five minutes |
@@ -53,11 +56,15 @@ export class SchedulingQueue implements Disposable {
   #cancelTimer: (() => void) | undefined;
   #orders = 0;
 
-  /** `wake` is called whenever a pod becomes active; `eventsOf` returns the events that may help after a filter's rejection. */
+  /**
+   * `wake` is called whenever a pod becomes active; `eventsOf` returns the events that may help after a filter's rejection; `gateOf` returns
+   * the plugin that keeps a pod out of the queue.
+   */
   constructor(
     private readonly clock: Clock,
     private readonly wake: () => void,
     private readonly eventsOf: (filter: string) => readonly ClusterEvent[],
+    private readonly gateOf: (pod: PodInfo) => string | undefined = (pod) => (isGated(pod) ? 'SchedulingGates' : undefined),
     private readonly backOff: BackOff = defaultBackOff,
   ) {
     this.#stopFlush = clock.every(flushIntervalMs, () => this.#flush());
@@ -74,19 +81,19 @@ export class SchedulingQueue implements Disposable {
       const added: QueuedPod = {
         pod,
         attempts: 0,
+        gate: undefined,
         rejectedBy: new Set(),
         order: (this.#orders += 1),
         place: 'gated',
         since: this.clock.now(),
       };
       this.#pods.set(pod.uid, added);
-      if (!isGated(pod)) this.#activate(added);
+      this.#admit(added);
       return;
     }
-    const wasGated = queued.place === 'gated';
-    const isChanged = queued.pod.pod.metadata.generation !== pod.pod.metadata.generation || queued.pod.groupKey !== pod.groupKey;
+    const isChanged = queued.pod.groupKey !== pod.groupKey || isSpecOrClaimChange(queued.pod.pod, pod.pod);
     queued.pod = pod;
-    if (wasGated && !isGated(pod)) this.#activate(queued);
+    if (queued.place === 'gated') this.#admit(queued);
     else if (queued.place === 'unschedulable' && isChanged) this.#retry(queued);
     else if (queued.place === 'active' && isChanged) this.#activate(queued);
   }
@@ -107,6 +114,16 @@ export class SchedulingQueue implements Disposable {
     return undefined;
   }
 
+  /** Takes all pods that match and wait for an attempt, whether or not it is their turn. */
+  takeAll(matches: (pod: PodInfo) => boolean): QueuedPod[] {
+    const taken = [...this.#pods.values()].filter(({ place, pod }) => place !== 'gated' && place !== 'inFlight' && matches(pod));
+    for (const queued of taken) {
+      this.#move(queued, 'inFlight');
+      queued.attempts += 1;
+    }
+    return taken;
+  }
+
   /** Keeps a pod that no node could take until an event may help it. */
   markUnschedulable(queued: QueuedPod, rejectedBy: ReadonlySet<string>): void {
     if (this.#pods.get(queued.pod.uid) !== queued) return;
@@ -122,12 +139,15 @@ export class SchedulingQueue implements Disposable {
     this.#retry(queued);
   }
 
-  /** Moves the unschedulable pods that the event may help. */
-  happened(event: ClusterEvent): void {
+  /** Moves the unschedulable and gated pods that the event may help, if it is relevant to them. */
+  happened(event: ClusterEvent, isRelevant: (pod: PodInfo) => boolean = () => true): void {
+    const helps = (filter: string): boolean => this.eventsOf(filter).includes(event);
     for (const queued of this.#pods.values()) {
-      if (queued.place !== 'unschedulable') continue;
-      const { rejectedBy } = queued;
-      if (rejectedBy.size === 0 || [...rejectedBy].some((filter) => this.eventsOf(filter).includes(event))) this.#retry(queued);
+      const { place, gate, rejectedBy, pod } = queued;
+      if (place === 'gated') {
+        if (gate !== undefined && helps(gate) && isRelevant(pod)) this.#admit(queued);
+      } else if (place === 'unschedulable' && (rejectedBy.size === 0 || [...rejectedBy].some(helps)) && isRelevant(pod))
+        this.#retry(queued);
     }
   }
 
@@ -146,6 +166,13 @@ export class SchedulingQueue implements Disposable {
     return queued.place === place && queued.since === since && this.#pods.get(queued.pod.uid) === queued;
   }
 
+  /** Activates a pod unless a plugin keeps it out of the queue. */
+  #admit(queued: QueuedPod): void {
+    queued.gate = this.gateOf(queued.pod);
+    if (queued.gate === undefined) this.#activate(queued);
+    else if (queued.place !== 'gated') this.#move(queued, 'gated');
+  }
+
   #activate(queued: QueuedPod): void {
     this.#move(queued, 'active');
     this.#active.push({ queued, since: queued.since, at: queued.order });
@@ -155,7 +182,7 @@ export class SchedulingQueue implements Disposable {
   /** Activates a failed pod once its back-off is over. */
   #retry(queued: QueuedPod): void {
     const readyAt = queued.since + backOffMs(queued.attempts, this.backOff);
-    if (readyAt <= this.clock.now()) return this.#activate(queued);
+    if (readyAt <= this.clock.now()) return this.#admit(queued);
     this.#move(queued, 'backOff');
     this.#backOff.push({ queued, since: queued.since, at: readyAt });
     this.#setTimer();
@@ -171,7 +198,7 @@ export class SchedulingQueue implements Disposable {
   #endBackOffs(): void {
     for (let next = this.#backOff.peek(); next && next.at <= this.clock.now(); next = this.#backOff.peek()) {
       this.#backOff.pop();
-      if (this.#isCurrent(next, 'backOff')) this.#activate(next.queued);
+      if (this.#isCurrent(next, 'backOff')) this.#admit(next.queued);
     }
     this.#setTimer();
   }
@@ -182,7 +209,15 @@ export class SchedulingQueue implements Disposable {
   }
 }
 
-function isGated({ pod }: PodInfo): boolean {
+/** True if the pod's specification changed, or claims were generated for it. */
+function isSpecOrClaimChange(old: Pod, pod: Pod): boolean {
+  return (
+    old.metadata.generation !== pod.metadata.generation || !deepEqual(old.status?.resourceClaimStatuses, pod.status?.resourceClaimStatuses)
+  );
+}
+
+/** True if the pod has scheduling gates. */
+export function isGated({ pod }: PodInfo): boolean {
   return Boolean(pod.spec?.schedulingGates?.length);
 }
 

@@ -19,7 +19,6 @@ export const inertGates: ReadonlySet<string> = new Set([
   'DRAWorkloadResourceClaims',
   'DeploymentReplicaSetTerminatingReplicas',
   'ExtendWebSocketsToKubelet',
-  'GangScheduling',
   'ImageVolumeWithDigest',
   'InPlacePodLevelResourcesVerticalScaling',
   'InPlacePodVerticalScalingInitContainers',

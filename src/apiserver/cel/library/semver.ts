@@ -64,7 +64,8 @@ function parsePrerelease(text: string): string | bigint | CelError {
   return /[^0-9A-Za-z-]/.test(text) ? new CelError(`Invalid character(s) found in prerelease ${quote(text)}`) : text;
 }
 
-function parse(text: string): Semver | CelError {
+/** Parses a version in the strict form of semver 2.0.0. */
+export function parseSemver(text: string): Semver | CelError {
   if (text === '') return new CelError('Version string empty');
   const [majorText, minorText, ...rest] = text.split('.');
   if (minorText === undefined || rest.length === 0) return new CelError('No Major.Minor.Patch elements found');
@@ -103,11 +104,11 @@ function parseNormalized(text: string): Semver | CelError {
   const parts = written.map((part) => part.replace(/^0+(?=[0-9])/, ''));
   if (parts.length < 3 && /[+-]/.test(parts.at(-1)!)) return new CelError('short version cannot contain PreRelease/Build meta data');
   while (parts.length < 3) parts.push('0');
-  return parse(parts.join('.'));
+  return parseSemver(parts.join('.'));
 }
 
 function parseAs(text: string, normalize: boolean): Semver | CelError {
-  return normalize ? parseNormalized(text) : parse(text);
+  return normalize ? parseNormalized(text) : parseSemver(text);
 }
 
 const two = [semverType, semverType];
@@ -119,12 +120,12 @@ function part(name: 'major' | 'minor' | 'patch'): Overload {
 const functions: readonly FunctionDeclaration[] = [
   func(
     'semver',
-    global('string_to_semver', [stringType], semverType, parse),
+    global('string_to_semver', [stringType], semverType, parseSemver),
     global('string_bool_to_semver', [stringType, boolType], semverType, parseAs),
   ),
   func(
     'isSemver',
-    global('is_semver_string', [stringType], boolType, (text: string) => parse(text) instanceof Semver),
+    global('is_semver_string', [stringType], boolType, (text: string) => parseSemver(text) instanceof Semver),
     global(
       'is_semver_string_bool',
       [stringType, boolType],

@@ -1,0 +1,2 @@
+/** A mistake in a claim, class or slice, for which no node can take the pod; its message is upstream's. */
+export class AllocationError extends Error {}

@@ -1,0 +1,134 @@
+import { isControlledBy } from 'kubenest/sdk';
+import type { Pod } from 'kubenest/types/core_v1';
+import type { AllocationResult, ResourceClaim } from 'kubenest/types/resource_v1';
+import { matchesNodeSelector } from '../../common/node-affinity.ts';
+import { claimOf } from '../../common/resource-claims.ts';
+import { AllocationError } from '../devices/allocation-error.ts';
+import { readinessOf } from '../devices/binding-conditions.ts';
+import { DeviceAllocator } from '../devices/device-allocator.ts';
+import { type ClusterView, type Filter, type Rejection, SchedulingError, unresolvable } from '../framework/framework.ts';
+import { keyOf, type PodInfo } from '../framework/pod-info.ts';
+
+/** The claims of a pod in one scheduling cycle. */
+export interface PodResourceClaims {
+  readonly claims: readonly ResourceClaim[];
+  /** Those without an allocation. */
+  readonly unallocated: readonly ResourceClaim[];
+  readonly allocator: DeviceAllocator | undefined;
+  /** Allocations of `unallocated` by node, as far as nodes were checked. */
+  readonly allocations: Map<string, readonly AllocationResult[]>;
+  /** Allocated claims that a node could not use. */
+  readonly unavailable: Set<ResourceClaim>;
+  readonly now: number;
+}
+
+/**
+ * Rejects nodes on which the resource claims of a pod cannot be used or allocated. A pod waits outside of the queue until its claims exist.
+ * Upstream: plugins/dynamicresources.
+ */
+export const dynamicResources: Filter<PodResourceClaims> = {
+  name: 'DynamicResources',
+  events: ['NodeAdded', 'NodeLabelsChanged', 'NodeTaintsChanged', 'NodeAllocatableChanged', 'ResourceClaimChanged', 'DevicesChanged'],
+
+  gate(pod, cluster) {
+    const claims = claimsOf(pod.pod, cluster);
+    return typeof claims === 'string' ? claims : undefined;
+  },
+
+  prepare({ pod }, cluster) {
+    const claims = claimsOf(pod, cluster);
+    if (typeof claims === 'string') return { rejection: unresolvable(claims) };
+    if (claims.length === 0) return 'skip';
+    const unallocated = claims.filter(({ status }) => !status?.allocation);
+    const rejection = unallocated.map((claim) => unallocatable(claim, cluster)).find((one) => one !== undefined);
+    if (rejection) return { rejection };
+    const newAllocator = (): DeviceAllocator =>
+      new DeviceAllocator(cluster.resourceClaims.ledger, (name) => cluster.deviceClass(name), cluster.resourceSlices());
+    return {
+      state: {
+        claims,
+        unallocated,
+        allocator: unallocated.length > 0 ? newAllocator() : undefined,
+        allocations: new Map(),
+        unavailable: new Set(),
+        now: cluster.now(),
+      },
+    };
+  },
+
+  check({ claims, unallocated, allocator, allocations, unavailable, now }, _, { name, node }) {
+    let isUnavailable = false;
+    for (const claim of claims) {
+      const allocation = claim.status?.allocation;
+      if (!allocation) continue;
+      const isElsewhere = allocation.nodeSelector !== undefined && !matchesNodeSelector(allocation.nodeSelector, node);
+      const readiness = isElsewhere ? undefined : readinessOf(claim, now);
+      if (readiness === 'ready' || readiness === 'waiting') continue;
+      isUnavailable = true;
+      unavailable.add(claim);
+    }
+    const allocated = allocator && allocate(allocator, node, unallocated);
+    if (typeof allocated === 'string') return unresolvable(allocated);
+    if (isUnavailable) return unresolvable('resourceclaim not available on the node');
+    if (allocated) allocations.set(name, allocated);
+    return undefined;
+  },
+
+  reserve({ unallocated, allocations }, node, cluster) {
+    for (const [i, allocation] of (allocations.get(node) ?? []).entries())
+      cluster.resourceClaims.decide(unallocated[i] as ResourceClaim, allocation);
+  },
+
+  unreserve({ unallocated }, cluster) {
+    for (const claim of unallocated) cluster.resourceClaims.withdraw(claim);
+  },
+};
+
+function allocate(allocator: DeviceAllocator, ...args: Parameters<DeviceAllocator['allocate']>): ReturnType<DeviceAllocator['allocate']> {
+  try {
+    return allocator.allocate(...args);
+  } catch (error) {
+    if (error instanceof AllocationError) throw new SchedulingError(`running "DynamicResources" filter plugin: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Returns the claims of a pod, or why one is not there. A claim that the pod does not need is left out. */
+function claimsOf(pod: Pod, { resourceClaims }: ClusterView): readonly ResourceClaim[] | string {
+  const { namespace = '', name: podName } = pod.metadata;
+  const claims: ResourceClaim[] = [];
+  for (const entry of pod.spec?.resourceClaims ?? []) {
+    const reference = claimOf(pod, entry);
+    if (!reference) return `pod "${namespace}/${podName}": ResourceClaim not created yet`;
+    if (reference.name === undefined) continue;
+    const claim = resourceClaims.get(namespace, reference.name);
+    if (!claim) return `could not find ResourceClaim "${namespace}/${reference.name}"`;
+    if (claim.metadata.deletionTimestamp !== undefined) return `resourceclaim ${JSON.stringify(reference.name)} is being deleted`;
+    if (reference.isGenerated && !isControlledBy(claim, pod))
+      return `ResourceClaim ${keyOf(claim)} was not created for Pod ${namespace}/${podName} (Pod is not owner)`;
+    claims.push(claim);
+  }
+  return claims;
+}
+
+/** Returns why a claim cannot be allocated now, whatever the node. */
+function unallocatable(claim: ResourceClaim, cluster: ClusterView): Rejection | undefined {
+  if (cluster.resourceClaims.isPending(claim)) return unresolvable(`resource claim ${keyOf(claim)} is in the process of being allocated`);
+  for (const { name = '', exactly, firstAvailable = [] } of claim.spec?.devices?.requests ?? []) {
+    const classes = exactly
+      ? [{ request: name, deviceClass: exactly.deviceClassName }]
+      : firstAvailable.map((one) => ({ request: `${name}/${one.name}`, deviceClass: one.deviceClassName }));
+    const missing = classes.find(({ deviceClass = '' }) => !cluster.deviceClass(deviceClass));
+    if (missing) return unresolvable(`request ${missing.request}: device class ${missing.deviceClass} does not exist`);
+  }
+  return undefined;
+}
+
+/** True if a change of the claim may help the pod: it has the claim, or the claim's devices became available. */
+export function isClaimChangeRelevant({ pod }: PodInfo, claim: ResourceClaim, old: ResourceClaim | undefined): boolean {
+  if (old?.status?.allocation && !claim.status?.allocation) return true;
+  return (
+    claim.metadata.namespace === pod.metadata.namespace &&
+    (pod.spec?.resourceClaims ?? []).some((entry) => claimOf(pod, entry)?.name === claim.metadata.name)
+  );
+}
