@@ -192,6 +192,7 @@ it('/debug/plugins reports calls, failures and durations of each contribution to
         failures: 1,
         p50: expect.any(Number),
         p99: expect.any(Number),
+        exceptions: [{ source: 'configuration', reason: 'r', uses: 2 }],
       },
     ],
   });

@@ -5,11 +5,14 @@ import type { ContributionKind } from '#apiserver/base/contribution';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import { type ContributionReport, reportOf } from '#apiserver/plugins/plugin-reports';
+import type { ExceptionObjects } from '#apiserver/plugins/policy/exception-objects';
 import { measureCalls, PluginUsage } from '#apiserver/plugins/plugin-usage';
 
 /** Contributions of packages. */
 export class Contributions {
   readonly usage = new PluginUsage();
+  /** Exceptions that are API objects; undefined until the admission plugins are created, and without their API. */
+  exceptionObjects: ExceptionObjects | undefined;
 
   #all: readonly LoadedContribution[];
 
@@ -52,7 +55,7 @@ export class Contributions {
 
   /** Returns a report on each contribution of a package, in their order. */
   reports(): ContributionReport[] {
-    return this.all.filter(({ origin }) => origin).map((contribution) => reportOf(contribution, this.usage));
+    return this.all.filter(({ origin }) => origin).map((contribution) => reportOf(contribution, this.usage, this.exceptionObjects));
   }
 }
 

@@ -2,7 +2,9 @@ import type { Container } from 'inversify';
 import type { AdmissionHandler } from '#apiserver/admission/attributes';
 import { guardAdmission } from '#apiserver/plugins/guard-admission';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
-import type { PluginFailures } from '#apiserver/plugins/plugin-failures';
+import type { PluginFailures, PluginName } from '#apiserver/plugins/plugin-failures';
+import type { ExceptionObjects } from '#apiserver/plugins/policy/exception-objects';
+import { defaultPolicy, type PluginPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { PolicyControl, policyServices } from '#apiserver/plugins/policy/policy-control';
 import type { Contributions } from './contributions.ts';
 
@@ -17,10 +19,11 @@ export class PackageAdmission {
   #made: readonly Made[];
   readonly #failures: PluginFailures;
 
-  /** Throws an error that names a plugin which cannot be created. */
+  /** `exceptions`: those that are API objects; undefined if they are not served. Throws an error that names a plugin which cannot be created. */
   constructor(
     private readonly services: Container,
     private readonly contributions: Contributions,
+    private readonly exceptions?: ExceptionObjects,
   ) {
     this.#failures = contributions.failures(services);
     this.#made = contributions.of('AdmissionPlugin').map((contribution) => this.#make(contribution));
@@ -61,7 +64,14 @@ export class PackageAdmission {
 
   #guarded(made: AdmissionHandler, { described, guard, origin, policy }: LoadedContribution): AdmissionHandler {
     const plugin = { sort: 'admission plugin', name: described.options.name, package: origin?.package };
-    const control = policy && new PolicyControl(policy, plugin, policyServices(this.services, this.#failures));
-    return guardAdmission(made, guard, this.#failures, { origin, policy: control, usage: this.contributions.usage.of(plugin) });
+    const usage = this.contributions.usage.of(plugin);
+    return guardAdmission(made, guard, this.#failures, { origin, policy: this.#control(plugin, policy), usage });
+  }
+
+  /** A plugin without a package has no exceptions that are API objects. */
+  #control(plugin: PluginName, policy: PluginPolicy | undefined): PolicyControl | undefined {
+    const exceptions = plugin.package === undefined ? undefined : this.exceptions;
+    if (!policy && !exceptions) return undefined;
+    return new PolicyControl(policy ?? defaultPolicy, plugin, policyServices(this.services, this.#failures, exceptions));
   }
 }
