@@ -301,6 +301,10 @@ describe('a change of the configuration file', () => {
     ['thrown by the constructor', { policies: { Team: {} }, configuration: { Team: { touched: 'throw' } } }],
     ['plugins[0]: configuration.Tem names no plugin that is loaded', { policies: { Team: {} }, configuration: { Tem: {} } }],
     ['plugins[0]: policies.Tem names no admission plugin', { policies: { Team: {}, Tem: {} } }],
+    [
+      'plugins[0].configuration.Team.touched: the environment variable KUBENEST_NONE is not set',
+      { policies: { Team: {} }, configuration: { Team: { touched: `\${env:KUBENEST_NONE}` } } },
+    ],
     ['plugins[0].timeout: a change requires a restart', { policies: { Team: {} }, timeout: '1s' }],
   ])('changes nothing if it is wrong: %s', async (reason, entry) => {
     const { cluster, change } = await started({ policies: { Team: { mode: 'warn' } } });

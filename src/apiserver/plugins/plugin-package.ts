@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import semver from 'semver';
 
@@ -72,7 +72,7 @@ function manifestOf(name: string, folder: string): string {
   try {
     const file =
       name.startsWith('.') || name.startsWith('/')
-        ? join(folder, name, 'package.json')
+        ? resolve(folder, name, 'package.json')
         : findPackageJSON(name, pathToFileURL(`${folder}/`));
     if (file !== undefined && existsSync(file)) return file;
   } catch {
