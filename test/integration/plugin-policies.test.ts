@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
-import { integrityOf } from '#apiserver/plugins/plugin-package';
+import { integrityOf } from '#apiserver/plugins/package-integrity';
 import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { readPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { traceHeader } from '#apiserver/tracing/request-traces';
