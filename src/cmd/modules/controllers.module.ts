@@ -134,7 +134,8 @@ export class Controllers implements ServerPart {
     };
   }
 
-  #managed({ described, make }: LoadedContribution): ManagedController {
+  #managed(contribution: LoadedContribution): ManagedController {
+    const { described } = contribution;
     const options = described.options as ControllerOptions;
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options), new ConcurrencyLimit(maxRequests));
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
@@ -159,8 +160,18 @@ export class Controllers implements ServerPart {
       },
       make: () => {
         const requests = new LateRequestQueue();
-        return { requests, store, traces, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
+        return {
+          requests,
+          store,
+          traces,
+          controller: this.contributions.instantiate(
+            contribution,
+            this.services,
+            new Map([...bindings, [RequestQueue, requests]]),
+          ) as Reconciler,
+        };
       },
+      dispose: async (controller) => this.contributions.instances?.dispose(controller),
     };
   }
 

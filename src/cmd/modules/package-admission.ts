@@ -35,24 +35,44 @@ export class PackageAdmission {
 
   /**
    * Replaces the plugins whose contribution changed. `use` receives the new plugin of each replaced one, after all could be created. Throws,
-   * and changes nothing, if one cannot be created.
+   * and changes nothing, if one cannot be created. The instances that are no longer used are disposed of once `unused` resolves.
    */
   replace(
     contributions: readonly LoadedContribution[],
     use: (replacements: ReadonlyMap<AdmissionHandler, AdmissionHandler>) => void,
+    unused: () => Promise<void>,
   ): void {
-    const next = this.#made.map((before) => {
-      const { kind, options } = before.contribution.described;
-      const found = contributions.find(({ described }) => described.kind === kind && described.options.name === options.name);
-      return found ? this.#remade(before, found) : before;
-    });
-    use(new Map(next.map(({ guarded }, i) => [(this.#made[i] as Made).guarded, guarded])));
+    const before = this.#made;
+    const next = this.#remadeAll(contributions);
+    use(new Map(next.map(({ guarded }, i) => [(before[i] as Made).guarded, guarded])));
     this.#made = next;
     this.contributions.replace(contributions);
+    const replaced = before.filter(({ plugin }, i) => next[i]?.plugin !== plugin).map(({ plugin }) => plugin);
+    if (replaced.length > 0) void unused().then(() => this.#disposeOf(replaced));
+  }
+
+  /** Creates the plugins whose contribution changed. Disposes of the new ones if one of them cannot be created. */
+  #remadeAll(contributions: readonly LoadedContribution[]): Made[] {
+    const next: Made[] = [];
+    try {
+      for (const before of this.#made) {
+        const { kind, options } = before.contribution.described;
+        const found = contributions.find(({ described }) => described.kind === kind && described.options.name === options.name);
+        next.push(found ? this.#remade(before, found) : before);
+      }
+      return next;
+    } catch (error) {
+      void this.#disposeOf(next.map(({ plugin }) => plugin).filter((plugin, i) => plugin !== this.#made[i]?.plugin));
+      throw error;
+    }
+  }
+
+  async #disposeOf(plugins: readonly AdmissionHandler[]): Promise<void> {
+    await Promise.all(plugins.map((plugin) => this.contributions.instances?.dispose(plugin)));
   }
 
   #make(contribution: LoadedContribution): Made {
-    const plugin = contribution.make(this.services) as AdmissionHandler;
+    const plugin = this.contributions.instantiate(contribution, this.services) as AdmissionHandler;
     return { contribution, plugin, guarded: this.#guarded(plugin, contribution) };
   }
 

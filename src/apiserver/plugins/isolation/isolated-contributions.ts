@@ -43,8 +43,9 @@ function newProxy(worker: PluginWorker, { name, match, before, after, phases }: 
   describes('AdmissionPlugin', options)(IsolatedAdmission);
   const call = async (phase: PhaseName, request: Attributes): Promise<void> => settle(await worker.call(name, phase, request), request);
   return Object.assign(
-    new IsolatedAdmission(),
+    new IsolatedAdmission() as AdmissionHandler,
     Object.fromEntries(phases.map((phase) => [phase, (request: Attributes) => call(phase, request)])),
+    { [Symbol.asyncDispose]: () => worker.end() },
   );
 }
 

@@ -51,6 +51,7 @@ export class PluginWorker {
   #running: Promise<Running> | undefined;
   #pauseMs = firstPauseMs;
   #ended = false;
+  #end: Promise<void> | undefined;
   #pong: (() => void) | undefined;
 
   /** `packageName` is the name in logs and metrics. */
@@ -105,12 +106,21 @@ export class PluginWorker {
     }
   }
 
-  /** Ends the thread for good. */
-  async end(): Promise<void> {
+  /** Ends the thread for good, after its plugins were disposed of or `timeout` has passed. */
+  end(): Promise<void> {
+    this.#end ??= this.#shutDown();
+    return this.#end;
+  }
+
+  async #shutDown(): Promise<void> {
     this.#ended = true;
     const running = await this.#running?.catch(() => undefined);
-    if (running) this.#post(running.worker, { type: 'shutdown' });
-    await running?.worker.terminate();
+    if (!running) return;
+    const exited = new Promise<void>((resolve) => void running.worker.once('exit', () => resolve()));
+    this.#post(running.worker, { type: 'shutdown' });
+    void this.#endIfBlocked(running.worker);
+    await within(exited, this.#guard.timeoutMs).catch(() => undefined);
+    await running.worker.terminate();
   }
 
   #post(worker: Worker, message: ToWorker): void {
