@@ -32,7 +32,7 @@ export async function disposePlugin({ plugin, instance, origin, timeoutMs }: Plu
 /** Calls the method by which an instance releases what it holds, if it has one. */
 export async function disposeOf(instance: object): Promise<void> {
   const own = instance as DisposablePlugin;
-  const dispose = own[Symbol.asyncDispose] ?? own[Symbol.dispose] ?? own.dispose;
+  const dispose: (() => unknown) | undefined = own[Symbol.asyncDispose] ?? own[Symbol.dispose] ?? own.dispose;
   if (typeof dispose === 'function') await dispose.call(own);
 }
 

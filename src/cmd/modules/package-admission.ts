@@ -68,7 +68,7 @@ export class PackageAdmission {
   }
 
   async #disposeOf(plugins: readonly AdmissionHandler[]): Promise<void> {
-    await Promise.all(plugins.map((plugin) => this.contributions.instances?.dispose(plugin)));
+    await Promise.all(plugins.map(async (plugin) => this.contributions.instances?.dispose(plugin)));
   }
 
   #make(contribution: LoadedContribution): Made {

@@ -106,6 +106,20 @@ export class PluginWorker {
     }
   }
 
+  /**
+   * Returns the object of an outcome. Throws, and restarts the thread, if it is not JSON: the plugin has broken the thread's globals, and no
+   * later call would succeed.
+   */
+  objectOf({ object }: CallOutcome): unknown {
+    if (object === undefined) return undefined;
+    try {
+      return parseEncodedText(object, true);
+    } catch (cause) {
+      void this.#running?.then(({ worker }) => worker.terminate());
+      throw new Error('its worker thread sent an object that is not JSON', { cause });
+    }
+  }
+
   /** Ends the thread for good, after its plugins were disposed of or `timeout` has passed. */
   end(): Promise<void> {
     this.#end ??= this.#shutDown();
@@ -264,9 +278,4 @@ function isolated(request: Attributes): Extract<ToWorker, { readonly type: 'call
 
 function textOf(object: object | undefined): string | undefined {
   return object && encodeRawJson(object);
-}
-
-/** Returns the object of an outcome. */
-export function objectOf({ object }: CallOutcome): unknown {
-  return object === undefined ? undefined : parseEncodedText(object, true);
 }
