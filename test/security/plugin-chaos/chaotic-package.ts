@@ -93,7 +93,7 @@ const orders = defineResource({ kind: 'Order', resource: 'orders', versions: [{ 
 
 const imports = `
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdmissionPlugin, AuditBackendPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, Controller, contribute, defineResource, inject, Informers } from 'kubenest/sdk';
+import { AdmissionPlugin, AuditBackendPlugin, PostStartHookPlugin, AuthenticatorPlugin, AuthorizerPlugin, apiGroup, Controller, contribute, defineResource, inject, Informers } from 'kubenest/sdk';
 `;
 
 /** Packages by name: `admission` has only an admission plugin, for a worker; the others are wrong while they are loaded. */
@@ -101,6 +101,9 @@ const sources: Readonly<Record<string, string>> = {
   everything: `${imports}${ways}${admission}${others}
 export default contribute(Wild, Keys, Gate, Records, Follows, Reconciles, apiGroup({ name: 'Shop', group: 'shop.example.com', resources: [items, orders] }));`,
   admission: `${imports}${ways}${admission}export default contribute(Wild);`,
+  hook: `${imports}${ways}class Begins { run() { return ways[globalThis.hookOfTest]?.({}); } }
+PostStartHookPlugin({ name: 'Begins' })(Begins);
+export default contribute(Begins);`,
   'throwing-constructor': `${imports}${admission.replace('class Wild {', "class Wild { constructor() { throw new Error('in the constructor'); }")}
 const act = () => {}; const beOf = act; export default contribute(Wild);`,
   'hanging-module': 'await new Promise(() => setInterval(() => {}, 1_000)); export default undefined;',

@@ -50,7 +50,7 @@ class OtherClient {
   }
 
   async #run(): Promise<void> {
-    for (let i = 0; !this.#isOver || i < 20; i += 1) {
+    for (let i = 0; !this.#isOver || i < 8; i += 1) {
       const [wall, cpu] = [performance.now(), cpuMilliseconds()];
       const isWrite = i % 10 === 0;
       const path = isWrite ? `${secrets.replace('default', 'kube-public')}?dryRun=All` : `${maps}/present`;
@@ -324,5 +324,26 @@ describe.each(['in the process', 'in a worker'])('a package %s that is wrong whi
       return startTestCluster({ config: { plugins } });
     };
     await expect(load()).rejects.toThrow(new RegExp(`plugin package (?:\\./|@acme/)${name}: .*${message}`));
+  });
+});
+
+describe('a post-start hook', () => {
+  afterEach(() => {
+    delete (globalThis as { hookOfTest?: string }).hookOfTest;
+  });
+
+  it.each(['throws', 'throws-nothing', 'rejects', 'hangs', 'overflows'])(
+    'that %s stops the start, which names its package',
+    async (way) => {
+      Object.assign(globalThis, { hookOfTest: way });
+      const plugins = await loadPlugins([{ package: './hook', guard: { startTimeoutMs: 2_000 } }], folder);
+      await expect(startTestCluster({ config: { plugins }, quiet: true })).rejects.toThrow('package @acme/hook: ');
+    },
+  );
+
+  it.each(['returns-text', 'returns-bigint', 'returns-function', 'returns-cycle'])('that %s does not affect the start', async (way) => {
+    Object.assign(globalThis, { hookOfTest: way });
+    await using cluster = await started('hook');
+    await expectRightState(cluster);
   });
 });
