@@ -8,12 +8,14 @@ export function guardController<T extends object>(controller: T, origin: PluginO
   if (!origin) return controller;
   const run = runnerOf(origin);
   const methods = new Map<unknown, unknown>();
-  return new Proxy(controller, {
-    get(target, member) {
-      const value: unknown = Reflect.get(target, member, target);
+  // The target is another object, because a proxy must return the own methods of a frozen one unchanged.
+  return new Proxy(Object.create(controller) as T, {
+    get(_, member) {
+      const value: unknown = Reflect.get(controller, member, controller);
       if (typeof value !== 'function' || member === 'constructor') return value;
       let method = methods.get(value);
-      if (!method) methods.set(value, (method = (...args: unknown[]): unknown => run(() => Reflect.apply(value, target, args) as unknown)));
+      if (!method)
+        methods.set(value, (method = (...args: unknown[]): unknown => run(() => Reflect.apply(value, controller, args) as unknown)));
       return method;
     },
   });

@@ -57,7 +57,8 @@ async function shutDown(): Promise<void> {
   const disposed = await Promise.allSettled([...plugins.values()].map((plugin) => disposeOf(plugin)));
   for (const outcome of disposed)
     if (outcome.status === 'rejected') send({ type: 'stray', kind: 'unhandledRejection', error: isolatedError(outcome.reason) });
-  process.exit();
+  // The messages are sent in the next turn.
+  setImmediate(() => process.exit());
 }
 
 async function load({ request, folder }: WorkerTask): Promise<IsolatedPlugin[]> {
