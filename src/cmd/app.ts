@@ -109,9 +109,13 @@ async function assemble(config: ServerConfig, extensions: AppExtensions, lifetim
     reloadAggregation: ({ clientCertificate }) => nest.get(Aggregation).reloadClientCertificate(clientCertificate),
     reloadPlugins(contributions) {
       const chain = nest.get(AdmissionChain);
-      nest.get(PackageAdmission).replace(contributions, (replacements) => {
-        chain.replace(chain.plugins.map((plugin) => replacements.get(plugin) ?? plugin));
-      });
+      nest.get(PackageAdmission).replace(
+        contributions,
+        (replacements) => {
+          chain.replace(chain.plugins.map((plugin) => replacements.get(plugin) ?? plugin));
+        },
+        () => server.requests.earlier(),
+      );
     },
     stop: () => server.shutDown(),
   };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
-import { integrityOf } from '#apiserver/plugins/plugin-package';
+import { integrityOf } from '#apiserver/plugins/package-integrity';
 import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { readPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { traceHeader } from '#apiserver/tracing/request-traces';
@@ -192,6 +192,7 @@ it('/debug/plugins reports calls, failures and durations of each contribution to
         failures: 1,
         p50: expect.any(Number),
         p99: expect.any(Number),
+        exceptions: [{ source: 'configuration', reason: 'r', uses: 2 }],
       },
     ],
   });
@@ -300,6 +301,10 @@ describe('a change of the configuration file', () => {
     ['thrown by the constructor', { policies: { Team: {} }, configuration: { Team: { touched: 'throw' } } }],
     ['plugins[0]: configuration.Tem names no plugin that is loaded', { policies: { Team: {} }, configuration: { Tem: {} } }],
     ['plugins[0]: policies.Tem names no admission plugin', { policies: { Team: {}, Tem: {} } }],
+    [
+      'plugins[0].configuration.Team.touched: the environment variable KUBENEST_NONE is not set',
+      { policies: { Team: {} }, configuration: { Team: { touched: `\${env:KUBENEST_NONE}` } } },
+    ],
     ['plugins[0].timeout: a change requires a restart', { policies: { Team: {} }, timeout: '1s' }],
   ])('changes nothing if it is wrong: %s', async (reason, entry) => {
     const { cluster, change } = await started({ policies: { Team: { mode: 'warn' } } });

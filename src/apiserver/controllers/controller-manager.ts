@@ -15,6 +15,8 @@ export interface ManagedController {
   prepare(): Promise<void>;
   /** Creates the instance for one term. Throws an error that names the controller. */
   make(): Pick<ControllerParts, 'controller' | 'requests' | 'store' | 'traces'>;
+  /** Releases the controller of a term after its end. Must not reject. */
+  dispose?(controller: ControllerParts['controller']): Promise<void>;
 }
 
 /** Runs `lead` whenever this server holds the lease, until its signal aborts. Resolves after `signal` has aborted and `lead` has ended. */
@@ -53,18 +55,21 @@ export class ControllerManager {
   }
 
   /** Runs one controller for a term. Its failure does not affect the others. */
-  async #runOne({ options, prepare, make }: ManagedController, term: AbortSignal): Promise<void> {
+  async #runOne({ options, prepare, make, dispose }: ManagedController, term: AbortSignal): Promise<void> {
     const { informers, metrics, clock, logger } = this.parts;
+    let made: ReturnType<ManagedController['make']> | undefined;
     let runner: ControllerRunner | undefined;
     try {
       await prepare();
-      runner = new ControllerRunner({ options, ...make(), informers, metrics, clock, logger });
+      made = make();
+      runner = new ControllerRunner({ options, ...made, informers, metrics, clock, logger });
       this.#running.add(runner);
       await runner.run(term);
     } catch (error) {
       logger.error({ controller: options.name, reason: (error as Error).message }, `controller ${options.name} ended`);
     } finally {
       if (runner) this.#running.delete(runner);
+      if (made) await dispose?.(made.controller);
     }
   }
 }

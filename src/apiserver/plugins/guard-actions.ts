@@ -1,6 +1,9 @@
 import { newInternalError, newTimeoutError, StatusError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
+import { deepCopy } from '#apimachinery/runtime/copy';
+import { deepFreeze } from '#apimachinery/runtime/deep-freeze';
+import { isNumber } from '#apimachinery/runtime/numbers';
 import { plainCopySteps } from '#apimachinery/runtime/plain-data';
 import { TooManyErrors } from '#apimachinery/validation/field';
 import { isPause } from '#apimachinery/validation/pausing';
@@ -120,7 +123,10 @@ class GroupGuard {
     throw newTimeoutError(`${pluginSubject(this.#plugin)} gave ${error.message}`, 0);
   }
 
-  /** Guards all methods of a strategy, inherited ones included. Objects that they change must be plain data. */
+  /**
+   * Guards all methods of a strategy, inherited ones included. Objects that they change must be plain data; all other objects are copies, so
+   * that for example `validate` cannot change what is stored.
+   */
   #strategy(strategy: Strategy): Strategy {
     const guarded: Record<string, unknown> = { ...strategy };
     const done = new Set(['constructor']);
@@ -132,11 +138,17 @@ class GroupGuard {
         guarded[name] = (...args: unknown[]): unknown => {
           const object = changesObject.has(name) ? (args[0] as KubeObject) : undefined;
           const before = object && identityOf(object);
-          const returned: unknown = this.#guarded(name, () => Reflect.apply(method, strategy, args));
+          const given = args.map((argument) => (argument !== object && isObject(argument) ? deepCopy(argument) : argument));
+          const returned: unknown = this.#guarded(name, () => Reflect.apply(method, strategy, given));
           if (object && identityOf(this.#plain(name, () => object)) !== before)
             return this.#fail(name, new TypeError(`${name} changed the identity of the object`), 'identity');
-          if (returnsList.has(name) && returned !== undefined && !Array.isArray(returned))
-            return this.#fail(name, new TypeError(`${name} returned ${typeof returned}, expected a list`), 'return');
+          const isItem = listItems[name];
+          if (isItem && returned !== undefined && !(Array.isArray(returned) && returned.every(isItem)))
+            return this.#fail(
+              name,
+              new TypeError(`${name} returned no list of ${isItem === isText ? 'strings' : 'field errors'}`),
+              'return',
+            );
           return returned;
         };
       }
@@ -149,7 +161,7 @@ class GroupGuard {
       ...column,
       value: (object, context) => {
         try {
-          return this.#run(() => column.value(object, context));
+          return cellOf(this.#run(() => column.value(deepFreeze(object), context)));
         } catch (error) {
           const now = performance.now();
           if (now - this.#columnRecordedAt > columnRecordMs)
@@ -202,11 +214,33 @@ const changesObject: ReadonlySet<string> = new Set([
   'beginDeletion',
   'markAsDeleting',
 ]);
-const returnsList: ReadonlySet<string> = new Set([
-  'validate',
-  'validateUpdate',
-  'warningsOnCreate',
-  'warningsOnUpdate',
-  'warningsOnDelete',
-  'validateName',
-]);
+/** Methods that return a list, with the test of its items. */
+const listItems: Readonly<Record<string, ((item: unknown) => boolean) | undefined>> = {
+  validate: isFieldError,
+  validateUpdate: isFieldError,
+  warningsOnCreate: isText,
+  warningsOnUpdate: isText,
+  warningsOnDelete: isText,
+  validateName: isText,
+};
+
+function isText(item: unknown): boolean {
+  return typeof item === 'string';
+}
+
+/** True for an error of field.ts, also of another copy of the SDK. */
+function isFieldError(item: unknown): boolean {
+  const { field, type, body } = (item ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof field === 'string' && typeof type === 'string' && typeof body === 'function';
+}
+
+function isObject(value: unknown): value is KubeObject {
+  return isJsonObject(value) && isJsonObject(value['metadata']);
+}
+
+/** Throws for a value that no cell can have. */
+function cellOf(value: unknown): ReturnType<Column['value']> {
+  if (value === null || value === undefined || typeof value === 'string' || typeof value === 'boolean' || isNumber(value))
+    return (value ?? null) as ReturnType<Column['value']>;
+  throw new TypeError(`a column has a value of type ${typeof value}`);
+}

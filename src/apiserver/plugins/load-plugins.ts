@@ -6,6 +6,7 @@ import { type ContributionKind, type Described, describe } from '#apiserver/base
 import { Contribution } from './contribute.ts';
 import { defaultGuard } from './guard-admission.ts';
 import { type LoadedContribution, makeContribution } from './loaded-contribution.ts';
+import { isArchive, unpackArchive } from './package-archive.ts';
 import { findPluginPackage, type PluginPackage } from './plugin-package.ts';
 import { PluginLoadError, type PluginRequest } from './plugin-request.ts';
 import { withPolicies } from './policy/with-policies.ts';
@@ -38,8 +39,15 @@ export async function loadPlugins(requests: readonly PluginRequest[], folder: st
 }
 
 async function load({ policies, ...request }: PluginRequest, folder: string): Promise<LoadedContribution[]> {
-  const loaded = await loadContributions(request, folder);
+  const loaded = isArchive(request.package) ? await loadArchive(request, folder) : await loadContributions(request, folder);
   return policies ? withPolicies(loaded, policies) : loaded;
+}
+
+/** Unpacks an archive and loads its package. The integrity is that of the archive, which has been verified. */
+async function loadArchive({ integrity, ...request }: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+  const unpacked = unpackArchive(request.package, folder, integrity);
+  const loaded = await loadContributions({ ...request, package: unpacked }, folder);
+  return loaded.map((contribution) => ({ ...contribution, origin: contribution.origin && { ...contribution.origin, integrity } }));
 }
 
 /** The code for worker threads is imported only if a package uses one. */
@@ -49,18 +57,39 @@ async function loadContributions(request: PluginRequest, folder: string): Promis
   return loadIsolated(request, folder);
 }
 
-async function loadPackage(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
-  const found = findPluginPackage(request.package, folder, request.integrity);
-  const guard = { ...defaultGuard, ...request.guard };
-  const imported = await Promise.all(found.modules.map((file) => importModule(found, file, guard.startTimeoutMs)));
-  const modules = imported.map(({ module }) => module);
+/** Returns the descriptions of a package's contributions, without creating them or reading a configuration. Rejects with an Error. */
+export async function describePackage(name: string, folder: string): Promise<Described[]> {
+  const found = findPluginPackage(isArchive(name) ? unpackArchive(name, folder, undefined) : name, folder);
+  const { described } = await describeContributions(found, { package: name }, defaultGuard.startTimeoutMs);
+  return described.map(({ description }) => description);
+}
+
+interface DescribedContribution {
+  readonly contribution: Contribution;
+  readonly description: Described;
+  readonly origin: PluginOrigin;
+}
+
+async function describeContributions(
+  found: PluginPackage,
+  { integrity }: PluginRequest,
+  timeoutMs: number,
+): Promise<{ readonly modules: readonly ContainerModule[]; readonly described: readonly DescribedContribution[] }> {
+  const imported = await Promise.all(found.modules.map((file) => importModule(found, file, timeoutMs)));
   const described = imported.flatMap(({ module, file }) =>
     contributedBy([module]).map((contribution) => {
       const description = describe(contribution);
       if (!description) throw new Error(`${file}: contributes ${nameOf(contribution)}, which is not decorated as a plugin`);
-      return { contribution, description, origin: { package: found.name, file, version: found.version, integrity: request.integrity } };
+      return { contribution, description, origin: { package: found.name, file, version: found.version, integrity } };
     }),
   );
+  return { modules: imported.map(({ module }) => module), described };
+}
+
+async function loadPackage(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+  const found = findPluginPackage(request.package, folder, request.integrity);
+  const guard = { ...defaultGuard, ...request.guard };
+  const { modules, described } = await describeContributions(found, request, guard.startTimeoutMs);
   const names = described.map(({ description }) => description.options.name);
   const { configuration = {}, contributions = names } = request;
   const unknown = [...contributions, ...Object.keys(configuration)].filter((name) => !names.includes(name));

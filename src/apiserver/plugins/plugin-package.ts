@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import semver from 'semver';
+import { integrityOf } from './package-integrity.ts';
 
 /** Version of the `kubenest/sdk` API. Packages declare the major version that they need. */
 export const sdkVersion = '1.0.0';
@@ -43,36 +43,17 @@ export function findPluginPackage(name: string, folder: string, integrity?: stri
   const modules = plugins.map((path) => join(root, path));
   const missing = modules.find((path) => !path.startsWith(root + sep) || !existsSync(path));
   if (missing !== undefined) throw new Error(`missing file ${relative(root, missing)}: build the package first`);
-  if (integrity !== undefined && integrityOf(root) !== integrity)
-    throw new Error(`integrity mismatch: the files have ${integrityOf(root)}`);
+  const actual = integrity === undefined ? undefined : integrityOf(root);
+  if (actual !== integrity) throw new Error(`integrity mismatch: the files have ${actual}`);
   const ownName = typeof manifest.name === 'string' ? manifest.name : name;
   return { name: ownName, version: typeof manifest.version === 'string' ? manifest.version : '', folder: root, modules };
-}
-
-/**
- * Returns `sha512-` and a digest of the package's files: for each file, in the UTF-16 order of the paths, the path (with
- * slashes) and the content, each followed by a zero byte. Nested packages (`node_modules`) are excluded.
- */
-export function integrityOf(folder: string): string {
-  const hash = createHash('sha512');
-  const files = readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !path.split('/').includes('node_modules'))
-    .sort();
-  for (const path of files)
-    hash
-      .update(`${path}\0`)
-      .update(readFileSync(join(folder, path)))
-      .update('\0');
-  return `sha512-${hash.digest('base64')}`;
 }
 
 function manifestOf(name: string, folder: string): string {
   try {
     const file =
       name.startsWith('.') || name.startsWith('/')
-        ? join(folder, name, 'package.json')
+        ? resolve(folder, name, 'package.json')
         : findPackageJSON(name, pathToFileURL(`${folder}/`));
     if (file !== undefined && existsSync(file)) return file;
   } catch {

@@ -1,3 +1,4 @@
+import { redactSecrets } from '#apiserver/base/secrets';
 import type { PluginGuard } from './guard-admission.ts';
 import type { PluginPolicy } from './policy/plugin-policy.ts';
 
@@ -20,10 +21,14 @@ export interface PluginRequest {
   readonly memoryMiB?: number | undefined;
 }
 
-/** All problems that prevented packages from loading, one sentence each. */
+/** All problems that prevented packages from loading, one sentence each, without secrets. */
 export class PluginLoadError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    const shown = problems.map(redactSecrets);
+    super(shown.join('\n'));
     this.name = 'PluginLoadError';
+    this.problems = shown;
   }
 }

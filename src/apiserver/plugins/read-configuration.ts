@@ -1,15 +1,17 @@
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
 import type { ContributionOptions } from '#apiserver/base/contribution';
+import { redactSecrets } from '#apiserver/base/secrets';
 
-/** All problems of a configuration, one sentence each. */
+/** All problems of a configuration, one sentence each, without secrets. */
 export class ConfigurationError extends Error {
-  constructor(
-    readonly problems: readonly string[],
-    options?: ErrorOptions,
-  ) {
-    super(problems.join('\n'), options);
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    const shown = problems.map(redactSecrets);
+    super(shown.join('\n'), options);
     this.name = 'ConfigurationError';
+    this.problems = shown;
   }
 }
 

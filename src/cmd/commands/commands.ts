@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addBackupCommands } from '#cmd/backup/backup-commands';
+import { addConfigCommands } from '#cmd/config-tools/config-commands';
 import { addDevCommands } from '#cmd/dev/dev-command';
 import { addEncryptionCommands } from './encryption-commands.ts';
 import { addExplainCommand } from '#cmd/explain/explain-command';
@@ -31,6 +32,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     .description('print the version')
     .action(() => console.log(gitVersion));
   addPluginCommands(program);
+  addConfigCommands(program, exitWith);
   addExplainCommand(program, exitWith);
   addTestCommand(program, exitWith);
   addAuditCommand(program, exitWith);

@@ -1,5 +1,6 @@
 /** Standard output and error of a server. The server continues if they have no reader or the disk of a file is full. */
 import { fstatSync, write } from 'node:fs';
+import { redactSecrets } from '#apiserver/base/secrets';
 
 /** Maximum number of characters that wait for a reader or a disk. */
 const maxWaiting = 1_048_576;
@@ -29,8 +30,9 @@ export class LogOutput {
     this.#sink = sink;
   }
 
-  /** Accepts a line with its line end. */
-  write(line: string): void {
+  /** Accepts a line with its line end. Secrets in it are not written. */
+  write(text: string): void {
+    const line = redactSecrets(text);
     if (this.#sink.waiting + this.#batch.length > maxWaiting) {
       this.#dropped += 1;
       return;

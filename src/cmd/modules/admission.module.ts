@@ -7,6 +7,10 @@ import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
 import type { AdmissionHandler, AdmissionPluginOptions } from '#apiserver/admission/attributes';
 import type { Contribution } from '#apiserver/plugins/contribute';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
+import { PluginServices } from '#apiserver/plugins/plugin-services';
+import { exceptionGroup } from '#apiserver/plugins/policy/exception-group';
+import { ExceptionObjects } from '#apiserver/plugins/policy/exception-objects';
+import { ExceptionStatuses } from '#apiserver/plugins/policy/exception-status';
 import { ConfigurationError } from '#apiserver/plugins/read-configuration';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
 import { Scheme } from '#apiserver/registry/scheme';
@@ -17,6 +21,7 @@ import { admissionPlugins } from '#cmd/builtin-plugins';
 import type { ServerConfig } from '#cmd/server-config';
 import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Contributions } from './contributions.ts';
+import { Lifetime } from './lifetime.ts';
 import { PackageAdmission } from './package-admission.ts';
 
 /** Plugins that see the result of all others. A package's plugin runs before the first of these unless it declares a position. */
@@ -46,11 +51,11 @@ export class AdmissionModule {
         ...contributionProviders(admissionPlugins.values()),
         {
           provide: PackageAdmission,
-          useFactory: (services: Container, contributions: Contributions, scheme: Scheme) => {
+          useFactory: (services: Container, contributions: Contributions, scheme: Scheme, lifetime: Lifetime) => {
             refuseUseless(contributions, scheme);
-            return new PackageAdmission(services, contributions);
+            return new PackageAdmission(services, contributions, exceptionsOf(contributions, services, lifetime));
           },
-          inject: [Container, Contributions, Scheme],
+          inject: [Container, Contributions, Scheme, Lifetime],
         },
         {
           provide: AdmissionChain,
@@ -79,6 +84,19 @@ export function refuseUseless(contributions: Contributions, scheme: Scheme): voi
     return matchProblems(match, targets).map((problem) => `${subject}: ${problem}`);
   });
   if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** Follows the exceptions that are API objects, if the server has their API. */
+function exceptionsOf(contributions: Contributions, services: Container, lifetime: Lifetime): ExceptionObjects | undefined {
+  const isServed = contributions
+    .of('ApiGroup')
+    .some(({ described }) => (described.options as ContributedGroupOptions).group === exceptionGroup.group);
+  if (!isServed) return undefined;
+  const { informers, client, clock, logger } = services.get<PluginServices>(PluginServices);
+  const exceptions = lifetime.use(new ExceptionObjects(informers, logger));
+  lifetime.use(new ExceptionStatuses(exceptions, { client, clock, logger }));
+  contributions.exceptionObjects = exceptions;
+  return exceptions;
 }
 
 interface PluginSources {

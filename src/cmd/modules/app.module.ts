@@ -3,6 +3,7 @@ import { ResourceConfig } from '#apiserver/server/resource-config';
 import type { Clock } from '#apiserver/base/clock';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { TraceDocument } from '#apiserver/request/request-trace';
+import { exceptionContributions } from '#apiserver/plugins/policy/exception-contributions';
 import { ServedApis } from '#cmd/apis/served-apis';
 import { defaultFeatureGates } from '#cmd/options/feature-options';
 import type { ServerConfig } from '#cmd/server-config';
@@ -49,7 +50,8 @@ export class AppModule {
     const { features = defaultFeatureGates(), resourceConfig = new ResourceConfig() } = config;
     setCapabilities({ allowPrivileged: config.allowPrivileged, isEnabled: (feature) => features.enabled(feature) });
     const apis = new ServedApis(resourceConfig, features, config.admission);
-    const contributions = new Contributions([...(config.plugins ?? []), ...plugins]);
+    const loaded = [...(config.plugins ?? []), ...plugins];
+    const contributions = new Contributions([...loaded, ...exceptionContributions(loaded)]);
 
     const storage = StorageModule.register(config);
     const serviceAccounts = ServiceAccountsModule.register(config);

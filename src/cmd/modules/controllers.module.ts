@@ -22,6 +22,7 @@ import { NodeCidrRanges } from '#apiserver/controllers/node-cidr-ranges';
 import { ReconcileTraces } from '#apiserver/controllers/reconcile-traces';
 import { LateRequestQueue, RequestQueue } from '#apiserver/controllers/request-queue';
 import { CachedSharedInformers, SharedInformers } from '#apiserver/controllers/shared-informer';
+import { guardController } from '#apiserver/plugins/guard-controller';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { RequestTraces } from '#apiserver/tracing/request-traces';
 import { Informers } from '#apiserver/registry/informers';
@@ -134,12 +135,14 @@ export class Controllers implements ServerPart {
     };
   }
 
-  #managed({ described, make }: LoadedContribution): ManagedController {
+  #managed(contribution: LoadedContribution): ManagedController {
+    const { described } = contribution;
     const options = described.options as ControllerOptions;
     const client = new UserClient(this.requests.serve, userOf(options), userAgentOf(options), new ConcurrencyLimit(maxRequests));
     const { name, component = name, serviceAccount = name, events = 'events.k8s.io', rules } = options;
     const recorder = new ClientEventRecorder({ component, form: events, client, clock: systemClock, logger: this.log });
     const store = new ConfigMapStore(this.loopback, name);
+    const instances = new WeakMap<object, object>();
     const traces = new ReconcileTraces(name, userOf(options), this.traces);
     const bindings: readonly [symbol, object][] = [
       [ControllerClient, client],
@@ -159,8 +162,13 @@ export class Controllers implements ServerPart {
       },
       make: () => {
         const requests = new LateRequestQueue();
-        return { requests, store, traces, controller: make(this.services, new Map([...bindings, [RequestQueue, requests]])) as Reconciler };
+        const own = new Map([...bindings, [RequestQueue, requests]]);
+        const instance = this.contributions.instantiate(contribution, this.services, own);
+        const controller = guardController(instance as Reconciler, contribution.origin);
+        instances.set(controller, instance);
+        return { requests, store, traces, controller };
       },
+      dispose: async (controller) => this.contributions.instances?.dispose(instances.get(controller) ?? controller),
     };
   }
 

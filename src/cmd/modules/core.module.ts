@@ -33,7 +33,9 @@ export interface CoreParts {
 export class CoreModule {
   static register(config: Pick<ServerConfig, 'verbosity' | 'logFlushMs' | 'metrics' | 'egress'>, parts: CoreParts): DynamicModule {
     const registry = new LimitedRegistry(config.metrics ?? everyMetric);
-    const { apis } = parts;
+    const { apis, contributions, lifetime } = parts;
+    // Runs last, because it was deferred first: other parts call the instances while they end.
+    lifetime.defer(() => contributions.instances?.[Symbol.asyncDispose]());
     const lookup: InstalledEndpoints = (target) => apis.servers.endpointOf(target);
     const provided = [
       { provide: Lifetime, useValue: parts.lifetime },

@@ -18,7 +18,7 @@ export class Lifetime implements OnApplicationShutdown {
     return this.#opened.use(opened);
   }
 
-  defer(close: () => void | Promise<void>): void {
+  defer(close: () => void | Promise<void> | undefined): void {
     this.#opened.defer(close);
   }
 

@@ -101,7 +101,7 @@ export interface CompletedOptions {
   /** Files of the authorization configuration. */
   readonly authorizationFiles: readonly string[];
   readAuthorization(): Promise<ServerConfig['authorization']>;
-  /** The configuration file, if it names packages. */
+  /** The configuration file and the files to which it refers, if it names packages. */
   readonly pluginFiles: readonly string[];
   /** Reads changes of the packages' policies and configurations. */
   readPlugins(): Promise<PluginUpdate>;
@@ -286,7 +286,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization, options.delegation) }),
     aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
     readAggregation,
-    pluginFiles: options.plugins.packages.length > 0 ? [options.plugins.file] : [],
+    pluginFiles: options.plugins.packages.length > 0 ? [options.plugins.file, ...options.plugins.referencedFiles] : [],
     readPlugins: () => pluginReload.read(),
     warnings: options.warnings(),
     async dispose() {

@@ -9,6 +9,7 @@ import { flagProperties } from './flag.ts';
 import { nearestName } from './nearest-name.ts';
 import type { NodeOptions } from './node-options.ts';
 import { type PluginOptions, PluginPackageOptions } from './plugin-options.ts';
+import { resolveReferences } from './references.ts';
 import type { ServerOptions } from './server-options.ts';
 
 const apiVersion = 'kubenest.dev/v1alpha1';
@@ -16,7 +17,7 @@ const kind = 'ServerConfiguration';
 
 /**
  * Sets the options of a file of kind ServerConfiguration and returns the problems. The members of the file are the option groups; their
- * members are the options by property name. Values are written as for flags or as YAML values.
+ * members are the options by property name. Values are written as for flags or as YAML values, and may have references (`resolveReferences`).
  *
  *     apiVersion: kubenest.dev/v1alpha1
  *     kind: ServerConfiguration
@@ -37,7 +38,10 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
   if (!isObject(document) || document['kind'] !== kind || document['apiVersion'] !== apiVersion) {
     return [at(`must be of kind ${kind}, apiVersion ${apiVersion}`)];
   }
-  const { plugins = [], ...rest } = document;
+  const { value, problems, members: references, files } = await resolveReferences(document, dirname(resolve(file)));
+  if (problems.length > 0) return problems.map(at);
+  options.plugins.referencedFiles = files;
+  const { plugins = [], ...rest } = value as Record<string, unknown>;
   const { shapes, stages } = isObject(rest['nodes']) ? rest['nodes'] : {};
   for (const member of ['shapes', 'stages']) if (isObject(rest['nodes'])) rest['nodes'] = without(rest['nodes'], member);
   const concerns = new Map(options.concerns().filter(([name]) => name !== 'plugins'));
@@ -54,6 +58,7 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
         try {
           (concern as Record<string, unknown>)[property] = settingOf((flags.get(flag) as FlagSpec).type, value);
           options.markGiven(flag);
+          if (hasReference(`${name}.${property}`, references)) options.markSecret(flag);
           return [];
         } catch (error) {
           return at(`${name}.${property}: ${(error as Error).message}`);
@@ -118,6 +123,11 @@ async function readPolicies(options: PluginOptions): Promise<readonly string[]> 
     return compiled;
   });
   return problems;
+}
+
+/** True if a member or a value in it has a reference. */
+function hasReference(member: string, references: ReadonlySet<string>): boolean {
+  return [...references].some((place) => place === member || place.startsWith(`${member}.`) || place.startsWith(`${member}[`));
 }
 
 function problemsIn(read: () => unknown): readonly string[] {

@@ -4,7 +4,7 @@ import type { FlagValue } from './flag-value.ts';
 import type { ServerOptions } from './server-options.ts';
 import { targetsOf } from './read-server-options.ts';
 
-/** Flags whose values contain passwords. Upstream marks such flags too (`classified`), but this server has none of those. */
+/** Flags whose values contain passwords, in addition to those that a configuration file sets by a reference. Upstream marks such flags too (`classified`), but this server has none of those. */
 const classified = new Set(['redis-url']);
 
 /**
@@ -18,7 +18,8 @@ export function flagValues(options: ServerOptions): ReadonlyMap<string, string> 
     const target = targets.get(name);
     const set = target ? (target.options[target.property] as FlagValue) : options.inert(name);
     const value = set === undefined ? (spec.flagz ?? spec.default) : formatFlagValue(spec.type, set);
-    values.set(name, classified.has(name) && value !== '' ? 'CLASSIFIED' : value);
+    const isSecret = (classified.has(name) && value !== '') || options.isSecret(name);
+    values.set(name, isSecret ? 'CLASSIFIED' : value);
   }
   return values;
 }

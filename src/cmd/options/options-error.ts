@@ -1,7 +1,13 @@
-/** Contains all problems of the options, one sentence each. */
+import { redactSecrets } from '#apiserver/base/secrets';
+
+/** Contains all problems of the options, one sentence each, without secrets. */
 export class OptionsError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    const shown = problems.map(redactSecrets);
+    super(shown.join('\n'));
     this.name = 'OptionsError';
+    this.problems = shown;
   }
 }

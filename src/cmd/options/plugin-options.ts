@@ -72,6 +72,8 @@ export class PluginOptions {
   folder = '';
   /** Path of the configuration file; empty without one. */
   file = '';
+  /** Absolute paths of the files to which values of the configuration file refer. */
+  referencedFiles: readonly string[] = [];
 
   /** Returns the packages to load. */
   requests(): PluginRequest[] {

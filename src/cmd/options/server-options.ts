@@ -75,6 +75,17 @@ export class ServerOptions {
     return this.#given.has(flag);
   }
 
+  readonly #secret = new Set<string>();
+
+  /** Records that the value of the flag must not be printed. */
+  markSecret(flag: string): void {
+    this.#secret.add(flag);
+  }
+
+  isSecret(flag: string): boolean {
+    return this.#secret.has(flag);
+  }
+
   readonly #inert = new Map<string, FlagValue>();
 
   /** Stores the value of a flag without an effect. */

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { newPluginPackage } from './new-plugin-package.ts';
-import { integrityOf } from '#apiserver/plugins/plugin-package';
+import { archiveIntegrity, isArchive } from '#apiserver/plugins/package-archive';
+import { integrityOf } from '#apiserver/plugins/package-integrity';
 
 /** Adds `kubenest plugin …`, the tools for authors of plugin packages. */
 export function addPluginCommands(program: Command): void {
@@ -39,7 +40,7 @@ export function addPluginCommands(program: Command): void {
     );
   plugin
     .command('integrity')
-    .description('print the `integrity` of a plugin package for a configuration file')
-    .argument('<folder>', 'folder of the installed package')
-    .action((folder: string) => orTell(() => console.log(integrityOf(resolve(folder)))));
+    .description('print the `integrity` of a plugin package, with its dependencies, for a configuration file')
+    .argument('<package>', 'folder of the installed package, or an archive (.tgz)')
+    .action((given: string) => orTell(() => console.log(isArchive(given) ? archiveIntegrity(given) : integrityOf(resolve(given)))));
 }

@@ -1,5 +1,6 @@
 import { type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import type { Policy, PolicyBinding, ValidatingPolicySpec } from '#apiserver/admission/policy/policy-types';
+import { exceptionGroup } from '#apiserver/plugins/policy/exception-group';
 import type { Cluster, ClusterResource } from './cluster.ts';
 import type { ScanServer } from './scan-server.ts';
 
@@ -11,6 +12,8 @@ const roles = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].m
   group: 'rbac.authorization.k8s.io',
   resource,
 }));
+/** Exceptions to the plugins of packages. */
+const exceptions = ['policyexceptions', 'clusterpolicyexceptions'].map((resource) => ({ group: exceptionGroup.group, resource }));
 /** Resources that built-in plugins read, by plugin. */
 const readByPlugins: Readonly<Record<string, { readonly group: string; readonly resource: string }>> = {
   LimitRanger: { group: '', resource: 'limitranges' },
@@ -39,6 +42,7 @@ export class AuditedPolicies {
     await this.#loadDefinitions();
     await this.#loadAll({ group: '', resource: 'namespaces' });
     for (const resource of this.server.informed.values()) if (resource.resource !== 'namespaces') await this.#loadAll(resource);
+    for (const resource of exceptions) await this.#loadAll(resource);
     for (const plugin of plugins) if (readByPlugins[plugin]) await this.#loadAll(readByPlugins[plugin]);
     const used = given.length > 0 ? await this.#withBindings(given) : [...(await this.#all(policies)), ...(await this.#all(bindings))];
     const isOfPolicies = (object: KubeObject): boolean => isPolicy(object) || isBinding(object);

@@ -46,12 +46,19 @@ export class WebhookPlugins {
     this.#chains.clear();
   }
 
-  /** Applies changed policies and configurations. Throws, and changes nothing, if a plugin cannot be created. */
-  replace(contributions: readonly LoadedContribution[]): void {
-    this.#packages.replace(contributions, (replacements) => {
-      this.#plugins = this.#plugins.map((plugin) => replacements.get(plugin) ?? plugin);
-      this.forgetChains();
-    });
+  /**
+   * Applies changed policies and configurations. Throws, and changes nothing, if a plugin cannot be created. The replaced plugins are
+   * disposed of once `unused` resolves.
+   */
+  replace(contributions: readonly LoadedContribution[], unused: () => Promise<void>): void {
+    this.#packages.replace(
+      contributions,
+      (replacements) => {
+        this.#plugins = this.#plugins.map((plugin) => replacements.get(plugin) ?? plugin);
+        this.forgetChains();
+      },
+      unused,
+    );
   }
 }
 

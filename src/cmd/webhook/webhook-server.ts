@@ -95,7 +95,7 @@ export class WebhookServer {
 
   /** Applies changed policies and configurations. Throws, and changes nothing, if a plugin cannot be created. */
   reloadPlugins(contributions: readonly LoadedContribution[]): void {
-    this.plugins.replace(contributions);
+    this.plugins.replace(contributions, () => this.server.requests.earlier());
   }
 
   /** Answers what is in flight, then closes everything. */
@@ -120,6 +120,7 @@ async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Pr
   const registry = new LimitedRegistry(everyMetric);
   const scheme = webhookScheme();
   const contributions = new Contributions(admissionPluginsOf(loaded));
+  opened.defer(() => contributions.instances?.[Symbol.asyncDispose]());
   refuseUseless(contributions, scheme);
   const api = opened.use(new ClusterApi(config.connection));
   const informers = opened.use(new ClusterInformers(api, scheme, log));

@@ -10,7 +10,7 @@ import type { LoadedContribution } from '../loaded-contribution.ts';
 import { findPluginPackage } from '../plugin-package.ts';
 import { restoredError } from './isolated-error.ts';
 import type { CallOutcome, IsolatedPlugin, PhaseName } from './messages.ts';
-import { objectOf, PluginWorker } from './plugin-worker.ts';
+import { PluginWorker } from './plugin-worker.ts';
 
 /** Memory limit in MiB of a worker thread's objects. */
 const defaultMemoryMiB = 128;
@@ -41,22 +41,25 @@ function newProxy(worker: PluginWorker, { name, match, before, after, phases }: 
   class IsolatedAdmission {}
   const options: AdmissionPluginOptions = { name, match, ...(before && { before }), ...(after && { after }) };
   describes('AdmissionPlugin', options)(IsolatedAdmission);
-  const call = async (phase: PhaseName, request: Attributes): Promise<void> => settle(await worker.call(name, phase, request), request);
+  const call = async (phase: PhaseName, request: Attributes): Promise<void> => {
+    const outcome = await worker.call(name, phase, request);
+    return settle(outcome, worker.objectOf(outcome), request);
+  };
   return Object.assign(
-    new IsolatedAdmission(),
+    new IsolatedAdmission() as AdmissionHandler,
     Object.fromEntries(phases.map((phase) => [phase, (request: Attributes) => call(phase, request)])),
+    { [Symbol.asyncDispose]: () => worker.end() },
   );
 }
 
 /** Applies the effects of a call to the request. Throws the error of the plugin. Returns what it returned. */
-function settle(outcome: CallOutcome, request: Attributes): void {
+function settle(outcome: CallOutcome, object: unknown, request: Attributes): void {
   const { warnings, annotations, notes, error, returned, requiresReinvocation } = outcome;
   for (const text of warnings) request.addWarning(text);
   for (const [key, value, level] of annotations) request.addAnnotation(key, value, level);
   for (const note of notes) request.trace?.note(note);
   if (requiresReinvocation) request.reinvocation.isRequired = true;
   if (error) throw asBoundaryError(restoredError(error));
-  const object = objectOf(outcome);
   if (object !== undefined) replaceObject(request.object, object as KubeObject);
   return returned as undefined;
 }

@@ -7,6 +7,7 @@ import { atOnce } from '#apimachinery/runtime/steps';
 import type { AdmissionHandler, AdmissionPluginOptions, Attributes } from '#apiserver/admission/attributes';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
 import { Reinvocation } from '#apiserver/admission/reinvocation';
+import { disposeOf } from '../dispose-plugin.ts';
 import { loadPlugins } from '../load-plugins.ts';
 import { PluginLoadError } from '../plugin-request.ts';
 import { ConfigurationError } from '../read-configuration.ts';
@@ -39,7 +40,7 @@ port.on('message', (message: ToWorker) => {
     case 'answer':
       return calls.answered(message);
     case 'shutdown':
-      return shutdown.abort();
+      void shutDown();
   }
 });
 
@@ -48,6 +49,16 @@ try {
 } catch (error) {
   const isExpected = error instanceof PluginLoadError || error instanceof ConfigurationError;
   send({ type: 'refused', problems: isExpected ? error.problems : [(error as Error).stack ?? String(error)] });
+}
+
+/** Disposes of the plugins and ends the thread. Failures are reported like errors that no code handles. */
+async function shutDown(): Promise<void> {
+  shutdown.abort();
+  const disposed = await Promise.allSettled([...plugins.values()].map((plugin) => disposeOf(plugin)));
+  for (const outcome of disposed)
+    if (outcome.status === 'rejected') send({ type: 'stray', kind: 'unhandledRejection', error: isolatedError(outcome.reason) });
+  // The messages are sent in the next turn.
+  setImmediate(() => process.exit());
 }
 
 async function load({ request, folder }: WorkerTask): Promise<IsolatedPlugin[]> {

@@ -51,6 +51,7 @@ export class PluginWorker {
   #running: Promise<Running> | undefined;
   #pauseMs = firstPauseMs;
   #ended = false;
+  #end: Promise<void> | undefined;
   #pong: (() => void) | undefined;
 
   /** `packageName` is the name in logs and metrics. */
@@ -105,12 +106,35 @@ export class PluginWorker {
     }
   }
 
-  /** Ends the thread for good. */
-  async end(): Promise<void> {
+  /**
+   * Returns the object of an outcome. Throws, and restarts the thread, if it is not JSON: the plugin has broken the thread's globals, and no
+   * later call would succeed.
+   */
+  objectOf({ object }: CallOutcome): unknown {
+    if (object === undefined) return undefined;
+    try {
+      return parseEncodedText(object, true);
+    } catch (cause) {
+      void this.#running?.then(({ worker }) => worker.terminate());
+      throw new Error('its worker thread sent an object that is not JSON', { cause });
+    }
+  }
+
+  /** Ends the thread for good, after its plugins were disposed of or `timeout` has passed. */
+  end(): Promise<void> {
+    this.#end ??= this.#shutDown();
+    return this.#end;
+  }
+
+  async #shutDown(): Promise<void> {
     this.#ended = true;
     const running = await this.#running?.catch(() => undefined);
-    if (running) this.#post(running.worker, { type: 'shutdown' });
-    await running?.worker.terminate();
+    if (!running) return;
+    const exited = new Promise<void>((resolve) => void running.worker.once('exit', () => resolve()));
+    this.#post(running.worker, { type: 'shutdown' });
+    void this.#endIfBlocked(running.worker);
+    await within(exited, this.#guard.timeoutMs).catch(() => undefined);
+    await running.worker.terminate();
   }
 
   #post(worker: Worker, message: ToWorker): void {
@@ -254,9 +278,4 @@ function isolated(request: Attributes): Extract<ToWorker, { readonly type: 'call
 
 function textOf(object: object | undefined): string | undefined {
   return object && encodeRawJson(object);
-}
-
-/** Returns the object of an outcome. */
-export function objectOf({ object }: CallOutcome): unknown {
-  return object === undefined ? undefined : parseEncodedText(object, true);
 }

@@ -6,10 +6,14 @@ import { Logger } from '#apiserver/base/logger';
 import { type CounterMetric, Metrics } from '#apiserver/base/metrics/metrics';
 import { type Informer, Informers } from '#apiserver/registry/informers';
 import { type PluginFailures, type PluginName, pluginSubject } from '../plugin-failures.ts';
-import type { PluginPolicy, PolicyException } from './plugin-policy.ts';
+import type { ExceptionObjects } from './exception-objects.ts';
+import type { PluginPolicy } from './plugin-policy.ts';
+import type { PolicyException } from './policy-exception.ts';
 import type { PolicyMode } from './policy-configuration.ts';
 
 type PhaseName = 'admit' | 'validate';
+
+const none: readonly PolicyException[] = [];
 
 /** Prefix of the audit annotation of a denial in mode `audit`; the name of the plugin follows. */
 const annotationPrefix = 'plugins.kubenest.dev/';
@@ -21,15 +25,18 @@ export interface PolicyServices {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly failures: PluginFailures;
+  /** Exceptions that are API objects; undefined if they are not served. */
+  readonly exceptionObjects: ExceptionObjects | undefined;
 }
 
-export function policyServices(services: Container, failures: PluginFailures): PolicyServices {
+export function policyServices(services: Container, failures: PluginFailures, exceptionObjects?: ExceptionObjects): PolicyServices {
   return {
     namespaces: services.get<Informers>(Informers).for({ group: '', resource: 'namespaces' }),
     clock: services.get<Clock>(Clock),
     logger: services.get<Logger>(Logger),
     metrics: services.get<Metrics>(Metrics),
     failures,
+    exceptionObjects,
   };
 }
 
@@ -37,7 +44,7 @@ export function policyServices(services: Container, failures: PluginFailures): P
 export class PolicyControl {
   readonly #violations: CounterMetric;
   readonly #exceptions: CounterMetric;
-  readonly #reportedExpiries = new Set<PolicyException>();
+  readonly #reportedExpiries = new WeakSet<PolicyException>();
   readonly #labels: { readonly package: string; readonly plugin: string };
 
   constructor(
@@ -54,7 +61,7 @@ export class PolicyControl {
     });
     this.#exceptions = metrics.counter({
       name: 'kubenest_plugin_exceptions_total',
-      help: "Number of calls of packages' admission plugins that an exception replaced, by package, plugin, reason of the exception and type (admit or validate).",
+      help: "Number of calls of packages' admission plugins that an exception replaced, by package, plugin, reason of the exception (the kind for an exception that is an API object) and type (admit or validate).",
       labels: ['package', 'plugin', 'reason', 'type'],
     });
   }
@@ -68,15 +75,23 @@ export class PolicyControl {
       request.trace?.note({ kind: 'scope', name, verdict: 'skipped' });
       return undefined;
     }
-    const exception = exceptions.find((candidate) => this.#applies(candidate, request));
+    const exception = this.#found(exceptions, request) ?? this.#found(this.services.exceptionObjects?.of(name) ?? none, request);
     if (!exception) return mode;
+    const { label, source } = exception;
+    const reason = label === undefined ? exception.reason : `${exception.reason} (${label})`;
     if (request.verdicts) {
-      request.verdicts.record({ policy: name, result: 'skip', message: exception.reason });
+      request.verdicts.record({ policy: name, result: 'skip', message: reason });
       return undefined;
     }
-    this.#exceptions.inc({ ...this.#labels, reason: exception.reason, type: phase });
-    request.trace?.note({ kind: 'exception', name, verdict: 'skipped', reason: exception.reason });
+    if (!request.dryRun) exception.uses += 1;
+    // The number of objects, and so of their reasons, is not limited; their statuses have the counts of each.
+    this.#exceptions.inc({ ...this.#labels, reason: source?.kind ?? exception.reason, type: phase });
+    request.trace?.note({ kind: 'exception', name, verdict: 'skipped', reason });
     return undefined;
+  }
+
+  #found(exceptions: readonly PolicyException[], request: Attributes): PolicyException | undefined {
+    return exceptions.length === 0 ? undefined : exceptions.find((candidate) => this.#applies(candidate, request));
   }
 
   #applies(exception: PolicyException, request: Attributes): boolean {
@@ -87,7 +102,7 @@ export class PolicyControl {
     }
     const covers = exception.covers(request);
     if (!(covers instanceof Error)) return covers;
-    failures.record(this.plugin, 'exception', covers, { exception: exception.reason });
+    failures.record(this.plugin, 'exception', covers, { exception: exception.label ?? exception.reason });
     return false;
   }
 
@@ -95,7 +110,8 @@ export class PolicyControl {
     if (this.#reportedExpiries.has(exception)) return;
     this.#reportedExpiries.add(exception);
     const expired = new Date(exception.expires as number).toISOString();
-    this.services.logger.warn({ ...this.#labels, reason: exception.reason, expired }, 'an exception of an admission plugin has expired');
+    const { reason, label } = exception;
+    this.services.logger.warn({ ...this.#labels, reason, exception: label, expired }, 'an exception of an admission plugin has expired');
   }
 
   /** Counts a denial in mode `warn` or `audit`, and reports it. */

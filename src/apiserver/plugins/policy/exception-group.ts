@@ -1,0 +1,187 @@
+import type { GroupVersion, KubeObject } from '#apimachinery/meta/types';
+import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
+import { type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { validateLabelSelector } from '#apimachinery/validation/object-meta';
+import type { ContributedValue } from '#apiserver/base/contribution';
+import { apiGroup, type ContributedResource, contributedResource } from '#apiserver/registry/contributed-group';
+import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import type { Column } from '#apiserver/registry/resource-definition';
+import { expressionError, hasCriterion } from './policy-exception.ts';
+import type { ExceptionConfiguration } from './policy-configuration.ts';
+
+/** Group and version of the exceptions that are API objects. */
+export const exceptionGroup: GroupVersion = { group: 'policy.kubenest.dev', version: 'v1alpha1' };
+
+/** A condition of an exception. */
+interface ExceptionCondition {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+  lastTransitionTime: string;
+}
+
+/** An exception to admission plugins of packages: a PolicyException of one namespace, or a ClusterPolicyException. */
+export interface ExceptionObject extends KubeObject {
+  spec: ExceptionConfiguration & { plugins: string[] };
+  status?: { uses?: number; lastUsedTime?: string; conditions?: ExceptionCondition[] };
+}
+
+const names = (description: string): JsonSchemaProps => ({
+  type: 'array',
+  description,
+  maxItems: 256,
+  items: { type: 'string', minLength: 1, maxLength: 512 },
+});
+
+const texts: JsonSchemaProps = { type: 'array', items: { type: 'string' } };
+
+const criteria: Record<string, JsonSchemaProps> = {
+  names: names('Names of the objects; `*` stands for any text.'),
+  objectSelector: {
+    type: 'object',
+    description: 'Selects objects by labels; the old object for DELETE.',
+    properties: {
+      matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
+      matchExpressions: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['key', 'operator'],
+          properties: { key: { type: 'string' }, operator: { type: 'string' }, values: texts },
+        },
+      },
+    },
+  },
+  users: names('Users; `*` stands for any text. `users` and `groups` are alternatives.'),
+  groups: names('Groups of users; `*` stands for any text.'),
+  expression: {
+    type: 'string',
+    description: 'CEL condition with the variables object, oldObject and request.',
+    minLength: 1,
+    maxLength: 4096,
+  },
+};
+
+function schemaOf(description: string, more: Record<string, JsonSchemaProps>): JsonSchemaProps {
+  return {
+    type: 'object',
+    description,
+    required: ['spec'],
+    properties: {
+      spec: {
+        type: 'object',
+        required: ['plugins', 'reason'],
+        properties: {
+          plugins: {
+            ...names('Names of the admission plugins that are not called. Only plugins of packages can have exceptions.'),
+            minItems: 1,
+            'x-kubernetes-list-type': 'set',
+          },
+          reason: { type: 'string', description: 'Reason of the exception, for example a ticket.', minLength: 1, maxLength: 1024 },
+          expires: { type: 'string', format: 'date-time', description: 'Time from which the exception no longer applies.' },
+          ...criteria,
+          ...more,
+        },
+      },
+      status: {
+        type: 'object',
+        properties: {
+          uses: { type: 'integer', format: 'int64', description: 'Number of calls of plugins that the exception replaced.' },
+          lastUsedTime: { type: 'string', format: 'date-time', description: 'Time of the last of these calls.' },
+          conditions: {
+            type: 'array',
+            'x-kubernetes-list-type': 'map',
+            'x-kubernetes-list-map-keys': ['type'],
+            items: {
+              type: 'object',
+              required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+              properties: {
+                type: { type: 'string' },
+                status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+                reason: { type: 'string' },
+                message: { type: 'string' },
+                lastTransitionTime: { type: 'string', format: 'date-time' },
+              },
+            },
+          },
+        },
+      },
+    },
+  };
+}
+
+const columns: readonly Column<ExceptionObject>[] = [
+  nameColumn,
+  { name: 'Plugins', type: 'string', description: 'Plugins that are not called.', value: ({ spec }) => spec.plugins.join(',') },
+  { name: 'Reason', type: 'string', description: 'Reason of the exception.', value: ({ spec }) => spec.reason },
+  { name: 'Expires', type: 'string', description: 'Time from which it no longer applies.', value: expiryText },
+  { name: 'Uses', type: 'integer', description: 'Number of replaced calls.', value: ({ status }) => status?.uses ?? 0 },
+  ageColumn,
+];
+
+function expiryText({ spec: { expires }, status }: ExceptionObject): string {
+  const isExpired = status?.conditions?.some(({ type, status: value }) => type === 'Expired' && value === 'True') ?? false;
+  return expires === undefined ? '<never>' : `${String(expires)}${isExpired ? ' (expired)' : ''}`;
+}
+
+/**
+ * Returns the API group of exceptions: PolicyException, which applies only to requests in its own namespace, and ClusterPolicyException.
+ * `plugins`: names of the admission plugins of packages. An exception must not name any other plugin; the built-in ones have none.
+ */
+export function exceptionApis(plugins: readonly string[]): ContributedValue {
+  const strategy = {
+    validate: (object: ExceptionObject) => errorsOf(object, plugins),
+    // The plugin of a stored exception may have been unloaded since.
+    validateUpdate: (object: ExceptionObject, old: ExceptionObject) => errorsOf(object, [...plugins, ...old.spec.plugins]),
+  };
+  const resource = (kind: string, namespaced: boolean, schema: JsonSchemaProps): ContributedResource =>
+    contributedResource<ExceptionObject>({
+      kind,
+      resource: `${kind.toLowerCase()}s`,
+      namespaced,
+      versions: [{ name: exceptionGroup.version, schema }],
+      status: true,
+      columns,
+      strategy,
+    });
+  return apiGroup({
+    name: 'PolicyExceptions',
+    group: exceptionGroup.group,
+    resources: [
+      resource(
+        'PolicyException',
+        true,
+        schemaOf(
+          "Exception to admission plugins of packages for requests in its namespace. It does not cover the namespace's own object.",
+          {},
+        ),
+      ),
+      resource(
+        'ClusterPolicyException',
+        false,
+        schemaOf('Exception to admission plugins of packages for requests in all namespaces and outside of namespaces.', {
+          namespaces: names('Namespaces of the requests; `*` stands for any text. Default: all requests.'),
+        }),
+      ),
+    ],
+  });
+}
+
+function errorsOf({ metadata, spec }: ExceptionObject, plugins: readonly string[]): FieldError[] {
+  const path = fieldPath('spec');
+  const { objectSelector, expression } = spec;
+  return [
+    ...spec.plugins.flatMap((name, i) => (plugins.includes(name) ? [] : [notSupported(path.child('plugins').index(i), name, plugins)])),
+    ...(objectSelector === undefined ? [] : validateLabelSelector(objectSelector, {}, path.child('objectSelector'))),
+    ...expressionErrors(expression, path.child('expression')),
+    ...(metadata.namespace || hasCriterion(spec)
+      ? []
+      : [required(path, 'must have at least one of namespaces, names, objectSelector, users, groups and expression')]),
+  ];
+}
+
+function expressionErrors(expression: string | undefined, path: Path): FieldError[] {
+  const error = expression === undefined ? undefined : expressionError(expression);
+  return error === undefined ? [] : [invalid(path, expression, error)];
+}

@@ -1,0 +1,349 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { KubeObject } from '#apimachinery/meta/types';
+import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { Metrics } from '#apiserver/base/metrics/metrics';
+import { loadPlugins } from '#apiserver/plugins/load-plugins';
+import type { PluginRequest } from '#apiserver/plugins/plugin-request';
+import { StrayErrors } from '#apiserver/plugins/stray-errors';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import { writeChaoticPackages } from './chaotic-package.ts';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+const secrets = '/api/v1/namespaces/default/secrets';
+const items = '/apis/shop.example.com/v1/namespaces/default/items';
+const orders = '/apis/shop.example.com/v1/namespaces/default/orders';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubenest-chaos-'));
+  await writeChaoticPackages(folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A client of its own, which reads and writes while plugins are wrong. */
+class OtherClient {
+  readonly #wall: number[] = [];
+  readonly #cpu: number[] = [];
+  #isOver = false;
+  #ended: Promise<void> | undefined;
+
+  constructor(private readonly cluster: TestCluster) {}
+
+  begin(): void {
+    this.#isOver = false;
+    this.#wall.length = 0;
+    this.#cpu.length = 0;
+    this.#ended = this.#run();
+  }
+
+  /** Fails if a request failed, or if the 99th percentile of the latencies is too high. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#ended;
+    // The CPU time of the thread, because other processes may use the cores; the wall time shows waiting.
+    expect(quantileOf(this.#cpu, 0.99)).toBeLessThan(100);
+    expect(quantileOf(this.#wall, 0.5)).toBeLessThan(100);
+  }
+
+  async #run(): Promise<void> {
+    for (let i = 0; !this.#isOver || i < 8; i += 1) {
+      const [wall, cpu] = [performance.now(), cpuMilliseconds()];
+      const isWrite = i % 10 === 0;
+      const path = isWrite ? `${secrets.replace('default', 'kube-public')}?dryRun=All` : `${maps}/present`;
+      const { status } = await this.cluster.fetch(path, isWrite ? { body: { metadata: { name: 'a' } } } : {});
+      expect(status).toBe(isWrite ? 201 : 200);
+      this.#wall.push(performance.now() - wall);
+      this.#cpu.push(cpuMilliseconds() - cpu);
+      await sleep(1);
+    }
+  }
+}
+
+function cpuMilliseconds(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+function quantileOf(values: readonly number[], quantile: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * quantile)] as number;
+}
+
+/** Sum of the failures that the metrics attribute to a package. */
+async function failures(cluster: TestCluster, name: string): Promise<number> {
+  const metric = cluster.app.nest.get(LimitedRegistry, { strict: false }).getSingleMetric('kubenest_plugin_failures_total');
+  const { values = [] } = (await metric?.get()) ?? {};
+  return values.reduce((sum, { labels, value }) => sum + (labels['package'] === `@acme/${name}` ? value : 0), 0);
+}
+
+const present = { data: { a: 'b' }, metadata: { name: 'present', labels: { team: 'a' } } };
+
+/** The objects and the lists of all kinds are as they should be. */
+async function expectRightState(cluster: TestCluster, more: readonly string[] = []): Promise<void> {
+  const list = (await (await cluster.fetch(maps)).json()) as { kind: string; items: (KubeObject & { data?: object })[] };
+  expect(list.kind).toBe('ConfigMapList');
+  expect(list.items.map(({ metadata }) => metadata.name).toSorted()).toEqual(['present', ...more].toSorted());
+  for (const { data, metadata } of list.items) {
+    expect(data).toEqual(present.data);
+    expect(metadata.namespace).toBe('default');
+  }
+  expect(list.items.find(({ metadata }) => metadata.name === 'present')).toMatchObject(present);
+  expect((await cluster.fetch(secrets)).status).toBe(200);
+}
+
+const started = async (name: string, more: Partial<PluginRequest> = {}): Promise<TestCluster> => {
+  const plugins = await loadPlugins([{ package: `./${name}`, guard: { timeoutMs: 300 }, ...more }], folder);
+  const policy = join(folder, 'policy.yaml');
+  await writeFile(
+    policy,
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: Metadata, resources: [{ group: "", resources: [configmaps] }] }]\n',
+  );
+  const flags = [`--audit-policy-file=${policy}`];
+  const cluster = await startTestCluster({ config: { plugins }, flags, quiet: true, users: [{ name: 'jane' }] });
+  expect((await cluster.fetch(maps, { body: present })).status).toBe(201);
+  return cluster;
+};
+
+const create = async (cluster: TestCluster, be: string): Promise<Response> =>
+  cluster.fetch(maps, { body: { metadata: { name: 'wrong', annotations: { be } }, data: present.data } });
+
+/** Ways that let the request succeed: the error comes from elsewhere, or has no effect. */
+const stray = ['throws-in-timer', 'rejects-unhandled', 'throws-in-tick'];
+const harmless = ['changes-later'];
+const onObjects = [
+  'leaves-function',
+  'leaves-bigint',
+  'leaves-cycle',
+  'leaves-symbol',
+  'removes-metadata',
+  'changes-kind',
+  'changes-name',
+  'changes-namespace',
+  'changes-uid',
+  'changes-half-and-throws',
+];
+const anywhere = [
+  'throws',
+  'throws-nothing',
+  'rejects',
+  'hangs',
+  'overflows',
+  'returns-text',
+  'returns-bigint',
+  'returns-function',
+  'returns-cycle',
+];
+
+/** An admission plugin must fail with an answer that names it, and nothing may be stored. */
+async function expectAdmissionFault(cluster: TestCluster, phase: string, way: string, name: string): Promise<void> {
+  const before = await failures(cluster, name);
+  const response = await create(cluster, `${phase} ${way}`);
+  const answer = (await response.json()) as { message: string };
+  if (stray.includes(way) || harmless.includes(way)) {
+    expect(response.status, answer.message).toBe(201);
+    await sleep(30);
+    await expectRightState(cluster, ['wrong']);
+    await cluster.fetch(`${maps}/wrong`, { method: 'DELETE' });
+  } else if (way === 'grows-the-object') {
+    expect(answer.message).toContain('may not be more than 1048576 bytes');
+    await expectRightState(cluster);
+    return;
+  } else {
+    expect(answer).toMatchObject({
+      code: 500,
+      message: expect.stringContaining(`admission plugin "Wild" of package @acme/${name}`) as unknown,
+    });
+    await expectRightState(cluster);
+  }
+  if (!harmless.includes(way)) await vi.waitFor(async () => expect(await failures(cluster, name)).toBeGreaterThan(before), 3_000);
+}
+
+describe('in the process of the server', () => {
+  let cluster: TestCluster;
+  let other: OtherClient;
+  const listeners = {
+    uncaughtException: process.listeners('uncaughtException'),
+    unhandledRejection: process.listeners('unhandledRejection'),
+  };
+  let handled: Disposable;
+  /** Exceptions that would have ended the process. */
+  const unattributed: unknown[] = [];
+  beforeAll(async () => {
+    cluster = await started('everything');
+    other = new OtherClient(cluster);
+    // As the command does: the test runner would fail at errors that no code handles.
+    for (const event of ['uncaughtException', 'unhandledRejection']) process.removeAllListeners(event);
+    const metrics = cluster.app.nest.get<Metrics>(Metrics, { strict: false });
+    handled = new StrayErrors(cluster.app.log, metrics, (error) => void unattributed.push(error)).listen(process);
+  }, 60_000);
+  afterAll(async () => {
+    await cluster[Symbol.asyncDispose]();
+    handled[Symbol.dispose]();
+    for (const listener of listeners.uncaughtException) process.on('uncaughtException', listener);
+    for (const listener of listeners.unhandledRejection) process.on('unhandledRejection', listener);
+  });
+  beforeEach(() => other.begin());
+  afterEach(async () => {
+    await other.end();
+    expect(unattributed).toEqual([]);
+  });
+
+  it.each([...anywhere, ...onObjects, ...stray, ...harmless, 'grows-the-object'])('an admission plugin that %s in `admit`', (way) =>
+    expectAdmissionFault(cluster, 'admit', way, 'everything'),
+  );
+
+  it.each([...anywhere, ...onObjects, ...stray, ...harmless])('an admission plugin that %s in `validate`', (way) =>
+    expectAdmissionFault(cluster, 'validate', way, 'everything'),
+  );
+
+  it.each(anywhere)('an authenticator that %s', async (way) => {
+    const headers = { 'x-be': `authenticator ${way}` };
+    const before = await failures(cluster, 'everything');
+    const answer = await cluster.fetch('/apis/authentication.k8s.io/v1/selfsubjectreviews', { body: {}, as: null, headers });
+    expect(answer.status).toBe(401);
+    // Throwing is how an authenticator rejects credentials.
+    const isFault = !['throws', 'throws-nothing', 'rejects', 'overflows'].includes(way);
+    expect((await failures(cluster, 'everything')) > before).toBe(isFault);
+  });
+
+  it.each(anywhere)('an authorizer that %s', async (way) => {
+    const answer = await cluster.fetch(`${maps}/be-${way}`, { as: 'jane' });
+    const message = expect.stringContaining('authorizer "Gate" of package @acme/everything') as unknown;
+    expect(await answer.json()).toMatchObject({ code: 403, message });
+  });
+
+  it.each(anywhere)('an audit backend that %s', async (way) => {
+    const before = await failures(cluster, 'everything');
+    expect((await cluster.fetch(`${maps}/present?audit=${way}`)).status).toBe(200);
+    await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 5_000);
+    await expectRightState(cluster);
+  });
+
+  it.each(['throws', 'overflows', 'leaves-function', 'removes-metadata', 'changes-kind', 'changes-half-and-throws', 'rejects'])(
+    'an informer listener of a controller that %s',
+    async (way) => {
+      const before = await failures(cluster, 'everything');
+      const metadata = { name: 'listened', annotations: { be: `listener ${way}` } };
+      expect((await cluster.fetch(maps, { body: { metadata, data: present.data } })).status).toBe(201);
+      await vi.waitFor(async () => expect(await failures(cluster, 'everything')).toBeGreaterThan(before), 5_000);
+      await expectRightState(cluster, ['listened']);
+      await cluster.fetch(`${maps}/listened`, { method: 'DELETE' });
+    },
+  );
+
+  it.each([...anywhere, ...stray])('a controller that %s in `reconcile`', async (way) => {
+    expect((await cluster.fetch(secrets, { body: { metadata: { name: `be-${way}` } } })).status).toBe(201);
+    await sleep(50);
+    await expectRightState(cluster);
+    await cluster.fetch(`${secrets}/be-${way}`, { method: 'DELETE' });
+  });
+
+  const failed = 'API group "Shop" of package @acme/everything';
+  const object = (kind: string, be: string): object => ({
+    apiVersion: 'shop.example.com/v1',
+    kind,
+    metadata: { name: 'wrong', annotations: { be } },
+  });
+
+  it.each(
+    ['prepare', 'strategy'].flatMap((method) =>
+      [
+        ...anywhere.filter((way) => way !== 'hangs' && way !== 'rejects' && !(method === 'prepare' && way.startsWith('returns'))),
+        'changes-kind',
+        'leaves-function',
+      ].map((way) => [method, way] as const),
+    ),
+  )('an API group whose %s function %s', async (method, way) => {
+    const answer = (await (await cluster.fetch(items, { body: object('Item', `${method} ${way}`) })).json()) as object;
+    // Changes of `validate` are dropped.
+    if (method === 'strategy' && (way === 'changes-kind' || way === 'leaves-function')) expect(answer).toMatchObject({ kind: 'Item' });
+    else expect(answer).toMatchObject({ code: 500, message: expect.stringContaining(failed) as unknown });
+    const list = (await (await cluster.fetch(items)).json()) as { kind: string; items: { kind: string }[] };
+    expect([list.kind, ...new Set(list.items.map(({ kind }) => kind))]).toEqual(['ItemList', ...(list.items.length > 0 ? ['Item'] : [])]);
+    await cluster.fetch(`${items}/wrong`, { method: 'DELETE' });
+  });
+
+  it.each([...anywhere, 'changes-kind', 'leaves-function', 'removes-metadata'])('a virtual resource whose handler %s', async (way) => {
+    const answer = await (await cluster.fetch(orders, { body: object('Order', `create ${way}`) })).json();
+    expect(answer).toMatchObject({ code: way === 'hangs' ? 504 : 500, message: expect.stringContaining(failed) as unknown });
+  });
+
+  it.each(['throws', 'overflows', 'returns-function', 'returns-cycle', 'changes-kind'])('a column that %s', async (way) => {
+    expect((await cluster.fetch(items, { body: object('Item', `column ${way}`) })).status).toBe(201);
+    const table = await cluster.fetch(items, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
+    expect([table.status, ((await table.json()) as { rows: object[] }).rows.length]).toEqual([200, 1]);
+    expect(await (await cluster.fetch(`${items}/wrong`)).json()).toMatchObject({ kind: 'Item' });
+    await cluster.fetch(`${items}/wrong`, { method: 'DELETE' });
+  });
+});
+
+describe('in a worker thread', () => {
+  let cluster: TestCluster;
+  let other: OtherClient;
+  beforeAll(async () => {
+    cluster = await started('admission', { isolation: 'worker', memoryMiB: 64, guard: { timeoutMs: 1_500 } });
+    other = new OtherClient(cluster);
+  }, 60_000);
+  afterAll(() => cluster[Symbol.asyncDispose]());
+  beforeEach(() => other.begin());
+  afterEach(() => other.end());
+
+  it.each([...anywhere, ...onObjects, ...stray, ...harmless, 'grows-the-object', 'loops', 'grows', 'exits', 'pollutes'])(
+    'an admission plugin that %s',
+    async (way) => {
+      await expectAdmissionFault(cluster, 'admit', way, 'admission');
+      await vi.waitFor(
+        async () => expect((await cluster.fetch(`${maps}?dryRun=All`, { body: { metadata: { name: 'right' } } })).status).toBe(201),
+        {
+          timeout: 10_000,
+          interval: 100,
+        },
+      );
+      expect(({} as { polluted?: string }).polluted).toBeUndefined();
+    },
+    30_000,
+  );
+});
+
+describe.each(['in the process', 'in a worker'])('a package %s that is wrong while it is loaded', (place) => {
+  const more: Partial<PluginRequest> = place === 'in a worker' ? { isolation: 'worker' } : {};
+
+  it.each([
+    ['throwing-module', 'index.js:1: in the module'],
+    ['hanging-module', 'not loaded within 1000 ms'],
+    ['throwing-constructor', 'in the constructor'],
+  ])('stops the start: %s', async (name, message) => {
+    const load = async (): Promise<unknown> => {
+      const plugins = await loadPlugins(
+        [{ package: `./${name}`, guard: { startTimeoutMs: name === 'hanging-module' ? 1_000 : 20_000 }, ...more }],
+        folder,
+      );
+      return startTestCluster({ config: { plugins } });
+    };
+    await expect(load()).rejects.toThrow(new RegExp(`plugin package (?:\\./|@acme/)${name}: .*${message}`));
+  });
+});
+
+describe('a post-start hook', () => {
+  afterEach(() => {
+    delete (globalThis as { hookOfTest?: string }).hookOfTest;
+  });
+
+  it.each(['throws', 'throws-nothing', 'rejects', 'hangs', 'overflows'])(
+    'that %s stops the start, which names its package',
+    async (way) => {
+      Object.assign(globalThis, { hookOfTest: way });
+      const plugins = await loadPlugins([{ package: './hook', guard: { startTimeoutMs: 2_000 } }], folder);
+      await expect(startTestCluster({ config: { plugins }, quiet: true })).rejects.toThrow('package @acme/hook: ');
+    },
+  );
+
+  it.each(['returns-text', 'returns-bigint', 'returns-function', 'returns-cycle'])('that %s does not affect the start', async (way) => {
+    Object.assign(globalThis, { hookOfTest: way });
+    await using cluster = await started('hook');
+    await expectRightState(cluster);
+  });
+});
