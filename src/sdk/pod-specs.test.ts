@@ -53,13 +53,14 @@ it('podTemplateOf returns empty metadata for a template without metadata', () =>
   expect(podTemplateOf(object('batch/v1', 'Job', { spec: { template: { spec } } }))?.metadata).toEqual({});
 });
 
-const deployment = (replicas: number, image: string): KubeObject =>
-  object('apps/v1', 'Deployment', { spec: { replicas, template: { spec: { containers: [{ name: 'web', image }] } } } });
+const deployment = (replicas: number, image: string, more: object = {}): KubeObject =>
+  object('apps/v1', 'Deployment', { spec: { replicas, template: { spec: { containers: [{ name: 'web', image, ...more }] } } } });
 
 it.each([
   { name: 'a creation', oldObject: undefined, isChanged: true },
   { name: 'another image', oldObject: deployment(1, 'b'), isChanged: true },
   { name: 'other replicas', oldObject: deployment(2, 'a'), isChanged: false },
+  { name: 'an empty member that the stored object has', oldObject: deployment(1, 'a', { resources: {} }), isChanged: false },
 ])('changedPodTemplate returns the template of a change, and nothing otherwise: $name', ({ oldObject, isChanged }) => {
   expect(changedPodTemplate({ object: deployment(1, 'a'), oldObject }) !== undefined).toBe(isChanged);
 });

@@ -1,5 +1,5 @@
 import { type KubeObject, type ObjectMeta, parseGroupVersion } from '#apimachinery/meta/types';
-import { deepEqual } from '#apimachinery/runtime/equality';
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import type { AdmissionMatch, Attributes } from '#apiserver/admission/attributes';
 import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
 
@@ -67,7 +67,7 @@ export function podSpecOf(object: KubeObject | undefined): PodSpec | undefined {
  */
 export function changedPodTemplate({ object, oldObject }: Pick<Attributes, 'object' | 'oldObject'>): PodTemplate | undefined {
   const template = podTemplateOf(object);
-  if (!template || (oldObject && deepEqual(template.spec, podSpecOf(oldObject)))) return undefined;
+  if (!template || (oldObject && semanticDeepEqual(template.spec, podSpecOf(oldObject)))) return undefined;
   return template;
 }
 

@@ -1,0 +1,3 @@
+import { contribute } from 'kubenest/sdk';
+
+export default contribute();
