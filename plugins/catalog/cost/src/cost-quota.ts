@@ -37,9 +37,18 @@ export class CostQuotaConfiguration {
   annotation?: string;
 }
 
+/** Milliseconds for which the cost of a namespace is kept, with what was admitted meanwhile. A denial counts it again. */
+const keptMs = 1_000;
+
+/** The cost of a namespace. */
+interface Spent {
+  amount: number;
+  readonly until: number;
+}
+
 /**
- * Denies pods and claims that a namespace cannot pay. The cost is that of the requests of its pods and of its claims in the server's cache;
- * requests at the same time may exceed the budget together, since nothing is reserved.
+ * Denies pods and claims that a namespace cannot pay. The cost is that of the requests of its pods and of its claims, in the server's cache.
+ * Requests at the same time on several servers may exceed the budget together, since nothing is reserved in the store.
  */
 @AdmissionPlugin({
   name: 'CostQuota',
@@ -56,6 +65,7 @@ export class CostQuota {
   readonly #prices: Prices;
   readonly #budgets: readonly { readonly fits: Matcher; readonly amount: number }[];
   readonly #annotation: string | undefined;
+  readonly #spent = new Map<string, Spent>();
   /** Costs of cached objects, which do not change. */
   readonly #costs = new WeakMap<KubeObject, number>();
 
@@ -73,14 +83,18 @@ export class CostQuota {
     const { object, oldObject, namespace } = request;
     const budget = this.#budgetOf(namespace);
     if (budget === undefined) return;
-    const cost = costOf(object, this.#prices);
-    if (cost === 0 || (oldObject && cost <= costOf(oldObject, this.#prices))) return;
-    const total = cost + this.#costOfOthers(object, namespace);
+    const cost = costOf(object, this.#prices) - (oldObject ? costOf(oldObject, this.#prices) : 0);
+    if (cost <= 0) return;
+    let spent = this.#spent.get(namespace);
+    if (!spent || spent.until < performance.now() || spent.amount + cost > budget)
+      this.#spent.set(namespace, (spent = this.#count(namespace)));
+    const total = spent.amount + cost;
     if (total > budget)
       deny(
         request,
-        `namespace ${namespace} would cost ${total.toFixed(2)}, its budget is ${budget.toFixed(2)} (${cost.toFixed(2)} for this object)`,
+        `namespace ${namespace} would cost ${total.toFixed(2)}, its budget is ${budget.toFixed(2)} (${cost.toFixed(2)} for this request)`,
       );
+    if (!request.dryRun) spent.amount = total;
   }
 
   #budgetOf(namespace: string): number | undefined {
@@ -90,11 +104,10 @@ export class CostQuota {
     return this.#budgets.find(({ fits }) => fits(namespace))?.amount;
   }
 
-  #costOfOthers({ kind, metadata: { name } }: KubeObject, namespace: string): number {
-    let total = 0;
-    for (const informer of this.#priced)
-      for (const other of informer.list(namespace)) if (other.kind !== kind || other.metadata.name !== name) total += this.#costOf(other);
-    return total;
+  #count(namespace: string): Spent {
+    let amount = 0;
+    for (const informer of this.#priced) for (const object of informer.list(namespace)) amount += this.#costOf(object);
+    return { amount, until: performance.now() + keptMs };
   }
 
   #costOf(object: KubeObject): number {

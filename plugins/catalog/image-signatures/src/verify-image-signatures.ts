@@ -8,6 +8,7 @@ import {
   type Informer,
   Informers,
   inject,
+  type PlacedContainer,
   parseImage,
   workloads,
 } from 'kubenest/sdk';
@@ -99,14 +100,26 @@ export class VerifyImageSignatures {
     });
   }
 
-  async validate(request: Attributes): Promise<void> {
+  validate(request: Attributes): void | Promise<void> {
     const template = changedPodTemplate(request);
+    if (!template) return undefined;
+    const unknown = containersOf(template).filter(({ container }) => !this.#isVerified(container.image ?? ''));
+    return unknown.length === 0 ? undefined : this.#verify(request, unknown);
+  }
+
+  async #verify(request: Attributes, containers: readonly PlacedContainer[]): Promise<void> {
     const problems: string[] = [];
-    for (const { container, path } of template ? containersOf(template) : []) {
+    for (const { container, path } of containers) {
       const problem = await this.#problemOf(container.image ?? '');
       if (problem !== undefined) problems.push(`${path}.image: ${problem}`);
     }
     denyFor(request, problems);
+  }
+
+  #isVerified(image: string): boolean {
+    const reference = parseImage(image);
+    const rule = reference && this.#rules.find(({ fits }) => fits(reference.name));
+    return rule !== undefined && reference?.digest !== undefined && rule.verified.has(reference.digest);
   }
 
   async #problemOf(image: string): Promise<string | undefined> {
@@ -116,7 +129,6 @@ export class VerifyImageSignatures {
     if (!rule) return undefined;
     const { digest } = reference;
     if (digest === undefined) return `"${image}" has no digest, so its signature cannot be verified`;
-    if (rule.verified.has(digest)) return undefined;
     const { folder, configMapNamespace } = this.configuration;
     const texts = await storedSignatures(digest, { folder, namespace: configMapNamespace }, this.#configMaps);
     const reasons: string[] = [];
