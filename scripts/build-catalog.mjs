@@ -1,5 +1,5 @@
 // Builds the packages of plugins/catalog: each is bundled into one module, with its dependencies and without the SDK.
-import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -29,8 +29,6 @@ async function buildPackage(root, name, out) {
   await bundle.close();
   // The dependencies are in the bundle.
   const { dependencies: _, private: _private, ...manifest } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  mkdirSync(out, { recursive: true });
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
-  if (existsSync(join(folder, 'README.md'))) copyFileSync(join(folder, 'README.md'), join(out, 'README.md'));
   return output.flatMap(({ moduleIds = [] }) => moduleIds);
 }

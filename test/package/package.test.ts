@@ -54,6 +54,17 @@ describe('the package', () => {
     expect(dead).toEqual([]);
   });
 
+  it('contains the catalog of policies, which a configuration in any folder names', async () => {
+    const config = join(installed.project, 'catalog.yaml');
+    const plugins = '[{ package: kubenest/catalog/images, contributions: [DisallowedTags] }]';
+    await writeFile(config, `apiVersion: kubenest.dev/v1alpha1\nkind: ServerConfiguration\nplugins: ${plugins}\n`);
+    const listed = await execute(installed.command('kubenest'), ['plugin', 'list', '--config', config], { env: cleanEnvironment() });
+    expect(listed.stdout).toMatch(/kubenest\/catalog\/images +1\.0\.0 +AdmissionPlugin +DisallowedTags +enforce/);
+    const tests = join(installed.root, 'plugins/catalog/image-signatures/tests');
+    const tested = await execute(installed.command('kubenest'), ['test', tests], { env: cleanEnvironment() });
+    expect(tested.stdout).toMatch(/\n6 tests: 6 passed, 0 failed/);
+  });
+
   it('contains no paths of the build machine', async () => {
     expect(existsSync(join(installed.root, 'dist/.compile-cache'))).toBe(false);
     for (const file of await filesOf('**/*.{js,json,ts,txt}'))
