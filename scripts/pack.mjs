@@ -29,7 +29,7 @@ try {
 
 function makePackage(repository) {
   mkdirSync(folder);
-  // Of the catalog, whose packages are in dist, the pages that the guide links to, and the tests.
+  // The packages of the catalog are in dist; the guide links to their pages.
   const ofCatalog = globSync('plugins/catalog/*/{README.md,tests}', { cwd: root });
   for (const path of [...copied, ...ofCatalog]) cpSync(join(root, path), join(folder, path), { recursive: true });
   for (const entry of readdirSync(join(root, 'dist')))
