@@ -45,7 +45,12 @@ export default {
         'L2: they meet as delegation targets',
       ),
     ),
-    layer('sdk-shows-contracts', '^src/sdk/', '^src/(apimachinery|apiserver|sdk)/', 'what plugins see comes from L0 and L1'),
+    layer(
+      'sdk-shows-contracts',
+      '^src/sdk/',
+      '^src/((apimachinery|apiserver|sdk)/|kubernetes/schema/[^/]+\\.gen\\.ts$)',
+      'what plugins see comes from L0 and L1, and the published types',
+    ),
     layer(
       'plugins-know-the-sdk',
       '^plugins/([^/]+/)',

@@ -4,6 +4,7 @@ import http from 'node:http';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { buildCatalog } from './build-catalog.mjs';
 import { nodeCheckFile, nodeCheckText, stubText } from './entry-stubs.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -78,13 +79,14 @@ function copyTables(folder) {
 }
 
 /** Writes the stubs of the exports. Returns the folders of the bundled packages, relative to the checkout. */
-function finish(chunks) {
+function finish(chunks, catalogModules) {
   writeFileSync(join(out, nodeCheckFile), nodeCheckText(manifest.engines.node.replace('>=', '')));
   for (const name of exported) {
     const { fileName, exports } = chunks.find((chunk) => chunk.isEntry && chunk.name === moduleBehind(name));
     writeFileSync(join(out, `${name}.js`), stubText(`${name}.js`, fileName, exports, waitsForRunner(name)));
   }
-  const modules = chunks.flatMap((chunk) => chunk.moduleIds.map((id) => relative(root, id).split(sep).join('/')));
+  const ids = [...chunks.flatMap(({ moduleIds }) => moduleIds), ...catalogModules];
+  const modules = ids.map((id) => relative(root, id).split(sep).join('/'));
   return [...new Set(modules.flatMap((id) => id.match(/^(.*\/)?node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []))].toSorted();
 }
 
@@ -125,7 +127,11 @@ try {
   });
   await bundle.close();
   copyTables('src');
-  const packages = finish(output.filter(({ type }) => type === 'chunk'));
+  const catalogModules = await buildCatalog(root, join(out, 'catalog'));
+  const packages = finish(
+    output.filter(({ type }) => type === 'chunk'),
+    catalogModules,
+  );
   writeFileSync(join(out, bundledFile), JSON.stringify(packages));
   writeFileSync(join(out, '.built'), '');
   // The timestamp records which sources the build has read; later changes are newer.

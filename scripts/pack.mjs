@@ -1,7 +1,7 @@
 // npm run pack: assembles the self-contained package in its own folder and runs npm pack. Arguments are passed to npm pack,
 // except
 // --repository=URL, which is written to the manifest.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyTypes } from './package-types.mjs';
 import { publishManifest } from './publish-manifest.mjs';
@@ -29,7 +29,9 @@ try {
 
 function makePackage(repository) {
   mkdirSync(folder);
-  for (const path of copied) cpSync(join(root, path), join(folder, path), { recursive: true });
+  // The packages of the catalog are in dist; the guide links to their pages.
+  const ofCatalog = globSync('plugins/catalog/*/{README.md,tests}', { cwd: root });
+  for (const path of [...copied, ...ofCatalog]) cpSync(join(root, path), join(folder, path), { recursive: true });
   for (const entry of readdirSync(join(root, 'dist')))
     if (!aside.includes(entry)) cpSync(join(root, 'dist', entry), join(folder, 'dist', entry), { recursive: true });
   const manifest = publishManifest(readJson('package.json'), repository);

@@ -115,7 +115,15 @@ function installPackages() {
 
 function buildIfStale(node) {
   const built = join(root, 'dist/.built');
-  const sources = ['src', 'plugins', 'scripts/build.mjs', 'scripts/entry-stubs.mjs', 'package-lock.json', 'package.json'];
+  const sources = [
+    'src',
+    'plugins',
+    'scripts/build.mjs',
+    'scripts/build-catalog.mjs',
+    'scripts/entry-stubs.mjs',
+    'package-lock.json',
+    'package.json',
+  ];
   if (isFresh(built, sources)) return;
   tell('building');
   for (const script of ['build.mjs', 'warm-up.mjs']) run(node, [join(root, 'scripts', script)], { stdio: ['ignore', 2, 'inherit'] });

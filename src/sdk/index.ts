@@ -51,7 +51,18 @@ export {
   required as fieldRequired,
 } from '#apimachinery/validation/field';
 export type { Certificate } from '#apimachinery/x509/certificate';
-export { deny, setAnnotations, setDefaults, setLabels, warn } from './admission-helpers.ts';
+export { createJsonPatch, type JsonPatchOperation } from '#apimachinery/patch/create-patch';
+export { annotationOf, applyJsonPatch, deny, labelOf, setAnnotations, setDefaults, setLabels, warn } from './admission-helpers.ts';
+export { type ImageReference, parseImage } from './image-reference.ts';
+export {
+  changedPodTemplate,
+  containersOf,
+  type PlacedContainer,
+  podSpecOf,
+  type PodTemplate,
+  podTemplateOf,
+  workloads,
+} from './pod-specs.ts';
 export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 export type {
   AdmissionHandler,

@@ -352,8 +352,9 @@ describe('changes of a plugin', () => {
   it('after its call have no effect', async () => {
     expect((await cluster.fetch(maps, { body: { metadata: { name: 'late' } } })).status).toBe(201);
     const { object } = seen.at(-1) as Attributes;
-    object.kind = 'Secret';
-    object.metadata.labels = { team: 'late' };
+    // The object is frozen; in strict mode, an assignment throws.
+    expect(Reflect.set(object, 'kind', 'Secret')).toBe(false);
+    expect(Reflect.set(object.metadata, 'labels', { team: 'late' })).toBe(false);
     expect(await stored(cluster, `${maps}/late`)).toMatchObject({ kind: 'ConfigMap', metadata: { labels: { team: 'a' } } });
   });
 

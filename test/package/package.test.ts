@@ -71,6 +71,17 @@ describe('the package', () => {
 });
 
 describe('the commands', () => {
+  it('load and test the catalog of policies by its name, in any folder', async () => {
+    const config = join(installed.project, 'catalog.yaml');
+    const plugins = '[{ package: kubenest/catalog/images, contributions: [DisallowedTags] }]';
+    await writeFile(config, `apiVersion: kubenest.dev/v1alpha1\nkind: ServerConfiguration\nplugins: ${plugins}\n`);
+    const listed = await execute(installed.command('kubenest'), ['plugin', 'list', '--config', config], { env: cleanEnvironment() });
+    expect(listed.stdout).toMatch(/kubenest\/catalog\/images +1\.0\.0 +AdmissionPlugin +DisallowedTags +enforce/);
+    const tests = join(installed.root, 'plugins/catalog/image-signatures/tests');
+    const tested = await execute(installed.command('kubenest'), ['test', tests], { env: cleanEnvironment() });
+    expect(tested.stdout).toMatch(/\n6 tests: 6 passed, 0 failed/);
+  });
+
   it.each([
     { command: 'kubenest', args: ['serve', '--ephemeral'] },
     { command: 'kube-apiserver', args: ['--ephemeral'] },

@@ -1,7 +1,7 @@
-import { baselineChecks } from './baseline-checks.ts';
-import type { Check, CheckedPod, VersionedCheck, Violation } from './check.ts';
+import { baselineChecks } from '../../common/pod-security/baseline-checks.ts';
+import type { Check, CheckedPod, VersionedCheck, Violation } from '../../common/pod-security/check.ts';
 import type { Level, LevelVersion } from './level.ts';
-import { restrictedChecks } from './restricted-checks.ts';
+import { restrictedChecks } from '../../common/pod-security/restricted-checks.ts';
 
 const byId = (a: Check, b: Check): number => (a.id < b.id ? -1 : 1);
 const baseline = [...baselineChecks].sort(byId);

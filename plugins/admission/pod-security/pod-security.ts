@@ -17,7 +17,7 @@ import {
 } from 'kubenest/sdk';
 import { aggregateFieldErrors } from '#sdk/internal';
 import type { Container, Pod, PodSpec } from '../../common/pod-walker.ts';
-import type { CheckedPod } from './check.ts';
+import type { CheckedPod } from '../../common/pod-security/check.ts';
 import { defaultPolicyOf, PodSecurityConfiguration } from './configuration.ts';
 import { detailsText, violationsOf } from './evaluator.ts';
 import {

@@ -2,6 +2,7 @@ import { createJsonPatch } from '#apimachinery/patch/create-patch';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import type { KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
+import { deepFreeze } from '#apimachinery/runtime/deep-freeze';
 import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import { DecodeError } from '#apimachinery/runtime/json/json';
 import { immediate, type Pace } from '#apimachinery/runtime/pace';
@@ -52,6 +53,10 @@ export interface PacedAttributes extends Attributes {
  * | `validate` | -                                                                                      | unchanged        |
  *
  * A plugin that changes nothing costs a copy and a comparison; one that does not read the object costs neither.
+ *
+ * With `isShared`, `validate` reads copies that all plugins of the request share and that are frozen: they cost one copy for all plugins, and
+ * no comparison. A plugin that writes to them gets a TypeError. `mayNeedOwnCopies` is then true, and the caller repeats the call with copies
+ * of its own, whose changes are found by comparison and have a path.
  */
 export class PluginBoundary {
   readonly request: PluginAttributes;
@@ -60,8 +65,14 @@ export class PluginBoundary {
     private readonly original: PacedAttributes,
     private readonly phase: 'admit' | 'validate',
     private readonly effects: CallEffects = allEffects,
+    isShared = false,
   ) {
-    this.request = new PluginAttributes(original, effects.warnings === 'added');
+    this.request = new PluginAttributes(original, effects.warnings === 'added', isShared ? sharedCopiesOf(original) : undefined);
+  }
+
+  /** True if the error of a call may be due to a write to shared copies. */
+  mayNeedOwnCopies(error: unknown): boolean {
+    return error instanceof TypeError && this.request.hasReadShared;
   }
 
   /** Copies a large object before the call, in chunks. Returns undefined for small objects, which are copied on first access. */
@@ -147,6 +158,23 @@ function typeNameOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
+/** Frozen copies for all calls of `validate` of a request. */
+interface SharedCopies {
+  object?: KubeObject;
+  oldObject?: KubeObject | undefined;
+}
+
+/** The key is the request of one phase, in which the objects do not change. */
+const sharedCopies = new WeakMap<Attributes, SharedCopies>();
+
+function sharedCopiesOf(request: PacedAttributes): SharedCopies | undefined {
+  // Large objects are copied for each call, because a freeze does not yield.
+  if (request.pace && !request.pace.isImmediate) return undefined;
+  let copies = sharedCopies.get(request);
+  if (!copies) sharedCopies.set(request, (copies = {}));
+  return copies;
+}
+
 /** The attributes that a package's plugin receives. Members that a plugin could change are copied on first access. */
 class PluginAttributes implements Attributes {
   readonly #original: Attributes;
@@ -155,14 +183,18 @@ class PluginAttributes implements Attributes {
   #options: Attributes['options'] | undefined;
   #user: UserInfo | undefined;
 
+  /** True if the plugin read a shared copy. */
+  hasReadShared = false;
+
   constructor(
     original: Attributes,
     private readonly hasWarnings: boolean,
+    private readonly shared: SharedCopies | undefined,
   ) {
     this.#original = original;
   }
 
-  /** The copy of the object, if the plugin read the object. */
+  /** The plugin's own copy of the object, if the plugin read the object. */
   get copied(): KubeObject | undefined {
     return this.#object;
   }
@@ -172,11 +204,15 @@ class PluginAttributes implements Attributes {
   }
 
   get object(): KubeObject {
-    return (this.#object ??= deepCopy(this.#original.object));
+    if (!this.shared) return (this.#object ??= deepCopy(this.#original.object));
+    this.hasReadShared = true;
+    return (this.shared.object ??= deepFreeze(deepCopy(this.#original.object)));
   }
 
   get oldObject(): KubeObject | undefined {
-    return (this.#oldObject ??= deepCopy(this.#original.oldObject));
+    if (!this.shared) return (this.#oldObject ??= deepCopy(this.#original.oldObject));
+    this.hasReadShared = true;
+    return (this.shared.oldObject ??= deepFreeze(deepCopy(this.#original.oldObject)));
   }
 
   get options(): Attributes['options'] {

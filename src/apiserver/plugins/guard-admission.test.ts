@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { StatusError } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { AdmissionPlugin, admissionPluginOptions } from '#apiserver/admission/admission-plugin';
@@ -75,4 +75,65 @@ it.each<{ name: string; behave: (request: Attributes) => void | Promise<void>; f
 ])('a plugin that $name', async ({ behave, fail, ignore }) => {
   expect(await admit(behave, { ...defaultGuard, timeoutMs: 20, failurePolicy: 'Fail' })).toEqual(fail);
   expect(await admit(behave, { ...defaultGuard, timeoutMs: 20, failurePolicy: 'Ignore' })).toEqual(ignore);
+});
+
+@AdmissionPlugin({ name: 'Judge', match: [{ resources: ['*'], operations: ['UPDATE'] }] })
+class Judge {
+  constructor(readonly validate: (request: Attributes) => void | Promise<void>) {}
+}
+
+describe('in validate', () => {
+  const newRequest = (): Attributes => {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', labels: { a: '1' } } };
+    return { object, oldObject: structuredClone(object), resource: {}, name: 'a', operation: 'UPDATE', forms } as unknown as Attributes;
+  };
+  const judge = (validate: (request: Attributes) => void | Promise<void>) => {
+    const { logger, metrics } = fakeServices();
+    return guardAdmission(new Judge(validate), defaultGuard, new PluginFailures(logger, metrics));
+  };
+
+  it('all plugins of a request read one frozen copy of its objects', () => {
+    const seen: Attributes[] = [];
+    const request = newRequest();
+    const plugin = judge((given) => void seen.push(given));
+    for (let i = 0; i < 2; i += 1) expect(plugin.validate?.(request)).toBeUndefined();
+    expect(seen[0]?.object).toBe(seen[1]?.object);
+    expect(seen[0]?.oldObject).toBe(seen[1]?.oldObject);
+    expect(seen[0]?.object).not.toBe(request.object);
+    expect(Object.isFrozen(seen[0]?.object.metadata.labels)).toBe(true);
+    expect(Object.isFrozen(request.object)).toBe(false);
+  });
+
+  it.each([
+    { name: 'a synchronous plugin', isLater: false },
+    { name: 'an asynchronous plugin', isLater: true },
+  ])('$name may change its copy of the old object', async ({ isLater }) => {
+    const request = newRequest();
+    let calls = 0;
+    const plugin = judge((given) => {
+      calls += 1;
+      const work = (): void => {
+        delete given.oldObject?.metadata.labels;
+      };
+      return isLater ? Promise.resolve().then(work) : work();
+    });
+    await plugin.validate?.(request);
+    expect(calls).toBe(2);
+    expect(request.oldObject?.metadata.labels).toEqual({ a: '1' });
+  });
+
+  it('a change of the object is a failure that names its path', () => {
+    const plugin = judge(({ object }) => {
+      object.metadata.labels = {};
+    });
+    expect(() => plugin.validate?.(newRequest())).toThrow(/changed \/metadata\/labels\/a in `validate`/);
+  });
+
+  it('a TypeError of the plugin itself is a failure', () => {
+    const plugin = judge((given) => {
+      void given.object;
+      fails();
+    });
+    expect(() => plugin.validate?.(newRequest())).toThrow(/failed$/);
+  });
 });

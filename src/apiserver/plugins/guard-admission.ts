@@ -88,15 +88,15 @@ class GuardedAdmission {
     return this.#usage ? this.#usage.measure(() => this.#call(phase, original, mode)) : this.#call(phase, original, mode);
   }
 
-  #call(phase: PhaseName, original: Attributes, mode: PolicyMode): void | Promise<void> {
-    const call = { phase, mode, original, boundary: new PluginBoundary(original, phase, effectsOf[mode]) };
+  #call(phase: PhaseName, original: Attributes, mode: PolicyMode, isShared = phase === 'validate'): void | Promise<void> {
+    const call = { phase, mode, original, boundary: new PluginBoundary(original, phase, effectsOf[mode], isShared) };
     const prepared = call.boundary.prepare();
     return prepared ? prepared.then(() => this.#run(call)) : this.#run(call);
   }
 
   #run(call: GuardedCall): void | Promise<void> {
     const { phase, boundary } = call;
-    const failed = (error: unknown): void => this.#failed(call, error);
+    const failed = (error: unknown): void | Promise<void> => this.#failed(call, error);
     try {
       const returned: unknown = this.#runPlugin(() => this.plugin[phase]?.(boundary.request));
       if (isPromise(returned)) return this.#settled(returned, call);
@@ -112,12 +112,16 @@ class GuardedAdmission {
       const settled = call.boundary.settle(await within(returned, this.guard.timeoutMs));
       if (settled) await settled;
     } catch (error) {
-      this.#failed(call, error);
+      await this.#failed(call, error);
     }
   }
 
-  /** In mode `enforce`, throws the denial of the plugin, or with `Fail` an InternalError that names the plugin. */
-  #failed({ original: request, phase, mode }: GuardedCall, error: unknown): void {
+  /**
+   * In mode `enforce`, throws the denial of the plugin, or with `Fail` an InternalError that names the plugin. Repeats a call that may have
+   * failed because of shared copies.
+   */
+  #failed({ original: request, phase, mode, boundary }: GuardedCall, error: unknown): void | Promise<void> {
+    if (boundary.mayNeedOwnCopies(error)) return this.#call(phase, request, mode, false);
     if (isDenial(error)) {
       if (mode === 'enforce') throw error;
       return this.#policy?.violated(request, { phase, mode }, error);

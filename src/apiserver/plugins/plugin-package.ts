@@ -3,6 +3,7 @@ import { findPackageJSON } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import semver from 'semver';
+import { ownFolder } from './own-folder.ts';
 import { integrityOf } from './package-integrity.ts';
 
 /** Version of the `kubenest/sdk` API. Packages declare the major version that they need. */
@@ -23,12 +24,16 @@ interface Manifest {
   readonly kubenest?: { readonly sdk?: unknown; readonly plugins?: unknown };
 }
 
+/** Prefix of the packages that are part of the server's own package: `kubenest/catalog/images`. */
+const catalogPrefix = 'kubenest/catalog/';
+
 /**
  * Resolves a package like `import` does from a folder, and validates its package.json:
  *
  *     "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }
  *
- * `integrity` is the expected result of `integrityOf`. Throws an Error that names the package and the problem.
+ * Packages of the catalog are those of this server, regardless of the folder. `integrity` is the expected result of `integrityOf`. Throws an
+ * Error that names the package and the problem.
  */
 export function findPluginPackage(name: string, folder: string, integrity?: string): PluginPackage {
   const file = manifestOf(name, folder);
@@ -45,11 +50,12 @@ export function findPluginPackage(name: string, folder: string, integrity?: stri
   if (missing !== undefined) throw new Error(`missing file ${relative(root, missing)}: build the package first`);
   const actual = integrity === undefined ? undefined : integrityOf(root);
   if (actual !== integrity) throw new Error(`integrity mismatch: the files have ${actual}`);
-  const ownName = typeof manifest.name === 'string' ? manifest.name : name;
+  const ownName = typeof manifest.name === 'string' && !name.startsWith(catalogPrefix) ? manifest.name : name;
   return { name: ownName, version: typeof manifest.version === 'string' ? manifest.version : '', folder: root, modules };
 }
 
 function manifestOf(name: string, folder: string): string {
+  if (name.startsWith(catalogPrefix)) return catalogManifestOf(name.slice(catalogPrefix.length));
   try {
     const file =
       name.startsWith('.') || name.startsWith('/')
@@ -60,6 +66,13 @@ function manifestOf(name: string, folder: string): string {
     // The error below reports the failure.
   }
   throw new Error(`not installed in ${folder} or its parents`);
+}
+
+function catalogManifestOf(name: string): string {
+  const catalog = join(ownFolder(), 'dist/catalog');
+  const names = existsSync(catalog) ? readdirSync(catalog).sort() : [];
+  if (names.includes(name)) return join(catalog, name, 'package.json');
+  throw new Error(`unknown package of the catalog (available: ${names.join(', ')})`);
 }
 
 function isStrings(value: unknown): value is string[] {

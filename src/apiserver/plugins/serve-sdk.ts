@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ownFolder } from './own-folder.ts';
 
 let isServed = false;
 
@@ -18,20 +18,4 @@ export function serveSdk(): void {
     resolve: (specifier, context, next) =>
       next(specifier, specifier === 'kubenest' || specifier.startsWith('kubenest/') ? { ...context, parentURL } : context),
   });
-}
-
-/** Returns the root folder of this package. Built files have a package.json without a name beside them. */
-function ownFolder(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); folder !== dirname(folder); folder = dirname(folder)) {
-    if (nameIn(join(folder, 'package.json')) === 'kubenest') return folder;
-  }
-  throw new Error('the server is not inside its package');
-}
-
-function nameIn(file: string): unknown {
-  try {
-    return (JSON.parse(readFileSync(file, 'utf8')) as { readonly name?: unknown }).name;
-  } catch {
-    return undefined;
-  }
 }

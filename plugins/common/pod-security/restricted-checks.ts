@@ -1,5 +1,5 @@
 /** Checks that the restricted level adds to the baseline. Upstream: pod-security-admission/policy. */
-import type { Volume } from '../../common/pod-walker.ts';
+import type { Volume } from '../pod-walker.ts';
 import { procMount, seccompProfile } from './baseline-checks.ts';
 import {
   badContainers,

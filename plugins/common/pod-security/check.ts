@@ -1,4 +1,4 @@
-import { containersOf, type Container, type Pod, type PodSpec } from '../../common/pod-walker.ts';
+import { containersOf, type Container, type Pod, type PodSpec } from '../pod-walker.ts';
 
 /** The checked parts of a pod or a pod template. */
 export type CheckedPod = Pick<Pod, 'metadata' | 'spec'>;

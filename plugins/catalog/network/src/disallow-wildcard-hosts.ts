@@ -1,0 +1,17 @@
+import { AdmissionPlugin, type Attributes } from 'kubenest/sdk';
+import type { Ingress } from 'kubenest/types/networking_v1';
+import { denyFor } from '../../common/deny.ts';
+import { ingresses } from './ingresses.ts';
+
+/** Denies ingresses for all hosts (an empty host, a default backend without rules) or for all names of a domain (`*.example.com`). */
+@AdmissionPlugin({ name: 'DisallowWildcardHosts', match: ingresses })
+export class DisallowWildcardHosts {
+  validate(request: Attributes<Ingress>): void {
+    const { rules = [], defaultBackend } = request.object.spec ?? {};
+    const problems = rules.flatMap(({ host = '' }, index) => {
+      if (host !== '' && !host.includes('*')) return [];
+      return [`spec.rules[${index}].host: ${host === '' ? 'required' : `"${host}" has a wildcard`}`];
+    });
+    denyFor(request, rules.length === 0 && defaultBackend ? ['spec.defaultBackend: serves all hosts'] : problems);
+  }
+}

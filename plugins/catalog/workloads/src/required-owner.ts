@@ -1,0 +1,54 @@
+import {
+  AdmissionPlugin,
+  annotationOf,
+  type Attributes,
+  Configuration,
+  deny,
+  type Informer,
+  Informers,
+  inject,
+  labelOf,
+} from 'kubenest/sdk';
+import { IsNotEmpty, IsString } from 'kubenest/sdk/configuration';
+import { formOf, IsOptionalText } from '../../common/configuration.ts';
+import { longRunning } from './pod-makers.ts';
+
+export class RequiredOwnerConfiguration {
+  /** Key of a label or annotation that names the owner. */
+  @IsString()
+  @IsNotEmpty()
+  key = 'owner';
+  /** Regular expression of owners, such as `[a-z-]+@acme\.com`. */
+  @IsOptionalText()
+  pattern?: string;
+}
+
+/** Denies long-running workloads that name no owner, neither themselves nor by their namespace. */
+@AdmissionPlugin({
+  name: 'RequiredOwner',
+  configuration: RequiredOwnerConfiguration,
+  match: longRunning,
+})
+export class RequiredOwner {
+  readonly #namespaces: Informer;
+  readonly #form: RegExp;
+
+  constructor(
+    @inject(Informers) informers: Informers,
+    @inject(Configuration) private readonly configuration: RequiredOwnerConfiguration,
+  ) {
+    this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
+    this.#form = formOf(configuration.key, configuration.pattern ?? '.+');
+  }
+
+  validate(request: Attributes): void {
+    const { object, namespace } = request;
+    const { key, pattern } = this.configuration;
+    const owners = [object, this.#namespaces.get('', namespace)].flatMap((place) =>
+      place ? [annotationOf(place, key), labelOf(place, key)] : [],
+    );
+    if (owners.some((owner) => owner !== undefined && this.#form.test(owner))) return;
+    const form = pattern === undefined ? '' : ` that matches ${pattern}`;
+    deny(request, `neither the object nor namespace ${namespace} has a label or annotation ${key}${form}`);
+  }
+}

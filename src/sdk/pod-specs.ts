@@ -1,0 +1,102 @@
+import { type KubeObject, type ObjectMeta, parseGroupVersion } from '#apimachinery/meta/types';
+import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
+import type { AdmissionMatch, Attributes } from '#apiserver/admission/attributes';
+import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
+
+/**
+ * Requests that create or change the spec of a pod or of an object that has a pod template, for `match`. It includes the subresources of pods
+ * that change containers (`ephemeralcontainers`, `resize`). `podSpecOf` reads all of these objects.
+ */
+export const workloads: readonly AdmissionMatch[] = [
+  { groups: [''], resources: ['pods'], subresources: ['', 'ephemeralcontainers', 'resize'], operations: ['CREATE', 'UPDATE'] },
+  { groups: [''], resources: ['podtemplates', 'replicationcontrollers'], operations: ['CREATE', 'UPDATE'] },
+  { groups: ['apps'], resources: ['daemonsets', 'deployments', 'replicasets', 'statefulsets'], operations: ['CREATE', 'UPDATE'] },
+  { groups: ['batch'], resources: ['cronjobs', 'jobs'], operations: ['CREATE', 'UPDATE'] },
+];
+
+/** Metadata and spec of a pod, or of the pods that an object creates. */
+export interface PodTemplate {
+  readonly metadata: ObjectMeta;
+  readonly spec: PodSpec;
+  /** Path of the spec in the object: `spec`, `spec.template.spec`. */
+  readonly path: string;
+}
+
+/** Members that lead to the pod template, by group and kind. */
+const templatePaths: Readonly<Record<string, readonly string[]>> = {
+  '/Pod': [],
+  '/PodTemplate': ['template'],
+  '/ReplicationController': ['spec', 'template'],
+  'apps/DaemonSet': ['spec', 'template'],
+  'apps/Deployment': ['spec', 'template'],
+  'apps/ReplicaSet': ['spec', 'template'],
+  'apps/StatefulSet': ['spec', 'template'],
+  'batch/CronJob': ['spec', 'jobTemplate', 'spec', 'template'],
+  'batch/Job': ['spec', 'template'],
+};
+
+/**
+ * Returns the pod template of a PodTemplate, ReplicationController, ReplicaSet, Deployment, StatefulSet, DaemonSet, Job or CronJob, and for a
+ * Pod its own metadata and spec. Returns undefined for other kinds, and for objects without a spec of the pod.
+ *
+ *     podTemplateOf(cronJob)?.path   ->   'spec.jobTemplate.spec.template.spec'
+ */
+export function podTemplateOf(object: KubeObject | undefined): PodTemplate | undefined {
+  if (!object) return undefined;
+  const key = `${parseGroupVersion(object.apiVersion).group}/${object.kind}`;
+  const path = Object.hasOwn(templatePaths, key) ? templatePaths[key] : undefined;
+  if (!path) return undefined;
+  let template: { readonly [field: string]: unknown } | undefined = object;
+  for (const member of path) template = template?.[member] as typeof template;
+  const { metadata, spec } = (template ?? {}) as { readonly metadata?: ObjectMeta; readonly spec?: PodSpec };
+  return spec && { metadata: metadata ?? {}, spec, path: [...path, 'spec'].join('.') };
+}
+
+/**
+ * Returns the spec of a Pod, or of the pods that an object of another kind creates; undefined if it creates none (see `podTemplateOf`).
+ *
+ *     podSpecOf(deployment)?.hostNetwork
+ */
+export function podSpecOf(object: KubeObject | undefined): PodSpec | undefined {
+  return podTemplateOf(object)?.spec;
+}
+
+/**
+ * Returns the pod template that a request creates or changes. Returns undefined if there is none, or if an update leaves its spec as it is:
+ * labels, finalizers and replicas of objects that are older than a policy can still be changed.
+ */
+export function changedPodTemplate({ object, oldObject }: Pick<Attributes, 'object' | 'oldObject'>): PodTemplate | undefined {
+  const template = podTemplateOf(object);
+  if (!template || (oldObject && semanticDeepEqual(template.spec, podSpecOf(oldObject)))) return undefined;
+  return template;
+}
+
+/** A container of a pod, with its place. */
+export interface PlacedContainer {
+  readonly container: Container;
+  readonly sort: 'container' | 'init container' | 'ephemeral container';
+  /** Path in the object: `spec.template.spec.initContainers[0]`. */
+  readonly path: string;
+}
+
+const containerFields = [
+  { field: 'initContainers', sort: 'init container' },
+  { field: 'containers', sort: 'container' },
+  { field: 'ephemeralContainers', sort: 'ephemeral container' },
+] as const;
+
+/**
+ * Returns the containers of all sorts: a policy that forgets one of them can be bypassed. The argument is an object that `podTemplateOf`
+ * knows, a template that it returned, or a pod spec, in which the paths begin.
+ *
+ *     for (const { container, path } of containersOf(deployment)) check(container.image, `${path}.image`);
+ */
+export function containersOf(from: KubeObject | PodTemplate | PodSpec): PlacedContainer[] {
+  const { spec, path } =
+    'kind' in from ? (podTemplateOf(from as KubeObject) ?? {}) : 'spec' in from ? (from as PodTemplate) : { spec: from };
+  if (!spec) return [];
+  const prefix = path === undefined ? '' : `${path}.`;
+  return containerFields.flatMap(({ field, sort }) =>
+    ((spec as PodSpec)[field] ?? []).map((container, index) => ({ container, sort, path: `${prefix}${field}[${index}]` })),
+  );
+}
