@@ -52,7 +52,12 @@ export {
 } from '#apimachinery/validation/field';
 export type { Certificate } from '#apimachinery/x509/certificate';
 export { deny, setAnnotations, setDefaults, setLabels, warn } from './admission-helpers.ts';
-export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
+export { AdmissionPlugin, type KindMatch, requestsFor, subresourceRequestsFor } from './fluent/admission-plugin.ts';
+export type { Draft } from './fluent/draft.ts';
+export { policy, type PolicyContext, type PolicyOptions, type PolicyService } from './fluent/policy.ts';
+export type { PolicyRequest, Rule, RuleHandler } from './fluent/rule.ts';
+export { type Selection, type TextPattern, when } from './fluent/when.ts';
+export { type ConnectionOptions, type Kind, type KindFacts, kindOf } from '#apiserver/registry/kind';
 export type {
   AdmissionHandler,
   AdmissionMatch,

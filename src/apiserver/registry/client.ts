@@ -1,4 +1,5 @@
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import type { OfType } from './kind.ts';
 import type { UserInfo } from '#apiserver/request/user-info';
 
 export interface ClientTarget extends GroupVersionResource {
@@ -71,13 +72,13 @@ export type ObjectPatch =
  */
 export interface RequestClient extends ObjectClient {
   /** Returns the objects of a namespace, or of all namespaces if it is empty, in chunks of the API. */
-  list<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, options?: ListOptions): Promise<T[]>;
+  list<T extends KubeObject = KubeObject>(target: ClientTarget & OfType<T>, namespace: string, options?: ListOptions): Promise<T[]>;
   /** Replaces an object by one request, without a retry. Rejects with Conflict unless it has the stored resourceVersion (or none). */
-  replace<T extends KubeObject>(target: ClientTarget, object: T): Promise<T>;
+  replace<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T): Promise<T>;
   /** Patches an object and returns it as stored. Rejects with NotFound if it does not exist. */
-  patch<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, name: string, patch: ObjectPatch): Promise<T>;
+  patch<T extends KubeObject = KubeObject>(target: ClientTarget & OfType<T>, namespace: string, name: string, patch: ObjectPatch): Promise<T>;
   /** Applies an object (server-side apply). Rejects with Conflict if another manager owns a field, unless `force`. */
-  apply<T extends KubeObject>(target: ClientTarget, object: T, options?: ApplyOptions): Promise<T>;
+  apply<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T, options?: ApplyOptions): Promise<T>;
   /** Returns the JSON of a path that is not an object's, such as discovery. `accept`: media type of the answer. */
   read<T>(path: string, accept?: string): Promise<T>;
   /** Deletes an object with options. Returns false if it does not exist. */

@@ -1,4 +1,5 @@
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
+import type { OfType } from './kind.ts';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 
 /**
@@ -26,7 +27,7 @@ export interface SubscriptionProgress {
 
 export interface Informers {
   /** Returns the informer of a resource. Throws if the server does not store it. */
-  for<T extends KubeObject = KubeObject>(resource: GroupResource): Informer<T>;
+  for<T extends KubeObject = KubeObject>(resource: GroupResource & OfType<T>): Informer<T>;
 }
 
 export const Informers = Symbol.for('kubenest.Informers');
