@@ -7,23 +7,26 @@ export interface ClientTarget extends GroupVersionResource {
   readonly subresource?: string;
 }
 
-/** Reads and writes objects in process. Returned objects belong to the caller. */
+/**
+ * Reads and writes objects in process. Returned objects belong to the caller. If the target is a Kind, they have its type:
+ * `client.get(Pod, 'shop', 'web')`.
+ */
 export interface ObjectClient {
   /** Returns the newest state; undefined if the object does not exist. */
-  get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined>;
+  get<T extends KubeObject = KubeObject>(target: ClientTarget & OfType<T>, namespace: string, name: string): Promise<T | undefined>;
   /** Creates an object and returns it as stored. Rejects with AlreadyExists. */
-  create(target: ClientTarget, object: KubeObject): Promise<KubeObject>;
+  create<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T): Promise<T>;
   /**
    * Updates an object to the result of `change`; undefined leaves it unchanged. After a conflict, `change` is called again
    * with the newer object; an exception from it ends the update. Returns the stored object; undefined if it was unchanged or
    * does not exist.
    */
-  update(
-    target: ClientTarget,
+  update<T extends KubeObject = KubeObject>(
+    target: ClientTarget & OfType<T>,
     namespace: string,
     name: string,
-    change: (object: KubeObject) => KubeObject | undefined,
-  ): Promise<KubeObject | undefined>;
+    change: (object: T) => T | undefined,
+  ): Promise<T | undefined>;
   /** Deletes an object. Succeeds if it does not exist. */
   delete(target: ClientTarget, namespace: string, name: string): Promise<void>;
 }

@@ -8,18 +8,19 @@ import { objectOf, type Rule, selects } from './rule.ts';
 /** Services that a policy may request. */
 export type PolicyService = 'authorizer' | 'client' | 'clock' | 'informers' | 'logger' | 'metrics' | 'shutdownSignal';
 
-/** Third argument of a rule's handler: the policy's configuration, and the services that it requests. */
-export type PolicyContext<Settings, Service extends PolicyService = never> = { readonly configuration: Settings } & Pick<
-  PluginServices,
-  Service
->;
-
-export interface PolicyOptions<Settings extends object, Service extends PolicyService>
-  extends Pick<AdmissionPluginOptions, 'name' | 'before' | 'after'> {
-  /** Class of the configuration. Default: no configuration. */
-  readonly configuration?: new () => Settings;
-  readonly services?: readonly Service[];
+export interface PolicyOptions extends Pick<AdmissionPluginOptions, 'name' | 'configuration' | 'before' | 'after'> {
+  /** Services that the handlers of its rules get. Default: none. */
+  readonly services?: readonly PolicyService[];
 }
+
+/** Third argument of the handlers of a policy's rules: its `configuration`, if it has a class of it, and its services by name. */
+export type PolicyContext<Options> = ConfigurationOf<Options> & ServicesOf<Options>;
+type ConfigurationOf<Options> = Options extends { readonly configuration: new () => infer Settings }
+  ? { readonly configuration: Settings }
+  : unknown;
+type ServicesOf<Options> = Options extends { readonly services: readonly (infer Service extends PolicyService)[] }
+  ? Pick<PluginServices, Service>
+  : unknown;
 
 /**
  * Returns an admission plugin of rules, for `contribute`. It is a class like one with `@AdmissionPlugin`: its `match` is that of all rules,
@@ -27,11 +28,11 @@ export interface PolicyOptions<Settings extends object, Service extends PolicySe
  *
  *     export const teamLabels = policy('TeamLabels', when(Pod).created().validate((pod, request) => { … }));
  */
-export function policy<Settings extends object = object, Service extends PolicyService = never>(
-  options: string | PolicyOptions<Settings, Service>,
-  ...rules: readonly [Rule<PolicyContext<Settings, Service>>, ...Rule<PolicyContext<Settings, Service>>[]]
+export function policy<const Options extends string | PolicyOptions>(
+  options: Options,
+  ...rules: readonly [Rule<PolicyContext<Options>>, ...Rule<PolicyContext<Options>>[]]
 ): AdmissionPluginClass {
-  const { services = [], ...own } = typeof options === 'string' ? ({ name: options } as PolicyOptions<Settings, Service>) : options;
+  const { services = [], ...own }: PolicyOptions = typeof options === 'string' ? { name: options } : options;
   const type = policyClass(own.configuration !== undefined, services);
   Object.defineProperty(type, 'name', { value: own.name });
   for (const phase of ['admit', 'validate'] as const) {

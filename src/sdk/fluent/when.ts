@@ -9,8 +9,11 @@ type AnyKind = Kind<unknown>;
 type ObjectOf<K> = K extends Kind<infer T, infer _> ? T : never;
 type FactsOf<K> = K extends Kind<infer _, infer Facts> ? Facts : never;
 
-/** A method if it makes sense at this place of the chain; otherwise the reason, which the compiler then prints. */
-type Offered<Makes, Method, Reason extends string> = Makes extends true ? Method : Reason;
+/** Place of a method that makes no sense in a chain: the compiler prints the reason if it is called. */
+export interface NotOffered<Reason extends string> {
+  readonly reason: Reason;
+}
+type Offered<MakesSense, Method, Reason extends string> = MakesSense extends true ? Method : NotOffered<Reason>;
 type Includes<All, One> = One extends All ? true : false;
 type HasMetadata<T> = [T] extends [{ readonly metadata: unknown }] ? true : false;
 type IsChosen<Chosen> = [Chosen] extends [never] ? false : true;
