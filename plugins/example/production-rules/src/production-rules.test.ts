@@ -24,7 +24,11 @@ const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: '
 admissionTable(
   productionRules,
   [
-    { name: 'a deployment that says nothing gets replicas', object: deployment(), want: { spec: { replicas: 3 } } },
+    {
+      name: 'a deployment that says nothing gets no token',
+      object: deployment(3),
+      want: { spec: { template: { spec: { automountServiceAccountToken: false } } } },
+    },
     { name: 'a deployment with too few replicas', object: deployment(2), denied: /at least 3 replicas/ },
     { name: 'a deployment elsewhere', object: deployment(1, 'test') },
     {

@@ -11,14 +11,14 @@ export class ProductionConfiguration {
 
 const production = /^prod-/;
 
-/** Replicas, probes and the protection of objects in production. */
+/** Tokens, replicas, probes and the protection of objects in production. */
 export const productionRules = policy(
   { name: 'ProductionRules', configuration: ProductionConfiguration, services: ['informers'] },
 
   when(Deployment, StatefulSet)
     .created()
     .inNamespace(production)
-    .mutate((workload, _, { configuration }) => setDefaults(workload, { spec: { replicas: configuration.leastReplicas } })),
+    .mutate((workload) => setDefaults(workload, { spec: { template: { spec: { automountServiceAccountToken: false } } } })),
 
   when(Deployment, StatefulSet)
     .created()
