@@ -34,7 +34,10 @@ const descriptions = descriptionTables(facts, options['module-cache']);
 const metrics = metricTables(facts, options['module-cache']);
 const publicTypes = descriptions && publicFiles(facts, moduleCache(options['module-cache']) ?? '', descriptions);
 if (descriptions && metrics && publicTypes) files.push(...descriptions, ...metrics, ...publicTypes);
-else console.warn('generate: k8s.io/kubernetes or k8s.io/api is not in the Go module cache; keeping the committed files that are generated from them');
+else
+  console.warn(
+    'generate: k8s.io/kubernetes or k8s.io/api is not in the Go module cache; keeping the committed files that are generated from them',
+  );
 
 const wanted = new Map(files.map((file) => [file.path, file.content]));
 const stale = [...new Set(files.map((file) => dirname(file.path)))]

@@ -7,7 +7,6 @@ import { removedApis } from './removed-apis.ts';
 import { type ServedKind, servedKinds } from './served-kinds.ts';
 import { type GeneratedFile, publicTypesFolder } from './tables.ts';
 
-
 interface FieldTable {
   readonly type?: string;
   readonly format?: string;

@@ -79,7 +79,12 @@ export interface RequestClient extends ObjectClient {
   /** Replaces an object by one request, without a retry. Rejects with Conflict unless it has the stored resourceVersion (or none). */
   replace<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T): Promise<T>;
   /** Patches an object and returns it as stored. Rejects with NotFound if it does not exist. */
-  patch<T extends KubeObject = KubeObject>(target: ClientTarget & OfType<T>, namespace: string, name: string, patch: ObjectPatch): Promise<T>;
+  patch<T extends KubeObject = KubeObject>(
+    target: ClientTarget & OfType<T>,
+    namespace: string,
+    name: string,
+    patch: ObjectPatch,
+  ): Promise<T>;
   /** Applies an object (server-side apply). Rejects with Conflict if another manager owns a field, unless `force`. */
   apply<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T, options?: ApplyOptions): Promise<T>;
   /** Returns the JSON of a path that is not an object's, such as discovery. `accept`: media type of the answer. */

@@ -67,7 +67,11 @@ const both = policy(
 );
 
 admissionTable(both, [
-  { name: 'runs rules in their order', object: deployment({}), want: { spec: { replicas: 2 }, metadata: { annotations: { replicas: '2' } } } },
+  {
+    name: 'runs rules in their order',
+    object: deployment({}),
+    want: { spec: { replicas: 2 }, metadata: { annotations: { replicas: '2' } } },
+  },
   { name: 'runs the rules of both phases', object: deployment({ replicas: 0 }), denied: /none/ },
   { name: 'runs only the rules of the operation', object: deployment({ replicas: 0 }), oldObject: deployment({}), denied: /none/ },
 ]);
@@ -82,7 +86,12 @@ const undeletable = policy(
 );
 
 admissionTable(undeletable, [
-  { name: 'gets the stored object of a deletion', oldObject: pod({ labels: { keep: 'true' } }), operation: 'DELETE', denied: /web is kept/ },
+  {
+    name: 'gets the stored object of a deletion',
+    oldObject: pod({ labels: { keep: 'true' } }),
+    operation: 'DELETE',
+    denied: /web is kept/,
+  },
   {
     name: 'handles several kinds',
     oldObject: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { keep: 'true' } } },

@@ -38,7 +38,10 @@ export function selects({ match, conditions }: Rule<never>, request: Attributes)
   return conditions.every((condition) => condition(object, request));
 }
 
-function matches({ groups, resources, subresources, operations }: AdmissionMatch, { resource, subresource, operation }: Attributes): boolean {
+function matches(
+  { groups, resources, subresources, operations }: AdmissionMatch,
+  { resource, subresource, operation }: Attributes,
+): boolean {
   return (
     resources.includes(resource.resource) &&
     (groups?.includes(resource.group) ?? true) &&

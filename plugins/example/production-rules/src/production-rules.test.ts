@@ -39,7 +39,12 @@ admissionTable(
       subresource: 'scale',
       denied: /at least 3 replicas/,
     },
-    { name: 'the deletion of a protected secret', oldObject: secret({ protected: 'true' }), operation: 'DELETE', denied: /key is protected/ },
+    {
+      name: 'the deletion of a protected secret',
+      oldObject: secret({ protected: 'true' }),
+      operation: 'DELETE',
+      denied: /key is protected/,
+    },
     { name: 'the deletion of another secret', oldObject: secret({}), operation: 'DELETE' },
     { name: 'the deletion of a namespace in use', oldObject: namespace('prod-eu'), operation: 'DELETE', denied: /it has 1 Deployments/ },
     { name: 'the deletion of an empty namespace', oldObject: namespace('prod-us'), operation: 'DELETE' },
