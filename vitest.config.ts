@@ -4,6 +4,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 /** What packages import, from the source; the examples are packages of their own, for which that is not their own name. */
 const alias = [
   { find: /^kubenest\/(sdk|sdk\/testing|testing)$/, replacement: `${import.meta.dirname}/src/$1/index.ts` },
+  { find: 'kubenest/kinds', replacement: `${import.meta.dirname}/src/kubernetes/kinds.gen.ts` },
   { find: 'kubenest/sdk/configuration', replacement: `${import.meta.dirname}/src/sdk/configuration.ts` },
 ];
 

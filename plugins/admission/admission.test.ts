@@ -1,5 +1,5 @@
 import type { Attributes, Client, Clock, KubeObject } from 'kubenest/sdk';
-import { admissionTable, fakeInformers, fakeServices } from 'kubenest/sdk/testing';
+import { admissionTable, fakeClient, fakeInformers, fakeServices } from 'kubenest/sdk/testing';
 import { expect, it } from 'vitest';
 import { AlwaysAdmit, AlwaysDeny } from './always.ts';
 import { DefaultIngressClass } from './default-ingress-class.ts';
@@ -160,10 +160,10 @@ const namespaces = fakeInformers({
 });
 const configMap = (namespace: string): KubeObject => object('v1', 'ConfigMap', {}, { namespace });
 /** A store with objects that the informers have not received. */
-const live = (...objects: KubeObject[]): Client => ({
-  ...fakeServices().client,
-  get: async (_, namespace, name) => objects.find(({ metadata }) => (metadata.namespace ?? '') === namespace && metadata.name === name),
-});
+const live = (...objects: KubeObject[]): Client =>
+  fakeClient({
+    get: async (_, namespace, name) => objects.find(({ metadata }) => (metadata.namespace ?? '') === namespace && metadata.name === name),
+  });
 const newNamespaces = live(
   object('v1', 'Namespace', { status: { phase: 'Active' } }, { name: 'new' }),
   object('v1', 'Namespace', { status: { phase: 'Terminating' } }, { name: 'just-deleted' }),

@@ -97,7 +97,7 @@ admissionTable(
     { name: 'a missing namespace', object: configMap('new'), denied: /namespaces "new" not found/ },
     { name: 'a namespace object', object: namespace('new') },
   ],
-  { informers, client: { ...client, get: async (_, __, name) => (name === 'just-made' ? namespace(name) : undefined) } },
+  { informers, client: fakeClient({ get: async (_, __, name) => (name === 'just-made' ? namespace(name) : undefined) }) },
 );
 
 const asking = (requests: object) => ({ containers: [{ ...main, resources: { requests } }] });

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { descriptionTables } from './descriptions.ts';
+import { descriptionTables, moduleCache } from './descriptions.ts';
 import { metricTables } from './metrics.ts';
+import { publicFiles } from './public-types.ts';
 import { factTables, type GeneratedFile } from './tables.ts';
 import { typeFiles } from './types.ts';
 
@@ -10,8 +11,8 @@ import { typeFiles } from './types.ts';
  * Generates the committed tables of the API from the facts folder:
  *   node scripts/generate/index.ts [--facts ../shared/facts] [--module-cache DIR] [--check]
  * - `--check` writes nothing and exits with 1 if a committed file differs.
- * - Descriptions and metric stability levels come from the Go module k8s.io/kubernetes; if it is not in the module cache,
- *   their committed tables are kept.
+ * - Descriptions and metric stability levels come from the Go module k8s.io/kubernetes, names of enums in the types for packages from
+ *   k8s.io/api; if they are not in the module cache, the committed files are kept.
  */
 const { values: options } = parseArgs({
   options: {
@@ -31,8 +32,12 @@ if (!existsSync(join(facts, 'schema/index.json'))) {
 const files: GeneratedFile[] = [...factTables(facts), ...typeFiles(facts)];
 const descriptions = descriptionTables(facts, options['module-cache']);
 const metrics = metricTables(facts, options['module-cache']);
-if (descriptions && metrics) files.push(...descriptions, ...metrics);
-else console.warn('generate: k8s.io/kubernetes is not in the Go module cache; keeping the committed tables that are generated from it');
+const publicTypes = descriptions && publicFiles(facts, moduleCache(options['module-cache']) ?? '', descriptions);
+if (descriptions && metrics && publicTypes) files.push(...descriptions, ...metrics, ...publicTypes);
+else
+  console.warn(
+    'generate: k8s.io/kubernetes or k8s.io/api is not in the Go module cache; keeping the committed files that are generated from them',
+  );
 
 const wanted = new Map(files.map((file) => [file.path, file.content]));
 const stale = [...new Set(files.map((file) => dirname(file.path)))]

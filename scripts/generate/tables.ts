@@ -21,6 +21,8 @@ const homes: Readonly<Record<string, string>> = {
   apiregistration_v1: 'src/kube-aggregator/schema',
 };
 const kubernetes = 'src/kubernetes/schema';
+/** Folder of the types for packages. */
+export const publicTypesFolder = 'src/kubernetes/types';
 
 /** Types of autoscaling/v1 that the scale subresource of custom resources uses, too. */
 export const scaleTypes: readonly string[] = ['Scale', 'ScaleSpec', 'ScaleStatus'];

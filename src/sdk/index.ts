@@ -63,7 +63,12 @@ export {
   podTemplateOf,
   workloads,
 } from './pod-specs.ts';
-export { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
+export { AdmissionPlugin, type KindMatch, requestsFor, subresourceRequestsFor } from './fluent/admission-plugin.ts';
+export type { Draft } from './fluent/draft.ts';
+export { policy, type PolicyContext, type PolicyOptions, type PolicyService } from './fluent/policy.ts';
+export type { Condition as RuleCondition, PolicyRequest, Rule, RuleHandler } from './fluent/rule.ts';
+export { type NotOffered, type Selection, type SubresourceSelection, type TextPattern, when } from './fluent/when.ts';
+export { type ConnectionOptions, type Kind, type KindFacts, kindOf } from '#apiserver/registry/kind';
 export type {
   AdmissionHandler,
   AdmissionMatch,

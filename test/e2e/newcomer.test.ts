@@ -16,6 +16,24 @@ const kubenest = join(root, 'bin/kubenest');
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`, VITEST: undefined };
 const podWithout = { metadata: { name: 'web' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
 
+/** The package's module with a plugin whose constructor throws. */
+const throwingPlugin = `import { AdmissionPlugin, contribute } from 'kubenest/sdk';
+import { TeamLabelsConfiguration } from './team-labels.ts';
+
+@AdmissionPlugin({
+  name: 'TeamLabels',
+  configuration: TeamLabelsConfiguration,
+  match: [{ resources: ['pods'], operations: ['CREATE'] }],
+})
+class TeamLabels {
+  constructor() {
+    throw new Error('no licence');
+  }
+  validate(): void {}
+}
+export default contribute(TeamLabels);
+`;
+
 let folder: string;
 /** Folder of the new user's package. */
 let where: string;
@@ -141,9 +159,9 @@ describe('kubenest dev', () => {
     },
     {
       name: 'a constructor throws',
-      file: source,
-      edit: (text: string) => text.replace('this.#labels = labels;', "this.#labels = labels;\n    throw new Error('no licence');"),
-      problem: /plugin package @acme\/team-labels: .*team-labels\.\w+:\d+: plugin TeamLabels: no licence/,
+      file: () => join(where, 'src/index.ts'),
+      edit: () => throwingPlugin,
+      problem: /plugin package @acme\/team-labels: .*index\.\w+:\d+: plugin TeamLabels: no licence/,
     },
   ])('keeps the previous server while $name', async ({ file, edit, problem }) => {
     const good = await readFile(file(), 'utf8');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { call, callText, end, installExamples, type Launch, launch } from './server-with-plugins.ts';
 
-const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key', 'environments'];
+const examples = ['required-labels', 'spread-replicas', 'unique-hosts', 'api-key', 'environments', 'production-rules'];
 
 /** Folder with the examples as users install them: compiled, packed, and installed outside of the checkout. */
 let folder: string;
@@ -44,6 +44,7 @@ describe('plugin packages', () => {
         configuration: { ApiKeys: { users: [{ name: 'ali', groups: ['system:masters'], keySha256 }] } },
       },
       { package: '@kubenest-example/environments' },
+      { package: '@kubenest-example/production-rules', configuration: { ProductionRules: { leastReplicas: 3 } } },
     ];
     server = await launch(plugins, folder);
     expect(server.stderr()).toBe('');
@@ -55,6 +56,25 @@ describe('plugin packages', () => {
     expect(await call(server.port, '/api/v1/namespaces/default/pods', pod)).toMatchObject({
       status: 403,
       body: { kind: 'Status', reason: 'Forbidden', message: 'pods "web" is forbidden: missing labels: tier' },
+    });
+  });
+
+  it('may be policies of rules', async () => {
+    const labels = { team: 'a', tier: 'b' };
+    await call(server.port, '/api/v1/namespaces', { metadata: { name: 'prod-eu' } });
+    const path = '/apis/apps/v1/namespaces/prod-eu/deployments';
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+    const deployment = (replicas: number) => ({
+      metadata: { name: 'web', labels },
+      spec: { replicas, selector: { matchLabels: labels }, template },
+    });
+    expect(await call(server.port, path, deployment(2))).toMatchObject({
+      status: 403,
+      body: { message: 'deployments.apps "web" is forbidden: at least 3 replicas' },
+    });
+    expect(await call(server.port, path, deployment(3))).toMatchObject({
+      status: 201,
+      body: { spec: { template: { spec: { automountServiceAccountToken: false } } } },
     });
   });
 

@@ -80,6 +80,20 @@ const isolated = (name: string, more: Partial<PluginRequest> = {}): PluginReques
 
 const subject = 'Internal error occurred: admission plugin "Odd" of package @acme/odd';
 
+const policySource = `
+import { contribute, deny, policy, when } from 'kubenest/sdk';
+const ConfigMap = { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps' };
+const Namespace = { group: '', version: 'v1', kind: 'Namespace', resource: 'namespaces' };
+const first = policy({ name: 'First', services: ['client'] },
+  when(ConfigMap).created().withLabel('greets').mutate((map) => { map.data = { text: 'hello' }; }),
+  when(ConfigMap).created().validate(async (map, request, { client }) => {
+    const namespace = await client.get(Namespace, '', request.namespace);
+    if (map.metadata.name === 'denied') deny(request, 'not in ' + namespace.metadata.name);
+  }),
+);
+export default contribute(first);
+`;
+
 describe('a package in a worker thread', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
@@ -108,6 +122,16 @@ describe('a package in a worker thread', () => {
     expect(created.data).toEqual({ uid: present.metadata.uid, decision: 'Allow' });
     expect(present.data).toEqual({ seen: 'yes' });
     await vi.waitFor(async () => expect(await metric(/odd_seen_total\{be="reading"\} (\d+)/)).toBe(1));
+  });
+
+  it('may have policies of rules', async () => {
+    await packageOf('rules', policySource);
+    const plugins = await loadPlugins([isolated('./rules')], folder);
+    await using own = await startTestCluster({ config: { plugins }, quiet: true });
+    const post = async (name: string): Promise<unknown> =>
+      (await own.fetch(maps, { body: { metadata: { name, labels: { greets: '' } } } })).json();
+    expect(await post('greeting')).toMatchObject({ data: { text: 'hello' } });
+    expect(await post('denied')).toMatchObject({ message: 'configmaps "denied" is forbidden: not in default' });
   });
 
   it('costs less than 2 ms in each request', async () => {

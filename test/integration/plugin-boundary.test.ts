@@ -197,11 +197,11 @@ const wrongs: Readonly<Record<string, Behaviour>> = {
 
 @AdmissionPlugin({ name: 'Wrong', match: [{ resources: ['configmaps', 'pods'], operations: ['CREATE', 'UPDATE'] }] })
 class Wrong {
-  admit(request: Attributes): unknown {
-    return this.#act('admit', request);
+  admit(request: Attributes): void {
+    return this.#act('admit', request) as undefined;
   }
-  validate(request: Attributes): unknown {
-    return this.#act('validate', request);
+  validate(request: Attributes): void {
+    return this.#act('validate', request) as undefined;
   }
   #act(phase: string, request: Attributes): unknown {
     const wrong = wrongs[request.object.metadata.annotations?.['be'] ?? ''];

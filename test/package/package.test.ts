@@ -198,9 +198,7 @@ describe('a plugin package', () => {
   });
 
   it('compiles against all types without skipLibCheck', { timeout: 180_000 }, async () => {
-    const names = (await filesOf('dist/types/src/kubernetes/schema/*.gen.d.ts')).map(
-      (file) => /([^/]+)\.gen\.d\.ts$/.exec(file)?.[1] ?? '',
-    );
+    const names = (await filesOf('dist/types/src/kubernetes/types/*.gen.d.ts')).map((file) => /([^/]+)\.gen\.d\.ts$/.exec(file)?.[1] ?? '');
     const types = names.map((name) => `kubenest/types/${name}`);
     expect(types).toContain('kubenest/types/apps_v1');
     const modules = Object.keys(manifest.exports).filter((path) => !path.includes('*') && path !== './package.json');

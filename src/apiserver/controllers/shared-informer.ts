@@ -1,3 +1,4 @@
+import type { OfType } from '#apiserver/registry/kind';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Informer, Informers } from '#apiserver/registry/informers';
 
@@ -26,7 +27,7 @@ export interface SharedInformer<T extends KubeObject = KubeObject> extends Infor
 
 /** Informers of a controller. All controllers of the process share one informer for each resource. */
 export interface SharedInformers extends Informers {
-  for<T extends KubeObject = KubeObject>(resource: GroupResource): SharedInformer<T>;
+  for<T extends KubeObject = KubeObject>(resource: GroupResource & OfType<T>): SharedInformer<T>;
 }
 
 export const SharedInformers = Symbol.for('kubenest.SharedInformers');

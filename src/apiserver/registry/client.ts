@@ -1,4 +1,5 @@
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import type { OfType } from './kind.ts';
 import type { UserInfo } from '#apiserver/request/user-info';
 
 export interface ClientTarget extends GroupVersionResource {
@@ -6,23 +7,26 @@ export interface ClientTarget extends GroupVersionResource {
   readonly subresource?: string;
 }
 
-/** Reads and writes objects in process. Returned objects belong to the caller. */
+/**
+ * Reads and writes objects in process. Returned objects belong to the caller. If the target is a Kind, they have its type:
+ * `client.get(Pod, 'shop', 'web')`.
+ */
 export interface ObjectClient {
   /** Returns the newest state; undefined if the object does not exist. */
-  get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined>;
+  get<T extends KubeObject = KubeObject>(target: ClientTarget & OfType<T>, namespace: string, name: string): Promise<T | undefined>;
   /** Creates an object and returns it as stored. Rejects with AlreadyExists. */
-  create(target: ClientTarget, object: KubeObject): Promise<KubeObject>;
+  create<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T): Promise<T>;
   /**
    * Updates an object to the result of `change`; undefined leaves it unchanged. After a conflict, `change` is called again
    * with the newer object; an exception from it ends the update. Returns the stored object; undefined if it was unchanged or
    * does not exist.
    */
-  update(
-    target: ClientTarget,
+  update<T extends KubeObject = KubeObject>(
+    target: ClientTarget & OfType<T>,
     namespace: string,
     name: string,
-    change: (object: KubeObject) => KubeObject | undefined,
-  ): Promise<KubeObject | undefined>;
+    change: (object: T) => T | undefined,
+  ): Promise<T | undefined>;
   /** Deletes an object. Succeeds if it does not exist. */
   delete(target: ClientTarget, namespace: string, name: string): Promise<void>;
 }
@@ -71,13 +75,18 @@ export type ObjectPatch =
  */
 export interface RequestClient extends ObjectClient {
   /** Returns the objects of a namespace, or of all namespaces if it is empty, in chunks of the API. */
-  list<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, options?: ListOptions): Promise<T[]>;
+  list<T extends KubeObject = KubeObject>(target: ClientTarget & OfType<T>, namespace: string, options?: ListOptions): Promise<T[]>;
   /** Replaces an object by one request, without a retry. Rejects with Conflict unless it has the stored resourceVersion (or none). */
-  replace<T extends KubeObject>(target: ClientTarget, object: T): Promise<T>;
+  replace<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T): Promise<T>;
   /** Patches an object and returns it as stored. Rejects with NotFound if it does not exist. */
-  patch<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, name: string, patch: ObjectPatch): Promise<T>;
+  patch<T extends KubeObject = KubeObject>(
+    target: ClientTarget & OfType<T>,
+    namespace: string,
+    name: string,
+    patch: ObjectPatch,
+  ): Promise<T>;
   /** Applies an object (server-side apply). Rejects with Conflict if another manager owns a field, unless `force`. */
-  apply<T extends KubeObject>(target: ClientTarget, object: T, options?: ApplyOptions): Promise<T>;
+  apply<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T, options?: ApplyOptions): Promise<T>;
   /** Returns the JSON of a path that is not an object's, such as discovery. `accept`: media type of the answer. */
   read<T>(path: string, accept?: string): Promise<T>;
   /** Deletes an object with options. Returns false if it does not exist. */

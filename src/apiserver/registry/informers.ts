@@ -1,5 +1,6 @@
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { isValidPathSegmentName } from '#apimachinery/validation/names';
+import type { OfType } from './kind.ts';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 
 /**
@@ -27,7 +28,7 @@ export interface SubscriptionProgress {
 
 export interface Informers {
   /** Returns the informer of a resource. Throws if the server does not store it. */
-  for<T extends KubeObject = KubeObject>(resource: GroupResource): Informer<T>;
+  for<T extends KubeObject = KubeObject>(resource: GroupResource & OfType<T>): Informer<T>;
 }
 
 export const Informers = Symbol.for('kubenest.Informers');

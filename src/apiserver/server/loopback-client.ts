@@ -40,9 +40,9 @@ export class LoopbackClient implements ObjectClient {
   /** Returns the client given to plugins, which can also act as users. */
   withUsers(serve: ServeAs): Client {
     return {
-      get: (...asked) => this.get(...asked),
-      create: (...asked) => this.create(...asked),
-      update: (...asked) => this.update(...asked),
+      get: (target, namespace, name) => this.get(target, namespace, name),
+      create: (target, object) => this.create(target, object),
+      update: (target, namespace, name, change) => this.update(target, namespace, name, change),
       delete: (...asked) => this.delete(...asked),
       asUser: (user) => new UserClient(serve, withAuthenticatedGroup(user)),
     };
@@ -64,11 +64,11 @@ export class LoopbackClient implements ObjectClient {
   }
 
   /** Returns the newest state; undefined if the object does not exist. */
-  async get(target: LoopbackTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
+  async get<T extends KubeObject = KubeObject>(target: LoopbackTarget, namespace: string, name: string): Promise<T | undefined> {
     const endpoint = this.lookup(target);
     if (endpoint.definition.namespaced && namespace === '') return undefined;
     try {
-      return deepCopy((await endpoint.store.get(namespace, name, '')).object);
+      return deepCopy((await endpoint.store.get(namespace, name, '')).object) as T;
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -107,12 +107,12 @@ export class LoopbackClient implements ObjectClient {
   }
 
   /** Creates an object. Rejects with AlreadyExists. */
-  async create(target: LoopbackTarget, object: KubeObject): Promise<KubeObject> {
+  async create<T extends KubeObject>(target: LoopbackTarget, object: T): Promise<T> {
     const endpoint = this.lookup(target);
     const { object: decoded } = decode<KubeObject>(endpoint.type, deepCopy(object));
     endpoint.definition.defaults?.(decoded);
     const stored = await endpoint.store.create(this.#request(endpoint, object.metadata.namespace ?? ''), decoded);
-    return stored.object;
+    return stored.object as T;
   }
 
   /**
@@ -139,15 +139,15 @@ export class LoopbackClient implements ObjectClient {
    * Updates an object to the result of `change`; undefined leaves it unchanged. Retries after conflicts. Returns the stored
    * object.
    */
-  async update(
+  async update<T extends KubeObject = KubeObject>(
     target: LoopbackTarget,
     namespace: string,
     name: string,
-    change: (object: KubeObject) => KubeObject | undefined,
-  ): Promise<KubeObject | undefined> {
+    change: (object: T) => T | undefined,
+  ): Promise<T | undefined> {
     const endpoint = this.lookup(target);
     for (let attempt = 1; ; attempt += 1) {
-      const current = await this.get(target, namespace, name);
+      const current = await this.get<T>(target, namespace, name);
       const next = current && change(current);
       if (!next) return undefined;
       const request = this.#request(endpoint, namespace);
@@ -161,7 +161,7 @@ export class LoopbackClient implements ObjectClient {
           },
           { strategy: endpoint.strategy },
         );
-        return stored.object;
+        return stored.object as T;
       } catch (error) {
         if (!isConflict(error) || attempt === attempts) throw error;
       }

@@ -44,7 +44,7 @@ export class UserClient implements RequestClient {
     readonly limit?: ConcurrencyLimit,
   ) {}
 
-  async get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
+  async get<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, name: string): Promise<T | undefined> {
     return this.#unlessMissing(this.#ask('GET', pathOf(target, namespace, name)));
   }
 
@@ -60,19 +60,19 @@ export class UserClient implements RequestClient {
     return items;
   }
 
-  create(target: ClientTarget, object: KubeObject): Promise<KubeObject> {
+  create<T extends KubeObject>(target: ClientTarget, object: T): Promise<T> {
     const { namespace = '', name } = object.metadata;
     return this.#ask('POST', pathOf(target, namespace, target.subresource === undefined ? undefined : name), { body: object });
   }
 
-  async update(
+  async update<T extends KubeObject>(
     target: ClientTarget,
     namespace: string,
     name: string,
-    change: (object: KubeObject) => KubeObject | undefined,
-  ): Promise<KubeObject | undefined> {
+    change: (object: T) => T | undefined,
+  ): Promise<T | undefined> {
     for (let attempt = 1; ; attempt += 1) {
-      const current = await this.get(target, namespace, name);
+      const current = await this.get<T>(target, namespace, name);
       const next = current && change(current);
       if (!next) return undefined;
       try {

@@ -101,9 +101,9 @@ export default contribute(${type});
 
 function admissionSources(base: string, type: string): Record<string, string> {
   return {
-    [`src/${base}.ts`]: `import { AdmissionPlugin, type Attributes, Configuration, deny, inject } from 'kubenest/sdk';
+    [`src/${base}.ts`]: `import { deny, policy, when } from 'kubenest/sdk';
 import { IsArray, IsString } from 'kubenest/sdk/configuration';
-import type { Pod } from 'kubenest/types/core_v1';
+import { Pod } from 'kubenest/kinds';
 
 export class ${type}Configuration {
   @IsArray()
@@ -112,30 +112,26 @@ export class ${type}Configuration {
 }
 
 /** Denies pods without certain labels. */
-@AdmissionPlugin({
-  name: '${type}',
-  configuration: ${type}Configuration,
-  match: [{ resources: ['pods'], operations: ['CREATE'] }],
-})
-export class ${type} {
-  readonly #labels: readonly string[];
-
-  constructor(@inject(Configuration) { labels }: ${type}Configuration) {
-    this.#labels = labels;
-  }
-
-  validate(request: Attributes<Pod>): void {
-    const present = request.object.metadata.labels ?? {};
-    const missing = this.#labels.filter((label) => !Object.hasOwn(present, label));
-    if (missing.length > 0) deny(request, \`missing labels: \${missing.join(', ')}\`);
-  }
-}
+export const ${type} = policy(
+  { name: '${type}', configuration: ${type}Configuration },
+  when(Pod)
+    .created()
+    .validate(({ metadata: { labels = {} } }, request, { configuration }) => {
+      const missing = configuration.labels.filter((label) => !Object.hasOwn(labels, label));
+      if (missing.length > 0) deny(request, \`missing labels: \${missing.join(', ')}\`);
+    }),
+);
 `,
     [`src/${base}.test.ts`]: `import { admissionTable } from 'kubenest/sdk/testing';
-import type { Pod } from 'kubenest/types/core_v1';
+import type { Pod } from 'kubenest/kinds';
 import { ${type} } from './${base}.ts';
 
-const pod = (labels: Record<string, string>): Pod => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', labels } });
+const pod = (labels: Record<string, string>): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', labels },
+  spec: { containers: [{ name: 'web', image: 'nginx' }] },
+});
 
 admissionTable(
   ${type},
@@ -181,10 +177,8 @@ function controllerSources(base: string, type: string): Record<string, string> {
   SharedInformers,
 } from 'kubenest/sdk';
 import { IsArray, IsString } from 'kubenest/sdk/configuration';
-import type { ConfigMap, Namespace } from 'kubenest/types/core_v1';
+import { ConfigMap, Namespace } from 'kubenest/kinds';
 
-const namespaces = { group: '', version: 'v1', resource: 'namespaces', kind: 'Namespace', isClusterScoped: true } as const;
-const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
 const name = 'labels';
 
 export class ${type}Configuration {
@@ -197,8 +191,8 @@ export class ${type}Configuration {
 @Controller({
   name: '${base}',
   configuration: ${type}Configuration,
-  for: namespaces,
-  owns: [configMaps],
+  for: Namespace,
+  owns: [ConfigMap],
   rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch'] }],
 })
 export class ${type} {
@@ -212,8 +206,8 @@ export class ${type} {
     @inject(SharedInformers) informers: SharedInformers,
   ) {
     this.#labels = labels;
-    this.#namespaces = informers.for<Namespace>(namespaces);
-    this.#configMaps = informers.for<ConfigMap>(configMaps);
+    this.#namespaces = informers.for(Namespace);
+    this.#configMaps = informers.for(ConfigMap);
   }
 
   async reconcile(request: ReconcileRequest): Promise<void> {
@@ -224,17 +218,17 @@ export class ${type} {
     const data = Object.fromEntries(this.#labels.map((label) => [label, labels[label] ?? '']));
     const isRight = present && isControlledBy(present, namespace) && this.#labels.every((label) => present.data?.[label] === data[label]);
     if (isRight) return;
-    await this.client.apply(configMaps, {
+    await this.client.apply(ConfigMap, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { namespace: request.name, name, ownerReferences: [newControllerReference(namespace, namespaces)] },
+      metadata: { namespace: request.name, name, ownerReferences: [newControllerReference(namespace, Namespace)] },
       data,
     });
   }
 }
 `,
     [`src/${base}.test.ts`]: `import { reconcileTable } from 'kubenest/sdk/testing';
-import type { Namespace } from 'kubenest/types/core_v1';
+import type { Namespace } from 'kubenest/kinds';
 import { ${type} } from './${base}.ts';
 
 const shop: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', uid: 'u', labels: { team: 'a' } } };

@@ -7,10 +7,10 @@ import { type Cluster, pathOf } from './cluster.ts';
 export function readingClient(cluster: Cluster): Client {
   const refuse = (): Promise<never> => Promise.reject(new Error('an audit does not write objects'));
   const client: Client = {
-    async get(target: ClientTarget, namespace, name) {
+    async get<T extends KubeObject>(target: ClientTarget, namespace: string, name: string) {
       const path = pathOf(target, namespace, name);
       try {
-        return await cluster.read<KubeObject>(target.subresource === undefined ? path : `${path}/${target.subresource}`);
+        return await cluster.read<T>(target.subresource === undefined ? path : `${path}/${target.subresource}`);
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;

@@ -67,9 +67,9 @@ export class FakeCluster implements ControllerClient, EventRecorder {
     return [...this.#of(resource).objects.values()];
   }
 
-  async get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined> {
+  async get<T extends KubeObject = KubeObject>(target: ClientTarget, namespace: string, name: string): Promise<T | undefined> {
     const stored = this.stored(nameOf(target), namespace, name);
-    return stored && deepCopy(stored);
+    return stored && (deepCopy(stored) as T);
   }
 
   async list<T extends KubeObject>(target: ClientTarget, namespace: string, { labelSelector = '' }: ListOptions = {}): Promise<T[]> {
@@ -79,21 +79,21 @@ export class FakeCluster implements ControllerClient, EventRecorder {
       .map((object) => deepCopy(object) as T);
   }
 
-  async create(target: ClientTarget, object: KubeObject): Promise<KubeObject> {
+  async create<T extends KubeObject>(target: ClientTarget, object: T): Promise<T> {
     const { namespace = '', generateName } = object.metadata;
     const name = object.metadata.name ?? `${generateName}${this.#revision + 1}`;
     if (this.stored(nameOf(target), namespace, name)) throw newAlreadyExists(target, name);
     this.#record('create', target, namespace, name);
-    return this.#write(target, { ...object, metadata: { ...object.metadata, name } });
+    return this.#write(target, { ...object, metadata: { ...object.metadata, name } }) as T;
   }
 
-  async update(
+  async update<T extends KubeObject>(
     target: ClientTarget,
     namespace: string,
     name: string,
-    change: (object: KubeObject) => KubeObject | undefined,
-  ): Promise<KubeObject | undefined> {
-    const current = await this.get(target, namespace, name);
+    change: (object: T) => T | undefined,
+  ): Promise<T | undefined> {
+    const current = await this.get<T>(target, namespace, name);
     const next = current && change(current);
     return next && this.replace(target, next);
   }

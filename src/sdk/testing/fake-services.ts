@@ -1,6 +1,7 @@
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { PluginServices } from '#apiserver/plugins/plugin-services';
-import type { Client } from '#apiserver/registry/client';
+import type { KubeObject } from '#apimachinery/meta/types';
+import type { Client, ClientTarget } from '#apiserver/registry/client';
 import type { Metrics } from '#apiserver/base/metrics/metrics';
 import { systemClock } from '#apiserver/base/clock';
 import { fakeInformers } from './fake-informers.ts';
@@ -16,9 +17,21 @@ const missing = (): never => {
   throw new Error('fakeClient: unexpected call: pass a client with this method in the services');
 };
 
+/** Methods of a client in a test, whose objects may be of any type. */
+export interface FakeClientMethods extends Pick<Client, 'delete' | 'asUser'> {
+  get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined>;
+  create(target: ClientTarget, object: KubeObject): Promise<KubeObject>;
+  update(
+    target: ClientTarget,
+    namespace: string,
+    name: string,
+    change: (object: KubeObject) => KubeObject | undefined,
+  ): Promise<KubeObject | undefined>;
+}
+
 /** A client with the given methods; any other call fails the test. */
-export function fakeClient(methods: Partial<Client> = {}): Client {
-  return { get: missing, create: missing, update: missing, delete: missing, asUser: missing, ...methods };
+export function fakeClient(methods: Partial<FakeClientMethods> = {}): Client {
+  return { get: missing, create: missing, update: missing, delete: missing, asUser: missing, ...methods } as Client;
 }
 
 /** An authorizer that allows requests for which the function returns true, and has no opinion on the others. */

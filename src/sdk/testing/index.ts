@@ -3,5 +3,5 @@ export { type AdmissionRow, admissionTable, type AdmissionTableOptions } from '.
 export { FakeClock, turn } from '#apiserver/base/fake-clock';
 export { fakeInformers } from './fake-informers.ts';
 export { FakeCluster, type RecordedEvent, type RecordedWrite } from './fake-cluster.ts';
-export { fakeAuthorizer, fakeClient, fakeServices } from './fake-services.ts';
+export { fakeAuthorizer, fakeClient, type FakeClientMethods, fakeServices } from './fake-services.ts';
 export { type ReconcileRow, reconcileTable, type ReconcileTableOptions } from './reconcile-table.ts';

@@ -68,20 +68,20 @@ function newClient(calls: ServiceCalls): Client {
 
 function newObjectClient(calls: ServiceCalls, user: UserInfo | undefined): ObjectClient {
   const call = (method: string, ...args: unknown[]): Promise<unknown> => calls.call({ service: 'client', method, user }, ...args);
-  const get = (target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined> =>
-    call('get', target, namespace, name) as Promise<KubeObject | undefined>;
+  const get = <T extends KubeObject>(target: ClientTarget, namespace: string, name: string): Promise<T | undefined> =>
+    call('get', target, namespace, name) as Promise<T | undefined>;
   return {
     get,
-    create: (target, object) => call('create', target, object) as Promise<KubeObject>,
-    async update(target, namespace, name, change) {
+    create: <T extends KubeObject>(target: ClientTarget, object: T) => call('create', target, object) as Promise<T>,
+    async update<T extends KubeObject>(target: ClientTarget, namespace: string, name: string, change: (object: T) => T | undefined) {
       // The change runs in this thread; the server replaces the object only if it is still the one that was read.
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-        const current = await get(target, namespace, name);
+        const current = await get<T>(target, namespace, name);
         const version = current?.metadata.resourceVersion;
         const next = current && change(current);
         if (!next) return undefined;
         const stored = await call('replace', target, namespace, name, version, next);
-        if (stored !== null) return stored as KubeObject;
+        if (stored !== null) return stored as T;
       }
       throw newConflict(
         { group: target.group, resource: target.resource },

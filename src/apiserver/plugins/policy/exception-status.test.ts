@@ -36,7 +36,7 @@ class FakeStore {
     update: async (_target, namespace, name, change) => {
       expect([namespace, name]).toEqual(['shop', 'web']);
       if (this.fails) throw new Error('unavailable');
-      const changed = change(this.object) as ExceptionObject | undefined;
+      const changed = change(this.object as never) as ExceptionObject | undefined;
       if (!changed) return undefined;
       this.writes += 1;
       this.change(changed);

@@ -1,0 +1,1 @@
+export function writeTypesIfStale(node: string): void;

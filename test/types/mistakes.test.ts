@@ -1,0 +1,43 @@
+/** Mistakes of package authors: the compiler reports each of them, at its line, by the declarations that packages get. */
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { writeTypesIfStale } from '../../scripts/toolchain.mjs';
+
+const execute = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const folder = join(import.meta.dirname, 'mistakes');
+const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+
+/** Returns the line after the comment that announces a mistake which the compiler finds; undefined if it cannot find it. */
+function expectedLine(file: string): number | undefined {
+  const lines = readFileSync(join(folder, file), 'utf8').split('\n');
+  const announced = lines.findIndex((line) => /^\s*\/\/ mistake: ./.test(line));
+  if (announced >= 0) return announced + 2;
+  expect(lines.some((line) => /^\s*\/\/ not found: ./.test(line))).toBe(true);
+  return undefined;
+}
+
+describe('mistakes of package authors', () => {
+  /** Line of the first error by file. Further ones follow from it, such as the type of an argument that is no longer known. */
+  const reported = new Map<string, number>();
+  beforeAll(async () => {
+    writeTypesIfStale(process.execPath);
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await execute(process.execPath, [tsc, '--pretty', 'false', '-p', folder], { cwd: folder }).catch(
+      (error: unknown) => error as { stdout: string },
+    );
+    for (const [, file = '', line] of stdout.matchAll(/^(\S+\.ts)\((\d+),\d+\): error TS/gm))
+      reported.set(file, Math.min(reported.get(file) ?? Number.POSITIVE_INFINITY, Number(line)));
+  }, 300_000);
+
+  it.each(files)('%s is reported at its line, or says why it cannot be', (file) => {
+    expect(reported.get(file)).toBe(expectedLine(file));
+  });
+
+  it('at least ten of thirteen are found', () => {
+    expect(reported.size / files.length).toBeGreaterThanOrEqual(10 / 13);
+  });
+});
