@@ -5,7 +5,7 @@ import { read } from './facts.ts';
 import { kindFiles } from './kinds.ts';
 import { removedApis } from './removed-apis.ts';
 import { type ServedKind, servedKinds } from './served-kinds.ts';
-import { type GeneratedFile, publicTypesFolder } from './tables.ts';
+import { type GeneratedFile, homeOf, publicTypesFolder } from './tables.ts';
 
 interface FieldTable {
   readonly type?: string;
@@ -58,14 +58,15 @@ const neverEmpty: ReadonlySet<string> = new Set([
  */
 export function publicFiles(facts: string, cache: string, descriptions: readonly GeneratedFile[]): GeneratedFile[] | undefined {
   if (!hasTypeNames(cache)) return undefined;
-  const tables = new Map(descriptions.map(({ path, content }) => [basename(path, '.gen.json'), JSON.parse(content) as Descriptions]));
+  const own = descriptions.filter(({ path }) => path.startsWith(`${homeOf(basename(path, '.gen.json'))}/`));
+  const tables = new Map(own.map(({ path, content }) => [basename(path, '.gen.json'), JSON.parse(content) as Descriptions]));
   const index = read(facts, 'schema/index.json') as unknown as Record<string, { readonly go: string }>;
   const versions = [
     ...Object.entries(index).map(([file, { go }]) => ({ file, go, definitions: read(facts, 'schema', `${file}.json`) })),
     ...removedApis(facts),
   ].map(({ file, go, definitions }): ApiVersion => {
-    const own = definitions as unknown as ApiVersion['definitions'];
-    return { file, go, definitions: own, descriptions: tables.get(file) ?? {}, typeNames: fieldTypeNames(cache, go) };
+    const typed = definitions as unknown as ApiVersion['definitions'];
+    return { file, go, definitions: typed, descriptions: tables.get(file) ?? {}, typeNames: fieldTypeNames(cache, go) };
   });
   const kinds = servedKinds(facts);
   const types = new PublicTypes(versions, kinds);
