@@ -83,7 +83,7 @@ it('contains the packages that npm lists', { timeout: 60_000 }, async () => {
   const args = ['ls', '--omit=dev', '--all', '--parseable', '--long', '--package-lock-only'];
   const { stdout } = await execute('npm', args, { cwd: root, maxBuffer: 1 << 26 });
   const listed = [...stdout.matchAll(/node_modules\/[^:\n]*:([^:\n]+@[^:\n]+)/g)].map(([, ref = '']) => ref);
-  const isOurs = (ref: string): boolean => ref.startsWith('@kubenest-example/');
+  const isOurs = (ref: string): boolean => /^@kubenest-(catalog|example)\//.test(ref);
   const { components } = JSON.parse(sbomText(root)) as Sbom;
   expect(components.map((component) => component['bom-ref'])).toEqual([...new Set(listed)].filter((ref) => !isOurs(ref)).toSorted());
 });

@@ -62,8 +62,8 @@ class SignatureWriter {
 
   value(shape: Shape, value: unknown, depth: number): boolean {
     if (!isContainer(value) || shape.kind === 'scalar' || shape.atomic) {
-      // An atomic value counts by whether it is empty, since Go omits empty containers. Whether it omits a container of empty values
-      // depends on their types.
+      // An atomic value counts by whether it is empty, since Go omits empty containers. The types of empty values decide whether it omits
+      // a container of them.
       const isEmpty = isEmptyContainer(value);
       this.text += isEmpty ? ',' : '.';
       return !isContainer(value) || isEmpty || hasContent(value);

@@ -171,7 +171,7 @@ function validateOnlyAddedTolerations(
 
 function validateOnlyDeletedGates(errors: FieldError[], { schedulingGates = [] }: PodSpec, before: PodSpec): void {
   const old = new Set(before.schedulingGates?.map(({ name = '' }) => name));
-  // Of gates with one name, upstream reports the last.
+  // Upstream reports the last of several gates with one name.
   const last = new Map(schedulingGates.map(({ name = '' }, i) => [name, i]));
   for (const [name, i] of last) {
     if (old.has(name)) continue;
