@@ -16,7 +16,9 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubenest-guide-'));
   if (!existsSync(join(root, 'dist/types/.tsbuildinfo'))) await execute(process.execPath, [join(root, 'scripts/build-types.mjs')]);
-  await execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc')], { cwd: join(root, 'plugins/example/required-labels') });
+  // The packages whose tests the commands run.
+  for (const example of ['required-labels', 'production-rules'])
+    await execute(process.execPath, [join(root, 'node_modules/typescript/bin/tsc')], { cwd: join(root, 'plugins/example', example) });
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
