@@ -16,6 +16,7 @@ import type { Pod } from 'kubenest/types/core_v1';
 import type { ResourceClaim } from 'kubenest/types/resource_v1';
 import { ClaimBinder } from './claim-binder.ts';
 import { Cluster } from './cluster.ts';
+import { MoreTimeNeeded, pausing } from './devices/evaluation-time.ts';
 import { isFinished, isRelevantPodChange, nodeChanges } from './cluster-events.ts';
 import { compileConfiguration } from './configuration/compile-configuration.ts';
 import { SchedulerConfiguration } from './configuration/scheduler-configuration.ts';
@@ -79,6 +80,8 @@ export class Scheduler {
   readonly #backOff: BackOff;
   #queue: SchedulingQueue | undefined;
   #bindings = 0;
+  /** A pod whose attempt goes on in the next turn. */
+  #paused: QueuedPod | undefined;
   #isLoopPlanned = false;
 
   constructor(
@@ -222,9 +225,16 @@ export class Scheduler {
   #loop(signal: AbortSignal): void {
     const end = this.clock.now() + sliceMs;
     while (this.#bindings < maxBindings) {
-      const queued = this.#queue?.pop();
+      const queued = this.#paused ?? this.#queue?.pop();
+      this.#paused = undefined;
       if (!queued) return;
-      this.#scheduleOne(queued, signal);
+      try {
+        this.#scheduleOne(queued, signal);
+      } catch (error) {
+        if (!(error instanceof MoreTimeNeeded)) throw error;
+        this.#paused = queued;
+        return this.#planLoop(signal);
+      }
       if (this.clock.now() >= end) return this.#planLoop(signal);
     }
   }
@@ -238,7 +248,7 @@ export class Scheduler {
     if (this.#cluster.nodes.length === 0) return this.#failed(queued, new Set(), noNodesAvailable, undefined);
     const group = this.#groups && groupOf(pod.pod);
     if (group !== undefined) return this.#scheduleGroup(queued, group, signal);
-    const result = this.#chooseNode(queued);
+    const result = pausing(() => this.#chooseNode(queued));
     if (!result) return;
     if ('diagnosis' in result) return this.#unschedulable(queued, result.diagnosis, result.active);
     this.#assume(queued, result);

@@ -30,6 +30,8 @@ const longestName = 255;
  * | `ghcr.io/acme/web:1.2` | `ghcr.io` | `acme/web` | `1.2` | - |
  * | `localhost:5000/web@sha256:…` | `localhost:5000` | `web` | - | `sha256:…` |
  *
+ * A registry has one spelling: in lower case, and without the port 443; Docker Hub is `docker.io` by each of its names.
+ *
  * Grammar: distribution/reference/regexp.go and normalize.go.
  */
 export function parseImage(text: string): ImageReference | undefined {
@@ -47,12 +49,15 @@ export function parseImage(text: string): ImageReference | undefined {
   return { registry, repository, tag: written ?? (digest === undefined ? 'latest' : undefined), digest, name };
 }
 
+const dockerHub = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io']);
+
 /** Splits a name. Without a registry it is one of Docker Hub, whose official images are in `library`. */
 function withDefaults(name: string): { readonly registry: string; readonly repository: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));
   const isRegistry = first !== '' && (/[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase());
-  const registry = !isRegistry || first === 'index.docker.io' ? 'docker.io' : first;
+  const host = first.toLowerCase().replace(/:443$/, '');
+  const registry = !isRegistry || dockerHub.has(host) ? 'docker.io' : host;
   const repository = isRegistry ? name.slice(slash + 1) : name;
   return { registry, repository: registry === 'docker.io' && !repository.includes('/') ? `library/${repository}` : repository };
 }

@@ -57,7 +57,9 @@ export { type ImageReference, parseImage } from './image-reference.ts';
 export {
   changedPodTemplate,
   containersOf,
+  imagesOf,
   type PlacedContainer,
+  type PlacedImage,
   podSpecOf,
   type PodTemplate,
   podTemplateOf,

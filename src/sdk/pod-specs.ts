@@ -92,11 +92,68 @@ const containerFields = [
  *     for (const { container, path } of containersOf(deployment)) check(container.image, `${path}.image`);
  */
 export function containersOf(from: KubeObject | PodTemplate | PodSpec): PlacedContainer[] {
-  const { spec, path } =
-    'kind' in from ? (podTemplateOf(from as KubeObject) ?? {}) : 'spec' in from ? (from as PodTemplate) : { spec: from };
+  const { spec, prefix } = placeOf(from);
   if (!spec) return [];
-  const prefix = path === undefined ? '' : `${path}.`;
   return containerFields.flatMap(({ field, sort }) =>
-    ((spec as PodSpec)[field] ?? []).map((container, index) => ({ container, sort, path: `${prefix}${field}[${index}]` })),
+    (spec[field] ?? []).map((container, index) => ({ container, sort, path: `${prefix}${field}[${index}]` })),
   );
+}
+
+/** An image of a pod, with its place. */
+export interface PlacedImage {
+  /** As it is written; empty if it is absent. */
+  readonly image: string;
+  readonly pullPolicy: string;
+  readonly sort: PlacedContainer['sort'] | 'volume';
+  /** Path of the object that has the image: `spec.template.spec.containers[0]`, `spec.volumes[0].image`. */
+  readonly holder: string;
+  /** Path of the image: `spec.template.spec.containers[0].image`, `spec.volumes[0].image.reference`. */
+  readonly path: string;
+  /** Replaces the image in the object. */
+  replace(image: string): void;
+}
+
+/**
+ * Returns the images of all containers and of image volumes: a policy that forgets one of them can be bypassed. The argument is that of
+ * `containersOf`.
+ *
+ *     for (const { image, path } of imagesOf(deployment)) check(image, path);
+ */
+export function imagesOf(from: KubeObject | PodTemplate | PodSpec): PlacedImage[] {
+  const ofContainers = containersOf(from).map(
+    ({ container, sort, path }): PlacedImage => ({
+      image: container.image ?? '',
+      pullPolicy: container.imagePullPolicy ?? '',
+      sort,
+      holder: path,
+      path: `${path}.image`,
+      replace: (image) => {
+        container.image = image;
+      },
+    }),
+  );
+  const { spec, prefix } = placeOf(from);
+  const ofVolumes = (spec?.volumes ?? []).flatMap(({ image: source }, index): PlacedImage[] => {
+    if (!source) return [];
+    const holder = `${prefix}volumes[${index}].image`;
+    return [
+      {
+        image: source.reference ?? '',
+        pullPolicy: source.pullPolicy ?? '',
+        sort: 'volume',
+        holder,
+        path: `${holder}.reference`,
+        replace: (image) => {
+          source.reference = image;
+        },
+      },
+    ];
+  });
+  return [...ofContainers, ...ofVolumes];
+}
+
+function placeOf(from: KubeObject | PodTemplate | PodSpec): { readonly spec: PodSpec | undefined; readonly prefix: string } {
+  const { spec, path } =
+    'kind' in from ? (podTemplateOf(from as KubeObject) ?? {}) : 'spec' in from ? (from as PodTemplate) : { spec: from as PodSpec };
+  return { spec, prefix: path === undefined ? '' : `${path}.` };
 }

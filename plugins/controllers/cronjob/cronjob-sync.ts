@@ -184,7 +184,7 @@ export class CronJobSync {
   /** True if the job of the time shall be started now. */
   async #mayStart(scheduledMs: number): Promise<boolean> {
     const { startingDeadlineSeconds, concurrencyPolicy } = this.cronJob.spec ?? {};
-    if (startingDeadlineSeconds !== undefined && scheduledMs + startingDeadlineSeconds * 1_000 < this.nowMs) {
+    if (startingDeadlineSeconds !== undefined && scheduledMs + Number(startingDeadlineSeconds) * 1_000 < this.nowMs) {
       this.#event('Warning', 'MissSchedule', `Missed scheduled time to start a job: ${formatRfc1123(scheduledMs)}`);
       return false;
     }

@@ -29,7 +29,7 @@ export function missedSchedules(cronJob: CronJob, schedule: ScheduleTimes, nowMs
   const { metadata, spec, status } = cronJob;
   const began = status?.lastScheduleTime || metadata.creationTimestamp;
   const deadline = hasDeadline ? spec?.startingDeadlineSeconds : undefined;
-  const earliestMs = Math.max(began ? parseTime(began) : 0, deadline === undefined ? 0 : nowMs - deadline * 1_000);
+  const earliestMs = Math.max(began ? parseTime(began) : 0, deadline === undefined ? 0 : nowMs - Number(deadline) * 1_000);
   const first = schedule.next(earliestMs);
   const second = first === undefined ? undefined : schedule.next(first);
   if (first === undefined || second === undefined) throw new InvalidSchedule('time difference between two schedules is less than 1 second');

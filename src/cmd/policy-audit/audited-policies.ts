@@ -36,9 +36,9 @@ export class AuditedPolicies {
 
   /**
    * Loads namespaces, definitions, the objects that plugins read, policies and their parameters. `given`: objects that replace those of the
-   * cluster; if it is not empty, the policies of the cluster are left out.
+   * cluster; if it is not empty, the policies of the cluster are left out. Returns the names of the policies.
    */
-  async load(given: readonly KubeObject[], plugins: readonly string[]): Promise<void> {
+  async load(given: readonly KubeObject[], plugins: readonly string[]): Promise<string[]> {
     await this.#loadDefinitions();
     await this.#loadAll({ group: '', resource: 'namespaces' });
     for (const resource of this.server.informed.values()) if (resource.resource !== 'namespaces') await this.#loadAll(resource);
@@ -53,6 +53,7 @@ export class AuditedPolicies {
     // Expressions with an authorizer are evaluated by the roles of the cluster.
     if (JSON.stringify(those).includes('authorizer')) for (const resource of roles) await this.#loadAll(resource);
     for (const object of those) await this.#store(object, given.length > 0 ? 'as new' : 'as it is');
+    return those.filter(isPolicy).map(({ metadata }) => metadata.name ?? '');
   }
 
   /**

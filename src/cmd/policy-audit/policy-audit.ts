@@ -47,8 +47,8 @@ export interface PolicySummary extends Record<VerdictResult, number> {
   readonly policy: string;
 }
 
-/** Reports of policies, which are not audited themselves. */
-const reportGroups = new Set(['openreports.io', 'wgpolicyk8s.io']);
+/** Reports of policies and exceptions from them, which are not audited themselves. */
+const reportGroups = new Set(['openreports.io', 'policy.kubenest.dev', 'wgpolicyk8s.io']);
 
 /**
  * Evaluates policies on the stored objects of a cluster, which it reads in chunks and does not keep. Disposal ends the server that evaluates
@@ -83,7 +83,9 @@ export class PolicyAudit implements AsyncDisposable {
     const { config, user } = options;
     const server = stack.use(await ScanServer.start({ config, isUsed, user, client: readingClient(cluster) }));
     const plugins = server.plugins.map((plugin) => admissionPluginOptions(plugin).name);
-    await new AuditedPolicies(server, cluster, resources).load(given, plugins);
+    const names = await new AuditedPolicies(server, cluster, resources).load(given, plugins);
+    const wanted = options.policies.find((name) => !plugins.includes(name) && !names.includes(name));
+    if (wanted !== undefined) throw new Error(`no policy or plugin is named ${JSON.stringify(wanted)}`);
     const audit = new PolicyAudit(options, cluster, server, resources, hasFiles ? namespaces : undefined, stack.move());
     audit.notAudited.push(...notAudited);
     return audit;

@@ -46,6 +46,14 @@ interface Spent {
   readonly until: number;
 }
 
+/** The cost of an admitted object that is not in the cache yet. */
+interface Reservation {
+  readonly informer: Informer;
+  readonly name: string;
+  readonly cost: number;
+  readonly until: number;
+}
+
 /**
  * Denies pods and claims that a namespace cannot pay. The cost is that of the requests of its pods and of its claims, in the server's cache.
  * Requests at the same time on several servers may exceed the budget together, since nothing is reserved in the store.
@@ -66,6 +74,7 @@ export class CostQuota {
   readonly #budgets: readonly { readonly fits: Matcher; readonly amount: number }[];
   readonly #annotation: string | undefined;
   readonly #spent = new Map<string, Spent>();
+  readonly #reserved = new Map<string, Reservation[]>();
   /** Costs of cached objects, which do not change. */
   readonly #costs = new WeakMap<KubeObject, number>();
 
@@ -94,7 +103,9 @@ export class CostQuota {
         request,
         `namespace ${namespace} would cost ${total.toFixed(2)}, its budget is ${budget.toFixed(2)} (${cost.toFixed(2)} for this request)`,
       );
-    if (!request.dryRun) spent.amount = total;
+    if (request.dryRun) return;
+    spent.amount = total;
+    if (!oldObject) this.#reserve(request, cost);
   }
 
   #budgetOf(namespace: string): number | undefined {
@@ -104,8 +115,23 @@ export class CostQuota {
     return this.#budgets.find(({ fits }) => fits(namespace))?.amount;
   }
 
+  #reserve({ namespace, name, resource }: Attributes, cost: number): void {
+    const informer = this.#priced[resource.resource === 'pods' ? 0 : 1] as Informer;
+    this.#reserved.set(namespace, [...this.#waiting(namespace), { informer, name, cost, until: performance.now() + keptMs }]);
+  }
+
+  /** Returns the reservations of objects that are not in the cache yet. Those of requests that failed later end after a second. */
+  #waiting(namespace: string): Reservation[] {
+    const now = performance.now();
+    const all = this.#reserved.get(namespace) ?? [];
+    return all.filter(({ informer, name, until }) => until > now && informer.get(namespace, name) === undefined);
+  }
+
   #count(namespace: string): Spent {
-    let amount = 0;
+    const waiting = this.#waiting(namespace);
+    if (waiting.length > 0) this.#reserved.set(namespace, waiting);
+    else this.#reserved.delete(namespace);
+    let amount = waiting.reduce((sum, { cost }) => sum + cost, 0);
     for (const informer of this.#priced) for (const object of informer.list(namespace)) amount += this.#costOf(object);
     return { amount, until: performance.now() + keptMs };
   }

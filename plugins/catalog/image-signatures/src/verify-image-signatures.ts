@@ -4,11 +4,11 @@ import {
   type Attributes,
   Configuration,
   changedPodTemplate,
-  containersOf,
+  imagesOf,
   type Informer,
   Informers,
   inject,
-  type PlacedContainer,
+  type PlacedImage,
   parseImage,
   workloads,
 } from 'kubenest/sdk';
@@ -103,15 +103,15 @@ export class VerifyImageSignatures {
   validate(request: Attributes): void | Promise<void> {
     const template = changedPodTemplate(request);
     if (!template) return undefined;
-    const unknown = containersOf(template).filter(({ container }) => !this.#isVerified(container.image ?? ''));
+    const unknown = imagesOf(template).filter(({ image }) => !this.#isVerified(image));
     return unknown.length === 0 ? undefined : this.#verify(request, unknown);
   }
 
-  async #verify(request: Attributes, containers: readonly PlacedContainer[]): Promise<void> {
+  async #verify(request: Attributes, images: readonly PlacedImage[]): Promise<void> {
     const problems: string[] = [];
-    for (const { container, path } of containers) {
-      const problem = await this.#problemOf(container.image ?? '');
-      if (problem !== undefined) problems.push(`${path}.image: ${problem}`);
+    for (const { image, path } of images) {
+      const problem = await this.#problemOf(image);
+      if (problem !== undefined) problems.push(`${path}: ${problem}`);
     }
     denyFor(request, problems);
   }

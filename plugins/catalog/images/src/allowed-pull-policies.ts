@@ -1,6 +1,6 @@
-import { AdmissionPlugin, type Attributes, Configuration, inject, workloads } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, changedPodTemplate, Configuration, imagesOf, inject, workloads } from 'kubenest/sdk';
 import { ArrayNotEmpty, ArrayUnique, IsArray, IsIn } from 'kubenest/sdk/configuration';
-import { denyContainers } from '../../common/deny.ts';
+import { denyFor } from '../../common/deny.ts';
 import { quoted } from '../../common/patterns.ts';
 
 export class AllowedPullPoliciesConfiguration {
@@ -11,15 +11,21 @@ export class AllowedPullPoliciesConfiguration {
   policies: string[] = ['Always'];
 }
 
-/** Denies containers with other pull policies. `Always` checks the credentials of each pod for images that are on its node already. */
+/** Denies containers and volumes with other pull policies. `Always` checks the credentials of each pod for images that are on its node already. */
 @AdmissionPlugin({ name: 'AllowedPullPolicies', configuration: AllowedPullPoliciesConfiguration, match: workloads })
 export class AllowedPullPolicies {
   constructor(@inject(Configuration) private readonly configuration: AllowedPullPoliciesConfiguration) {}
 
   validate(request: Attributes): void {
     const { policies } = this.configuration;
-    denyContainers(request, 'imagePullPolicy', ({ container: { imagePullPolicy = '' } }) =>
-      policies.includes(imagePullPolicy) ? undefined : `is "${imagePullPolicy}", expected ${quoted(policies)}`,
+    const template = changedPodTemplate(request);
+    const others = (template ? imagesOf(template) : []).filter(({ pullPolicy }) => !policies.includes(pullPolicy));
+    denyFor(
+      request,
+      others.map(({ holder, pullPolicy, sort }) => {
+        const field = sort === 'volume' ? 'pullPolicy' : 'imagePullPolicy';
+        return `${holder}.${field}: is "${pullPolicy}", expected ${quoted(policies)}`;
+      }),
     );
   }
 }

@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, Configuration, inject, parseImage, workloads } from 'kubenest/sdk';
 import { IsTexts } from '../../common/configuration.ts';
-import { denyContainers } from '../../common/deny.ts';
+import { denyImages } from '../../common/deny.ts';
 import { type Matcher, matcherOf } from '../../common/patterns.ts';
 
 export class AllowedRepositoriesConfiguration {
@@ -24,7 +24,7 @@ export class AllowedRepositories {
   }
 
   validate(request: Attributes): void {
-    denyContainers(request, 'image', ({ container: { image = '' } }) => {
+    denyImages(request, ({ image }) => {
       const parsed = parseImage(image);
       if (!parsed) return `"${image}" is not an image reference`;
       if (this.#isAllowed(parsed.name) && !this.#isDisallowed(parsed.name)) return undefined;

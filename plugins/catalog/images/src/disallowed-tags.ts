@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, Configuration, inject, parseImage, workloads } from 'kubenest/sdk';
 import { IsSomeTexts } from '../../common/configuration.ts';
-import { denyContainers } from '../../common/deny.ts';
+import { denyImages } from '../../common/deny.ts';
 import { type Matcher, matcherOf } from '../../common/patterns.ts';
 
 export class DisallowedTagsConfiguration {
@@ -19,7 +19,7 @@ export class DisallowedTags {
   }
 
   validate(request: Attributes): void {
-    denyContainers(request, 'image', ({ container: { image = '' } }) => {
+    denyImages(request, ({ image }) => {
       const parsed = parseImage(image);
       if (!parsed) return `"${image}" is not an image reference`;
       if (parsed.digest !== undefined || !this.#isDisallowed(parsed.tag ?? '')) return undefined;

@@ -1,13 +1,4 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Configuration,
-  changedPodTemplate,
-  containersOf,
-  inject,
-  parseImage,
-  workloads,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, changedPodTemplate, imagesOf, inject, parseImage, workloads } from 'kubenest/sdk';
 import { ArrayNotEmpty, IsArray, IsNotEmpty, IsString, Type, ValidateNested } from 'kubenest/sdk/configuration';
 
 export class RegistryMirror {
@@ -36,9 +27,9 @@ export class ReplaceImageRegistry {
 
   admit(request: Attributes): void {
     const template = changedPodTemplate(request);
-    for (const { container } of template ? containersOf(template) : []) {
-      const replaced = this.#replaced(container.image ?? '');
-      if (replaced !== undefined) container.image = replaced;
+    for (const placed of template ? imagesOf(template) : []) {
+      const replaced = this.#replaced(placed.image);
+      if (replaced !== undefined) placed.replace(replaced);
     }
   }
 

@@ -3,8 +3,8 @@ import {
   type Attributes,
   changedPodTemplate,
   Configuration,
-  containersOf,
   deny,
+  imagesOf,
   inject,
   parseImage,
   workloads,
@@ -30,7 +30,7 @@ export class RequireImagePullSecrets {
   validate(request: Attributes): void {
     const template = changedPodTemplate(request);
     if (!template || (template.spec.imagePullSecrets ?? []).length > 0) return;
-    const isPublic = containersOf(template).every(({ container: { image = '' } }) => this.#isPublic(parseImage(image)?.name ?? ''));
+    const isPublic = imagesOf(template).every(({ image }) => this.#isPublic(parseImage(image)?.name ?? ''));
     if (!isPublic) deny(request, `${template.path}.imagePullSecrets: required for images of private repositories`);
   }
 }

@@ -1,7 +1,7 @@
 import { AdmissionPlugin, type Attributes, Configuration, inject, labelOf } from 'kubenest/sdk';
 import { ArrayNotEmpty, IsArray, Type, ValidateNested } from 'kubenest/sdk/configuration';
 import { type EntryCheck, entryCheckOf, RequiredEntry } from '../../common/configuration.ts';
-import { denyFor } from '../../common/deny.ts';
+import { denyFor, newProblems } from '../../common/deny.ts';
 
 export class RequiredNamespaceLabelsConfiguration {
   @IsArray()
@@ -32,7 +32,7 @@ export class RequiredNamespaceLabels {
     if (object.metadata.deletionTimestamp !== undefined || ofServer.has(name)) return;
     denyFor(
       request,
-      this.#check((key) => labelOf(object, key)),
+      newProblems(request, (one) => this.#check((key) => labelOf(one, key))),
     );
   }
 }

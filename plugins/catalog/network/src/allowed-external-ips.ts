@@ -25,6 +25,7 @@ export class AllowedExternalIPs {
       const [address = '', bits] = text.split('/');
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
       try {
+        if (bits !== undefined && !/^\d+$/.test(bits)) throw new Error('no length of a prefix');
         this.#allowed.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
       } catch {
         throw new ConfigurationError([`AllowedExternalIPs.allowed[${index}]: "${text}" is not an address or a CIDR range`]);

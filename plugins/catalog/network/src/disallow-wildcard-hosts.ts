@@ -3,7 +3,7 @@ import type { Ingress } from 'kubenest/types/networking_v1';
 import { denyFor } from '../../common/deny.ts';
 import { ingresses } from './ingresses.ts';
 
-/** Denies ingresses for all hosts (an empty host, a default backend without rules) or for all names of a domain (`*.example.com`). */
+/** Denies ingresses for all hosts (an empty host, a default backend) or for all names of a domain (`*.example.com`). */
 @AdmissionPlugin({ name: 'DisallowWildcardHosts', match: ingresses })
 export class DisallowWildcardHosts {
   validate(request: Attributes<Ingress>): void {
@@ -12,6 +12,6 @@ export class DisallowWildcardHosts {
       if (host !== '' && !host.includes('*')) return [];
       return [`spec.rules[${index}].host: ${host === '' ? 'required' : `"${host}" has a wildcard`}`];
     });
-    denyFor(request, rules.length === 0 && defaultBackend ? ['spec.defaultBackend: serves all hosts'] : problems);
+    denyFor(request, defaultBackend ? ['spec.defaultBackend: serves all other hosts', ...problems] : problems);
   }
 }

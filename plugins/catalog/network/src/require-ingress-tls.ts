@@ -10,7 +10,7 @@ export class RequireIngressTlsConfiguration {
   allowDefaultCertificate = false;
 }
 
-/** Denies ingresses with a host that `spec.tls` does not cover. */
+/** Denies ingresses with a host that `spec.tls` does not cover, and default backends, which serve any other host. */
 @AdmissionPlugin({ name: 'RequireIngressTls', configuration: RequireIngressTlsConfiguration, match: ingresses })
 export class RequireIngressTls {
   constructor(@inject(Configuration) private readonly configuration: RequireIngressTlsConfiguration) {}
@@ -20,7 +20,8 @@ export class RequireIngressTls {
     if (this.configuration.allowDefaultCertificate && tls.some(({ hosts = [] }) => hosts.length === 0)) return;
     const covered = new Set(tls.flatMap(({ hosts = [] }) => hosts));
     const hosts = hostsOf(request.object).filter((host) => !covered.has(host) && !covered.has(host.replace(/^[^.]*/, '*')));
-    const isBare = hostsOf(request.object).length === 0 && tls.length === 0;
-    denyFor(request, isBare ? ['spec.tls: required'] : hosts.map((host) => `spec.tls: missing host ${host || '*'}`));
+    const problems = hosts.map((host) => `spec.tls: missing host ${host || '*'}`);
+    if (request.object.spec?.defaultBackend) problems.unshift('spec.defaultBackend: serves hosts that spec.tls does not cover');
+    denyFor(request, problems);
   }
 }

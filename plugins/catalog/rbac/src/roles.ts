@@ -19,8 +19,12 @@ export interface PlacedRule {
   readonly path: string;
 }
 
-/** Returns the rules that a request adds to a role or changes. */
-export function changedRules({ object, oldObject }: Attributes<ClusterRole>): PlacedRule[] {
+/** Copies rules of ClusterRoles, which were admitted when they were written, into roles that aggregate them. */
+const aggregation = 'system:serviceaccount:kube-system:clusterrole-aggregation-controller';
+
+/** Returns the rules that a request adds to a role or changes; none for the controller that aggregates roles. */
+export function changedRules({ object, oldObject, user }: Attributes<ClusterRole>): PlacedRule[] {
+  if (user.name === aggregation) return [];
   const before = oldObject?.rules ?? [];
   return (object.rules ?? [])
     .map((rule, index) => ({ rule, path: `rules[${index}]` }))

@@ -1,5 +1,5 @@
 import { AdmissionPlugin, type Attributes, Configuration, inject } from 'kubenest/sdk';
-import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from 'kubenest/types/core_v1';
+import type { PersistentVolumeClaim } from 'kubenest/types/core_v1';
 import { IsSomeTexts } from '../../common/configuration.ts';
 import { denyFor } from '../../common/deny.ts';
 import { type Matcher, matcherOf } from '../../common/patterns.ts';
@@ -29,9 +29,9 @@ export class AllowedStorageClasses {
   }
 
   validate(request: Attributes): void {
-    const before = new Set(claimsOf(request.oldObject).map(({ spec }) => spec?.storageClassName));
+    const before = new Set(claimsOf(request.oldObject).flatMap(classesOf));
     const names = claimsOf(request.object)
-      .map(({ spec }: { readonly spec?: PersistentVolumeClaimSpec }) => spec?.storageClassName)
+      .flatMap(classesOf)
       // The default class of the cluster replaces an absent one in claims only.
       .filter((name) => !(name === undefined && request.resource.resource === 'statefulsets'))
       .filter((name) => !before.has(name) && !(name && this.#isAllowed(name)));
@@ -40,6 +40,14 @@ export class AllowedStorageClasses {
       names.map((name) => (name ? `storage class ${name} is not allowed` : 'a storage class is required')),
     );
   }
+}
+
+/** Annotation that is older than `spec.storageClassName`; controllers prefer it. */
+const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
+
+function classesOf({ metadata, spec }: Claim): (string | undefined)[] {
+  const annotated = metadata?.annotations?.[classAnnotation];
+  return annotated === undefined ? [spec?.storageClassName] : [spec?.storageClassName, annotated];
 }
 
 function claimsOf(object: Attributes['oldObject']): readonly Claim[] {

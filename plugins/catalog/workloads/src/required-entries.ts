@@ -1,7 +1,17 @@
-import { AdmissionPlugin, annotationOf, type Attributes, Configuration, inject, labelOf, podTemplateOf, workloads } from 'kubenest/sdk';
+import {
+  AdmissionPlugin,
+  annotationOf,
+  type Attributes,
+  Configuration,
+  inject,
+  type KubeObject,
+  labelOf,
+  podTemplateOf,
+  workloads,
+} from 'kubenest/sdk';
 import { ArrayNotEmpty, IsArray, IsBoolean, Type, ValidateNested } from 'kubenest/sdk/configuration';
 import { type EntryCheck, entryCheckOf, RequiredEntry } from '../../common/configuration.ts';
-import { denyFor } from '../../common/deny.ts';
+import { denyFor, newProblems } from '../../common/deny.ts';
 
 export class RequiredLabelsConfiguration {
   @IsArray()
@@ -27,13 +37,19 @@ export class RequiredLabels {
   }
 
   validate(request: Attributes): void {
-    const { object, subresource } = request;
-    if (subresource !== '' || isOwned(request)) return;
+    if (request.subresource !== '' || isOwned(request)) return;
+    denyFor(
+      request,
+      newProblems(request, (object) => this.#problemsOf(object)),
+    );
+  }
+
+  #problemsOf(object: KubeObject): string[] {
     const template = this.configuration.onPodTemplates ? podTemplateOf(object) : undefined;
-    denyFor(request, [
+    return [
       ...this.#check((key) => labelOf(object, key)),
       ...(template ? this.#check((key) => labelOf(template, key)).map((problem) => `pod template: ${problem}`) : []),
-    ]);
+    ];
   }
 }
 
@@ -58,7 +74,7 @@ export class RequiredAnnotations {
     if (request.subresource !== '' || isOwned(request)) return;
     denyFor(
       request,
-      this.#check((key) => annotationOf(request.object, key)),
+      newProblems(request, (object) => this.#check((key) => annotationOf(object, key))),
     );
   }
 }

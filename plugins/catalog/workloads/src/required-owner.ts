@@ -3,14 +3,15 @@ import {
   annotationOf,
   type Attributes,
   Configuration,
-  deny,
   type Informer,
   Informers,
   inject,
+  type KubeObject,
   labelOf,
 } from 'kubenest/sdk';
 import { IsNotEmpty, IsString } from 'kubenest/sdk/configuration';
 import { formOf, IsOptionalText } from '../../common/configuration.ts';
+import { denyFor, newProblems } from '../../common/deny.ts';
 import { longRunning } from './pod-makers.ts';
 
 export class RequiredOwnerConfiguration {
@@ -42,13 +43,19 @@ export class RequiredOwner {
   }
 
   validate(request: Attributes): void {
-    const { object, namespace } = request;
+    denyFor(
+      request,
+      newProblems(request, (object) => this.#problemsOf(object, request.namespace)),
+    );
+  }
+
+  #problemsOf(object: KubeObject, namespace: string): string[] {
     const { key, pattern } = this.configuration;
     const owners = [object, this.#namespaces.get('', namespace)].flatMap((place) =>
       place ? [annotationOf(place, key), labelOf(place, key)] : [],
     );
-    if (owners.some((owner) => owner !== undefined && this.#form.test(owner))) return;
+    if (owners.some((owner) => owner !== undefined && this.#form.test(owner))) return [];
     const form = pattern === undefined ? '' : ` that matches ${pattern}`;
-    deny(request, `neither the object nor namespace ${namespace} has a label or annotation ${key}${form}`);
+    return [`neither the object nor namespace ${namespace} has a label or annotation ${key}${form}`];
   }
 }

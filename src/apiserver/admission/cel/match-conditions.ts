@@ -23,6 +23,13 @@ export interface ConditionOutcome {
 const noConditions: ConditionOutcome = { match: true, failures: 0, seconds: 0 };
 
 /** Conditions that must all hold. */
+/** Cost that expressions may still have together. */
+export interface CostBudget {
+  remaining: number;
+}
+
+const newConditionBudget = (): CostBudget => ({ remaining: runtimeCELCostBudgetMatchConditions });
+
 export class MatchConditions {
   constructor(
     readonly conditions: readonly CompiledExpression[],
@@ -42,18 +49,21 @@ export class MatchConditions {
     );
   }
 
-  /** Evaluates the conditions. A false one decides, even if others fail. Throws Suspended. */
-  match(input: EvaluationInput, ignoreFailures: boolean): ConditionOutcome {
+  /**
+   * Evaluates the conditions. A false one decides, even if others fail. Spends the cost from `budget`, which may be shared by several
+   * evaluations. Throws Suspended.
+   */
+  match(input: EvaluationInput, ignoreFailures: boolean, budget: CostBudget = newConditionBudget()): ConditionOutcome {
     if (this.conditions.length === 0) return noConditions;
     const began = performance.now();
     const errors: string[] = [];
-    const match = this.#decide(input, ignoreFailures, errors);
+    const match = this.#decide(input, ignoreFailures, errors, budget);
     return { match, failures: errors.length, seconds: (performance.now() - began) / 1_000 };
   }
 
-  #decide(input: EvaluationInput, ignoreFailures: boolean, errors: string[]): ConditionMatch {
+  #decide(input: EvaluationInput, ignoreFailures: boolean, errors: string[], budget: CostBudget): ConditionMatch {
     const activation = activationOf({ ...input, namespaceObject: undefined }, this.variables);
-    const evaluation = new BudgetedEvaluation(activation, runtimeCELCostBudgetMatchConditions);
+    const evaluation = new BudgetedEvaluation(activation, budget.remaining);
     try {
       for (const condition of this.conditions) {
         const { value, error } = evaluation.evaluate(condition);
@@ -65,7 +75,10 @@ export class MatchConditions {
       }
     } catch (error) {
       if (!(error instanceof OutOfBudget)) throw error;
+      evaluation.budget = 0;
       return ignoreFailures ? false : error;
+    } finally {
+      budget.remaining = Math.max(0, evaluation.budget);
     }
     if (errors.length === 0) return true;
     if (ignoreFailures) return false;

@@ -149,7 +149,6 @@ export class PluginWorker {
       execArgv: isSource ? ['--conditions=kubenest-source', '--experimental-transform-types', '--disable-warning=ExperimentalWarning'] : [],
       resourceLimits: { maxOldGenerationSizeMb: this.#memoryMiB },
     });
-    worker.unref();
     const { promise, resolve, reject } = Promise.withResolvers<readonly IsolatedPlugin[]>();
     const refuse = (problems: readonly string[]): void => reject(new PluginLoadError(problems));
     const place = `plugin package ${this.#task.request.package}`;
@@ -171,6 +170,8 @@ export class PluginWorker {
       await worker.terminate();
       throw error instanceof TimeoutError ? new PluginLoadError([`${place}: not loaded within ${startTimeoutMs} ms`]) : error;
     });
+    // After the listeners, which keep the process alive.
+    worker.unref();
     return { worker, ready };
   }
 

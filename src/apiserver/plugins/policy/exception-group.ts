@@ -170,11 +170,15 @@ export function exceptionApis(plugins: readonly string[]): ContributedValue {
 
 function errorsOf({ metadata, spec }: ExceptionObject, plugins: readonly string[]): FieldError[] {
   const path = fieldPath('spec');
-  const { objectSelector, expression } = spec;
+  const { objectSelector, expression, expires } = spec;
   return [
     ...spec.plugins.flatMap((name, i) => (plugins.includes(name) ? [] : [notSupported(path.child('plugins').index(i), name, plugins)])),
     ...(objectSelector === undefined ? [] : validateLabelSelector(objectSelector, {}, path.child('objectSelector'))),
     ...expressionErrors(expression, path.child('expression')),
+    // The format of the schema allows offsets that no time zone has.
+    ...(expires !== undefined && Number.isNaN(new Date(expires).getTime())
+      ? [invalid(path.child('expires'), expires, 'must be a time')]
+      : []),
     ...(metadata.namespace || hasCriterion(spec)
       ? []
       : [required(path, 'must have at least one of namespaces, names, objectSelector, users, groups and expression')]),

@@ -22,7 +22,7 @@ export class ExceptionObjects implements Disposable {
 
   constructor(informers: Informers, logger: Logger) {
     const changed = (): void => this.#byPlugin.clear();
-    this.#kinds = ['policyexceptions', 'clusterpolicyexceptions'].map(
+    this.#kinds = ['clusterpolicyexceptions', 'policyexceptions'].map(
       (resource) => new KindOfExceptions(informers.for<ExceptionObject>({ group: exceptionGroup.group, resource }), logger, changed),
     );
   }

@@ -40,6 +40,8 @@ it.each(inScope)('scope %j includes the request', (scope, more) => {
   expect(readPolicy({ scope }, 'p').scope?.includes(request(more), namespaces)).toBe(true);
 });
 
+const budget = (): { remaining: number } => ({ remaining: 1_000_000 });
+
 const outOfScope: readonly [scope: object, more?: Partial<Attributes>][] = [
   [{ namespaces: ['prod', 'ci.*'] }],
   [{ namespaces: ['*-1'], excludedNamespaces: ['ci-1'] }],
@@ -65,12 +67,23 @@ it.each<[exception: object, covers: boolean, more?: Partial<Attributes>]>([
   [{ expression: "request.operation == 'DELETE'" }, false],
   [{ names: ['web'], expression: 'false' }, false],
 ])('exception %j covers the request: %s', (exception, covers, more) => {
-  expect(readPolicy({ exceptions: [{ reason: 'r', ...exception }] }, 'p').exceptions[0]?.covers(request(more))).toBe(covers);
+  expect(readPolicy({ exceptions: [{ reason: 'r', ...exception }] }, 'p').exceptions[0]?.covers(request(more), budget())).toBe(covers);
+});
+
+it('exceptions share a budget, and one that costs more than the rest of it does not cover the request', () => {
+  const loops = 'object.metadata.name.size() > 0 && [1, 2, 3, 4, 5, 6, 7, 8].all(a, [1, 2, 3, 4, 5, 6, 7, 8].all(b, a != b || a == b))';
+  const [exception] = readPolicy({ exceptions: [{ reason: 'r', expression: loops }] }, 'p').exceptions;
+  const shared = budget();
+  expect(exception?.covers(request(), shared)).toBe(true);
+  expect(shared.remaining).toBeLessThan(1_000_000 - 64);
+  const spent = { remaining: 10 };
+  expect(exception?.covers(request(), spent)).toBeInstanceOf(Error);
+  expect(spent.remaining).toBe(0);
 });
 
 it('an exception whose expression fails does not cover the request', () => {
   const [exception] = readPolicy({ exceptions: [{ reason: 'r', expression: 'object.spec.replicas > 1' }] }, 'p').exceptions;
-  expect(exception?.covers(request())).toMatchObject({ message: expect.stringContaining('no such key: spec') });
+  expect(exception?.covers(request(), budget())).toMatchObject({ message: expect.stringContaining('no such key: spec') });
 });
 
 it.each<[what: string, expires: unknown, time: number | undefined]>([

@@ -1,6 +1,7 @@
 import type { Container } from 'inversify';
 import type { StatusError } from '#apimachinery/api/errors';
 import type { Attributes } from '#apiserver/admission/attributes';
+import type { CostBudget } from '#apiserver/admission/cel/match-conditions';
 import { Clock } from '#apiserver/base/clock';
 import { Logger } from '#apiserver/base/logger';
 import { type CounterMetric, Metrics } from '#apiserver/base/metrics/metrics';
@@ -14,6 +15,21 @@ import type { PolicyMode } from './policy-configuration.ts';
 type PhaseName = 'admit' | 'validate';
 
 const none: readonly PolicyException[] = [];
+
+/**
+ * Cost of all expressions of exceptions for a request in one phase, in the units of upstream's cost limits: that of one expression. Users of
+ * a namespace may create exceptions, and their number is not limited.
+ */
+const expressionBudget = 1_000_000;
+
+/** The key is the request of one phase. */
+const budgets = new WeakMap<Attributes, CostBudget>();
+
+function budgetOf(request: Attributes): CostBudget {
+  let budget = budgets.get(request);
+  if (!budget) budgets.set(request, (budget = { remaining: expressionBudget }));
+  return budget;
+}
 
 /** Prefix of the audit annotation of a denial in mode `audit`; the name of the plugin follows. */
 const annotationPrefix = 'plugins.kubenest.dev/';
@@ -45,6 +61,7 @@ export class PolicyControl {
   readonly #violations: CounterMetric;
   readonly #exceptions: CounterMetric;
   readonly #reportedExpiries = new WeakSet<PolicyException>();
+  readonly #reportedFailures = new WeakSet<PolicyException>();
   readonly #labels: { readonly package: string; readonly plugin: string };
 
   constructor(
@@ -100,8 +117,14 @@ export class PolicyControl {
       this.#reportExpiry(exception);
       return false;
     }
-    const covers = exception.covers(request);
+    const budget = budgetOf(request);
+    // Nothing is left for an expression: the exceptions before this one have used it up, and reported that.
+    if (exception.hasExpression && budget.remaining === 0) return false;
+    const covers = exception.covers(request, budget);
     if (!(covers instanceof Error)) return covers;
+    // Each is reported once: the author of an exception decides how often its expression fails.
+    if (this.#reportedFailures.has(exception)) return false;
+    this.#reportedFailures.add(exception);
     failures.record(this.plugin, 'exception', covers, { exception: exception.label ?? exception.reason });
     return false;
   }

@@ -1,6 +1,6 @@
 import { type LabelSelector, labelSelectorAsSelector } from '#apimachinery/labels/selector';
 import type { Attributes } from '#apiserver/admission/attributes';
-import { MatchConditions } from '#apiserver/admission/cel/match-conditions';
+import { type CostBudget, MatchConditions } from '#apiserver/admission/cel/match-conditions';
 import { PolicyCompiler } from '#apiserver/admission/cel/expression';
 import { type NameTest, nameTest, type SubjectTest, subjectTest } from './name-test.ts';
 import type { ExceptionConfiguration } from './policy-configuration.ts';
@@ -26,6 +26,7 @@ export class PolicyException {
   readonly #names: NameTest | undefined;
   readonly #subjects: SubjectTest | undefined;
   readonly #objectSelector: LabelSelector;
+  readonly hasExpression: boolean;
   readonly #expression: MatchConditions;
 
   /** The selector and the expression must be valid. */
@@ -36,16 +37,21 @@ export class PolicyException {
     const { reason, expires, expression } = exception;
     this.reason = reason;
     this.label = source && `${source.kind} ${source.namespace === '' ? '' : `${source.namespace}/`}${source.name}`;
-    this.expires = expires === undefined ? undefined : new Date(expires).getTime();
+    // A time that cannot be read has passed: an exception must not last longer than its author meant.
+    this.expires = expires === undefined ? undefined : new Date(expires).getTime() || 0;
     this.#namespaces = exception.namespaces && nameTest(exception.namespaces);
     this.#names = exception.names && nameTest(exception.names);
     this.#subjects = subjectTest(exception);
     this.#objectSelector = labelSelectorAsSelector(exception.objectSelector ?? {});
+    this.hasExpression = expression !== undefined;
     this.#expression = conditionsOf(expression === undefined ? [] : [expression]);
   }
 
-  /** True if all criteria match. Returns an Error if the expression cannot be evaluated; the exception then does not apply. */
-  covers(request: Attributes): boolean | Error {
+  /**
+   * True if all criteria match. Returns an Error if the expression cannot be evaluated, or costs more than the rest of the budget; the
+   * exception then does not apply.
+   */
+  covers(request: Attributes, budget: CostBudget): boolean | Error {
     const { namespace, name, user } = request;
     if (this.source && !reaches(this.source, request)) return false;
     if (!(this.#namespaces?.(namespace) ?? true) || !(this.#names?.(name) ?? true) || !(this.#subjects?.(user) ?? true)) return false;
@@ -63,6 +69,7 @@ export class PolicyException {
         authorizer: undefined,
       },
       false,
+      budget,
     ).match;
   }
 }
