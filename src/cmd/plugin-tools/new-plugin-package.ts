@@ -33,7 +33,7 @@ export async function newPluginPackage(
 function templateOf(name: string, kubenest: string, contribution: NewContribution): Record<string, string> {
   const base = name.replace(/^@.*\//, '').replace(/[._]/g, '-');
   const type = base.replace(/(^|-+)(.)/g, (_, _dash, letter: string) => letter.toUpperCase()).replace(/^(\d)/, 'Plugin$1');
-  const unitTests = 'node --enable-source-maps --test "dist/*.test.js"';
+  const unitTests = 'node --enable-source-maps --test dist/*.test.js';
   const tests = contribution === 'controller' ? unitTests : `${unitTests} && kubenest test tests`;
   const manifest = {
     name,
