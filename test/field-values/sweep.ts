@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { bases, name, namespace } from './bases.ts';
 import { random } from '../fault/random.ts';
 import { type FieldPath, formatPath, type Json, KindSchema, type Schema } from './values.ts';
@@ -50,10 +51,20 @@ export async function prepare(ask: Ask): Promise<Request[]> {
     const path = `/${root}${resource.namespaced ? `/namespaces/${namespace}` : ''}/${resource.name}`;
     const object = { metadata: { name }, ...base, apiVersion, kind };
     const isStored = !kind.endsWith('Review') && (await create(path, object)).status === 201;
+    // Conditions of a definition follow its creation.
+    if (kind === 'CustomResourceDefinition') await established(ask, `${path}/${object.metadata.name}`);
     const schema = kindSchema((await ask(`/openapi/v3/${root}`)).body, apiVersion, kind);
     for (const field of schema.paths()) requests.push(...requestsOf(form, schema, field, { object, path, isStored }));
   }
   return requests;
+}
+
+async function established(ask: Ask, path: string): Promise<void> {
+  for (;;) {
+    const { status } = (await ask(path)).body as { status?: { conditions?: readonly { type: string; status: string }[] } };
+    if (status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True')) return;
+    await setTimeout(50);
+  }
 }
 
 function kindSchema(document: unknown, apiVersion: string, kind: string): KindSchema {

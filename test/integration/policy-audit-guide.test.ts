@@ -78,6 +78,8 @@ describe('docs/guide/policy-audit.md', () => {
         { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } } as KubeObject,
         { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'shop' } } as KubeObject,
         pod('web', 'nginx:latest', { privileged: true }),
+        // Without a binding, so that it has no verdicts; commands may name it.
+        parse(files['no-latest.yaml'] as string) as KubeObject,
       ],
     });
     expect(parse(files['no-latest.yaml'] as string)).toMatchObject({ kind: 'ValidatingAdmissionPolicy' });

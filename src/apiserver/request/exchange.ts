@@ -105,9 +105,12 @@ export function rawHeaderValues(raw: readonly string[], name: string): string[] 
 }
 
 export class BodyTooLargeError extends Error {
-  /** `limit` is in bytes. */
-  constructor(readonly limit: number) {
+  /** In bytes. */
+  readonly limit: number;
+
+  constructor(limit: number) {
     super(`the body has more than ${limit} bytes`);
+    this.limit = limit;
   }
 }
 export class ClientGoneError extends Error {}
