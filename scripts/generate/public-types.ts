@@ -4,6 +4,7 @@ import { fieldTypeNames, hasTypeNames } from './enum-names.ts';
 import { read } from './facts.ts';
 import { kindFiles } from './kinds.ts';
 import { removedApis } from './removed-apis.ts';
+import { scalarType } from './scalar-type.ts';
 import { type ServedKind, servedKinds } from './served-kinds.ts';
 import { type GeneratedFile, homeOf, publicTypesFolder } from './tables.ts';
 
@@ -224,19 +225,9 @@ function typeScript(table: FieldTable, scope: Scope, field = ''): string {
     return scope.reference(dot < 0 ? scope.file : table.ref.slice(0, dot), table.ref.slice(dot + 1));
   }
   if (table.map) return `Record<string, ${typeScript(table.map, scope)}>`;
-  switch (table.type) {
-    case 'array':
-      return listOf(table.items, scope, field);
-    case 'string':
-      return table.format === 'int-or-string' ? 'number | string' : (scope.enums.nameOf.get(field) ?? unionOf(table) ?? 'string');
-    case 'integer':
-    case 'number':
-      return 'number';
-    case 'boolean':
-      return 'boolean';
-    default:
-      return 'unknown';
-  }
+  if (table.type === 'array') return listOf(table.items, scope, field);
+  const known = table.type === 'string' && table.format !== 'int-or-string' ? (scope.enums.nameOf.get(field) ?? unionOf(table)) : undefined;
+  return known ?? scalarType(table);
 }
 
 function listOf(items: FieldTable | undefined, scope: Scope, field: string): string {

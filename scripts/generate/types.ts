@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removedApis } from './removed-apis.ts';
+import { scalarType } from './scalar-type.ts';
 import { homeOf, scaleTypes, type GeneratedFile } from './tables.ts';
 
 interface FieldTable {
@@ -50,21 +51,9 @@ function typeScript(field: FieldTable, own: string, imports: Imports): string {
     return reference(dot < 0 ? own : field.ref.slice(0, dot), field.ref.slice(dot + 1), own, imports);
   }
   if (field.map) return `Record<string, ${typeScript(field.map, own, imports)}>`;
-  switch (field.type) {
-    case 'array': {
-      const item = field.items ? typeScript(field.items, own, imports) : 'unknown';
-      return item.includes('|') ? `(${item})[]` : `${item}[]`;
-    }
-    case 'string':
-      return field.format === 'int-or-string' ? 'number | string' : 'string';
-    case 'integer':
-    case 'number':
-      return 'number';
-    case 'boolean':
-      return 'boolean';
-    default:
-      return 'unknown';
-  }
+  if (field.type !== 'array') return scalarType(field);
+  const item = field.items ? typeScript(field.items, own, imports) : 'unknown';
+  return item.includes('|') ? `(${item})[]` : `${item}[]`;
 }
 
 /**

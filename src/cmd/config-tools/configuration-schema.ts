@@ -8,6 +8,7 @@ import { formatFlagValue } from '#cmd/options/flag-values';
 import { PluginPackageOptions } from '#cmd/options/plugin-options';
 import { defaultOptions } from '#cmd/options/read-server-options';
 import { classSchema, numberRange, referenceSchema, type Schema } from './class-schema.ts';
+import { labelSelectorSchema } from '#apiserver/plugins/policy/label-selector-schema';
 
 /** A package as a configuration names it, with its contributions. */
 export interface KnownPackage {
@@ -116,25 +117,7 @@ function contributionsSchema(described: readonly Described[]): Schema {
   };
 }
 
-const selector: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
-    matchExpressions: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['key', 'operator'],
-        properties: {
-          key: { type: 'string' },
-          operator: { enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'] },
-          values: { type: 'array', items: { type: 'string' } },
-        },
-      },
-    },
-  },
-};
+const selector: Schema = { ...labelSelectorSchema, additionalProperties: false };
 
 function policySchema(): Schema {
   const { properties, ...rest } = classSchema(PolicyConfiguration);

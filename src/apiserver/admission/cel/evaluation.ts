@@ -2,6 +2,7 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import { quote } from '#apimachinery/runtime/quote';
 import type { Attributes } from '#apiserver/admission/attributes';
+import { perCallLimit } from '#apiserver/cel/cost/limits';
 import { fromJson } from '#apiserver/cel/json-values';
 import { type AuthorizerValue, ResourceCheck } from '#apiserver/cel/library/authz';
 import { turnOfOthers } from '#apimachinery/runtime/steps';
@@ -190,7 +191,8 @@ export class BudgetedEvaluation {
 
   #evaluate({ expression, program, error }: CompiledExpression): Evaluated {
     if (!program) return { evaluation: { value: undefined, error: `compilation error: ${error}` }, variableCost: 0, cost: 0 };
-    const { value, cost } = program.evaluate(this.activation);
+    // Beyond the budget, OutOfBudget is thrown whatever the value is: there is no need to compute it.
+    const { value, cost } = program.evaluate(this.activation, Math.min(perCallLimit, this.budget));
     const { variableCost } = this.activation;
     this.activation.variableCost = 0;
     const evaluation =

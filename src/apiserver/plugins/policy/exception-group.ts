@@ -6,6 +6,7 @@ import type { ContributedValue } from '#apiserver/base/contribution';
 import { apiGroup, type ContributedResource, contributedResource } from '#apiserver/registry/contributed-group';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import type { Column } from '#apiserver/registry/resource-definition';
+import { labelSelectorSchema } from './label-selector-schema.ts';
 import { expressionError, hasCriterion } from './policy-exception.ts';
 import type { ExceptionConfiguration } from './policy-configuration.ts';
 
@@ -34,25 +35,9 @@ const names = (description: string): JsonSchemaProps => ({
   items: { type: 'string', minLength: 1, maxLength: 512 },
 });
 
-const texts: JsonSchemaProps = { type: 'array', items: { type: 'string' } };
-
 const criteria: Record<string, JsonSchemaProps> = {
   names: names('Names of the objects; `*` stands for any text.'),
-  objectSelector: {
-    type: 'object',
-    description: 'Selects objects by labels; the old object for DELETE.',
-    properties: {
-      matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
-      matchExpressions: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['key', 'operator'],
-          properties: { key: { type: 'string' }, operator: { type: 'string' }, values: texts },
-        },
-      },
-    },
-  },
+  objectSelector: { ...labelSelectorSchema, description: 'Selects objects by labels; the old object for DELETE.' },
   users: names('Users; `*` stands for any text. `users` and `groups` are alternatives.'),
   groups: names('Groups of users; `*` stands for any text.'),
   expression: {
