@@ -1,5 +1,6 @@
 // npm run setup: sets up the checkout; with arguments, it then runs a command on the right Node:
 //   start [FLAGS]      the server
+//   servers            only gets the servers that tests start
 //   test [ARGUMENTS]   the tests
 //   test-unit [ARGUMENTS]     the tests beside the code that need no build and no server
 //   test-changed [ARGUMENTS]  the tests of files that changed since the last commit, or with --changed=REF since REF
@@ -17,6 +18,7 @@ import { root, setUp, tell } from './toolchain.mjs';
 const [verb, ...args] = process.argv.slice(2);
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const commands = {
+  servers: () => undefined,
   start: () => [join(root, 'bin/kubenest'), ['serve', ...args]],
   test: (node) => [node, [vitest, 'run', ...args]],
   'test-unit': (node) => [node, [vitest, 'run', '--project', 'unit', ...args]],
@@ -40,12 +42,14 @@ const commands = {
 try {
   if (verb !== undefined && !Object.hasOwn(commands, verb))
     throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
-  const isUnit = verb === 'test-unit';
-  const node = setUp({ build: verb !== 'node' && !isUnit, types: verb === undefined });
-  if (verb?.startsWith('test') && !isUnit) getServers(tell);
+  const node = setUp({ build: !['node', 'test-unit', 'servers'].includes(verb), types: verb === undefined });
+  if (verb === 'servers' || (verb?.startsWith('test') && verb !== 'test-unit')) getServers(tell);
   if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on needs a backend: ${backends.join(' or ')}`);
   if (verb === 'test-on' && !hasServer(args[0])) tell(`there is no ${args[0]}: its tests are skipped`);
-  else if (verb !== undefined) run(...commands[verb](node));
+  else {
+    const command = verb && commands[verb](node);
+    if (command) run(...command);
+  }
 } catch (error) {
   console.error(`set-up: ${error.message}`);
   process.exitCode = 1;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseImage } from './image-reference.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 
 const digest = `sha256:${'0a'.repeat(32)}`;
 const hub = 'docker.io';
@@ -47,8 +48,8 @@ describe('parseImage rejects', () => {
   });
 
   it('a long text in linear time', () => {
-    const began = performance.now();
+    const began = threadMilliseconds();
     expect(parseImage(`${'a-'.repeat(100_000)}!`)).toBeUndefined();
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(threadMilliseconds() - began).toBeLessThan(500);
   });
 });

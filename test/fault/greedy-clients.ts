@@ -15,7 +15,8 @@ import { fileURLToPath } from 'node:url';
 import { type BackendName, backendOf, startBackend } from '../servers/backends.ts';
 import { Kubenest } from '../servers/kubenest.ts';
 import { keepBusy, newCounts } from './busy-clients.ts';
-import { percentile99, SteadyClient, type Wait } from './steady-client.ts';
+import { SteadyClient, type Wait } from './steady-client.ts';
+import { quantileOf } from '../servers/quantiles.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const workers = 500;
@@ -58,9 +59,14 @@ export interface GreedyResult {
 function waitsOf(waits: readonly Wait[]): LeaseWaits {
   const wall = waits.map(({ wallMs }) => wallMs);
   return {
-    p99Ms: Math.round(percentile99(wall)),
+    p99Ms: Math.round(quantileOf(wall, 0.99)),
     longestMs: Math.round(Math.max(...wall)),
-    workP99Ms: Math.round(percentile99(waits.map(({ workMs }) => workMs))),
+    workP99Ms: Math.round(
+      quantileOf(
+        waits.map(({ workMs }) => workMs),
+        0.99,
+      ),
+    ),
   };
 }
 

@@ -18,7 +18,8 @@ import { fileURLToPath } from 'node:url';
 import { Kubenest } from '../servers/kubenest.ts';
 import { fillWithPods, storedPod } from '../servers/many-pods.ts';
 import { measured, megabyte, memory } from '../servers/memory.ts';
-import { percentile99, SteadyClient } from './steady-client.ts';
+import { SteadyClient } from './steady-client.ts';
+import { quantileOf } from '../servers/quantiles.ts';
 
 export interface ListStormResult {
   /** Size of the stored pods in megabytes, like the other sizes. */
@@ -121,7 +122,12 @@ export async function runListStorm(pods: number, clients: number, form: keyof ty
       ...others.filter((size) => size !== first).map((size) => `a response has ${size} bytes, the first ${first}`),
       ...(first! < forms[form].least * dataset * megabyte ? [`a response has ${first} bytes, less than all pods`] : []),
     ]);
-    const getP99Ms = Math.round(percentile99(gets.map(({ wallMs }) => wallMs)));
+    const getP99Ms = Math.round(
+      quantileOf(
+        gets.map(({ wallMs }) => wallMs),
+        0.99,
+      ),
+    );
     return { dataset, before, most, seconds, getP99Ms, gets: gets.length, violations };
   } finally {
     rmSync(folder, { recursive: true });

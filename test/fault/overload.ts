@@ -17,7 +17,8 @@ import { Kubenest } from '../servers/kubenest.ts';
 import { measured, memory } from '../servers/memory.ts';
 import { threadTimes } from '../servers/thread-times.ts';
 import { type BusyRequest, keepBusy, newCounts } from './busy-clients.ts';
-import { percentile99, SteadyClient } from './steady-client.ts';
+import { SteadyClient } from './steady-client.ts';
+import { quantileOf } from '../servers/quantiles.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const objects = 100;
@@ -115,7 +116,12 @@ export async function runOverload(seconds: number, backend: BackendName = 'embed
   const reads = await reader.end();
   while (performance.now() - began < 2 * mostRecoveryMs && !isNear(await rateOf(server, capacity, 1), peak));
   const recoveryMs = Math.round(performance.now() - began);
-  const readP99Ms = Math.round(percentile99(reads.map(({ wallMs }) => wallMs)));
+  const readP99Ms = Math.round(
+    quantileOf(
+      reads.map(({ wallMs }) => wallMs),
+      0.99,
+    ),
+  );
   const megabytesMost = Math.round(most);
   const starved = Math.round(100 * (1 - Math.min(1, rate.share / peak.share)));
   const violations = [

@@ -49,11 +49,6 @@ export class SteadyClient {
   }
 }
 
-/** Returns the 99th percentile. */
-export function percentile99(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? 0;
-}
-
 async function ask({ url, token, method = 'GET', contentType, body, pid }: SteadyRequest, agent: Agent): Promise<Wait> {
   const work = (): number => (pid === undefined ? 0 : threadTimes(pid).ranMs);
   const workBefore = work();

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { withoutTrailing } from './trailing.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 
 it.each([
   ['', ''],
@@ -14,7 +15,7 @@ it.each([
 
 it('takes linear time for a run that is not at the end', () => {
   const text = `${'/'.repeat(1_000_000)}x`;
-  const began = performance.now();
+  const began = threadMilliseconds();
   expect(withoutTrailing(text, '/')).toBe(text);
-  expect(performance.now() - began).toBeLessThan(200);
+  expect(threadMilliseconds() - began).toBeLessThan(200);
 });

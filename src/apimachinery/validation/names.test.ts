@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as names from './names.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 
 type Check = (value: string) => readonly string[];
 
@@ -61,7 +62,7 @@ test.each<[found: readonly string[], messages: string[]]>([
 
 test('validates long hostile names in linear time', () => {
   const name = `${'a-'.repeat(100_000)}!`;
-  const start = performance.now();
+  const start = threadMilliseconds();
   for (const check of [names.isDNS1123Label, names.isDNS1123Subdomain, names.isQualifiedName, names.isValidLabelValue]) check(name);
-  expect(performance.now() - start).toBeLessThan(1000);
+  expect(threadMilliseconds() - start).toBeLessThan(1000);
 });

@@ -6,6 +6,7 @@ import { activationOf } from './environment.ts';
 import { fromJson } from './json-values.ts';
 import { CelError } from './runtime/values.ts';
 import { Issues } from './syntax/source.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 
 const environment = newExpressionsEnvironment.extend({ variables: { object: dynType } });
 const object = fromJson({
@@ -47,8 +48,8 @@ const table: readonly (readonly [name: string, expression: string, error: RegExp
 ];
 
 test.each(table)('%s', (_name, expression, error) => {
-  const began = performance.now();
+  const began = threadMilliseconds();
   expect(errorOf(expression)).toMatch(error);
-  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(threadMilliseconds() - began).toBeLessThan(2_000);
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });

@@ -11,6 +11,8 @@ import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { StrayErrors } from '#apiserver/plugins/stray-errors';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { writeChaoticPackages } from './chaotic-package.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
+import { quantileOf } from '../../servers/quantiles.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const secrets = '/api/v1/namespaces/default/secrets';
@@ -51,25 +53,16 @@ class OtherClient {
 
   async #run(): Promise<void> {
     for (let i = 0; !this.#isOver || i < 8; i += 1) {
-      const [wall, cpu] = [performance.now(), cpuMilliseconds()];
+      const [wall, cpu] = [performance.now(), threadMilliseconds()];
       const isWrite = i % 10 === 0;
       const path = isWrite ? `${secrets.replace('default', 'kube-public')}?dryRun=All` : `${maps}/present`;
       const { status } = await this.cluster.fetch(path, isWrite ? { body: { metadata: { name: 'a' } } } : {});
       expect(status).toBe(isWrite ? 201 : 200);
       this.#wall.push(performance.now() - wall);
-      this.#cpu.push(cpuMilliseconds() - cpu);
+      this.#cpu.push(threadMilliseconds() - cpu);
       await sleep(1);
     }
   }
-}
-
-function cpuMilliseconds(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
-
-function quantileOf(values: readonly number[], quantile: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * quantile)] as number;
 }
 
 /** Sum of the failures that the metrics attribute to a package. */

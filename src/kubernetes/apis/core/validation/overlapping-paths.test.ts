@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { podWarnings } from './pod-warnings.ts';
 import { overlappingPaths, type VolumeFile } from './overlapping-paths.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 
 const files = (...paths: string[]): VolumeFile[] => paths.map((path) => ({ path, source: '' }));
 
@@ -54,9 +55,9 @@ it.each<[string, (i: number) => string]>([
   ['below a file that comes last', (i) => (i === 99_999 ? 'a' : `a/${i}`)],
 ])('checks 100,000 files %s in less than a second', (_, path) => {
   const given = Array.from({ length: 100_000 }, (_each, i) => ({ path: path(i), source: '' }));
-  const began = performance.now();
+  const began = threadMilliseconds();
   expect(overlappingPaths(given).length).toBeLessThanOrEqual(128);
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(threadMilliseconds() - began).toBeLessThan(1_000);
 });
 
 it('accepts more files of one source than a call has arguments', () => {

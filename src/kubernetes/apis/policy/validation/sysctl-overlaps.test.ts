@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type SysctlOverlap, sysctlOverlaps } from './sysctl-overlaps.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 
 /** Compares all pairs, as upstream. */
 function comparingAll(allowed: readonly string[], forbidden: readonly string[]): SysctlOverlap[] {
@@ -29,7 +30,7 @@ it('finds the same overlaps as comparing all pairs, in the same order', () => {
 
 it('compares 100,000 with 100,000 in less than a second', () => {
   const names = (prefix: string) => Array.from({ length: 100_000 }, (_, i) => `${prefix}.s${i}`);
-  const began = performance.now();
+  const began = threadMilliseconds();
   expect([...sysctlOverlaps(names('kernel'), [...names('net'), 'vm.*'])]).toEqual([]);
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(threadMilliseconds() - began).toBeLessThan(1_000);
 });
