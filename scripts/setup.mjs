@@ -12,7 +12,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { backends, getServers, hasServer } from './get-servers.mjs';
-import { root, setUp, tell } from './toolchain.mjs';
+import { root, setUp, log } from './toolchain.mjs';
 
 const [verb, ...args] = process.argv.slice(2);
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -42,9 +42,9 @@ try {
     throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
   const isUnit = verb === 'test-unit';
   const node = setUp({ build: verb !== 'node' && !isUnit, types: verb === undefined });
-  if (verb?.startsWith('test') && !isUnit) getServers(tell);
+  if (verb?.startsWith('test') && !isUnit) getServers(log);
   if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on needs a backend: ${backends.join(' or ')}`);
-  if (verb === 'test-on' && !hasServer(args[0])) tell(`there is no ${args[0]}: its tests are skipped`);
+  if (verb === 'test-on' && !hasServer(args[0])) log(`there is no ${args[0]}: its tests are skipped`);
   else if (verb !== undefined) run(...commands[verb](node));
 } catch (error) {
   console.error(`set-up: ${error.message}`);
