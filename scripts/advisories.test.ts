@@ -70,12 +70,12 @@ it.each(['refused', 'unreachable'] as const)('succeeds with the reason if the re
 
 it('throws for other errors of npm', () => {
   expect(() => judge(JSON.stringify(recorded.withoutLock))).toThrow('npm audit failed: This command requires an existing lockfile.');
-  for (const [output, told] of [
+  for (const [output, shown] of [
     ['', 'nothing'],
     ['null', 'null'],
     ['npm: not found', 'npm: not found'],
   ] as const)
-    expect(() => judge(output)).toThrow(`npm audit printed no report: ${told}`);
+    expect(() => judge(output)).toThrow(`npm audit printed no report: ${shown}`);
 });
 
 /** Runs the script against a registry with these advisories; undefined: a registry without an advisory service. */

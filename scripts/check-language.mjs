@@ -1,4 +1,4 @@
-// check-language [PATH...]: finds wording in comments and test names that the language guide excludes. Without paths it checks
+// check-language [PATH...]: finds wording in comments, test names and identifiers that the language guide excludes. Without paths it checks
 // `finishedFolders`. Exit code 1 if there is a finding.
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -54,6 +54,11 @@ const rules = [
     pattern: /\b(?:whoever|those who|the one who)\b|\bthat one(?= (?:is|was|has|can|may|does)\b|[.,;:)])/i,
     better: 'name the caller, handler or owner',
   },
+];
+
+/** Words that are no part of an identifier either. */
+const identifierRules = [
+  { name: 'tell', pattern: /^(?:tell|tells|told|telling|teller)$/i, better: 'report, log, record, return, or the name of the thing' },
 ];
 
 /** The comments and test names of a source text, each with its first line (counted from 1); line comments that follow each other are one. */
@@ -127,6 +132,10 @@ function* gaps(source, literals) {
 
 /** Checks a source text. Returns its findings: line, rule, the words found and the form to write instead. */
 export function check(source) {
+  return [...checkTexts(source), ...checkIdentifiers(source)].sort((a, b) => a.line - b.line);
+}
+
+function checkTexts(source) {
   return textsOf(source).flatMap(({ line, text }) =>
     rules.flatMap(({ name, pattern, better }) => {
       // A quotation or a piece of code is not our wording.
@@ -134,6 +143,28 @@ export function check(source) {
       return found ? [{ line, rule: name, found: found[0].trim(), better }] : [];
     }),
   );
+}
+
+/** Finds excluded words in the names that a source text declares or uses. */
+function checkIdentifiers(source) {
+  const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
+  const findings = [];
+  const visit = (node) => {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node))
+      for (const { name, pattern, better } of identifierRules)
+        if (wordsOf(node.text).some((word) => pattern.test(word))) {
+          const { line } = file.getLineAndCharacterOfPosition(node.getStart(file));
+          findings.push({ line: line + 1, rule: name, found: node.text, better });
+        }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return findings;
+}
+
+/** Splits an identifier into its words: `tellsStorage` into `tells` and `Storage`. */
+function wordsOf(identifier) {
+  return identifier.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/);
 }
 
 function filesOf(path) {

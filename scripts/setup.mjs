@@ -13,7 +13,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { backends, getServers, hasServer } from './get-servers.mjs';
-import { root, setUp, tell } from './toolchain.mjs';
+import { root, setUp, log } from './toolchain.mjs';
 
 const [verb, ...args] = process.argv.slice(2);
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -43,9 +43,9 @@ try {
   if (verb !== undefined && !Object.hasOwn(commands, verb))
     throw new Error(`${verb} is unknown, it must be one of ${Object.keys(commands).join(', ')}`);
   const node = setUp({ build: !['node', 'test-unit', 'servers'].includes(verb), types: verb === undefined });
-  if (verb === 'servers' || (verb?.startsWith('test') && verb !== 'test-unit')) getServers(tell);
+  if (verb === 'servers' || (verb?.startsWith('test') && verb !== 'test-unit')) getServers(log);
   if (verb === 'test-on' && !backends.includes(args[0])) throw new Error(`test-on needs a backend: ${backends.join(' or ')}`);
-  if (verb === 'test-on' && !hasServer(args[0])) tell(`there is no ${args[0]}: its tests are skipped`);
+  if (verb === 'test-on' && !hasServer(args[0])) log(`there is no ${args[0]}: its tests are skipped`);
   else {
     const command = verb && commands[verb](node);
     if (command) run(...command);

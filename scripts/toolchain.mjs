@@ -41,7 +41,7 @@ export function setUp({ build = true, types = false } = {}) {
 /** Writes the declarations of the package's exports to dist/types if they are outdated; servers do not need them. */
 export function writeTypesIfStale(node) {
   if (isFresh(join(root, 'dist/types/.tsbuildinfo'), ['src', 'plugins', 'scripts/build-types.mjs', 'tsconfig.types.json'])) return;
-  tell('writing the types');
+  log('writing the types');
   run(node, [join(root, 'scripts/build-types.mjs')], { stdio: ['ignore', 2, 'inherit'] });
 }
 
@@ -75,7 +75,7 @@ function getNode() {
       `kubenest requires Node ${oldestNode.join('.')} or newer, this is ${process.version}, and npm has no binary for ${process.platform}-${process.arch}: please install it`,
     );
   const [name, integrity] = wanted;
-  tell(`this is Node ${process.version}: getting ${name} by npm`);
+  log(`this is Node ${process.version}: getting ${name} by npm`);
   const place = join(nodeFolder, name.replace('@', '-'));
   unpack(name, integrity, place);
   link(join(place, 'bin/node'));
@@ -109,7 +109,7 @@ function installPackages() {
   const wanted = join(root, 'package-lock.json');
   const installed = join(root, 'node_modules/.package-lock.json');
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
-  tell('installing packages');
+  log('installing packages');
   npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { stdio: ['ignore', 2, 'inherit'] });
 }
 
@@ -125,7 +125,7 @@ function buildIfStale(node) {
     'package.json',
   ];
   if (isFresh(built, sources)) return;
-  tell('building');
+  log('building');
   for (const script of ['build.mjs', 'warm-up.mjs']) run(node, [join(root, 'scripts', script)], { stdio: ['ignore', 2, 'inherit'] });
 }
 
@@ -164,6 +164,6 @@ function run(command, args, options = {}) {
   return result;
 }
 
-export function tell(message) {
+export function log(message) {
   console.error(`set-up: ${message}`);
 }

@@ -299,8 +299,8 @@ describe('a folder of manifests', () => {
     await rm(join(folder, 'a.yaml'));
     await vi.waitFor(() => expect(source.current).toEqual(['another.static.k8s.io']));
     expect(changed).toHaveBeenCalledTimes(2);
-    const told = await registry.metrics();
-    expect(told).toMatch(/automatic_reloads_total\{status="success",plugin="Test",.*\} 3/);
-    expect(told.match(/last_config_info\{plugin="Test",apiserver_id_hash="sha256:\w{64}",hash="sha256:\w{64}"\} 1/g)).toHaveLength(1);
+    const metrics = await registry.metrics();
+    expect(metrics).toMatch(/automatic_reloads_total\{status="success",plugin="Test",.*\} 3/);
+    expect(metrics.match(/last_config_info\{plugin="Test",apiserver_id_hash="sha256:\w{64}",hash="sha256:\w{64}"\} 1/g)).toHaveLength(1);
   });
 });

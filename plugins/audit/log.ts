@@ -25,8 +25,8 @@ export class AuditLog implements AuditBackend {
     @inject(Configuration) options: AuditLogOptions,
     @inject(Logger) private readonly logger: Pick<Logger, 'error'>,
   ) {
-    const tell = (error: unknown): void => logger.error({ reason: (error as Error).message }, 'cannot rotate old audit logs');
-    this.#output = options.path === '-' ? standardOutput : new RotatingFile(options.path, options, tell);
+    const onError = (error: unknown): void => logger.error({ reason: (error as Error).message }, 'cannot rotate old audit logs');
+    this.#output = options.path === '-' ? standardOutput : new RotatingFile(options.path, options, onError);
     this.#lineOf = options.format === 'json' ? eventJson : legacyLine;
   }
 

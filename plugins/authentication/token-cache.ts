@@ -46,16 +46,16 @@ export class TokenCache implements TokenAuthenticator {
     const entry = this.#entries.get(key);
     if (entry && entry.until > this.#now()) {
       metrics?.asked('hit', performance.now() - began);
-      return told(entry, request);
+      return replay(entry, request);
     }
     const found = this.#waiting.get(key) ?? this.#fetch(key, token, request);
     if (!(found instanceof Promise)) {
       metrics?.asked('miss', performance.now() - began);
-      return told(found, request);
+      return replay(found, request);
     }
     metrics?.fetching('blocked', 1);
     return found
-      .then((kept) => told(kept, request))
+      .then((kept) => replay(kept, request))
       .finally(() => {
         metrics?.fetching('blocked', -1);
         metrics?.asked('miss', performance.now() - began);
@@ -107,7 +107,7 @@ export class TokenCache implements TokenAuthenticator {
   }
 }
 
-function told({ user, annotations, warnings }: Entry, request: TokenRequest): UserInfo | undefined {
+function replay({ user, annotations, warnings }: Entry, request: TokenRequest): UserInfo | undefined {
   for (const text of warnings) request.warn?.(text);
   for (const [name, value] of annotations) request.annotate?.(name, value);
   return user;

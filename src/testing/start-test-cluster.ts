@@ -117,12 +117,12 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const serving = options.listen ? await issueServingCertificate() : undefined;
   const config = testConfig(options, users, serving, await serviceAccountTokens());
   const flagged = options.flags?.length ? await withFlags(config, options.flags) : config;
-  const told = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
+  const configured = options.quiet ? { ...flagged, verbosity: -1 } : flagged;
   const controllers = selectedControllers(options.controllers ?? []);
   const rootCertificateAuthority = serving?.certificateAuthority;
   const nodes = options.nodes ? await loadSimulatedNodes({ nodes: [await nodeShape(options.nodes)], kubelet: undefined }) : [];
   const plugins = [...(options.plugins ?? []).map(contributed), ...nodes];
-  const app = await createApp({ ...told, controllers, rootCertificateAuthority, ...options.config }, { plugins });
+  const app = await createApp({ ...configured, controllers, rootCertificateAuthority, ...options.config }, { plugins });
   try {
     const address = await app.start();
     app.startControllers();

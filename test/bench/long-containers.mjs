@@ -1,7 +1,7 @@
 // Bodies with one list or map of maximum length, for the benchmarks of long lists.
 const bodyBytes = 2_800_000;
 /** Strings that identify items or are compared; required fields are always included. */
-const tellingFields =
+const identifyingFields =
   /^(name|key|type|uid|ip|host|path|kind|value|mountPath|devicePath|operator|topologyKey|resource|cidr|driver|request|device|protocol)$/;
 const reference = '#/definitions/'.length;
 
@@ -13,7 +13,7 @@ function valueOf(definitions, schema, number, depth = 0) {
     if (schema.$ref.endsWith('Quantity')) return String(number);
     if (!definition.properties) return definition.type === 'string' ? valueOf(definitions, definition, number, depth) : {};
     const fields = Object.entries(definition.properties).filter(
-      ([name, field]) => definition.required?.includes(name) || (field.type === 'string' && tellingFields.test(name)),
+      ([name, field]) => definition.required?.includes(name) || (field.type === 'string' && identifyingFields.test(name)),
     );
     return Object.fromEntries(depth > 3 ? [] : fields.map(([name, field]) => [name, valueOf(definitions, field, number, depth + 1)]));
   }

@@ -89,7 +89,7 @@ async function watchManyTimes(server: Kubenest, count: number, template: string)
     await server.fetch('/api/v1/namespaces', { body: { metadata: { name: namespace } } });
     await server.fetch(`/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name: 'default' } } });
     const { status } = await server.fetch(`/api/v1/namespaces/${namespace}/pods`, {
-      body: { ...pod, metadata: { name: 'news', labels: { told: 'news' } } },
+      body: { ...pod, metadata: { name: 'news', labels: { purpose: 'news' } } },
     });
     if (status !== 201) throw new Error(`a pod was answered with ${status}`);
   }

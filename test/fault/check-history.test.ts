@@ -117,12 +117,12 @@ describe('checkHistory', () => {
     {
       name: 'a bookmark ahead of the events sent',
       history: [...history.slice(0, 14), { type: 'bookmark', watcher: 'w', revision: 3 }, ...history.slice(14)],
-      violation: 'watcher w was told that 3 is reached, and missed 3',
+      violation: 'watcher w received a bookmark of 3, and missed 3',
     },
     {
       name: 'a decreasing bookmark',
       history: [...history.slice(0, 16), { type: 'bookmark', watcher: 'w', revision: 3 }, ...history.slice(16)],
-      violation: 'watcher w was told 3 after 4',
+      violation: 'watcher w received 3 after 4',
     },
     {
       name: 'an event at or before a bookmark',

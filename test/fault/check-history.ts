@@ -239,10 +239,10 @@ function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[
     } else if (entry.type === 'bookmark') {
       const { watcher, revision } = entry;
       const cursor = cursors.get(watcher) ?? 0;
-      if (revision < cursor) violations.push(`watcher ${watcher} was told ${revision} after ${cursor}`);
+      if (revision < cursor) violations.push(`watcher ${watcher} received ${revision} after ${cursor}`);
       const missed = firstAfter(log, cursor);
       if (missed !== undefined && missed <= revision)
-        violations.push(`watcher ${watcher} was told that ${revision} is reached, and missed ${missed}`);
+        violations.push(`watcher ${watcher} received a bookmark of ${revision}, and missed ${missed}`);
       cursors.set(watcher, Math.max(cursor, revision));
     } else if (entry.type === 'event') {
       const { watcher, revision, key, text } = entry;

@@ -328,15 +328,15 @@ issue('15220: a bookmark comes after every event up to it', all, async (world) =
   let bookmarks = 0;
   for (const { from, events } of logs) {
     const seen = new Set<number>();
-    let told = from;
+    let bookmarked = from;
     for (const { type, object } of events) {
       const revision = Number(object.metadata.resourceVersion);
       if (type === 'BOOKMARK') {
         bookmarks += 1;
-        told = revision;
-        expect(log.filter((at) => at > from && at <= told && !seen.has(at))).toEqual([]);
+        bookmarked = revision;
+        expect(log.filter((at) => at > from && at <= bookmarked && !seen.has(at))).toEqual([]);
       } else {
-        expect(revision, 'after a bookmark').toBeGreaterThan(told);
+        expect(revision, 'after a bookmark').toBeGreaterThan(bookmarked);
         seen.add(revision);
       }
     }

@@ -59,12 +59,12 @@ export interface GreedyResult {
 function waitsOf(waits: readonly Wait[]): LeaseWaits {
   const wall = waits.map(({ wallMs }) => wallMs);
   return {
-    p99Ms: Math.round(quantileOf(wall, 0.99)),
+    p99Ms: Math.round(quantileOf(0.99, wall)),
     longestMs: Math.round(Math.max(...wall)),
     workP99Ms: Math.round(
       quantileOf(
-        waits.map(({ workMs }) => workMs),
         0.99,
+        waits.map(({ workMs }) => workMs),
       ),
     ),
   };

@@ -124,8 +124,8 @@ export async function runListStorm(pods: number, clients: number, form: keyof ty
     ]);
     const getP99Ms = Math.round(
       quantileOf(
-        gets.map(({ wallMs }) => wallMs),
         0.99,
+        gets.map(({ wallMs }) => wallMs),
       ),
     );
     return { dataset, before, most, seconds, getP99Ms, gets: gets.length, violations };

@@ -118,8 +118,8 @@ export async function runOverload(seconds: number, backend: BackendName = 'embed
   const recoveryMs = Math.round(performance.now() - began);
   const readP99Ms = Math.round(
     quantileOf(
-      reads.map(({ wallMs }) => wallMs),
       0.99,
+      reads.map(({ wallMs }) => wallMs),
     ),
   );
   const megabytesMost = Math.round(most);

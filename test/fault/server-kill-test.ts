@@ -35,12 +35,12 @@ export async function runServerKillTest({ rounds, seed }: KillTestOptions): Prom
   const violations: string[] = [];
   let final: FinalState = { revision: 0, records: [] };
   // Short lives may test no watches: a server may die before any watcher connects, or when each has received all events.
-  const hasTold = (): boolean => {
+  const hasTestedWatches = (): boolean => {
     const { lists, bookmarks, resumptions, gone } = watchFigures(history);
     return Math.min(lists, bookmarks, resumptions, gone) > 0;
   };
   const most = rounds + additionalRounds;
-  for (let life = 1; violations.length === 0 && (life <= rounds || (life <= most && !hasTold())); life++) {
+  for (let life = 1; violations.length === 0 && (life <= rounds || (life <= most && !hasTestedWatches())); life++) {
     const death = chooseDeath(next);
     const port = await freePort();
     const server = await startServer({ folder, port, flags: [`--data-dir=${folder}/data`], failpoint: death.failpoint });

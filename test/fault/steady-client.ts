@@ -75,11 +75,11 @@ if (!isMainThread && parentPort) {
     isEnded = true;
   });
   const { pauseMs = 20, warmUpMs = 0 } = asked;
-  const told = performance.now() + warmUpMs;
+  const measureFrom = performance.now() + warmUpMs;
   for (; !isEnded; await sleep(pauseMs)) {
-    const isTold = performance.now() >= told;
+    const isMeasured = performance.now() >= measureFrom;
     const wait = await ask(asked, agent);
-    if (isTold) waits.push(wait);
+    if (isMeasured) waits.push(wait);
   }
   agent.destroy();
   parentPort.postMessage(waits);

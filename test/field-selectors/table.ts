@@ -243,20 +243,20 @@ export async function makeTable(ask: Ask): Promise<Table> {
   for (const [name, path] of await listed(ask)) {
     const row: Record<string, string> = {};
     table[name] = row;
-    const tell = async (selector: string, query = ''): Promise<string> =>
-      told(await ask(`${path}?fieldSelector=${encodeURIComponent(selector)}${query}`));
+    const select = async (selector: string, query = ''): Promise<string> =>
+      outcomeOf(await ask(`${path}?fieldSelector=${encodeURIComponent(selector)}${query}`));
     const supported: string[] = [];
     for (const [field, [first = '']] of Object.entries(values)) {
       const selector = `${field}=${first}`;
-      row[selector] = await tell(selector);
+      row[selector] = await select(selector);
       if (!row[selector].startsWith('400')) supported.push(field);
     }
-    for (const selector of uncommon) row[selector] = await tell(selector);
+    for (const selector of uncommon) row[selector] = await select(selector);
     for (const field of supported) {
       for (const value of values[field] ?? [])
         for (const operator of ['=', '==', '!=']) {
           const selector = field + operator + value;
-          row[selector] ??= await tell(selector);
+          row[selector] ??= await select(selector);
         }
       const [first = '', second = first] = values[field] ?? [];
       for (const selector of [
@@ -264,7 +264,7 @@ export async function makeTable(ask: Ask): Promise<Table> {
         `${field}!=${first},${field}!=${second}`,
         `metadata.name!=p2,${field}=${first}`,
       ])
-        row[selector] ??= await tell(selector);
+        row[selector] ??= await select(selector);
       // kube-apiserver loses objects in pages of a single namespace selected from all, because its token uses another prefix
       // than the continuation.
       if (field !== 'metadata.namespace')
@@ -290,7 +290,7 @@ async function listed(ask: Ask): Promise<[name: string, path: string][]> {
 /** Names of the sample objects; other objects come and go by themselves. */
 const names = new Set([...samples, ...customSamples].map(({ object }) => object.metadata.name));
 
-function told({ status, body }: Listed): string {
+function outcomeOf({ status, body }: Listed): string {
   if (status !== 200) return `${status} ${body.message}`;
   const found = (body.items ?? []).map(({ metadata }) =>
     metadata.namespace ? `${metadata.namespace}/${metadata.name}` : (metadata.name ?? ''),
@@ -303,8 +303,8 @@ async function pages(ask: Ask, path: string, selector: string): Promise<string> 
   const found: string[] = [];
   for (let token = ''; ; ) {
     const page = await ask(`${path}?limit=2&fieldSelector=${encodeURIComponent(selector)}&continue=${encodeURIComponent(token)}`);
-    if (page.status !== 200) return told(page);
-    found.push(told(page));
+    if (page.status !== 200) return outcomeOf(page);
+    found.push(outcomeOf(page));
     token = page.body.metadata?.continue ?? '';
     if (token === '') return found.filter((names) => names !== '').join(' | ');
   }

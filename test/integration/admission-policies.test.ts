@@ -440,11 +440,11 @@ describe('mutating policies', () => {
   });
 
   it('sees neither uid nor creationTimestamp, which only the server sets', async () => {
-    const told = 'string(has(object.metadata.uid)) + string(has(object.metadata.creationTimestamp))';
-    await mutating('a', { mutations: [applying(`Object{data: {"told": ${told}}}`)] });
+    const presence = 'string(has(object.metadata.uid)) + string(has(object.metadata.creationTimestamp))';
+    await mutating('a', { mutations: [applying(`Object{data: {"presence": ${presence}}}`)] });
     await mutating('b', { mutations: [patching('[JSONPatch{op: "add", path: "/metadata/uid", value: "mine"}]')] });
     const { answer } = await createMap({ k: 'v' });
-    expect(answer.data).toEqual({ k: 'v', told: 'falsefalse' });
+    expect(answer.data).toEqual({ k: 'v', presence: 'falsefalse' });
     expect(answer.metadata).toMatchObject({
       uid: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       creationTimestamp: expect.any(String) as string,

@@ -37,14 +37,14 @@ const configMaps = '/api/v1/namespaces/default/configmaps';
 const configMap = (name: string): object => ({ metadata: { name } });
 
 describe('an audit backend', () => {
-  const told: AuditEvent[] = [];
+  const received: AuditEvent[] = [];
 
   @AuditBackendPlugin({ name: 'Collecting' })
   class Collecting implements AuditBackend {
     readonly name = 'Collecting';
 
     process(events: readonly AuditEvent[]): boolean {
-      told.push(...events);
+      received.push(...events);
       return true;
     }
 
@@ -68,7 +68,7 @@ describe('an audit backend', () => {
       });
       expect((await cluster.fetch(configMaps, { body: configMap('noted') })).status).toBe(201);
     }
-    expect(told.find(({ verb, objectRef }) => verb === 'create' && objectRef?.name === 'noted')).toMatchObject({
+    expect(received.find(({ verb, objectRef }) => verb === 'create' && objectRef?.name === 'noted')).toMatchObject({
       stage: 'ResponseComplete',
       user: { username: 'admin' },
     });

@@ -18,8 +18,8 @@ describe('subresources', () => {
     await define(widgets);
     const created = await call(widgets.path(), { body: widget(widgets, 'a', { spec: { replicas: 1 }, status: { replicas: 9 } }) });
     expect([created.body['status'], created.body['metadata']['generation']]).toEqual([undefined, 1]);
-    const told = await call(`${widgets.path()}/a/status`, patch('merge', { spec: { replicas: 5 }, status: { replicas: 1 } }));
-    expect(told.body).toMatchObject({ spec: { replicas: 1 }, status: { replicas: 1 }, metadata: { generation: 1 } });
+    const statusUpdate = await call(`${widgets.path()}/a/status`, patch('merge', { spec: { replicas: 5 }, status: { replicas: 1 } }));
+    expect(statusUpdate.body).toMatchObject({ spec: { replicas: 1 }, status: { replicas: 1 }, metadata: { generation: 1 } });
     const changed = await call(`${widgets.path()}/a`, patch('merge', { spec: { replicas: 2 }, status: { replicas: 7 } }));
     expect(changed.body).toMatchObject({ spec: { replicas: 2 }, status: { replicas: 1 }, metadata: { generation: 2 } });
     expect((await call(`${widgets.path()}/a/status`, patch('merge', { status: { replicas: 'x' } }))).code).toBe(422);

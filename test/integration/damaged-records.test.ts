@@ -106,10 +106,10 @@ describe.each(backendNames)('%s', (name) => {
         async ({ value, why }) => {
           await damage(key, value);
           const check = async (): Promise<void> => {
-            const told = await json(cluster, `${path}/bad`);
-            expect(told).toMatchObject({ kind: 'Status', code: 500, reason: 'InternalError' });
-            expect(told.message).toContain(`Key: ${key}, `);
-            expect(told.message).toMatch(why);
+            const failure = await json(cluster, `${path}/bad`);
+            expect(failure).toMatchObject({ kind: 'Status', code: 500, reason: 'InternalError' });
+            expect(failure.message).toContain(`Key: ${key}, `);
+            expect(failure.message).toMatch(why);
             for (const query of ['', '?limit=2', '?labelSelector=a!%3Db', '?fieldSelector=metadata.name!%3Dx', '?resourceVersion=0']) {
               const listed = await json(cluster, path + query);
               expect([query, listed]).toMatchObject([
@@ -152,8 +152,8 @@ describe.each(backendNames)('%s', (name) => {
     });
 
     it('is the only object that the option deletes', async () => {
-      const told = await json(cluster, `${maps}/a-good`, { method: 'DELETE', body: ignore });
-      expect(told).toMatchObject({
+      const refusal = await json(cluster, `${maps}/a-good`, { method: 'DELETE', body: ignore });
+      expect(refusal).toMatchObject({
         code: 422,
         message: expect.stringContaining('is exclusively used to delete corrupt object(s)') as string,
       });

@@ -97,11 +97,11 @@ describe('debugging endpoints', () => {
       400,
       'failed set klog.logging.verbosity 2147483648: strconv.ParseInt: parsing "2147483648": value out of range\n',
     ]);
-    expect(cluster.app.log.chain.tellsRequests).toBe(false);
+    expect(cluster.app.log.chain.logsRequests).toBe(false);
     expect(await put('3')).toEqual([200, 'successfully set klog.logging.verbosity to 3\n']);
-    expect(cluster.app.log.chain.tellsRequests).toBe(true);
+    expect(cluster.app.log.chain.logsRequests).toBe(true);
     expect(await put('0')).toEqual([200, 'successfully set klog.logging.verbosity to 0\n']);
-    expect(cluster.app.log.chain.tellsRequests).toBe(false);
+    expect(cluster.app.log.chain.logsRequests).toBe(false);
   });
 
   it("a CPU profile has pprof's format, and only one runs at a time", async () => {
@@ -136,12 +136,12 @@ describe('debugging endpoints', () => {
   });
 
   it('/metrics/slis reports the last and total results of each check', async () => {
-    const told = async (): Promise<string> => (await cluster.fetch('/metrics/slis')).text();
+    const readSlis = async (): Promise<string> => (await cluster.fetch('/metrics/slis')).text();
     expect(await (await cluster.fetch('/metrics/slis', { method: 'DELETE' })).text()).toBe('metrics reset\n');
-    expect(await told()).toBe('');
+    expect(await readSlis()).toBe('');
     for (const path of ['/livez', '/livez?verbose', '/livez?exclude=ping', '/livez/ping'])
       expect((await cluster.fetch(path)).status).toBe(200);
-    const lines = (await told()).split('\n');
+    const lines = (await readSlis()).split('\n');
     expect(lines).toContain('# HELP kubernetes_healthcheck [STABLE] This metric records the result of a single healthcheck.');
     expect(lines).toContain('kubernetes_healthcheck{name="ping",type="livez"} 1');
     expect(lines).toContain('kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 2');

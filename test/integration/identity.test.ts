@@ -204,7 +204,7 @@ async function versionOf(path: string): Promise<string | undefined> {
 
 it('a dry run is rejected like the write', async () => {
   const response = await cluster.fetch(`${maps}?dryRun=All`, {
-    body: { metadata: { name: 'told', ...marks('validate', 'metadata.uid') } },
+    body: { metadata: { name: 'marked', ...marks('validate', 'metadata.uid') } },
   });
   expect(response.status).toBe(500);
 });

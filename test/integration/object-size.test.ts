@@ -56,14 +56,14 @@ const withKeys = (name: string, count: number) => ({
   metadata: { name },
   data: Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, ''])),
 });
-const told = ({ code, body }: Awaited<ReturnType<typeof kinds.call>>) =>
+const outcomeOf = ({ code, body }: Awaited<ReturnType<typeof kinds.call>>) =>
   code < 300 ? { code, managers: body['metadata'].managedFields?.length ?? 0 } : { code, message: body['message'] };
 
 // The rows are the responses of kube-apiserver 1.36.3, which stores built-in kinds as protobuf, and objects that would be
 // too large without managers.
 it('an object that is too large with its managers is stored without them, unless it is applied', { timeout: 60_000 }, async () => {
   const create = async (name: string, count: number, query = '') =>
-    told(await kinds.call(`${configMaps}${query}`, { body: withKeys(name, count) }));
+    outcomeOf(await kinds.call(`${configMaps}${query}`, { body: withKeys(name, count) }));
   expect(await create('small', 52_000)).toEqual({ code: 201, managers: 1 });
   expect(await create('larger', 80_000)).toEqual({ code: 201, managers: 0 });
   expect(await create('dry', 160_000, '?dryRun=All')).toEqual({ code: 201, managers: 1 });
@@ -74,13 +74,13 @@ it('an object that is too large with its managers is stored without them, unless
   });
   const changed = `${configMaps}/changed`;
   expect(await create('changed', 10)).toEqual({ code: 201, managers: 1 });
-  const put = async (count: number) => told(await kinds.call(changed, { method: 'PUT', body: withKeys('changed', count) }));
+  const put = async (count: number) => outcomeOf(await kinds.call(changed, { method: 'PUT', body: withKeys('changed', count) }));
   expect(await put(80_000)).toEqual({ code: 200, managers: 0 });
   expect(await put(160_000)).toEqual({ code: 500, message: tooLarge.message });
   expect(await put(10)).toEqual({ code: 200, managers: 0 });
-  expect(told(await kinds.call(changed, patch('merge', { data: withKeys('', 80_000).data })))).toEqual({ code: 200, managers: 0 });
+  expect(outcomeOf(await kinds.call(changed, patch('merge', { data: withKeys('', 80_000).data })))).toEqual({ code: 200, managers: 0 });
   const apply = async (count: number) =>
-    told(await kinds.call(`${configMaps}/applied?fieldManager=e`, patch('apply', withKeys('applied', count))));
+    outcomeOf(await kinds.call(`${configMaps}/applied?fieldManager=e`, patch('apply', withKeys('applied', count))));
   expect(await apply(10)).toEqual({ code: 201, managers: 1 });
   expect(await apply(80_000)).toEqual({ code: 500, message: tooLarge.message });
   expect(await apply(11)).toEqual({ code: 200, managers: 1 });

@@ -11,25 +11,25 @@ const source = `
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdmissionPlugin, AuthenticatorPlugin, Configuration, Controller, contribute, inject } from 'kubenest/sdk';
-const tell = (text) => appendFileSync(new URL('events', import.meta.url), text + '\\n');
+const record = (text) => appendFileSync(new URL('events', import.meta.url), text + '\\n');
 import { IsString } from 'kubenest/sdk/configuration';
 class Options { name = 'first'; }
 IsString()(Options.prototype, 'name');
 class Team {
   constructor(options) { this.name = options.name; }
-  async admit() { tell(this.name + ' admits'); await sleep(200); }
-  validate() { tell(this.name + ' validates'); }
+  async admit() { record(this.name + ' admits'); await sleep(200); }
+  validate() { record(this.name + ' validates'); }
   async dispose() {
-    tell(this.name + ' is disposed of');
+    record(this.name + ' is disposed of');
     if (this.name === 'hangs') await new Promise(() => {});
     if (this.name === 'throws') throw new Error('broken');
   }
 }
 inject(Configuration)(Team, undefined, 0);
 AdmissionPlugin({ name: 'Team', configuration: Options, match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Team);
-class Keys { authenticate() {} [Symbol.dispose]() { tell('the authenticator is disposed of'); } }
+class Keys { authenticate() {} [Symbol.dispose]() { record('the authenticator is disposed of'); } }
 AuthenticatorPlugin({ name: 'Keys' })(Keys);
-class Follows { async run(signal) { await new Promise((end) => signal.addEventListener('abort', end)); } async [Symbol.asyncDispose]() { tell('the controller is disposed of'); } }
+class Follows { async run(signal) { await new Promise((end) => signal.addEventListener('abort', end)); } async [Symbol.asyncDispose]() { record('the controller is disposed of'); } }
 Controller({ name: 'follows' })(Follows);
 export default contribute(Team, Keys, Follows);
 `;

@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-interface Told {
+interface Reply {
   readonly code?: number;
   readonly message?: string;
   readonly details?: object;
 }
-const tell = async (path: string, options: Parameters<TestCluster['fetch']>[1]): Promise<Told> =>
-  (await (await cluster.fetch(path, options)).json()) as Told;
+const call = async (path: string, options: Parameters<TestCluster['fetch']>[1]): Promise<Reply> =>
+  (await (await cluster.fetch(path, options)).json()) as Reply;
 
 describe('expressions of a policy', () => {
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies?dryRun=All';
@@ -30,7 +30,7 @@ describe('expressions of a policy', () => {
   const at = 'ValidatingAdmissionPolicy.admissionregistration.k8s.io "x" is invalid: spec.validations[0].expression: ';
 
   it('have no variables if the policy defines none', async () => {
-    const { message } = await tell(path, { body: policy({ validations: [{ expression: 'variables.x == 1' }] }) });
+    const { message } = await call(path, { body: policy({ validations: [{ expression: 'variables.x == 1' }] }) });
     expect(message).toBe(
       `${at}Invalid value: "variables.x == 1": compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.x == 1\n | ^`,
     );
@@ -38,16 +38,16 @@ describe('expressions of a policy', () => {
 
   it("have the policy's variables", async () => {
     const variables = [{ name: 'y', expression: '1' }];
-    const { message } = await tell(path, { body: policy({ variables, validations: [{ expression: 'variables.x == 1' }] }) });
+    const { message } = await call(path, { body: policy({ variables, validations: [{ expression: 'variables.x == 1' }] }) });
     expect(message).toContain("<input>:1:10: undefined field 'x'");
-    const { code } = await tell(path, { body: policy({ variables, validations: [{ expression: 'variables.y == 1' }] }) });
+    const { code } = await call(path, { body: policy({ variables, validations: [{ expression: 'variables.y == 1' }] }) });
     expect(code).toBeUndefined();
   });
 
   it('that cannot be compiled to a program are an internal error', async () => {
-    const told = await tell(path, { body: policy({ validations: [{ expression: 'bool("yes")' }] }) });
+    const reply = await call(path, { body: policy({ validations: [{ expression: 'bool("yes")' }] }) });
     const message = "Internal error: program instantiation failed: type conversion error from 'string' to 'bool'";
-    expect(told).toMatchObject({ code: 422, message: at + message, details: { causes: [{ reason: 'InternalError', message }] } });
+    expect(reply).toMatchObject({ code: 422, message: at + message, details: { causes: [{ reason: 'InternalError', message }] } });
   });
 });
 
@@ -69,17 +69,17 @@ describe('the uid of a Scale', () => {
     ['a merge patch', 'PATCH', 'application/merge-patch+json', ''],
     ['an apply', 'PATCH', 'application/apply-patch+yaml', '?fieldManager=m&force=true'],
   ])('is checked by %s before the store', async (_, method, type, query) => {
-    const told = await tell(`${path}/d/scale${query}`, { method, body: scale, headers: { 'content-type': type } });
-    expect(told).toMatchObject({ code: 409, details: { name: 'd', group: 'apps', kind: 'deployments/scale' } });
-    expect(told.message).toMatch(
+    const reply = await call(`${path}/d/scale${query}`, { method, body: scale, headers: { 'content-type': type } });
+    expect(reply).toMatchObject({ code: 409, details: { name: 'd', group: 'apps', kind: 'deployments/scale' } });
+    expect(reply.message).toMatch(
       /^Operation cannot be fulfilled on deployments\/scale\.apps "d": Precondition failed: UID in precondition: x, UID in object meta: \S+$/,
     );
   });
 
   it('is checked by the store for PUT', async () => {
-    const told = await tell(`${path}/d/scale`, { method: 'PUT', body: scale });
-    expect(told).toMatchObject({ code: 409, details: { kind: 'deployments' } });
-    expect(told.message).toContain('StorageError: invalid object, Code: 4, Key: /registry/deployments/default/d, ');
+    const reply = await call(`${path}/d/scale`, { method: 'PUT', body: scale });
+    expect(reply).toMatchObject({ code: 409, details: { kind: 'deployments' } });
+    expect(reply.message).toContain('StorageError: invalid object, Code: 4, Key: /registry/deployments/default/d, ');
   });
 });
 
@@ -91,8 +91,8 @@ describe('a patched kind', () => {
     const path = '/api/v1/namespaces/default/configmaps';
     await cluster.fetch(path, { body: { metadata: { name: 'd' } } });
     const body = [{ op: 'replace', path: '/kind', value: kind }];
-    const told = await tell(`${path}/d`, { method: 'PATCH', body, headers: { 'content-type': 'application/json-patch+json' } });
-    expect([told.code, told.message?.endsWith(`: ${why}`)]).toEqual([422, true]);
+    const reply = await call(`${path}/d`, { method: 'PATCH', body, headers: { 'content-type': 'application/json-patch+json' } });
+    expect([reply.code, reply.message?.endsWith(`: ${why}`)]).toEqual([422, true]);
   });
 });
 
@@ -127,7 +127,7 @@ it('bytes in an ApplyConfiguration are not a string', async () => {
     expect((await cluster.fetch(group + resource, { body })).status).toBe(201);
   }
   const body = { metadata: { name: 'bytes', labels: { bytes: 'yes' } } };
-  const { message } = await tell('/api/v1/namespaces/default/configmaps', { body });
+  const { message } = await call('/api/v1/namespaces/default/configmaps', { body });
   expect(message).toContain(
     'error applying patch: failed to convert patch object to typed object: .binaryData.k: expected string, got &value.valueUnstructured{Value:[]uint8{0x61, 0x62, 0x63}}',
   );
@@ -177,6 +177,6 @@ describe('a conversion without a client configuration', () => {
 
 it('an empty expression of a DeviceClass fails before its first column', async () => {
   const body = { metadata: { name: 'd' }, spec: { selectors: [{ cel: { expression: '' } }] } };
-  const { message } = await tell('/apis/resource.k8s.io/v1/deviceclasses', { body });
+  const { message } = await call('/apis/resource.k8s.io/v1/deviceclasses', { body });
   expect(message).toContain("compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>'");
 });

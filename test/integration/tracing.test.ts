@@ -165,8 +165,8 @@ it.each<Asked>([
   });
   const [above] = spans.filter(({ name }) => name === verb);
   const parts = spans.filter(({ parentSpanId }) => above && parentSpanId === above.spanId);
-  expect(parts.map(({ name, attributes, events: told }) => [name, attributes, told])).toEqual(
-    within.map(([name, attributes, told]) => [name, expect.objectContaining(attributes) as object, told]),
+  expect(parts.map(({ name, attributes, events: recorded }) => [name, attributes, recorded])).toEqual(
+    within.map(([name, attributes, expected]) => [name, expect.objectContaining(attributes) as object, expected]),
   );
   expect(above?.events).toEqual(events);
 });
@@ -207,9 +207,9 @@ it('an unreachable collector does not affect requests', async () => {
 }, 30_000);
 
 it('passes the trace context to webhooks', async () => {
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   using webhook = await startWebhook((review, { headers: { traceparent } }) => {
-    told.push(traceparent);
+    received.push(traceparent);
     const { uid } = review['request'] as { uid: string };
     return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: { uid, allowed: true } };
   });
@@ -236,5 +236,5 @@ it('passes the trace context to webhooks', async () => {
     resource: '/v1, Resource=configmaps',
     operation: 'CREATE',
   });
-  expect([request?.name, told]).toEqual(['POST /api/v1/namespaces/{:namespace}/configmaps', [`00-${trace}-${request?.spanId}-01`]]);
+  expect([request?.name, received]).toEqual(['POST /api/v1/namespaces/{:namespace}/configmaps', [`00-${trace}-${request?.spanId}-01`]]);
 });

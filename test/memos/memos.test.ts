@@ -67,13 +67,13 @@ async function play(seed: number, off: readonly (keyof Memos)[]): Promise<string
   try {
     await using cluster = await startTestCluster({ objects: [definition] });
     const ids = new Map<string, string>();
-    const told: string[] = [];
+    const transcript: string[] = [];
     const random = randomOf(seed);
     for (let i = 0; i < requestsOfEach; i += 1) {
       const { method, path, body, contentType } = randomRequest(random);
       const response = await cluster.fetch(path, { method, ...(body && { body, headers: { 'content-type': contentType } }) });
       const text = await response.text();
-      told.push(
+      transcript.push(
         `${method} ${path} ${JSON.stringify(body)}\n${response.status} ${response.headers.get('warning') ?? ''} ${plain(text, ids)}`,
       );
     }
@@ -87,9 +87,9 @@ async function play(seed: number, off: readonly (keyof Memos)[]): Promise<string
       'memo.example.com/memos/default',
     ]) {
       const { records } = await cluster.app.storage.storage.list(`/${place}/`);
-      told.push(...records.map(({ key, value }) => `${key} ${plain(value.toString(), ids)}`));
+      transcript.push(...records.map(({ key, value }) => `${key} ${plain(value.toString(), ids)}`));
     }
-    return told;
+    return transcript;
   } finally {
     for (const name of off) memos[name] = true;
   }

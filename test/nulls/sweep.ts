@@ -95,14 +95,14 @@ export async function sweep(ask: Ask): Promise<Table> {
         : own;
       const empty = emptyOf(valueAt(base, at));
       const values = empty === undefined ? [null] : [null, empty];
-      const tell = async (verb: string, send: (body: object) => Promise<Swept>): Promise<void> => {
+      const record = async (verb: string, send: (body: object) => Promise<Swept>): Promise<void> => {
         const statuses: number[] = [];
         for (const value of values) statuses.push((await send(replaced(base, at, value) as object)).status);
         table[`${apiVersion} ${kind} ${verb} ${at.join('.')}`] = statuses.join();
       };
-      if (create) await tell('create', (body) => ask(`${path}?dryRun=All`, { method: 'POST', body }));
+      if (create) await record('create', (body) => ask(`${path}?dryRun=All`, { method: 'POST', body }));
       if (create)
-        await tell('apply', (body) =>
+        await record('apply', (body) =>
           ask(`${path}/swept?dryRun=All&fieldManager=m&force=true`, { method: 'PATCH', body, contentType: 'application/apply-patch+yaml' }),
         );
       if (!existing || isMeta) continue;

@@ -19,21 +19,21 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]());
 
 const namespace = '/api/v1/namespaces/default';
-interface Told {
+interface Reply {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>> & { readonly message?: string };
 }
-async function told(path: string, init: Parameters<TestCluster['fetch']>[1] = {}): Promise<Told> {
+async function call(path: string, init: Parameters<TestCluster['fetch']>[1] = {}): Promise<Reply> {
   const answer = await cluster.fetch(path, init);
   const text = await answer.text();
-  return { status: answer.status, body: (text.startsWith('{') ? JSON.parse(text) : { message: text }) as Told['body'] };
+  return { status: answer.status, body: (text.startsWith('{') ? JSON.parse(text) : { message: text }) as Reply['body'] };
 }
 const patch = (path: string, body: object | string, type = 'application/merge-patch+json', as = 'admin') =>
-  told(path, { method: 'PATCH', as, headers: { 'content-type': type }, body });
+  call(path, { method: 'PATCH', as, headers: { 'content-type': type }, body });
 const podSpec = { containers: [{ name: 'c', image: 'example.com/c:1', imagePullPolicy: 'IfNotPresent' }] };
 
 it('CVE-2016-1905: patches go through admission like other writes', async () => {
-  await told(`${namespace}/services`, { body: { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } } });
+  await call(`${namespace}/services`, { body: { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } } });
   const patched = await patch(`${namespace}/services/s`, { spec: { externalIPs: ['1.1.1.1'] } });
   expect([patched.status, patched.body.message]).toEqual([
     403,
@@ -42,18 +42,18 @@ it('CVE-2016-1905: patches go through admission like other writes', async () => 
 });
 
 it('CVE-2017-1000056: validation receives the mutated object', async () => {
-  const { body } = await told(`${namespace}/pods?dryRun=All`, { body: { metadata: { name: 'p' }, spec: podSpec } });
+  const { body } = await call(`${namespace}/pods?dryRun=All`, { body: { metadata: { name: 'p' }, spec: podSpec } });
   expect(JSON.stringify(body)).toContain('"imagePullPolicy":"Always"');
 });
 
 it('CVE-2020-8554: external addresses of services can be denied', async () => {
   const body = { metadata: { name: 'mitm' }, spec: { ports: [{ port: 80 }], externalIPs: ['10.9.8.7'] } };
-  const { status, body: answer } = await told(`${namespace}/services`, { body });
+  const { status, body: answer } = await call(`${namespace}/services`, { body });
   expect([status, answer.message]).toEqual([403, expect.stringContaining('Use of external IPs is denied by admission control')]);
 });
 
 it('CVE-2019-1002100: neither many nor growing patches block the server', async () => {
-  await told(`${namespace}/configmaps`, { body: { metadata: { name: 'grown' }, data: { k: 'x'.repeat(1_000) } } });
+  await call(`${namespace}/configmaps`, { body: { metadata: { name: 'grown' }, data: { k: 'x'.repeat(1_000) } } });
   const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/k', value: '' }));
   expect((await patch(`${namespace}/configmaps/grown`, many, 'application/json-patch+json')).status).toBe(413);
   const doubling = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/data', path: `/data/c${i}` }));
@@ -85,22 +85,22 @@ describe('custom resources', () => {
   const api = '/apis/example.com/v1';
 
   it('CVE-2019-11247: a cluster-scoped resource is not served in a namespace', async () => {
-    await told(definitions, { body: define('globals', 'Cluster') });
-    await expect.poll(async () => (await told(`${api}/globals`)).status).toBe(200);
-    await told(`${api}/globals`, { body: { apiVersion: 'example.com/v1', kind: 'globals', metadata: { name: 'a' } } });
-    expect((await told(`${api}/globals/a`)).status).toBe(200);
-    expect((await told(`${api}/namespaces/default/globals/a`)).status).toBe(404);
+    await call(definitions, { body: define('globals', 'Cluster') });
+    await expect.poll(async () => (await call(`${api}/globals`)).status).toBe(200);
+    await call(`${api}/globals`, { body: { apiVersion: 'example.com/v1', kind: 'globals', metadata: { name: 'a' } } });
+    expect((await call(`${api}/globals/a`)).status).toBe(200);
+    expect((await call(`${api}/namespaces/default/globals/a`)).status).toBe(404);
   });
 
   it('CVE-2022-3162: a list contains only one kind, whatever the kinds are named', async () => {
-    for (const plural of ['foos', 'foosbars']) await told(definitions, { body: define(plural, 'Namespaced') });
+    for (const plural of ['foos', 'foosbars']) await call(definitions, { body: define(plural, 'Namespaced') });
     const of = (plural: string) => `${api}/namespaces/default/${plural}`;
-    await expect.poll(async () => (await told(of('foosbars'))).status).toBe(200);
-    await expect.poll(async () => (await told(of('foos'))).status).toBe(200);
-    await told(of('foosbars'), { body: { apiVersion: 'example.com/v1', kind: 'foosbars', metadata: { name: 'secret' } } });
-    expect((await told(of('foos'))).body['items']).toEqual([]);
+    await expect.poll(async () => (await call(of('foosbars'))).status).toBe(200);
+    await expect.poll(async () => (await call(of('foos'))).status).toBe(200);
+    await call(of('foosbars'), { body: { apiVersion: 'example.com/v1', kind: 'foosbars', metadata: { name: 'secret' } } });
+    expect((await call(of('foos'))).body['items']).toEqual([]);
     for (const climbing of ['..%2ffoosbars', '%2e%2e/foosbars', '..']) {
-      expect((await told(`${of('foos')}/${climbing}`)).body['kind']).not.toBe('foosbarsList');
+      expect((await call(`${of('foos')}/${climbing}`)).body['kind']).not.toBe('foosbarsList');
     }
   });
 });
@@ -111,12 +111,12 @@ describe('addresses', () => {
   const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 
   it.each(['127.0.0.1', '169.254.169.254', '224.0.0.1', '0.0.0.0'])('CVE-2021-25737: %s is rejected as an endpoint', async (ip) => {
-    expect((await told(`${namespace}/endpoints`, { body: endpoints(ip) })).status).toBe(422);
-    expect((await told(slices, { body: slice(ip) })).status).toBe(422);
+    expect((await call(`${namespace}/endpoints`, { body: endpoints(ip) })).status).toBe(422);
+    expect((await call(slices, { body: slice(ip) })).status).toBe(422);
   });
 
   it('CVE-2021-25740: the edit role cannot write endpoints', async () => {
-    const { body } = await told('/apis/rbac.authorization.k8s.io/v1/clusterroles/system:aggregate-to-edit');
+    const { body } = await call('/apis/rbac.authorization.k8s.io/v1/clusterroles/system:aggregate-to-edit');
     const rules = body['rules'] as readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
     const writing = rules.filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
     expect(writing.flatMap(({ resources }) => resources).filter((resource) => resource.startsWith('endpoint'))).toEqual([]);
@@ -124,13 +124,13 @@ describe('addresses', () => {
 
   it('CVE-2021-29923: leading zeros do not change an address', async () => {
     const body = { metadata: { name: 'zeros' }, spec: { clusterIP: '010.000.000.077', ports: [{ port: 80 }] } };
-    const created = await told(`${namespace}/services?dryRun=All`, { body });
+    const created = await call(`${namespace}/services?dryRun=All`, { body });
     expect([created.status, created.body.message]).toEqual([422, expect.stringContaining('must not have leading 0s')]);
   });
 });
 
 it('CVE-2021-25735: the validation of a node update receives the stored node', async () => {
-  await told('/api/v1/nodes', { body: { metadata: { name: 'n1', labels: { kept: 'yes' } } } });
+  await call('/api/v1/nodes', { body: { metadata: { name: 'n1', labels: { kept: 'yes' } } } });
   // From the old node, NodeRestriction determines that the kubelet must not change the label.
   const label = { metadata: { labels: { 'node-restriction.kubernetes.io/a': 'b' } } };
   expect((await patch('/api/v1/nodes/n1', label, undefined, 'system:node:n1')).status).toBe(403);
@@ -138,7 +138,7 @@ it('CVE-2021-25735: the validation of a node update receives the stored node', a
 });
 
 it('CVE-2025-5187: a node cannot set its owner references', async () => {
-  await told('/api/v1/nodes', { body: { metadata: { name: 'n1' } } });
+  await call('/api/v1/nodes', { body: { metadata: { name: 'n1' } } });
   const owned = { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'x' }] } };
   const patched = await patch('/api/v1/nodes/n1', owned, undefined, 'system:node:n1');
   expect([patched.status, patched.body.message]).toEqual([403, expect.stringMatching(/owner/i)]);
@@ -146,7 +146,7 @@ it('CVE-2025-5187: a node cannot set its owner references', async () => {
 
 it('CVE-2023-2431: a localhost profile requires its name', async () => {
   const spec = { ...podSpec, securityContext: { seccompProfile: { type: 'Localhost' } } };
-  const created = await told(`${namespace}/pods`, { body: { metadata: { name: 'unconfined' }, spec } });
+  const created = await call(`${namespace}/pods`, { body: { metadata: { name: 'unconfined' }, spec } });
   expect([created.status, created.body.message]).toEqual([422, expect.stringContaining('localhostProfile')]);
 });
 
@@ -154,13 +154,13 @@ it('CVE-2024-0793: an autoscaler with an empty metric survives conversion', asyn
   const autoscalers = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
   const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': '[{"type":"ContainerResource"}]' };
   const spec = { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' } };
-  const created = await told(autoscalers, { body: { metadata: { name: 'h', annotations }, spec } });
+  const created = await call(autoscalers, { body: { metadata: { name: 'h', annotations }, spec } });
   expect([201, 422]).toContain(created.status);
   expect([200, 404, 422]).toContain((await patch(`${autoscalers}/h`, { metadata: { annotations } })).status);
 });
 
 describe('YAML and JSON', () => {
-  const yaml = (text: string) => told(`${namespace}/configmaps`, { headers: { 'content-type': 'application/yaml' }, body: text });
+  const yaml = (text: string) => call(`${namespace}/configmaps`, { headers: { 'content-type': 'application/yaml' }, body: text });
   const laughs = [
     'a: &a [x]',
     ...Array.from(
@@ -185,8 +185,8 @@ describe('YAML and JSON', () => {
 
 describe('protobuf', () => {
   const type = 'application/vnd.kubernetes.protobuf';
-  const post = (body: Buffer): Promise<Told> =>
-    told(`${namespace}/configmaps?dryRun=All`, { method: 'POST', headers: { 'content-type': type }, body });
+  const post = (body: Buffer): Promise<Reply> =>
+    call(`${namespace}/configmaps?dryRun=All`, { method: 'POST', headers: { 'content-type': type }, body });
   const field = (tag: number, content: Buffer): Buffer => Buffer.concat([Buffer.of(tag, content.length), content]);
   const metadata = field(0x0a, field(0x0a, Buffer.from('malformed')));
   const message = Buffer.concat([metadata, field(0x12, Buffer.concat([field(0x0a, Buffer.from('k')), field(0x12, Buffer.from('v'))]))]);

@@ -154,8 +154,8 @@ describe('a failing service', () => {
       'Internal error occurred: unable to transform key "/registry/secrets/default/s": got unexpected nil transformer',
     ]);
     expect((await cluster.fetch('/healthz')).status).toBe(500);
-    const told = await (await cluster.fetch('/livez/kms-providers')).text();
-    expect(told).toMatch(
+    const checkText = await (await cluster.fetch('/livez/kms-providers')).text();
+    expect(checkText).toMatch(
       /kms-provider-0: failed to perform status section of the healthz check for KMS Provider vault, error: rpc error: code = /,
     );
     expect((await cluster.fetch('/api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'c' } } })).status).toBe(201);

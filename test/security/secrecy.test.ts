@@ -36,8 +36,8 @@ it('CVE-2019-11250, CVE-2020-8563, -8564, -8565: no log level reveals tokens, pa
     ],
   ];
   const child = spawn(bin, flags, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let told = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ask = (method: string, path: string, authorization: string, body?: object): Promise<number> =>
     new Promise((done, reject) => {
       const headers = { authorization, 'content-type': 'application/json' };
@@ -49,7 +49,7 @@ it('CVE-2019-11250, CVE-2020-8563, -8564, -8565: no log level reveals tokens, pa
         .end(body && JSON.stringify(body));
     });
   try {
-    await expect.poll(() => told, { timeout: 30_000 }).toContain('kubenest serves');
+    await expect.poll(() => output, { timeout: 30_000 }).toContain('kubenest serves');
     const secrets = '/api/v1/namespaces/default/secrets';
     const object = { metadata: { name: 's' }, stringData: { k: secret } };
     expect(await ask('POST', secrets, `Bearer ${token}`, object)).toBe(201);
@@ -64,7 +64,7 @@ it('CVE-2019-11250, CVE-2020-8563, -8564, -8565: no log level reveals tokens, pa
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  const all = told + (await readFile(file('audit.log'), 'utf8'));
+  const all = output + (await readFile(file('audit.log'), 'utf8'));
   await rm(folder, { recursive: true });
   expect(all).toContain('tokenreviews');
   const canaries = [token, wrongToken, password, secret].flatMap((text) => [text, Buffer.from(text).toString('base64').slice(0, 20)]);

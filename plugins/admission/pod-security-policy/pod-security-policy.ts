@@ -87,20 +87,20 @@ export class PodSecurityPolicy {
       if (!isChanged) return { policy: name, pod };
       changed = { policy: name, pod };
     }
-    return changed ?? { errors: await this.#errorsToTell(request, failures) };
+    return changed ?? { errors: await this.#visibleErrors(request, failures) };
   }
 
   /** Returns only the errors of policies that the user may use. */
-  async #errorsToTell(
+  async #visibleErrors(
     request: Attributes,
     failures: readonly { readonly name: string; readonly errors: readonly FieldError[] }[],
   ): Promise<FieldError[]> {
-    const told: FieldError[] = [];
+    const visible: FieldError[] = [];
     for (const { name, errors } of failures) {
       if (!(await this.#mayUse(request, name))) continue;
-      for (const error of errors) told.push(error);
+      for (const error of errors) visible.push(error);
     }
-    return told;
+    return visible;
   }
 
   async #mayUse({ user, namespace, object }: Attributes, name: string): Promise<boolean> {

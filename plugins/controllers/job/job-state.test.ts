@@ -157,7 +157,7 @@ describe('planOf', () => {
       expected: { create: 1 },
     },
     {
-      name: 'waits for the end of deleted pods if told so',
+      name: 'waits for the end of deleted pods if the policy says so',
       of: job({ parallelism: 1, podReplacementPolicy: 'Failed' }),
       pods: [pod('a', 'Running', { isDeleted: true })],
       expected: 'nothing',

@@ -206,9 +206,9 @@ export class Connection {
     try {
       return (await this.#redis.callBuffer(command, [...args])) as Reply;
     } catch (error) {
-      const told = translated(error as Error);
-      if (told instanceof UnavailableError && endings.has(codeOf(error as Error))) this.#drop(told);
-      throw told;
+      const failure = translated(error as Error);
+      if (failure instanceof UnavailableError && endings.has(codeOf(error as Error))) this.#drop(failure);
+      throw failure;
     } finally {
       this.#waiting -= 1;
     }

@@ -297,7 +297,10 @@ export class RedisStorage implements Storage {
     if (this.#syncedReplicas > 0 && !hasWaitAof)
       throw new UnavailableError(`storage: redis ${version} cannot wait for the logs of replicas (--redis-synced-replicas); 7.2 can`);
     const isDurable = problems.length === 0;
-    this.#tell({ isDurable, detail: isDurable ? durableDetail(version, hasWaitAof, this.#syncedReplicas) : problems.join('; ') });
+    this.#changeDurability({
+      isDurable,
+      detail: isDurable ? durableDetail(version, hasWaitAof, this.#syncedReplicas) : problems.join('; '),
+    });
     if (!isDurable && !this.#acceptsDataLoss)
       throw new UnavailableError(`storage: ${problems.join('; ')} (--redis-accept-data-loss opens it nevertheless)`);
     this.#queue.syncs = hasWaitAof && isDurable ? this.#syncedReplicas : undefined;
@@ -313,12 +316,12 @@ export class RedisStorage implements Storage {
     const answer = (await connection.run(adopt, this.#prefix, this.#seen, revision, mark, promotion)) as readonly Reply[];
     const [current, before, epoch] = answer.map(Number) as [Revision, number, number];
     // Losses detected by other servers count, too. The epoch itself may be among the lost data.
-    this.#tell({ losses: this.#durability.losses + epoch - Math.min(before, this.#epoch ?? before) });
+    this.#changeDurability({ losses: this.#durability.losses + epoch - Math.min(before, this.#epoch ?? before) });
     this.#epoch = epoch;
     this.#note(current);
   }
 
-  #tell(news: Partial<Durability>): void {
+  #changeDurability(news: Partial<Durability>): void {
     const before = this.#durability;
     const now = { ...before, ...news };
     if (now.isDurable === before.isDurable && now.detail === before.detail && now.losses === before.losses) return;

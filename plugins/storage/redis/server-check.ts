@@ -18,13 +18,13 @@ export interface ServerFacts {
 /** Rejects with UnavailableError if the server is too old, a cluster or a replica. */
 export async function checkServer(connection: Checking): Promise<ServerFacts> {
   const info = String(await connection.call('INFO', 'everything'));
-  const told = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? '';
-  const version = told('redis_version');
+  const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? '';
+  const version = field('redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (!(major >= oldestMajor)) throw new UnavailableError(`storage: redis ${version} is too old: ${oldestMajor}.0 or newer is required`);
-  if (told('cluster_enabled') === '1') throw new UnavailableError('storage: Redis Cluster is not supported; use one master with replicas');
-  if (told('role') !== 'master') throw new UnavailableError('storage: this redis is a replica; the store requires the master');
-  const promotion = Number(told('second_repl_offset')) >= 0 ? `${told('master_replid2')}:${told('second_repl_offset')}` : '';
+  if (field('cluster_enabled') === '1') throw new UnavailableError('storage: Redis Cluster is not supported; use one master with replicas');
+  if (field('role') !== 'master') throw new UnavailableError('storage: this redis is a replica; the store requires the master');
+  const promotion = Number(field('second_repl_offset')) >= 0 ? `${field('master_replid2')}:${field('second_repl_offset')}` : '';
   return { version, hasWaitAof: major > oldestMajor || minor >= 2, promotion };
 }
 

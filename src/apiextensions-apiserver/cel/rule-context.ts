@@ -12,7 +12,7 @@ import { type CompiledRule, compileRules, type Environments } from './compilatio
 const costLimit = 10_000_000;
 /** Maximum cost of all rules of a schema. */
 const totalCostLimit = 100_000_000;
-const toldMostExpensive = 4;
+const maxReportedRules = 4;
 const advice = 'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared';
 
 /** Expressions of the stored definition, which may use features that new ones may not. */
@@ -35,7 +35,7 @@ class TotalCost {
   observe(path: Path, cost: number): void {
     this.#total = saturated(this.#total + cost);
     if (cost < totalCostLimit / 100) return;
-    this.#mostExpensive = [...this.#mostExpensive, { path, cost }].sort((a, b) => b.cost - a.cost).slice(0, toldMostExpensive);
+    this.#mostExpensive = [...this.#mostExpensive, { path, cost }].sort((a, b) => b.cost - a.cost).slice(0, maxReportedRules);
   }
 
   errors(path: Path): FieldError[] {

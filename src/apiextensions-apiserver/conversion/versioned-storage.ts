@@ -53,7 +53,7 @@ abstract class StorageView extends DelegatingStorage {
   }
 
   async delete(key: string, expected: Revision): Promise<{ readonly record: StorageRecord; readonly revision: Revision }> {
-    return this.#told(this.storage.delete(key, expected));
+    return this.#convertingConflicts(this.storage.delete(key, expected));
   }
 
   async create(key: string, encode: Encode, options?: WriteOptions): Promise<StorageRecord> {
@@ -61,7 +61,7 @@ abstract class StorageView extends DelegatingStorage {
   }
 
   async update(key: string, expected: Revision, encode: Encode, options?: WriteOptions): Promise<StorageRecord> {
-    return this.#shown(await this.#told(this.storage.update(key, expected, await this.toStored(encode), options)));
+    return this.#shown(await this.#convertingConflicts(this.storage.update(key, expected, await this.toStored(encode), options)));
   }
 
   /** Returns the object of a dry run as it would be read back. Upstream: registry/generic/registry/dryrun.go (copyInto). */
@@ -93,7 +93,7 @@ abstract class StorageView extends DelegatingStorage {
   }
 
   /** Converts the winner of a failed compare-and-swap to the served version. */
-  async #told<T>(write: Promise<T>): Promise<T> {
+  async #convertingConflicts<T>(write: Promise<T>): Promise<T> {
     try {
       return await write;
     } catch (error) {

@@ -37,8 +37,8 @@ function validateMap(path: Path, keyFields: readonly string[], list: readonly un
   const keys = list.map((item) => keyOf(keyFields, item));
   // A single key is compared by value and type, several keys as JSON.
   const [single] = keyFields;
-  const told = keyFields.length === 1 ? keys.map((key) => (Object.hasOwn(key, single!) ? getOwn(key, single!) : undefined)) : keys;
-  return repeated(told).map((index) => duplicate(path.index(index), keys[index]));
+  const compared = keyFields.length === 1 ? keys.map((key) => (Object.hasOwn(key, single!) ? getOwn(key, single!) : undefined)) : keys;
+  return repeated(compared).map((index) => duplicate(path.index(index), keys[index]));
 }
 
 function keyOf(keyFields: readonly string[], item: unknown): JsonObject {

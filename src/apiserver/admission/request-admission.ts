@@ -158,12 +158,12 @@ class AdmissionRequest implements PacedAttributes {
   within<T>(name: string, attributes: readonly (readonly [key: string, value: string])[], work: () => T): T {
     const { span } = this.#context;
     if (!span) return work();
-    return span.around(name, attributes, (tell) => {
+    return span.around(name, attributes, (addEvent) => {
       const result = work();
       // Upstream: admission/plugin/webhook/validating/dispatcher.go.
       if (result instanceof Promise)
         result.then(
-          () => tell('Request completed'),
+          () => addEvent('Request completed'),
           () => undefined,
         );
       return result;

@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { UnionAuthorizer } from './union.ts';
 
 /** Built-in authorizers that upstream's metric does not count: it counts configured ones only. */
-const notTold = new Set(['PrivilegedGroups', 'AlwaysAllowPaths']);
+const uncounted = new Set(['PrivilegedGroups', 'AlwaysAllowPaths']);
 
 /** Registers the metric of decisions by authorizer. Upstream: apiserver/pkg/authorization/metrics/metrics.go. */
 export function registerAuthorizationDecisions(registry: Registry, union: UnionAuthorizer): void {
@@ -15,7 +15,7 @@ export function registerAuthorizationDecisions(registry: Registry, union: UnionA
       collect() {
         this.reset();
         for (const { type, name, allowed, denied } of union.decisions.all) {
-          if (notTold.has(type)) continue;
+          if (uncounted.has(type)) continue;
           if (allowed > 0) this.inc({ type, name, decision: 'allowed' }, allowed);
           if (denied > 0) this.inc({ type, name, decision: 'denied' }, denied);
         }

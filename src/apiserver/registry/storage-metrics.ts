@@ -167,12 +167,12 @@ function registerReads(registry: Registry, storage: StorageFactory): void {
         this.reset();
         for (const { group, resource, cacher } of storage.resources) {
           const { served, fellBack, failed } = cacher.counts.reads;
-          const tell = (success: string, fallback: string, count: number): void => {
+          const add = (success: string, fallback: string, count: number): void => {
             if (count > 0) this.inc({ group, resource, success, fallback }, count);
           };
-          tell('true', 'false', served);
-          tell('true', 'true', fellBack);
-          tell('false', 'true', failed);
+          add('true', 'false', served);
+          add('true', 'true', fellBack);
+          add('false', 'true', failed);
         }
       },
     }),

@@ -23,7 +23,7 @@ import {
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
-import type { RequestSpan, TellEvent } from '#apiserver/request/request-span';
+import type { RequestSpan, AddEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { exactDeepEqual, semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type Pace, paceOf, yielding } from '#apimachinery/runtime/pace';
@@ -40,7 +40,7 @@ import { type CurrentRecord, CurrentRecords } from './current-record.ts';
 import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
 import { type EncodedObject, ObjectEncoding } from './object-encoding.ts';
 import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
-import { encodingTold, toldOf } from './told-writes.ts';
+import { encodingWithEvents, withTransactionEvent } from './write-events.ts';
 import { ensureNamespaceMatches } from './namespace-scope.ts';
 import { checkIdentity, type Identity, type OnRefusal } from './identity.ts';
 import { wipeSystemFields } from './system-fields.ts';
@@ -306,8 +306,8 @@ export class Store {
         const { span } = request;
         const create = span
           ? (made: Encode) =>
-              span.around('Create etcd3', this.#spanAttributes(key), (tell) =>
-                toldOf(tell, 'Txn call succeeded', store(encodingTold(made, tell))),
+              span.around('Create etcd3', this.#spanAttributes(key), (addEvent) =>
+                withTransactionEvent(addEvent, 'Txn call succeeded', store(encodingWithEvents(made, addEvent))),
               )
           : store;
         const record = await create(encodeAt);
@@ -398,7 +398,9 @@ export class Store {
     ...args: [request: WriteRequest, name: string, produce: Produce, options: UpdateOptions]
   ): Promise<Stored> {
     const [{ namespace }, name] = args;
-    return span.around('GuaranteedUpdate etcd3', this.#spanAttributes(this.key(namespace, name)), (tell) => this.#update(...args, tell));
+    return span.around('GuaranteedUpdate etcd3', this.#spanAttributes(this.key(namespace, name)), (addEvent) =>
+      this.#update(...args, addEvent),
+    );
   }
 
   #spanAttributes(key: string): (readonly [string, string])[] {
@@ -410,10 +412,10 @@ export class Store {
     ];
   }
 
-  #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions, tell?: TellEvent): Promise<Stored> {
+  #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions, addEvent?: AddEvent): Promise<Stored> {
     return this.#changing(request, name, (current, attempt) => {
-      if (current.record) tell?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
-      return this.#replace(request, name, produce, options, current, tell);
+      if (current.record) addEvent?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
+      return this.#replace(request, name, produce, options, current, addEvent);
     });
   }
 
@@ -455,7 +457,7 @@ export class Store {
     produce: Produce,
     options: UpdateOptions,
     current: CurrentRecord,
-    tell?: TellEvent,
+    addEvent?: AddEvent,
   ): Promise<Stored> {
     if (!current.record) return this.#createMissing(request, name, produce, options);
     const key = this.key(request.namespace, name);
@@ -499,11 +501,11 @@ export class Store {
         return { object, bytes: unchanged, created: false };
       }
       const encodeAt = paceOf(unchanged.length).isImmediate ? encoded.at : await this.#storable(request, object, encoded);
-      const made = tell ? encodingTold(encodeAt, tell, 'Transaction prepared') : encodeAt;
+      const made = addEvent ? encodingWithEvents(encodeAt, addEvent, 'Transaction prepared') : encodeAt;
       current.compared();
       const updated = this.storage.update(key, revision, made, this.#writeOptions());
-      const written = await (tell ? toldOf(tell, 'Txn call completed', updated) : updated);
-      tell?.('Transaction committed');
+      const written = await (addEvent ? withTransactionEvent(addEvent, 'Txn call completed', updated) : updated);
+      addEvent?.('Transaction committed');
       stored = true;
       this.#current.written(written);
       return { object, bytes: written.value, created: false };

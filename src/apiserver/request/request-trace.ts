@@ -106,9 +106,9 @@ export class RequestTrace implements AdmissionTrace {
 
   note(note: TraceNote): void {
     const { details: _, ...withoutDetails } = note;
-    const told = this.#context && isSecret(this.#context.info.apiGroup, this.#context.info.resource) ? withoutDetails : note;
+    const recorded = this.#context && isSecret(this.#context.info.apiGroup, this.#context.info.resource) ? withoutDetails : note;
     // An evaluation that yielded restarts and repeats its notes.
-    if (!this.#notes.some((known) => deepEqual(known, told))) this.#notes.push(told);
+    if (!this.#notes.some((known) => deepEqual(known, recorded))) this.#notes.push(recorded);
   }
 
   /** Adds a step with the notes since the previous one. */

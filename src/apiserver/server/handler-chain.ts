@@ -39,7 +39,7 @@ export interface ChainLog {
   panic(error: unknown, context: RequestContext): void;
   authenticationFailed(context: RequestContext, error: unknown): void;
   /** True if each request is logged; may change at run time. */
-  readonly tellsRequests: boolean;
+  readonly logsRequests: boolean;
   request(context: RequestContext, milliseconds: number): void;
   /** Logs a request that took longer than half a second, with its latency marks. */
   slow(context: RequestContext, milliseconds: number): void;

@@ -37,14 +37,14 @@ export function traceText(trace: TraceDocument): string {
 function branchOf(stage: TraceStage, all: readonly TraceStep[]): Branch[] {
   const steps = all.filter((step) => step.stage === stage);
   if (steps.length === 0) return [];
-  const told = steps.filter(isTold);
-  const others = steps.filter((step) => !isTold(step)).map(({ name }) => name);
+  const effective = steps.filter(hasEffect);
+  const others = steps.filter((step) => !hasEffect(step)).map(({ name }) => name);
   const rest = others.length > 0 ? [{ line: `no effect: ${[...new Set(others)].join(', ')}` }] : [];
-  return [{ line: titles[stage], below: [...told.map(stepBranch), ...rest] }];
+  return [{ line: titles[stage], below: [...effective.map(stepBranch), ...rest] }];
 }
 
 /** True if the step had an effect. */
-function isTold({ verdict, notes }: TraceStep): boolean {
+function hasEffect({ verdict, notes }: TraceStep): boolean {
   return notes !== undefined || (verdict !== 'admitted' && verdict !== 'no opinion' && verdict !== 'NoOpinion');
 }
 

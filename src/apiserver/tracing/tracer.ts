@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import { groupNames } from '#apiserver/request/user-info';
 import type { RequestContext } from '#apiserver/request/request-context';
-import type { Attribute, RequestSpan, TellEvent } from '#apiserver/request/request-span';
+import type { Attribute, RequestSpan, AddEvent } from '#apiserver/request/request-span';
 import { keyValues, requestAttributes, verbAttributes } from './attributes.ts';
 import type { KeyValue, SpanMessage } from './otlp-messages.ts';
 import { traceIdRatioSampler } from './sampler.ts';
@@ -88,7 +88,7 @@ interface Part {
 }
 
 /** Returns a recorder for the events of a span. */
-function teller(events: SpanEvent[]): TellEvent {
+function recorderOf(events: SpanEvent[]): AddEvent {
   return (name, attributes = []) => {
     if (events.length < maxEvents) events.push({ name, attributes, at: performance.now() });
   };
@@ -98,7 +98,7 @@ class SampledRequest implements RequestSpan {
   readonly headers: Readonly<Record<string, string>>;
   readonly #parts: Part[] = [];
   readonly #events: SpanEvent[] = [];
-  readonly event = teller(this.#events);
+  readonly event = recorderOf(this.#events);
 
   constructor(
     private readonly context: RequestContext,
@@ -108,7 +108,7 @@ class SampledRequest implements RequestSpan {
     this.headers = { traceparent: formatTraceParent(own), ...(own.traceState !== '' && { tracestate: own.traceState }) };
   }
 
-  around<T>(name: string, attributes: readonly Attribute[], work: (tell: TellEvent) => T): T {
+  around<T>(name: string, attributes: readonly Attribute[], work: (addEvent: AddEvent) => T): T {
     const part: Part = {
       name,
       attributes: [['audit-id', this.context.auditId], ...attributes],
@@ -122,7 +122,7 @@ class SampledRequest implements RequestSpan {
     };
     let result: T;
     try {
-      result = work(teller(part.events));
+      result = work(recorderOf(part.events));
     } catch (error) {
       over();
       throw error;
@@ -170,7 +170,7 @@ function spansOf(
     from: number,
     to: number,
     attributes: readonly KeyValue[],
-    told: readonly SpanEvent[],
+    spanEvents: readonly SpanEvent[],
   ): SpanMessage => ({
     ...common,
     spanId: randomId(8),
@@ -180,7 +180,7 @@ function spansOf(
     startTimeUnixNano: unixNano(from),
     endTimeUnixNano: unixNano(to),
     attributes: attributes as never,
-    events: told.map((one) => ({ timeUnixNano: unixNano(one.at), name: one.name, attributes: keyValues(one.attributes) as never })),
+    events: spanEvents.map((one) => ({ timeUnixNano: unixNano(one.at), name: one.name, attributes: keyValues(one.attributes) as never })),
     links: [],
     status: undefined,
   });

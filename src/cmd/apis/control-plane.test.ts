@@ -239,25 +239,25 @@ describe('repair', () => {
 
   async function repairOf(
     cluster: TestCluster,
-  ): Promise<{ repair: ServiceRepair; client: LoopbackClient; nodePorts: NodePortAllocator; told: string[]; clock: { now: number } }> {
+  ): Promise<{ repair: ServiceRepair; client: LoopbackClient; nodePorts: NodePortAllocator; warnings: string[]; clock: { now: number } }> {
     const client = loopback(cluster);
     const nodePorts = new NodePortAllocator(cluster.app.storage.storage, nodePortRange);
-    const told: string[] = [];
+    const warnings: string[] = [];
     const clock = { now: Date.now() };
     const repair = new ServiceRepair({
       client,
       clusterIPs: new ClusterIPAllocator(client),
       nodePorts,
-      warn: (message) => told.push(message),
+      warn: (message) => warnings.push(message),
       now: () => clock.now,
     });
-    return { repair, client, nodePorts, told, clock };
+    return { repair, client, nodePorts, warnings, clock };
   }
 
   test('allocates the address of a service again if the allocation is missing', async () => {
     await using cluster = await startTestCluster();
     const { spec } = await create(cluster, 'a');
-    const { repair, client, told } = await repairOf(cluster);
+    const { repair, client, warnings } = await repairOf(cluster);
     await client.delete(ipAddresses, '', spec.clusterIP ?? '');
     await repair.run();
     expect(await ask(cluster, `${addresses}/${spec.clusterIP}`)).toMatchObject({ spec: { parentRef: { name: 'a' } } });
@@ -265,7 +265,7 @@ describe('repair', () => {
     await client.create(ipAddresses, newIPAddress('IPv4', spec.clusterIP ?? '', { namespace: 'default', name: 'gone' }));
     await repair.run();
     expect(await ask(cluster, `${addresses}/${spec.clusterIP}`)).toMatchObject({ spec: { parentRef: { name: 'a' } } });
-    expect(told).toEqual(Array(2).fill(`the cluster IP ${spec.clusterIP} of service default/a is not allocated to it; repairing`));
+    expect(warnings).toEqual(Array(2).fill(`the cluster IP ${spec.clusterIP} of service default/a is not allocated to it; repairing`));
   });
 
   test('releases an address without a service after a minute and keeps all others', async () => {
@@ -286,10 +286,10 @@ describe('repair', () => {
   test('reports a service outside all ServiceCIDRs', async () => {
     await using cluster = await startTestCluster();
     const { spec } = await create(cluster, 'a');
-    const { repair, client, told } = await repairOf(cluster);
+    const { repair, client, warnings } = await repairOf(cluster);
     await client.delete(serviceCIDRs, '', 'kubernetes');
     await repair.run();
-    expect(told).toContain(`the cluster IP ${spec.clusterIP} of service default/a is not within any service CIDR; please recreate it`);
+    expect(warnings).toContain(`the cluster IP ${spec.clusterIP} of service default/a is not within any service CIDR; please recreate it`);
   });
 
   test('releases a node port without a service after three more checks', async () => {

@@ -162,7 +162,7 @@ export class ControlPlane implements ServerPart {
   #installLeaderElection({ hooks }: GenericServer): void {
     if (!this.parts.features.enabled('CoordinatedLeaderElection')) return;
     const { client } = this.parts;
-    const onError = this.#tell('a leader election failed');
+    const onError = this.#errorLogger('a leader election failed');
     const controller = 'leader-election-controller';
     const elector = new LeaderElector({
       client,
@@ -204,10 +204,10 @@ export class ControlPlane implements ServerPart {
     startServiceCIDR(signal: AbortSignal): Promise<void>;
   } {
     const { client } = this.parts;
-    const told = new Set<string>();
+    const logged = new Set<string>();
     const warn = (message: string): void => {
-      if (!told.has(message)) this.parts.log.error({}, message);
-      told.add(message);
+      if (!logged.has(message)) this.parts.log.error({}, message);
+      logged.add(message);
     };
     const defaultCIDR = new DefaultServiceCIDR(
       client,
@@ -245,7 +245,7 @@ export class ControlPlane implements ServerPart {
           await defaultCIDR.whenPresent();
           await Promise.all([service.ensureService(), service.reconcileEndpoints()]);
         };
-        const onError = this.#tell('cannot write the kubernetes service');
+        const onError = this.#errorLogger('cannot write the kubernetes service');
         // As upstream, the server continues if it cannot create the service (for example because its address is allocated).
         await sync().catch(onError);
         periodically(endpointIntervalMs, signal, sync, onError);
@@ -263,7 +263,7 @@ export class ControlPlane implements ServerPart {
             await defaultCIDR.ensure();
             await defaultCIDR.ensureStatus();
           },
-          this.#tell('cannot write the default ServiceCIDR'),
+          this.#errorLogger('cannot write the default ServiceCIDR'),
         );
       },
     };
@@ -276,7 +276,7 @@ export class ControlPlane implements ServerPart {
       consume: async (signal) => {
         await produced.promise;
         await this.#insist(signal, 'status of flow schemas', () => updateFlowSchemaStatus(client));
-        const watch = watchFlowSchemas(client, this.#tell('cannot write the status of flow schemas'));
+        const watch = watchFlowSchemas(client, this.#errorLogger('cannot write the status of flow schemas'));
         signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
       },
       produce: async (signal) => {
@@ -297,7 +297,7 @@ export class ControlPlane implements ServerPart {
       run: async (signal) => {
         await this.#insist(signal, 'APIServices', () => registration.syncAll());
         completed = true;
-        const onError = this.#tell('cannot write an APIService');
+        const onError = this.#errorLogger('cannot write an APIService');
         const watch = registration.watch(onError);
         signal.addEventListener('abort', () => watch[Symbol.dispose](), { once: true });
         periodically(autoregistrationIntervalMs, signal, () => registration.syncCustom(), onError);
@@ -324,7 +324,7 @@ export class ControlPlane implements ServerPart {
 
   /** Completes the hook, and thus makes the server ready, after the first complete update. */
   #installStorageVersions({ hooks }: GenericServer, versions: StorageVersions, identified: Promise<void>): void {
-    const onError = this.#tell('storage versions: the last attempt failed');
+    const onError = this.#errorLogger('storage versions: the last attempt failed');
     const update = (): Promise<void> => versions.update();
     hooks.addPostStart({
       name: 'built-in-resources-storage-version-updater',
@@ -343,7 +343,7 @@ export class ControlPlane implements ServerPart {
    * success.
    */
   #insist(signal: AbortSignal, what: string, work: () => Promise<void>): Promise<void> {
-    const onError = this.#tell(`${what}: the last attempt failed`);
+    const onError = this.#errorLogger(`${what}: the last attempt failed`);
     return retryUntilDone(work, { everyMs: retryMs, forMs: insistMs, signal, onError });
   }
 
@@ -352,7 +352,7 @@ export class ControlPlane implements ServerPart {
    * the start.
    */
   async #keep(signal: AbortSignal, intervalMs: number, what: string, work: () => Promise<void>): Promise<void> {
-    const onError = this.#tell(`${what}: the last attempt failed`);
+    const onError = this.#errorLogger(`${what}: the last attempt failed`);
     const keep = (): void => periodically(intervalMs, signal, work, onError);
     try {
       await work();
@@ -363,7 +363,7 @@ export class ControlPlane implements ServerPart {
     }
   }
 
-  #tell(message: string): (error: unknown) => void {
+  #errorLogger(message: string): (error: unknown) => void {
     return (error) => this.parts.log.error({ reason: error instanceof Error ? error.message : String(error) }, message);
   }
 

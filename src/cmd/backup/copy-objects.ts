@@ -67,12 +67,12 @@ async function raise(destination: Storage, revision: Revision, report: CopyOptio
   if (!destination.raiseRevision) throw new Error('the destination cannot be written to');
   const began = performance.now();
   const first = await destination.currentRevision();
-  const tell = async (): Promise<void> => {
+  const reportProgress = async (): Promise<void> => {
     const made = (await destination.currentRevision()) - first;
     const left = Math.round((((performance.now() - began) / made) * (revision - first - made)) / 1_000);
     report?.(`raising revisions: ${made} of ${revision - first}, about ${left} s remaining`);
   };
-  const timer = setInterval(() => void tell().catch(() => {}), reportMs);
+  const timer = setInterval(() => void reportProgress().catch(() => {}), reportMs);
   try {
     await destination.raiseRevision(revision);
   } finally {

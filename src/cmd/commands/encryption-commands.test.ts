@@ -26,12 +26,12 @@ it('writes a valid configuration with a new key each time, readable only by its 
 });
 
 it('does not replace an existing file, and reports the reason', async () => {
-  const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const file = join(folder, 'a.yaml');
   await writeFile(file, 'the only key');
   expect(await runCommand(['encryption', 'new', file])).toBe(1);
   expect(await readFile(file, 'utf8')).toBe('the only key');
-  expect(told.mock.calls.join('')).toBe(
+  expect(stderr.mock.calls.join('')).toBe(
     `kubenest encryption new: ${file} exists: its key may be the only one that reads the store, so it is not replaced\n`,
   );
 });

@@ -42,7 +42,7 @@ export class Transpiler {
         fileName: file,
         reportDiagnostics: true,
       });
-      if (diagnostics.length > 0) return { problems: this.#told(diagnostics) };
+      if (diagnostics.length > 0) return { problems: this.#format(diagnostics) };
       const target = join(outDir, file.slice(rootDir.length)).replace(/\.ts$/, '.js');
       await mkdir(dirname(target), { recursive: true });
       await writeFile(target, outputText);
@@ -58,7 +58,7 @@ export class Transpiler {
     return ts.parseJsonConfigFileContent(config, ts.sys, this.#folder);
   }
 
-  #told(diagnostics: readonly import('typescript').Diagnostic[]): string {
+  #format(diagnostics: readonly import('typescript').Diagnostic[]): string {
     const ts = this.#typescript;
     return ts.formatDiagnostics(diagnostics, {
       getCurrentDirectory: () => this.#folder,

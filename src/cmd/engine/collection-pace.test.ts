@@ -12,32 +12,34 @@ const look = 500;
 
 it('collects rarely during long turns, and frequently again two seconds after the last', () => {
   let wideTurns = 7;
-  const told: string[] = [];
-  using pace = paceCollections({ collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') }, () => wideTurns);
+  const calls: string[] = [];
+  using pace = paceCollections({ collectSeldom: () => calls.push('seldom'), collectOften: () => calls.push('often') }, () => wideTurns);
   expect(pace).toBeDefined();
   vi.advanceTimersByTime(4 * look);
   wideTurns += 1;
   vi.advanceTimersByTime(look);
-  expect(told).toEqual([]);
+  expect(calls).toEqual([]);
   for (let i = 0; i < 3; i += 1) {
     wideTurns += 2;
     vi.advanceTimersByTime(look);
-    expect(told).toEqual(['seldom']);
+    expect(calls).toEqual(['seldom']);
     vi.advanceTimersByTime(2 * look);
   }
   vi.advanceTimersByTime(look);
-  expect(told).toEqual(['seldom']);
+  expect(calls).toEqual(['seldom']);
   vi.advanceTimersByTime(look);
-  expect(told).toEqual(['seldom', 'often']);
+  expect(calls).toEqual(['seldom', 'often']);
   vi.advanceTimersByTime(100 * look);
-  expect(told).toEqual(['seldom', 'often']);
+  expect(calls).toEqual(['seldom', 'often']);
 });
 
 it('does nothing after disposal', () => {
   let wideTurns = 0;
-  const told: string[] = [];
-  paceCollections({ collectSeldom: () => told.push('seldom'), collectOften: () => told.push('often') }, () => wideTurns)[Symbol.dispose]();
+  const calls: string[] = [];
+  paceCollections({ collectSeldom: () => calls.push('seldom'), collectOften: () => calls.push('often') }, () => wideTurns)[
+    Symbol.dispose
+  ]();
   wideTurns = 100;
   vi.advanceTimersByTime(100 * look);
-  expect(told).toEqual([]);
+  expect(calls).toEqual([]);
 });

@@ -26,7 +26,7 @@ async function explained(options: Partial<ExplainOptions>): Promise<Explanation[
   return found;
 }
 
-async function told(options: Partial<ExplainOptions>): Promise<string[]> {
+async function explanationTexts(options: Partial<ExplainOptions>): Promise<string[]> {
   return (await explained(options)).map((one) => explanationText(one, false));
 }
 
@@ -50,7 +50,9 @@ rules: [{ apiGroups: [''], resources: [pods], verbs: [get] }]
 `;
 
 it('explains each object of a file', async () => {
-  const texts = await told({ files: [await file('two.yaml', `${pod}---${pod.replace('web', 'web2').replace('nginx', "''")}`)] });
+  const texts = await explanationTexts({
+    files: [await file('two.yaml', `${pod}---${pod.replace('web', 'web2').replace('nginx', "''")}`)],
+  });
   expect(texts.map((text) => text.split('\n', 1)[0])).toEqual([
     'POST /api/v1/namespaces/default/pods?dryRun=All by admin: 201',
     expect.stringMatching(/ by admin: 422 Pod "web2" is invalid: spec\.containers\[0\]\.image: Required value$/),
@@ -78,7 +80,11 @@ it.each<{ name: string; present: string[]; status: number; says: RegExp }>([
   },
 ])('a user $name', async ({ present, status, says }) => {
   const files = [await file('pod.yaml', pod)];
-  const [text] = await told({ files, user: 'ali', present: await Promise.all(present.map((one) => file('present.yaml', one))) });
+  const [text] = await explanationTexts({
+    files,
+    user: 'ali',
+    present: await Promise.all(present.map((one) => file('present.yaml', one))),
+  });
   expect(text).toMatch(says);
   expect(text).toContain(`: ${status}`);
 });
@@ -213,13 +219,13 @@ it.each<{ verb: ExplainOptions['verb']; title: RegExp }>([
   { verb: 'update', title: /^PUT .*\/pods\/web\?.* by admin: 200\n/ },
   { verb: 'delete', title: /^DELETE .*\/pods\/web\?.* by admin: 200\n/ },
 ])('explains $verb', async ({ verb, title }) => {
-  expect((await told({ files: [await file('pod.yaml', pod)], verb }))[0]).toMatch(title);
+  expect((await explanationTexts({ files: [await file('pod.yaml', pod)], verb }))[0]).toMatch(title);
 });
 
 it('uses a running server', async () => {
   await using cluster = await startTestCluster({ listen: true });
   const kubeconfig = await file('kubeconfig', cluster.kubeconfig());
-  const [text] = await told({ files: [await file('pod.yaml', pod)], kubeconfig, user: 'eve', groups: ['system:masters'] });
+  const [text] = await explanationTexts({ files: [await file('pod.yaml', pod)], kubeconfig, user: 'eve', groups: ['system:masters'] });
   expect(text).toMatch(/by eve, impersonated by admin: 201\n/);
   expect((await cluster.fetch('/api/v1/namespaces/default/pods/web')).status).toBe(404);
 });
@@ -229,5 +235,5 @@ it.each([
   { name: 'a value that is not an object', text: '[1]', says: /a document must be an object/ },
   { name: 'invalid YAML', text: '{', says: /bad\.yaml:1: Flow map must end/ },
 ])('rejects $name', async ({ text, says }) => {
-  await expect(told({ files: [await file('bad.yaml', text)] })).rejects.toThrow(says);
+  await expect(explanationTexts({ files: [await file('bad.yaml', text)] })).rejects.toThrow(says);
 });

@@ -26,7 +26,7 @@ function levelOf(verbosity: number): string {
 export function newLog(verbosity: number, flushMs = 1_000): Log {
   const destination = new LogOutput();
   const logger = pino({ level: levelOf(verbosity), base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  let tellsRequests = verbosity >= requestVerbosity;
+  let logsRequests = verbosity >= requestVerbosity;
   const timer = setInterval(() => destination.flush(), flushMs).unref();
   const describe = (context: RequestContext): object => ({
     verb: context.info.verb,
@@ -42,8 +42,8 @@ export function newLog(verbosity: number, flushMs = 1_000): Log {
       panic: (error, context) => logger.error({ ...describe(context), err: error }, 'the request caused a panic'),
       authenticationFailed: (context, error) =>
         logger.warn({ ...describe(context), reason: (error as Error).message }, 'unable to authenticate the request'),
-      get tellsRequests() {
-        return tellsRequests;
+      get logsRequests() {
+        return logsRequests;
       },
       request: (context, milliseconds) => logger.info({ ...describe(context), milliseconds }, 'HTTP'),
       slow: (context, milliseconds) => logger.info({ ...describe(context), milliseconds, cameTo: latenciesOf(context) }, 'slow request'),
@@ -53,7 +53,7 @@ export function newLog(verbosity: number, flushMs = 1_000): Log {
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
     setVerbosity(next) {
-      tellsRequests = next >= requestVerbosity;
+      logsRequests = next >= requestVerbosity;
       logger.level = levelOf(next);
     },
     flush() {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tellCostlyWorkers } from './worker-logs.ts';
+import { warnOfExcessWorkers } from './worker-logs.ts';
 
 it.each([
   { workers: 0, most: 0, warnings: 0 },
@@ -7,7 +7,7 @@ it.each([
   { workers: 2, most: 2, warnings: 0 },
   { workers: 3, most: 2, warnings: 1 },
 ])('$workers serving workers where $most can be busy: $warnings warnings', ({ workers, most, warnings }) => {
-  const told: object[] = [];
-  tellCostlyWorkers({ warn: (fields) => void told.push(fields) }, workers, most);
-  expect(told).toEqual(warnings > 0 ? [{ workers, most }] : []);
+  const logged: object[] = [];
+  warnOfExcessWorkers({ warn: (fields) => void logged.push(fields) }, workers, most);
+  expect(logged).toEqual(warnings > 0 ? [{ workers, most }] : []);
 });

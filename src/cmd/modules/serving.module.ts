@@ -17,7 +17,7 @@ import { installPluginReports } from '#apiserver/server/debugging/plugin-routes'
 import { installTraces } from '#apiserver/server/debugging/trace-routes';
 import { ApiServers } from '#cmd/apis/api-servers';
 import { Log } from '#cmd/logging/log';
-import { tellCostlyWorkers, tellWorkerLosses } from '#cmd/logging/worker-logs';
+import { warnOfExcessWorkers, workerLossListener } from '#cmd/logging/worker-logs';
 import type { ServerConfig } from '#cmd/server-config';
 import { ConfiguredAuditing } from '#cmd/serving/auditing';
 import { registerBuildMetrics } from '#cmd/serving/build-metrics';
@@ -156,7 +156,7 @@ function newServer(
   { serving, requests, shutdown, livezGraceMs = 0 }: ServingModuleConfig,
   { log, registry, trust, lifetime, flowControl, tracing, ...dependencies }: ServerDependencies,
 ): GenericServer {
-  tellCostlyWorkers(log, serving?.workers ?? 0);
+  warnOfExcessWorkers(log, serving?.workers ?? 0);
   return new GenericServer({
     ...dependencies,
     flowControl: flowControl?.control,
@@ -164,7 +164,7 @@ function newServer(
     access: new AccessMetrics(registry),
     log: log.chain,
     serving: serving && trust.asking(serving),
-    onWorkerLoss: tellWorkerLosses(log, registry),
+    onWorkerLoss: workerLossListener(log, registry),
     shutdown,
     hstsDirectives: requests.hstsDirectives,
     goawayChance: requests.goawayChance,

@@ -7,7 +7,7 @@ import { integrityOf } from '#apiserver/plugins/package-integrity';
 /** Adds `kubenest plugin …`, the tools for authors of plugin packages. */
 export function addPluginCommands(program: Command): void {
   const plugin = program.command('plugin').description('create and verify packages of plugins');
-  const orTell = async (work: () => void | Promise<void>): Promise<void> => {
+  const exitOnError = async (work: () => void | Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -21,7 +21,7 @@ export function addPluginCommands(program: Command): void {
     .argument('<name>', 'name of the package: lower-case letters, digits, dashes; @scope/name')
     .argument('[folder]', 'folder of the package (default: the name without its scope)')
     .action((name: string, given: string | undefined, { controller = false }: { readonly controller?: boolean }) =>
-      orTell(async () => {
+      exitOnError(async () => {
         const folder = given ?? name.replace(/^@.*\//, '');
         const files = await newPluginPackage(name, folder, controller ? 'controller' : 'admission plugin');
         console.log(files.map((file) => `${folder}/${file}`).join('\n'));
@@ -33,7 +33,7 @@ export function addPluginCommands(program: Command): void {
     .description('load the packages of a configuration file and list their contributions')
     .requiredOption('--config <file>', 'file of kind ServerConfiguration')
     .action(({ config }: { readonly config: string }) =>
-      orTell(async () => {
+      exitOnError(async () => {
         const { listPlugins } = await import('./list-plugins.ts');
         console.log(await listPlugins(config));
       }),
@@ -42,5 +42,5 @@ export function addPluginCommands(program: Command): void {
     .command('integrity')
     .description('print the `integrity` of a plugin package, with its dependencies, for a configuration file')
     .argument('<package>', 'folder of the installed package, or an archive (.tgz)')
-    .action((given: string) => orTell(() => console.log(isArchive(given) ? archiveIntegrity(given) : integrityOf(resolve(given)))));
+    .action((given: string) => exitOnError(() => console.log(isArchive(given) ? archiveIntegrity(given) : integrityOf(resolve(given)))));
 }

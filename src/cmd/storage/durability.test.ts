@@ -2,10 +2,10 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import type { HealthCheck } from '#apiserver/server/healthz/health-checks';
 import type { Durability } from '#apiserver/storage/storage';
-import { tellDurability } from './durability.ts';
+import { reportDurability } from './durability.ts';
 
 /** A store with variable settings, and the recorded reports. */
-function told(durability: Durability) {
+function startReporting(durability: Durability) {
   const lines: string[] = [];
   const checks: HealthCheck[] = [];
   const registry = new Registry();
@@ -19,7 +19,10 @@ function told(durability: Durability) {
     },
   };
   const line = (level: string) => (fields: object, message: string) => lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
-  tellDurability({ addReadyCheck: (check) => checks.push(check) }, storage, { log: { info: line('info'), warn: line('warn') }, registry });
+  reportDurability({ addReadyCheck: (check) => checks.push(check) }, storage, {
+    log: { info: line('info'), warn: line('warn') },
+    registry,
+  });
   return {
     lines,
     checks: () => checks.map(({ name }) => name),
@@ -34,7 +37,7 @@ function told(durability: Durability) {
 const lasting: Durability = { isDurable: true, detail: 'synced', losses: 0 };
 
 it('reports the present durability by the check and the metric, and logs each change once', async () => {
-  const { lines, checks, metric, change } = told(lasting);
+  const { lines, checks, metric, change } = startReporting(lasting);
   expect([checks(), await metric('kubenest_storage_durable')]).toEqual([['storage-durable'], [1]]);
   change({ isDurable: false, detail: 'appendfsync no' });
   change({});
@@ -49,7 +52,7 @@ it('reports the present durability by the check and the metric, and logs each ch
 });
 
 it('reports a loss, also one that was found when the store was opened', async () => {
-  const { lines, metric, change } = told({ ...lasting, losses: 1 });
+  const { lines, metric, change } = startReporting({ ...lasting, losses: 1 });
   const loss = (losses: number) =>
     `warn the store lacks writes that it may have acknowledged: its revision was raised, and watches restart {"losses":${losses}}`;
   expect(await metric('kubenest_storage_losses_total')).toEqual([1]);

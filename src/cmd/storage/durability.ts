@@ -7,27 +7,27 @@ import type { Log } from '#cmd/logging/log';
  * Reports whether acknowledged writes are durable and whether writes were lost, for a backend whose durability depends on external
  * settings. Reports go to the log on changes, to metrics, and to the name of a condition in /readyz?verbose.
  */
-export function tellDurability(
+export function reportDurability(
   server: Pick<GenericServer, 'addReadyCheck'>,
   storage: Pick<Storage, 'durability' | 'onDurabilityChange'>,
   { log, registry }: { log: Pick<Log, 'info' | 'warn'>; registry: Registry },
 ): void {
   if (!storage.durability) return;
   const durability = storage.durability.bind(storage);
-  let told: Durability | undefined;
-  const tell = (): void => {
+  let reported: Durability | undefined;
+  const report = (): void => {
     const now = durability();
     const { isDurable, detail, losses } = now;
-    if (losses > (told?.losses ?? 0))
+    if (losses > (reported?.losses ?? 0))
       log.warn({ losses }, 'the store lacks writes that it may have acknowledged: its revision was raised, and watches restart');
-    if (isDurable !== told?.isDurable || detail !== told.detail) {
+    if (isDurable !== reported?.isDurable || detail !== reported.detail) {
       if (isDurable) log.info({ detail }, 'acknowledged writes are durable');
       else log.warn({ detail }, 'acknowledged writes may be lost');
     }
-    told = now;
+    reported = now;
   };
-  tell();
-  storage.onDurabilityChange?.(tell);
+  report();
+  storage.onDurabilityChange?.(report);
   server.addReadyCheck({
     get name() {
       return durability().isDurable ? 'storage-durable' : 'storage-may-lose-acknowledged-writes';

@@ -3,7 +3,7 @@ import type { GenericServer } from '#apiserver/server/generic-server';
 import type { Log } from '#cmd/logging/log';
 import { ServerPart } from '#cmd/modules/server-part';
 import type { ServerConfig } from '#cmd/server-config';
-import { tellDurability } from './durability.ts';
+import { reportDurability } from './durability.ts';
 import type { OpenedStorage } from './opened-storage.ts';
 import { StorageHealth } from './storage-health.ts';
 
@@ -27,7 +27,7 @@ export class StorageChecks implements ServerPart, Disposable {
     if (encryption && (this.config.encryption?.reloads || encryption.usesKms)) server.addHealthCheck(encryption.healthCheck);
     server.addReadyCheck({ name: 'etcd-readiness', check: () => this.#health.check(etcd?.readyTimeoutMs) });
     if (etcd) overrides?.addChecks(server, etcd);
-    tellDurability(server, objects, this.parts);
+    reportDurability(server, objects, this.parts);
   }
 
   [Symbol.dispose](): void {

@@ -18,7 +18,7 @@ export function addWebhookCommand(program: Command): void {
     .option('--namespace <namespace>', `namespace of the Service and of the Secret (default: the pod's, else ${defaultNamespace})`)
     .option('--request-traces <count>', 'number of the last reviews whose traces /debug/traces keeps', numberWithin(0, 10_000), 0)
     .option('--shutdown-delay <seconds>', 'seconds from SIGTERM until the port closes', numberWithin(0, 300), 0)
-    .action(() => orTell(() => serve(webhook)));
+    .action(() => exitOnError(() => serve(webhook)));
   const list = (value: string, before: readonly string[]): string[] => [...before, value];
   const manifests = webhook
     .command('manifests')
@@ -31,7 +31,7 @@ export function addWebhookCommand(program: Command): void {
     .option('--exclude-namespace <namespace>', 'namespace whose requests the webhooks do not get; may be repeated', list, [])
     .option('--url <url>', 'URL of a webhook server outside of the cluster; prints only the webhook configurations')
     .option('--ca-file <file>', 'authorities of the serving certificate (default: the server sets them)')
-    .action(() => orTell(() => print(manifests)));
+    .action(() => exitOnError(() => print(manifests)));
   const explain = webhook
     .command('explain')
     .description('explain what the packages would do with objects in a cluster: their changes, warnings and denials')
@@ -42,9 +42,9 @@ export function addWebhookCommand(program: Command): void {
     .option('--as <user>', 'user of the requests (default: the user of the kubeconfig)')
     .option('--as-group <group>', 'a group of the user; may be repeated', list, [])
     .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
-    .action(() => orTell(() => explainAll(explain)));
+    .action(() => exitOnError(() => explainAll(explain)));
 
-  async function orTell(work: () => Promise<void>): Promise<void> {
+  async function exitOnError(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {

@@ -66,9 +66,9 @@ it('fetches a document once per hash, and drops it when it is removed', async ()
 });
 
 it('orders documents by their groups', async () => {
-  const told: string[][] = [];
+  const orders: string[][] = [];
   using controller = new OpenApiController({
-    onChange: (documents) => void told.push([...documents.keys()]),
+    onChange: (documents) => void orders.push([...documents.keys()]),
     onError: (error) => expect.unreachable(String(error)),
   });
   for (const [group, groupPriorityMinimum] of [
@@ -86,5 +86,5 @@ it('orders documents by their groups', async () => {
       server: server as Pick<ExtensionServer, 'get'> as ExtensionServer,
     });
   }
-  await vi.waitFor(() => expect(told.at(-1)).toEqual(['apis/c.io/v1', 'apis/a.io/v1', 'apis/b.io/v1']));
+  await vi.waitFor(() => expect(orders.at(-1)).toEqual(['apis/c.io/v1', 'apis/a.io/v1', 'apis/b.io/v1']));
 });

@@ -42,8 +42,8 @@ test('help starts with the stability of upstream metrics; metrics without series
   for (const name of ['apiserver_storage_objects', 'apiserver_request_total', 'apiserver_flowcontrol_demand_seats', 'nodejs_own'])
     new Counter({ name, help, registers });
   new Counter({ name: 'apiserver_audit_error_total', help, labelNames: ['plugin'], registers });
-  const told = await lines(registry, '# HELP');
-  expect(told).toEqual([
+  const helpLines = await lines(registry, '# HELP');
+  expect(helpLines).toEqual([
     '# HELP apiserver_flowcontrol_demand_seats EXPERIMENTAL: [ALPHA] x',
     '# HELP apiserver_request_total [STABLE] x',
     '# HELP apiserver_storage_objects [STABLE] (Deprecated since 1.34.0) x',

@@ -5,7 +5,7 @@ import { negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
-import { tellsStorage } from './storage-events.ts';
+import { withStorageEvents } from './storage-events.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { newWriteRequest } from './write-request.ts';
@@ -30,7 +30,7 @@ export class CreateHandler {
     dedupOwnerReferences(context, object);
     const stored = endpoint.conversion ? endpoint.conversion.toStorage(object) : object;
     const request = newWriteRequest(context, endpoint, options, body.length);
-    const created = await tellsStorage(context.span, body.length, () => endpoint.store.create(request, stored));
+    const created = await withStorageEvents(context.span, body.length, () => endpoint.store.create(request, stored));
     return respondObject(context, endpoint, 201, created.bytes, negotiated);
   }
 }

@@ -34,7 +34,7 @@ async function optionsOfBody(context: RequestContext, body: Buffer, endpoint: Re
     type,
     kinds: endpoint.kinds,
     restrictions: endpoint.restrictions,
-    tellsPlainErrors: true,
+    returnsPlainErrors: true,
     alsoAccepts: (kind) => kind.kind === 'DeleteOptions',
   });
   // The audit records them as upstream does.

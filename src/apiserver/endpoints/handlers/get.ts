@@ -61,10 +61,12 @@ function getWithin(
     ['resource-version', resourceVersion],
   ] as const;
   span.event('About to Get from storage');
-  return span.around('cacher.Get', attributes, (tell) => {
+  return span.around('cacher.Get', attributes, (addEvent) => {
     const found = store.get(namespace, name, resourceVersion);
     // An asynchronous result comes from the storage, unless the request waits for the cache.
-    tell(found instanceof Promise && resourceVersion === '' ? 'About to Get from underlying storage' : 'About to fetch object from cache');
+    addEvent(
+      found instanceof Promise && resourceVersion === '' ? 'About to Get from underlying storage' : 'About to fetch object from cache',
+    );
     return found;
   });
 }

@@ -72,11 +72,11 @@ export class ListHandler {
 
 /** Reads a list within a span. Upstream: apiserver/pkg/storage/cacher/cacher.go. */
 function listWithin(span: RequestSpan, store: Store, options: CacheListOptions): CacheList | Promise<CacheList> {
-  return span.around('cacher.GetList', [['type', groupResourceString(store.groupResource)]], (tell) => {
-    if (store.cacher.ready) tell('Ready');
+  return span.around('cacher.GetList', [['type', groupResourceString(store.groupResource)]], (addEvent) => {
+    if (store.cacher.ready) addEvent('Ready');
     const filtered = (list: CacheList): CacheList => {
-      tell('watchCache fresh enough');
-      tell('Filtered items', [['count', list.count]]);
+      addEvent('watchCache fresh enough');
+      addEvent('Filtered items', [['count', list.count]]);
       return list;
     };
     const listed = store.cacher.list(options);

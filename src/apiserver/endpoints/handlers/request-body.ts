@@ -95,7 +95,7 @@ export interface ExpectedBody {
   readonly kinds: KindLookup;
   readonly restrictions: EndpointRestrictions;
   /** True if errors are returned without a note on the expected type, as for DeleteOptions. */
-  readonly tellsPlainErrors?: boolean | undefined;
+  readonly returnsPlainErrors?: boolean | undefined;
   /** Returns true for other accepted group versions of the kind (DeleteOptions and Eviction have several). */
   readonly alsoAccepts?: ((kind: GroupVersionKind) => boolean) | undefined;
 }
@@ -334,7 +334,7 @@ function checkKind(kind: GroupVersionKind, expected: ExpectedBody): void {
   const want = expected.kind;
   if (kind.kind === want.kind && kind.group === want.group && kind.version === want.version) return;
   if (expected.alsoAccepts?.(kind)) return;
-  const known = expected.kinds.has(kind) && !expected.tellsPlainErrors;
+  const known = expected.kinds.has(kind) && !expected.returnsPlainErrors;
   if (known && kind.kind === want.kind) {
     throw newBadRequest(
       `the API version in the data (${groupVersionString(kind)}) does not match the expected API version (${groupVersionString(want)})`,
@@ -357,14 +357,14 @@ function checkCustomKind(object: Partial<KubeObject> | null, bytes: Buffer, expe
 }
 
 function cannotBeHandled(kind: GroupVersionKind, expected: ExpectedBody, cause: string): Error {
-  if (expected.tellsPlainErrors) return newBadRequest(cause);
+  if (expected.returnsPlainErrors) return newBadRequest(cause);
   return newBadRequest(`${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${expected.kind.kind}: ${cause}`);
 }
 
 const summaryBytes = 30;
 
 function unrecognized(bytes: Buffer, expected: ExpectedBody, cause: string): Error {
-  if (expected.tellsPlainErrors) return newBadRequest(cause);
+  if (expected.returnsPlainErrors) return newBadRequest(cause);
   return newBadRequest(`the object provided is unrecognized (must be of type ${expected.kind.kind}): ${cause} (${summarize(bytes)})`);
 }
 

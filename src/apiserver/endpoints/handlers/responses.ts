@@ -96,9 +96,9 @@ export function respondWithin(
     ['protocol', exchange.protocol],
     ['mediaType', mediaType],
   ] as const;
-  return span.around('SerializeObject', attributes, (tell) => {
-    tell('About to start writing response');
-    const written = (): void => tell('Write call succeeded', [['size', context.responseBytes]]);
+  return span.around('SerializeObject', attributes, (addEvent) => {
+    addEvent('About to start writing response');
+    const written = (): void => addEvent('Write call succeeded', [['size', context.responseBytes]]);
     const responding = respond();
     return responding ? responding.then(written) : written();
   });

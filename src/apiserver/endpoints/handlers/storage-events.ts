@@ -1,11 +1,11 @@
 import type { RequestSpan } from '#apiserver/request/request-span';
 
 /** Adds events to the span when a write reaches the store and when it completes. Upstream: endpoints/handlers/create.go, update.go. */
-export function tellsStorage<T>(span: RequestSpan | undefined, length: number, write: () => Promise<T>): Promise<T> {
-  return span ? told(span, length, write) : write();
+export function withStorageEvents<T>(span: RequestSpan | undefined, length: number, write: () => Promise<T>): Promise<T> {
+  return span ? writeWithEvents(span, length, write) : write();
 }
 
-async function told<T>(span: RequestSpan, length: number, write: () => Promise<T>): Promise<T> {
+async function writeWithEvents<T>(span: RequestSpan, length: number, write: () => Promise<T>): Promise<T> {
   span.event('About to store object in database');
   try {
     const stored = await write();

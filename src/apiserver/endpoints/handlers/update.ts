@@ -7,7 +7,7 @@ import { dedupOwnerReferences } from './owner-references.ts';
 import { parseWriteOptions } from './query-options.ts';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { Pace } from '#apimachinery/runtime/pace';
-import { tellsStorage } from './storage-events.ts';
+import { withStorageEvents } from './storage-events.ts';
 import { applyFieldValidation, decodeBody, inputMediaType, readRequestBody } from './request-body.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { newWriteRequest } from './write-request.ts';
@@ -49,7 +49,7 @@ export class UpdateHandler {
       if (existing) await request.admit('UPDATE', next, existing, pace);
       return next;
     };
-    const stored = await tellsStorage(context.span, body.length, () =>
+    const stored = await withStorageEvents(context.span, body.length, () =>
       endpoint.store.update(request, name, produce, { strategy: endpoint.strategy, uid }),
     );
     return respondObject(context, endpoint, stored.created ? 201 : 200, stored.bytes, negotiated);

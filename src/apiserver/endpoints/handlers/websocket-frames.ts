@@ -70,8 +70,8 @@ export class ClientFrames {
     else if (this.#opcode === opcodes.close) this.#end(() => this.listener.close());
   }
 
-  #end(tell: () => void): void {
+  #end(notify: () => void): void {
     this.#isOver = true;
-    tell();
+    notify();
   }
 }

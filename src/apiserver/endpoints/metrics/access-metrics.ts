@@ -4,7 +4,7 @@ import { newSeries, observe, type Series, SeriesHistogram } from '#apiserver/bas
 /** Buckets from a millisecond to 16 seconds, doubling. */
 const buckets = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
 /** User names that are labels; others are counted as `email_id` or `other`. */
-const toldUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
+const namedUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
 
 export type AuthenticationResult = 'success' | 'failure' | 'error';
 export type AuthorizationResult = 'allowed' | 'denied' | 'no-opinion' | 'error';
@@ -73,8 +73,8 @@ export class AccessMetrics {
   authenticated(result: AuthenticationResult, milliseconds: number, user?: string): void {
     observe(this.#authentications[result], buckets, milliseconds / 1_000);
     if (user === undefined) return;
-    const told = toldUsers.has(user) ? user : user.includes('@') ? 'email_id' : 'other';
-    this.#users.set(told, (this.#users.get(told) ?? 0) + 1);
+    const label = namedUsers.has(user) ? user : user.includes('@') ? 'email_id' : 'other';
+    this.#users.set(label, (this.#users.get(label) ?? 0) + 1);
   }
 
   authorized(result: AuthorizationResult, milliseconds: number): void {

@@ -82,9 +82,9 @@ test.each([
     header: () => type,
   } as unknown as RequestContext);
   const [line = ''] = (await registry.metrics()).split('\n').filter((one) => one.startsWith('apiserver_request_total'));
-  const told = [...line.matchAll(/(\w+)="([^"]+)"/g)].map(([, name, value]) => `${name}=${value}`).sort();
+  const labels = [...line.matchAll(/(\w+)="([^"]+)"/g)].map(([, name, value]) => `${name}=${value}`).sort();
   const common = ['code=200', 'component=apiserver', 'resource=configmaps', 'version=v1'];
-  expect(told).toEqual([...common, ...want.split(',')].sort());
+  expect(labels).toEqual([...common, ...want.split(',')].sort());
 });
 
 test('requests without an endpoint are not counted; rejected ones count as terminated', async () => {

@@ -334,8 +334,8 @@ function present(all: ReadonlyMap<string, Observed>, which: keyof Observed): Ser
 const bodyVerbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', APPLY: 'patch' };
 
 function withBodyVerb(series: Series): Series {
-  const { verb: told = '', scope } = series.labels;
-  const verb = told === 'DELETE' && scope !== 'resource' ? 'delete_collection' : (bodyVerbs[told] ?? told.toLowerCase());
+  const { verb: verbLabel = '', scope } = series.labels;
+  const verb = verbLabel === 'DELETE' && scope !== 'resource' ? 'delete_collection' : (bodyVerbs[verbLabel] ?? verbLabel.toLowerCase());
   return { ...series, labels: { ...series.labels, verb } };
 }
 

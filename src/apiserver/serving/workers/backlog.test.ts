@@ -13,31 +13,31 @@ it('blocks a sender whose receiver is behind, and resumes it later', async () =>
     import(workerData.module).then(({ Backlog }) => {
       const backlog = new Backlog(workerData.shared);
       for (let i = 1; i <= 5; i++) {
-        backlog.tell(${8 * mebibytes});
+        backlog.add(${8 * mebibytes});
         parentPort.postMessage(i);
       }
     });`;
   const module = new URL('./backlog.ts', import.meta.url).href;
   const worker = new Worker(code, { eval: true, workerData: { shared, module }, execArgv: [] });
-  let told = 0;
+  let received = 0;
   worker.on('message', (count: number) => {
-    told = count;
+    received = count;
   });
-  await expect.poll(() => told).toBe(3);
+  await expect.poll(() => received).toBe(3);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(told).toBe(3);
+  expect(received).toBe(3);
   other.done(8 * mebibytes);
-  await expect.poll(() => told).toBe(4);
+  await expect.poll(() => received).toBe(4);
   other.done(32 * mebibytes);
   await once(worker, 'exit');
-  expect(told).toBe(5);
+  expect(received).toBe(5);
 });
 
 it('the counter wraps around without blocking', () => {
   const backlog = new Backlog(new SharedArrayBuffer(4));
   for (let i = 0; i < 1_000; i++) {
-    backlog.tell(weightOf(1, 15 * mebibytes));
+    backlog.add(weightOf(1, 15 * mebibytes));
     backlog.done(weightOf(1, 15 * mebibytes));
   }
-  backlog.tell(1);
+  backlog.add(1);
 });

@@ -12,9 +12,9 @@ export function weightOf(entries: number, bytes: number): number {
  * work itself: it stops reading, so its clients wait.
  */
 export class Backlog {
-  /** Total processed weight; like `#told`, it wraps around. */
+  /** Total processed weight; like `#sent`, it wraps around. */
   readonly #done: Int32Array<SharedArrayBuffer>;
-  #told = 0;
+  #sent = 0;
 
   /** `shared` has 4 bytes and belongs to both threads. */
   constructor(shared: SharedArrayBuffer) {
@@ -22,13 +22,13 @@ export class Backlog {
   }
 
   /** Adds to the backlog before sending. Blocks until the receiver has caught up. */
-  tell(weight: number): void {
+  add(weight: number): void {
     for (;;) {
       const done = Atomics.load(this.#done, 0);
-      if (((this.#told - done) | 0) <= maxBytes) break;
+      if (((this.#sent - done) | 0) <= maxBytes) break;
       Atomics.wait(this.#done, 0, done);
     }
-    this.#told = (this.#told + weight) | 0;
+    this.#sent = (this.#sent + weight) | 0;
   }
 
   /** Subtracts from the backlog; called by the receiver. */

@@ -24,9 +24,9 @@ export const streams = {
 } as const;
 
 /** Kinds of worker messages. */
-export const told = { peer: 0, peerGone: 1, request: 2, data: 3, end: 4, taken: 5, closed: 6, handshakeError: 7 } as const;
+export const messageKinds = { peer: 0, peerGone: 1, request: 2, data: 3, end: 4, taken: 5, closed: 6, handshakeError: 7 } as const;
 /** Kinds of commands to a worker. */
-export const asked = { send: 0, open: 1, write: 2, end: 3, abort: 4, grant: 5, takeOver: 6 } as const;
+export const commandKinds = { send: 0, open: 1, write: 2, end: 3, abort: 4, grant: 5, takeOver: 6 } as const;
 
 export interface RequestHead {
   /** Number of the connection. */
@@ -47,27 +47,27 @@ export interface RequestHead {
 }
 
 /** Messages of a worker by kind. */
-export type Told =
+export type WorkerMessage =
   /** A new connection with the certificates of its client (DER, its own first). */
-  | readonly [kind: typeof told.peer, peer: number, remoteAddress: string, chain: readonly Uint8Array[]]
-  | readonly [kind: typeof told.peerGone, peer: number]
-  | readonly [kind: typeof told.request, request: number, head: RequestHead]
+  | readonly [kind: typeof messageKinds.peer, peer: number, remoteAddress: string, chain: readonly Uint8Array[]]
+  | readonly [kind: typeof messageKinds.peerGone, peer: number]
+  | readonly [kind: typeof messageKinds.request, request: number, head: RequestHead]
   /** More of the body, or of a taken-over connection. */
-  | readonly [kind: typeof told.data, request: number, bytes: Part]
+  | readonly [kind: typeof messageKinds.data, request: number, bytes: Part]
   /** End of the body or connection. */
-  | readonly [kind: typeof told.end, request: number]
+  | readonly [kind: typeof messageKinds.end, request: number]
   /** Number of further bytes of the response that the client has read. */
-  | readonly [kind: typeof told.taken, request: number, bytes: number]
+  | readonly [kind: typeof messageKinds.taken, request: number, bytes: number]
   /** The client has disconnected or read the end of the response. */
-  | readonly [kind: typeof told.closed, request: number]
+  | readonly [kind: typeof messageKinds.closed, request: number]
   /** A failed handshake. */
-  | readonly [kind: typeof told.handshakeError];
+  | readonly [kind: typeof messageKinds.handshakeError];
 
 /** Commands of the main thread by kind. */
-export type Asked =
+export type WorkerCommand =
   /** A complete response. */
   | readonly [
-      kind: typeof asked.send,
+      kind: typeof commandKinds.send,
       request: number,
       status: number,
       headers: FlatHeaders,
@@ -77,7 +77,7 @@ export type Asked =
     ]
   /** Head of a streamed response. */
   | readonly [
-      kind: typeof asked.open,
+      kind: typeof commandKinds.open,
       request: number,
       status: number,
       headers: FlatHeaders,
@@ -85,13 +85,13 @@ export type Asked =
       stream: keyof typeof streams,
     ]
   /** Chunk of a streamed response. */
-  | readonly [kind: typeof asked.write, request: number, bytes: Part]
+  | readonly [kind: typeof commandKinds.write, request: number, bytes: Part]
   /** End of a streamed response or of a taken-over connection. */
-  | readonly [kind: typeof asked.end, request: number]
-  | readonly [kind: typeof asked.abort, request: number]
+  | readonly [kind: typeof commandKinds.end, request: number]
+  | readonly [kind: typeof commandKinds.abort, request: number]
   /** Grant of further bytes of the body. */
-  | readonly [kind: typeof asked.grant, request: number, bytes: number]
-  | readonly [kind: typeof asked.takeOver, request: number];
+  | readonly [kind: typeof commandKinds.grant, request: number, bytes: number]
+  | readonly [kind: typeof commandKinds.takeOver, request: number];
 
 /** Options of a worker. */
 export interface WorkerOptions extends Omit<SecureServerOptions, 'sharesPort'> {

@@ -6,14 +6,14 @@ import { Http2Exchange } from '../http2-exchange.ts';
 import type { Answer } from '../stalled-clients.ts';
 import { UpgradeExchange } from '../upgrade-exchange.ts';
 import { CreditedSource } from './credited-source.ts';
-import { type RequestHead, streams, type Told, told } from './messages.ts';
+import { type RequestHead, streams, type WorkerMessage, messageKinds } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Worker side of one request: reports its events and executes the main thread's commands. */
 export class RelayedRequest {
   readonly #request: number;
   readonly #exchange: Http1Exchange | Http2Exchange;
-  readonly #outbox: Outbox<Told>;
+  readonly #outbox: Outbox<WorkerMessage>;
   /** Source of the body or of a taken-over connection. */
   #source: CreditedSource | undefined;
   /** Target of a streamed response or of a taken-over connection. */
@@ -24,7 +24,7 @@ export class RelayedRequest {
   /** Number of read bytes after which they are reported. */
   #takenBytes: number = streams.open.takenBytes;
 
-  constructor(request: number, peer: number, exchange: Http1Exchange | Http2Exchange, outbox: Outbox<Told>) {
+  constructor(request: number, peer: number, exchange: Http1Exchange | Http2Exchange, outbox: Outbox<WorkerMessage>) {
     this.#request = request;
     this.#exchange = exchange;
     this.#outbox = outbox;
@@ -42,7 +42,7 @@ export class RelayedRequest {
       body: [],
       isWhole: bodyLength === 0,
     };
-    outbox.push([told.request, request, head]);
+    outbox.push([messageKinds.request, request, head]);
     if (!head.isWhole) this.#source = this.#follow(exchange.openBody(), head);
   }
 
@@ -68,7 +68,7 @@ export class RelayedRequest {
     target.write(bytes, () => {
       this.#taken += bytes.length;
       if (this.#taken < this.#takenBytes) return;
-      this.#outbox.push([told.taken, this.#request, this.#taken]);
+      this.#outbox.push([messageKinds.taken, this.#request, this.#taken]);
       this.#taken = 0;
     });
   }
@@ -105,12 +105,12 @@ export class RelayedRequest {
         const part = outbox.part(chunk);
         const open = current();
         if (open) open.body.push(part);
-        else outbox.push([told.data, this.#request, part]);
+        else outbox.push([messageKinds.data, this.#request, part]);
       },
       end: () => {
         const open = current();
         if (open) open.isWhole = true;
-        else outbox.push([told.end, this.#request]);
+        else outbox.push([messageKinds.end, this.#request]);
       },
     });
   }

@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { setImmediate as turnEnds } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type Asked, asked } from './messages.ts';
+import { type WorkerCommand, commandKinds } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { RemoteStream } from './remote-stream.ts';
 
 const highWater = 100;
 
-function stream(): { stream: RemoteStream; entries: Asked[] } {
-  const entries: Asked[] = [];
+function stream(): { stream: RemoteStream; entries: WorkerCommand[] } {
+  const entries: WorkerCommand[] = [];
   return { stream: new RemoteStream(new Outbox((batch) => entries.push(...batch.entries)), 7, highWater), entries };
 }
 
@@ -27,8 +27,8 @@ it('is full at the high-water mark and drains once at half of it', () => {
 });
 
 it.each<{ name: string; acts: ('write' | 'end' | 'abort' | 'close')[]; want: number[] }>([
-  { name: 'nothing follows an end', acts: ['end', 'write', 'end'], want: [asked.end] },
-  { name: 'an ended stream can be aborted', acts: ['end', 'abort', 'abort'], want: [asked.end, asked.abort] },
+  { name: 'nothing follows an end', acts: ['end', 'write', 'end'], want: [commandKinds.end] },
+  { name: 'an ended stream can be aborted', acts: ['end', 'abort', 'abort'], want: [commandKinds.end, commandKinds.abort] },
   { name: 'sends nothing after the client has disconnected', acts: ['close', 'write', 'end', 'abort'], want: [] },
 ])('$name', async ({ acts, want }) => {
   const one = stream();

@@ -1,11 +1,11 @@
 import type { Buffer } from 'node:buffer';
 import type { ResponseStream } from '#apiserver/request/exchange';
-import { type Asked, asked } from './messages.ts';
+import { type WorkerCommand, commandKinds } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Streamed response of a request whose connection is in a worker, with the client's backpressure. */
 export class RemoteStream implements ResponseStream {
-  readonly #outbox: Outbox<Asked>;
+  readonly #outbox: Outbox<WorkerCommand>;
   readonly #request: number;
   readonly #highWaterBytes: number;
   readonly #listeners: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class RemoteStream implements ResponseStream {
   #isEnded = false;
   #isClosed = false;
 
-  constructor(outbox: Outbox<Asked>, request: number, highWaterBytes: number) {
+  constructor(outbox: Outbox<WorkerCommand>, request: number, highWaterBytes: number) {
     this.#outbox = outbox;
     this.#request = request;
     this.#highWaterBytes = highWaterBytes;
@@ -27,7 +27,7 @@ export class RemoteStream implements ResponseStream {
 
   write(bytes: Buffer): boolean {
     if (this.#isEnded) return true;
-    this.#outbox.push([asked.write, this.#request, this.#outbox.part(bytes)]);
+    this.#outbox.push([commandKinds.write, this.#request, this.#outbox.part(bytes)]);
     this.#pendingBytes += bytes.length;
     if (this.#pendingBytes < this.#highWaterBytes) return true;
     this.#isFull = true;
@@ -37,13 +37,13 @@ export class RemoteStream implements ResponseStream {
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#outbox.push([asked.end, this.#request]);
+    this.#outbox.push([commandKinds.end, this.#request]);
   }
 
   abort(): void {
     if (this.#isClosed) return;
     this.close();
-    this.#outbox.push([asked.abort, this.#request]);
+    this.#outbox.push([commandKinds.abort, this.#request]);
   }
 
   onDrain(listener: () => void): void {

@@ -5,7 +5,15 @@ import type { Http1Exchange } from '../http1-exchange.ts';
 import type { Http2Exchange } from '../http2-exchange.ts';
 import { SecureServer } from '../secure-server.ts';
 import { Backlog } from './backlog.ts';
-import { type Asked, asked, type Order, type Report, told, type Told, type WorkerOptions } from './messages.ts';
+import {
+  type WorkerCommand,
+  commandKinds,
+  type Order,
+  type Report,
+  messageKinds,
+  type WorkerMessage,
+  type WorkerOptions,
+} from './messages.ts';
 import { type Batch, Outbox, partsOf } from './outbox.ts';
 import { chainOf } from './peers.ts';
 import { RelayedRequest } from './relayed-request.ts';
@@ -18,8 +26,8 @@ import { RelayedRequest } from './relayed-request.ts';
 const port = parentPort!;
 const options = workerData as WorkerOptions;
 const backlog = new Backlog(options.backlog);
-const outbox = new Outbox<Told>((batch, transfer) => {
-  backlog.tell(batch.weight);
+const outbox = new Outbox<WorkerMessage>((batch, transfer) => {
+  backlog.add(batch.weight);
   port.postMessage(batch, transfer);
 });
 const requests = new Map<number, RelayedRequest>();
@@ -29,10 +37,10 @@ let lastPeer = 0;
 
 const server = new SecureServer({ ...options, sharesPort: true }, relay, {
   onPeerGone: forgetPeer,
-  onHandshakeError: () => outbox.push([told.handshakeError]),
+  onHandshakeError: () => outbox.push([messageKinds.handshakeError]),
 });
 
-port.on('message', (message: Batch<Asked> | Order) => {
+port.on('message', (message: Batch<WorkerCommand> | Order) => {
   if ('order' in message) return carryOut(message);
   const parts = partsOf(message, true);
   for (const entry of message.entries) answer(entry, parts);
@@ -42,7 +50,7 @@ function relay(exchange: Exchange): void {
   const request = (lastRequest += 1);
   requests.set(request, new RelayedRequest(request, numberOf(exchange.peer), exchange as Http1Exchange | Http2Exchange, outbox));
   exchange.onClose(() => {
-    if (requests.delete(request)) outbox.push([told.closed, request]);
+    if (requests.delete(request)) outbox.push([messageKinds.closed, request]);
   });
 }
 
@@ -51,7 +59,7 @@ function numberOf(peer: Peer): number {
   if (number === undefined) {
     number = lastPeer += 1;
     peers.set(peer, number);
-    outbox.push([told.peer, number, peer.remoteAddress, chainOf(peer)]);
+    outbox.push([messageKinds.peer, number, peer.remoteAddress, chainOf(peer)]);
   }
   return number;
 }
@@ -60,14 +68,14 @@ function forgetPeer(peer: Peer): void {
   const number = peers.get(peer);
   if (number === undefined) return;
   peers.delete(peer);
-  outbox.push([told.peerGone, number]);
+  outbox.push([messageKinds.peerGone, number]);
 }
 
-function answer(entry: Asked, parts: readonly Buffer[]): void {
+function answer(entry: WorkerCommand, parts: readonly Buffer[]): void {
   const request = requests.get(entry[1]);
   if (!request) return;
   switch (entry[0]) {
-    case asked.send: {
+    case commandKinds.send: {
       const [, number, status, headers, pieces, length, closesConnection] = entry;
       requests.delete(number);
       return request.send(
@@ -78,17 +86,17 @@ function answer(entry: Asked, parts: readonly Buffer[]): void {
         closesConnection,
       );
     }
-    case asked.open:
+    case commandKinds.open:
       return request.open(entry[2], entry[3], entry[4], entry[5]);
-    case asked.write:
+    case commandKinds.write:
       return request.write(parts[entry[2]] as Buffer);
-    case asked.end:
+    case commandKinds.end:
       return request.end();
-    case asked.abort:
+    case commandKinds.abort:
       return request.abort();
-    case asked.grant:
+    case commandKinds.grant:
       return request.grant(entry[2]);
-    case asked.takeOver:
+    case commandKinds.takeOver:
       return request.takeOver();
   }
 }

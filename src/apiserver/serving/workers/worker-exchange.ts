@@ -12,7 +12,7 @@ import {
   type UpgradableExchange,
 } from '#apiserver/request/exchange';
 import { slicesOf } from '../write-slices.ts';
-import { type Asked, asked, type RequestHead, streams, windowBytes } from './messages.ts';
+import { type WorkerCommand, commandKinds, type RequestHead, streams, windowBytes } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 import { RemoteBody } from './remote-body.ts';
 import { RemoteSocket } from './remote-socket.ts';
@@ -20,7 +20,7 @@ import { RemoteStream } from './remote-stream.ts';
 
 /** The part of a worker that an exchange uses. */
 export interface ExchangeWorker {
-  readonly outbox: Outbox<Asked>;
+  readonly outbox: Outbox<WorkerCommand>;
   /**
    * Reports a complete response: further messages of the request are ignored, and the exchange closes once the worker has the
    * response.
@@ -148,7 +148,7 @@ export class WorkerExchange implements Exchange {
   }
 
   protected readonly grant = (bytes: number): void => {
-    if (!this.#closed) this.worker.outbox.push([asked.grant, this.request, bytes]);
+    if (!this.#closed) this.worker.outbox.push([commandKinds.grant, this.request, bytes]);
   };
 
   /** Starts a response; returns false if none may start. */
@@ -162,7 +162,7 @@ export class WorkerExchange implements Exchange {
     if (!this.begin()) return;
     const { outbox } = this.worker;
     const parts = pieces.map((piece) => outbox.part(piece));
-    outbox.push([asked.send, this.request, status, headers, parts, length, this.#closesConnection]);
+    outbox.push([commandKinds.send, this.request, status, headers, parts, length, this.#closesConnection]);
     this.worker.finished(this.request, this);
   }
 
@@ -170,7 +170,7 @@ export class WorkerExchange implements Exchange {
     const { outbox } = this.worker;
     const stream = new RemoteStream(outbox, this.request, streams[kind].highWaterBytes);
     if (this.begin()) {
-      outbox.push([asked.open, this.request, status, headers, this.#closesConnection, kind]);
+      outbox.push([commandKinds.open, this.request, status, headers, this.#closesConnection, kind]);
       this.stream = stream;
     } else stream.close();
     return stream;
@@ -197,7 +197,7 @@ export class WorkerUpgradeExchange extends WorkerExchange implements UpgradableE
     const { outbox } = this.worker;
     const stream = new RemoteStream(outbox, this.request, streams.open.highWaterBytes);
     if (this.begin()) {
-      outbox.push([asked.takeOver, this.request]);
+      outbox.push([commandKinds.takeOver, this.request]);
       this.stream = stream;
     } else stream.close();
     this.#socket = new RemoteSocket(stream, this.grant);

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Peer } from '#apiserver/request/exchange';
 import type { Serve } from '../secure-server.ts';
 import { Backlog } from './backlog.ts';
-import { type Asked, type Order, type Report, told, type Told, type WorkerOptions } from './messages.ts';
+import { type WorkerCommand, type Order, type Report, messageKinds, type WorkerMessage, type WorkerOptions } from './messages.ts';
 import { type Batch, Outbox, partsOf } from './outbox.ts';
 import { peerFrom } from './peers.ts';
 import { type ExchangeWorker, WorkerExchange, WorkerUpgradeExchange } from './worker-exchange.ts';
@@ -14,7 +14,7 @@ const closeMs = 1_000;
 
 /** A thread that terminates connections, with its state. Requests of its clients are served as they arrive. */
 export class WorkerLink implements ExchangeWorker {
-  readonly outbox: Outbox<Asked>;
+  readonly outbox: Outbox<WorkerCommand>;
   readonly #worker: Worker;
   readonly #backlog: Backlog;
   readonly #serve: Serve;
@@ -42,11 +42,11 @@ export class WorkerLink implements ExchangeWorker {
       execArgv: isSource ? ['--conditions=kubenest-source'] : [],
       resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 },
     });
-    this.outbox = new Outbox<Asked>((batch, transfer) => {
+    this.outbox = new Outbox<WorkerCommand>((batch, transfer) => {
       this.#worker.postMessage(batch, transfer);
       for (const exchange of this.#finished.splice(0)) exchange.close();
     });
-    this.#worker.on('message', (message: Batch<Told> | Report) => this.#receive(message));
+    this.#worker.on('message', (message: Batch<WorkerMessage> | Report) => this.#receive(message));
     this.#worker.on('error', (error: Error) => {
       this.#error = error;
     });
@@ -86,11 +86,11 @@ export class WorkerLink implements ExchangeWorker {
     clearTimeout(timer);
   }
 
-  #receive(message: Batch<Told> | Report): void {
+  #receive(message: Batch<WorkerMessage> | Report): void {
     if ('listening' in message) return this.#listening.resolve(message.listening);
     if ('failed' in message) return this.#fail(message.failed);
     const parts = partsOf(message, false);
-    for (const entry of message.entries) this.#told(entry, parts);
+    for (const entry of message.entries) this.#dispatch(entry, parts);
     this.#backlog.done(message.weight);
   }
 
@@ -99,23 +99,23 @@ export class WorkerLink implements ExchangeWorker {
     this.#listening.reject(this.#error);
   }
 
-  #told(entry: Told, parts: readonly Buffer[]): void {
+  #dispatch(entry: WorkerMessage, parts: readonly Buffer[]): void {
     switch (entry[0]) {
-      case told.request:
+      case messageKinds.request:
         return this.#begin(entry, parts);
-      case told.peer:
+      case messageKinds.peer:
         return void this.#peers.set(entry[1], peerFrom(entry[2], entry[3]));
-      case told.peerGone:
+      case messageKinds.peerGone:
         return void this.#peers.delete(entry[1]);
-      case told.handshakeError:
+      case messageKinds.handshakeError:
         return this.onHandshakeError?.();
-      case told.data:
+      case messageKinds.data:
         return this.#exchanges.get(entry[1])?.data(parts[entry[2]] as Buffer);
-      case told.end:
+      case messageKinds.end:
         return this.#exchanges.get(entry[1])?.end();
-      case told.taken:
+      case messageKinds.taken:
         return this.#exchanges.get(entry[1])?.taken(entry[2]);
-      case told.closed: {
+      case messageKinds.closed: {
         const exchange = this.#exchanges.get(entry[1]);
         this.#exchanges.delete(entry[1]);
         return exchange?.close();
@@ -123,7 +123,7 @@ export class WorkerLink implements ExchangeWorker {
     }
   }
 
-  #begin([, request, head]: Extract<Told, readonly [typeof told.request, ...unknown[]]>, parts: readonly Buffer[]): void {
+  #begin([, request, head]: Extract<WorkerMessage, readonly [typeof messageKinds.request, ...unknown[]]>, parts: readonly Buffer[]): void {
     const peer = this.#peers.get(head.peer) as Peer;
     const body = head.body.map((part) => parts[part] as Buffer);
     const exchange = new (head.isUpgrade ? WorkerUpgradeExchange : WorkerExchange)(this, request, head, peer, body);

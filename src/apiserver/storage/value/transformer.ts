@@ -65,7 +65,7 @@ export class TransformerChain {
   toStorage(value: Buffer, context: string): Buffer {
     const first = this.#transformers[0];
     if (!first) return value;
-    const stored = this.#told('to_storage', first.transformer, () => first.transformer.toStorage(value, context));
+    const stored = this.#measured('to_storage', first.transformer, () => first.transformer.toStorage(value, context));
     return first.prefix.length === 0 ? stored : Buffer.concat([first.prefix, stored]);
   }
 
@@ -74,7 +74,7 @@ export class TransformerChain {
     for (const { transformer, prefix } of this.#owners(stored)) {
       try {
         const read = (): Transformed => transformer.fromStorage(stored.subarray(prefix.length), context);
-        const { value, keyId } = this.#told('from_storage', transformer, read);
+        const { value, keyId } = this.#measured('from_storage', transformer, read);
         return { value, form: formOf(transformer, keyId) };
       } catch (error) {
         // A key with the same name may have been replaced, so a later transformer may succeed.
@@ -95,7 +95,7 @@ export class TransformerChain {
     return undefined;
   }
 
-  #told<T>(transformation: Transformation, transformer: Transformer, work: () => T): T {
+  #measured<T>(transformation: Transformation, transformer: Transformer, work: () => T): T {
     const name = nameOf(transformation, transformer);
     const began = performance.now();
     try {

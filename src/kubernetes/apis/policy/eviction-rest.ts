@@ -271,12 +271,12 @@ function whyNone(
   { conditions = [], currentHealthy = 0, desiredHealthy = 0 }: NonNullable<PodDisruptionBudget['status']>,
 ): string {
   const condition = conditions.find(({ type }) => type === 'DisruptionAllowed');
-  const told = condition?.status === 'False' && condition.message ? condition : undefined;
-  if (told?.reason === 'SyncFailed')
-    return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${told.message}`;
+  const cause = condition?.status === 'False' && condition.message ? condition : undefined;
+  if (cause?.reason === 'SyncFailed')
+    return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${cause.message}`;
   if (currentHealthy <= desiredHealthy)
     return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
-  if (told) return `The disruption budget ${name} does not allow evicting pods currently (${told.reason}): ${told.message}`;
+  if (cause) return `The disruption budget ${name} does not allow evicting pods currently (${cause.reason}): ${cause.message}`;
   return `The disruption budget ${name} does not allow evicting pods currently`;
 }
 

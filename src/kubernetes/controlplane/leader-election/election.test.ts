@@ -15,7 +15,7 @@ import {
 const now = Date.UTC(2026, 0, 2, 3, 4, 5);
 const ago = (seconds: number): string => formatMicroTime(now - seconds * 1_000);
 
-interface Told {
+interface CandidateFields {
   readonly emulation?: string;
   readonly binary?: string;
   readonly created?: number;
@@ -24,8 +24,8 @@ interface Told {
   readonly strategy?: string;
 }
 
-const candidate = (name: string, told: Told = {}): LeaseCandidate => {
-  const { emulation = '1.36.0', binary = '1.36.0', created = 100, renewed = 0, pinged, strategy = oldestEmulationVersion } = told;
+const candidate = (name: string, fields: CandidateFields = {}): LeaseCandidate => {
+  const { emulation = '1.36.0', binary = '1.36.0', created = 100, renewed = 0, pinged, strategy = oldestEmulationVersion } = fields;
   return {
     apiVersion: 'coordination.k8s.io/v1beta1',
     kind: 'LeaseCandidate',

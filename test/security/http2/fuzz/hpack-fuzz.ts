@@ -43,11 +43,11 @@ class GoDecoder {
   async decode(table: number, blocks: readonly Buffer[]): Promise<Decoded> {
     const answer = new Promise<string>((resolve) => this.#waiting.push(resolve));
     this.#child.stdin!.write(`${JSON.stringify({ table, blocks: blocks.map((each) => each.toString('hex')) })}\n`);
-    const told = JSON.parse(await answer) as { readonly blocks: readonly (readonly string[])[]; readonly error?: string };
+    const reply = JSON.parse(await answer) as { readonly blocks: readonly (readonly string[])[]; readonly error?: string };
     const text = (hex: string): string => Buffer.from(hex, 'hex').toString('latin1');
     const fieldsOf = (list: readonly string[]): Field[] =>
       Array.from({ length: list.length / 2 }, (_, i) => [text(list[2 * i]!), text(list[2 * i + 1]!)] as const);
-    return { blocks: told.blocks.map(fieldsOf), isMalformed: told.error !== undefined, reason: told.error };
+    return { blocks: reply.blocks.map(fieldsOf), isMalformed: reply.error !== undefined, reason: reply.error };
   }
 }
 

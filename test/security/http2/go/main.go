@@ -108,14 +108,14 @@ func decode() {
 		if err := json.Unmarshal(line, &asked); err != nil {
 			panic(err)
 		}
-		told, _ := json.Marshal(decodeAll(asked))
-		out.Write(append(told, '\n'))
+		reply, _ := json.Marshal(decodeAll(asked))
+		out.Write(append(reply, '\n'))
 		out.Flush()
 	}
 }
 
 func decodeAll(asked question) answer {
-	told := answer{Blocks: [][]string{}}
+	reply := answer{Blocks: [][]string{}}
 	decoder := hpack.NewDecoder(4096, nil)
 	decoder.SetMaxDynamicTableSize(asked.Table)
 	decoder.SetAllowedMaxDynamicTableSize(asked.Table)
@@ -123,14 +123,14 @@ func decodeAll(asked question) answer {
 		block, _ := hex.DecodeString(text)
 		fields, err := decoder.DecodeFull(block)
 		if err != nil {
-			told.Error = err.Error()
-			return told
+			reply.Error = err.Error()
+			return reply
 		}
 		list := []string{}
 		for _, field := range fields {
 			list = append(list, hex.EncodeToString([]byte(field.Name)), hex.EncodeToString([]byte(field.Value)))
 		}
-		told.Blocks = append(told.Blocks, list)
+		reply.Blocks = append(reply.Blocks, list)
 	}
-	return told
+	return reply
 }

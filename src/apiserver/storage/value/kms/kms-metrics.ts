@@ -73,13 +73,13 @@ export class KmsMetrics {
     this.#lastUsed.set(labels, Date.now() / 1_000);
   }
 
-  keyTold(provider: string, keyIdHash: string): void {
+  keyReported(provider: string, keyIdHash: string): void {
     const labels = this.#labels(provider, keyIdHash);
     remember(this.#statusKeys, `${provider} ${keyIdHash}`, labels, (eldest) => this.#status.remove(eldest));
     this.#status.set(labels, Date.now() / 1_000);
   }
 
-  invalidKeyTold(provider: string, error: 'empty' | 'too_long'): void {
+  invalidKeyReported(provider: string, error: 'empty' | 'too_long'): void {
     this.#invalid.inc({ provider_name: provider, error });
   }
 

@@ -195,10 +195,10 @@ export class KmsProvider implements Transformer, AsyncDisposable {
     try {
       validateKeyId(keyId);
     } catch (error) {
-      metrics.invalidKeyTold(name, keyId === '' ? 'empty' : 'too_long');
+      metrics.invalidKeyReported(name, keyId === '' ? 'empty' : 'too_long');
       return [`got invalid KMSv2 KeyID hash ${quote(hashOf(keyId))}: ${(error as Error).message}`];
     }
-    metrics.keyTold(name, hashOf(keyId));
+    metrics.keyReported(name, hashOf(keyId));
     const expires = clock.now() + writeTtlMs;
     const present = this.#writeKey;
     if (present?.object.keyId === keyId) {

@@ -25,7 +25,7 @@ interface Place {
  * Maximum number of warnings. Each has at least 40 characters, and upstream's filter keeps 4,096 characters of warnings per request
  * (apiserver/pkg/endpoints/filters/warning.go).
  */
-const mostTold = 128;
+const maxWarnings = 128;
 
 /**
  * Returns files that overlap with another, each pair once, in order of comparison: `"a/b" with "a"`. Upstream compares all pairs, which
@@ -37,22 +37,22 @@ const mostTold = 128;
 export function overlappingPaths(files: readonly VolumeFile[]): string[] {
   const paths = files.map(({ path }) => withoutTrailing(path, '/'));
   const places = placesOf(paths);
-  const told = new Set<string>();
+  const overlaps = new Set<string>();
   for (const [at, { source }] of files.entries()) {
     const path = paths[at]!;
     const place = places.get(path);
     if (!place) continue;
     const text = source ? `${quote(path)} (${source})` : quote(path);
     for (const other of related(place)) {
-      told.add(`${text} with ${other.text}`);
-      if (told.size === mostTold) return [...told];
+      overlaps.add(`${text} with ${other.text}`);
+      if (overlaps.size === maxWarnings) return [...overlaps];
     }
     if (place.here.some((seen) => seen.text === text)) continue;
     const seen = { at, text };
     place.here.push(seen);
     for (let upper = place.above; upper; upper = upper.above) upper.below.push(seen);
   }
-  return [...told];
+  return [...overlaps];
 }
 
 /** Returns the files seen at a place, above and below it, in order. */
