@@ -58,15 +58,11 @@ export interface GreedyResult {
 
 function waitsOf(waits: readonly Wait[]): LeaseWaits {
   const wall = waits.map(({ wallMs }) => wallMs);
+  const work = waits.map(({ workMs }) => workMs);
   return {
     p99Ms: Math.round(quantileOf(0.99, wall)),
     longestMs: Math.round(Math.max(...wall)),
-    workP99Ms: Math.round(
-      quantileOf(
-        0.99,
-        waits.map(({ workMs }) => workMs),
-      ),
-    ),
+    workP99Ms: Math.round(quantileOf(0.99, work)),
   };
 }
 

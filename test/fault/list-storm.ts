@@ -122,12 +122,8 @@ export async function runListStorm(pods: number, clients: number, form: keyof ty
       ...others.filter((size) => size !== first).map((size) => `a response has ${size} bytes, the first ${first}`),
       ...(first! < forms[form].least * dataset * megabyte ? [`a response has ${first} bytes, less than all pods`] : []),
     ]);
-    const getP99Ms = Math.round(
-      quantileOf(
-        0.99,
-        gets.map(({ wallMs }) => wallMs),
-      ),
-    );
+    const latencies = gets.map(({ wallMs }) => wallMs);
+    const getP99Ms = Math.round(quantileOf(0.99, latencies));
     return { dataset, before, most, seconds, getP99Ms, gets: gets.length, violations };
   } finally {
     rmSync(folder, { recursive: true });

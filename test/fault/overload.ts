@@ -116,12 +116,8 @@ export async function runOverload(seconds: number, backend: BackendName = 'embed
   const reads = await reader.end();
   while (performance.now() - began < 2 * mostRecoveryMs && !isNear(await rateOf(server, capacity, 1), peak));
   const recoveryMs = Math.round(performance.now() - began);
-  const readP99Ms = Math.round(
-    quantileOf(
-      0.99,
-      reads.map(({ wallMs }) => wallMs),
-    ),
-  );
+  const latencies = reads.map(({ wallMs }) => wallMs);
+  const readP99Ms = Math.round(quantileOf(0.99, latencies));
   const megabytesMost = Math.round(most);
   const starved = Math.round(100 * (1 - Math.min(1, rate.share / peak.share)));
   const violations = [
