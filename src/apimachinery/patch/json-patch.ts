@@ -36,14 +36,18 @@ export class JsonPatch {
 /** Upstream's parser keeps this number and drops the rest: sigs.k8s.io/json. */
 const maxStrictErrors = 100;
 const textFields = ['op', 'path', 'from'] as const;
+/** Paths of the fields of an operation and of what is in them. */
+const operationField = /^\[\d+\]\.(?:op|path|from|value)(?:[.[]|$)/;
 
 /**
- * Decodes the operations of a parsed patch document. With `strict` (field validation Warn or Strict) it reports unknown fields like
- * upstream's typed decoding. Throws StatusError 400 for a document that is not a list of objects, and 413 for too many operations.
+ * Decodes the operations of a parsed patch document. With `strict` (field validation Warn or Strict) it reports unknown fields, and those of
+ * `duplicateFields` (of the parser) that are known, like upstream's typed decoding. Throws StatusError 400 for a document that is not a list of objects, and 413 for too many operations.
  */
-export function decodeJsonPatch(patch: unknown, strict = true): JsonPatch {
+export function decodeJsonPatch(patch: unknown, strict = true, duplicateFields: readonly string[] = []): JsonPatch {
   const strictErrors: string[] = [];
   if (strict) checkShape(patch, strictErrors);
+  const duplicates = duplicateFields.filter((path) => operationField.test(path));
+  strictErrors.push(...duplicates.map((path) => `json patch duplicate field ${quote(path)}`));
   if (patch === null) return new JsonPatch([], strictErrors);
   if (!Array.isArray(patch)) throw newBadRequest(cannotUnmarshal(patch, 'jsonpatch.Patch'));
   const operations = patch.map((operation: unknown) => {

@@ -1,3 +1,4 @@
+import { quote } from '#apimachinery/runtime/quote';
 import type { Field, StructType, Type } from '#apimachinery/runtime/schema';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf, noteKeys, notedKeys } from '#apimachinery/runtime/wide-objects';
@@ -363,17 +364,13 @@ function elementTypeName(...lists: unknown[][]): string {
 
 function lookup(type: Type, key: string): Field {
   if (type.kind === 'raw')
-    throw new StrategicMergePatchError(
-      `unable to find api field in struct ${shortName(type.name)} for the json field ${JSON.stringify(key)}`,
-    );
+    throw new StrategicMergePatchError(`unable to find api field in struct ${shortName(type.name)} for the json field ${quote(key)}`);
   if (type.kind !== 'struct') {
     throw new StrategicMergePatchError(`merging an object in json but data type is not struct, instead is: ${goKind(type)}`);
   }
   const field = type.fields.get(key) ?? [...type.fields.values()].find(({ name }) => name.toLowerCase() === key.toLowerCase());
   if (!field)
-    throw new StrategicMergePatchError(
-      `unable to find api field in struct ${shortName(type.goName)} for the json field ${JSON.stringify(key)}`,
-    );
+    throw new StrategicMergePatchError(`unable to find api field in struct ${shortName(type.goName)} for the json field ${quote(key)}`);
   return field;
 }
 

@@ -1,3 +1,4 @@
+import { quote } from '#apimachinery/runtime/quote';
 import type { Buffer } from 'node:buffer';
 import { contextTag, DerError, DerReader, tags } from './der-reader.ts';
 import { ascii } from './distinguished-name.ts';
@@ -64,14 +65,14 @@ function textOf(content: Buffer): string {
 
 function domainConstraint(content: Buffer): string {
   const domain = textOf(content);
-  if (!isValidDomain(domain, true)) throw new DerError(`x509: failed to parse constraint ${JSON.stringify(domain)}`);
+  if (!isValidDomain(domain, true)) throw new DerError(`x509: failed to parse constraint ${quote(domain)}`);
   return domain;
 }
 
 function emailConstraint(content: Buffer): string {
   const text = textOf(content);
   if (!text.includes('@')) return domainConstraint(content);
-  if (!parseMailbox(text)) throw new DerError(`x509: failed to parse rfc822Name constraint ${JSON.stringify(text)}`);
+  if (!parseMailbox(text)) throw new DerError(`x509: failed to parse rfc822Name constraint ${quote(text)}`);
   return text;
 }
 
@@ -139,8 +140,8 @@ function uriProblem(constraints: NameConstraints, uris: readonly CertificateUri[
   const hosts: string[] = [];
   for (const { text, host } of uris) {
     const name = host.endsWith(']') ? host : host.replace(/:\d*$/, '');
-    if (name === '') return `URI with empty host (${JSON.stringify(text)}) cannot be matched against constraints`;
-    if (isAddress(name) || name.startsWith('[')) return `URI with IP (${JSON.stringify(text)}) cannot be matched against constraints`;
+    if (name === '') return `URI with empty host (${quote(text)}) cannot be matched against constraints`;
+    if (isAddress(name) || name.startsWith('[')) return `URI with IP (${quote(text)}) cannot be matched against constraints`;
     hosts.push(name);
   }
   return firstProblem('URI', hosts, constraints, 'uris', isBelow, (host) => host);

@@ -5,6 +5,7 @@
  * `{"data":{"a":"1"},"data":{"b":"2"}}` is parsed as `{"data":{"a":"1"},"<mark>0:data":{"b":"2"}}`; the type of `data` then determines that
  * it has both keys. Upstream: sigs.k8s.io/json, internal/golang/encoding/json/decode.go.
  */
+import { quote } from '../quote.ts';
 import { getOwn, setOwn } from '#apimachinery/patch/own-property';
 import { DecodeError, parseJsonSteps } from './json.ts';
 import { isContainer } from '../numbers.ts';
@@ -129,7 +130,7 @@ class Merging {
   }
 
   #report(what: 'unknown' | 'duplicate', path: string): void {
-    if (this.errors.size < maxErrors) this.errors.add(`${what} field ${JSON.stringify(path)}`);
+    if (this.errors.size < maxErrors) this.errors.add(`${what} field ${quote(path)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseYaml, YamlError } from './yaml.ts';
 import { encodeYaml } from './yaml-emitter.ts';
@@ -49,6 +50,68 @@ describe('parseYaml', () => {
 
   test('rejects a key of more than 1,024 characters, also in JSON', () => {
     expect(() => parse(`{"${'k'.repeat(1_030)}":1}`)).toThrow(new YamlError("yaml: did not find expected ',' or '}'"));
+  });
+
+  test.each([
+    ['a long key with quotation marks', `{"${'k\\" '.repeat(400)}":1}`],
+    ['blanks that end beyond 1,024 characters', `{"a"${' '.repeat(1_030)}:1}`],
+    ['a line break before the colon', '{"a"\n:1}', 'line 1: '],
+  ])('rejects %s', (_, text, line = '') => {
+    expect(() => parse(text)).toThrow(new YamlError(`yaml: ${line}did not find expected ',' or '}'`));
+  });
+
+  test('parses JSON like the same text in YAML', () => {
+    const blank = fc.constantFrom('', ' ', '\n', '\t', ' '.repeat(1_020));
+    const characters = fc.constantFrom(
+      '\x85',
+      '\u2029',
+      '\\t',
+      '\\b',
+      '\\u0000',
+      '\\u2028',
+      '\\uffff',
+      '\ud83d\ude00',
+      '\uffff',
+      'a',
+      '\\"',
+      '\\\\',
+      '\\n',
+      '\\/',
+      '\\u00e9',
+      '\\ud83d',
+      'é',
+      ':',
+      '{',
+      ' ',
+      '#',
+      "'",
+      '\u2028',
+      '\ufeff',
+      '\x7f',
+    );
+    const text = fc
+      .tuple(fc.array(characters, { maxLength: 6 }), fc.constantFrom(1, 1, 1, 300))
+      .map(([parts, times]) => `"${parts.join('').repeat(times)}"`);
+    const { json } = fc.letrec<{ json: string; object: string }>((tie) => ({
+      json: fc.oneof({ maxDepth: 3 }, text, fc.constantFrom('1', '1.0', '1e400', 'true', 'null', '12345678901234567890'), tie('object')),
+      object: fc
+        .array(fc.tuple(blank, text, blank, blank, tie('json'), blank), { maxLength: 3 })
+        .map((members) => `{${members.map(([a, key, b, c, value, d]) => `${a}${key}${b}:${c}${value}${d}`).join(',')}}`),
+    }));
+    const outcome = (bytes: string): unknown => {
+      try {
+        return parse(bytes);
+      } catch (error) {
+        return (error as Error).name;
+      }
+    };
+    fc.assert(
+      fc.property(json, (document) => {
+        // A comment keeps the text from being parsed as JSON.
+        expect(outcome(`{"a":${document}}`)).toEqual(outcome(`#\n{"a":${document}}`));
+      }),
+      { numRuns: 3_000 },
+    );
   });
 
   test('limits the expansion of aliases', () => {

@@ -1,4 +1,5 @@
 /** Parses YAML like sigs.k8s.io/yaml: YAML 1.1 whose plain scalars are resolved like go-yaml v2, converted to JSON. Takes linear time. */
+import { isAscii, isUtf8 } from 'node:buffer';
 import { setOwn } from '#apimachinery/patch/own-property';
 import { compareUtf8, DecodeError, parseJson, parseJsonSteps } from '../json/json.ts';
 import { isSpace, JsonSyntaxError } from '../json/json-syntax.ts';
@@ -31,7 +32,7 @@ export function parseYaml(bytes: Uint8Array): ParsedYaml {
 export function* readAsJson(bytes: Uint8Array): Steps<ParsedYaml | undefined> {
   if (bytes.find((byte) => !isSpace(byte)) !== 0x7b) return undefined;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer.includes('\x7f') || !hasPlainStrings(buffer)) return undefined;
+  if (!hasPlainStrings(buffer)) return undefined;
   try {
     const { value, duplicateFields, hasFloats } = needsSteps(buffer.length) ? yield* parseJsonSteps(buffer) : parseJson(buffer);
     return duplicateFields.length > 0 || hasFloats ? undefined : { value, duplicateError: undefined };
@@ -41,25 +42,46 @@ export function* readAsJson(bytes: Uint8Array): Steps<ParsedYaml | undefined> {
   }
 }
 
-/** Maximum length of a key in YAML. Upstream: scannerc.go (yaml_simple_key_is_valid). */
+/** Maximum bytes of a key up to its colon. Upstream: scannerc.go (yaml_simple_key_is_valid), which counts 1,024 characters. */
 const maxKeyBytes = 1_000;
 
-/** True if all strings of a JSON text have the same value in YAML, which has no `\/` and no escaped surrogate halves, and are short enough for keys. */
+/** Escapes that YAML does not have, or that it refuses. */
+const otherEscapes = ['\\/', '\\ud', '\\uD', '\\ufff', '\\uFFF'];
+
+/** Characters that YAML refuses, or takes for the end of a line. Upstream: readerc.go (yaml_parser_update_buffer). */
+const otherCharacters = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
+
+const quotationMark = 0x22;
+const backslash = 0x5c;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const colon = 0x3a;
+const deleteCharacter = 0x7f;
+
+/** True if all strings of a JSON text have the same value in YAML, and its keys are keys there. */
 function hasPlainStrings(json: Buffer): boolean {
-  for (const escape of ['\\/', '\\ud', '\\uD', '\\ufff', '\\uFFF']) if (json.includes(escape)) return false;
-  if (json.length <= maxKeyBytes) return true;
-  let last = -1;
-  for (let at = json.indexOf(0x22); at >= 0; at = json.indexOf(0x22, at + 1)) {
-    if (at - last > maxKeyBytes && isColon(json, at + 1)) return false;
-    last = at;
+  if (otherEscapes.some((escape) => json.includes(escape)) || json.includes(deleteCharacter)) return false;
+  if (!isAscii(json) && (!isUtf8(json) || otherCharacters.test(json.toString()))) return false;
+  for (let start = json.indexOf(quotationMark); start >= 0; ) {
+    const end = endOfString(json, start);
+    if (end < 0) return false;
+    let next = end + 1;
+    let isSameLine = true;
+    for (; next < json.length && isSpace(json[next]!); next += 1) isSameLine &&= json[next] !== lineFeed && json[next] !== carriageReturn;
+    if (json[next] === colon && (!isSameLine || next - start > maxKeyBytes)) return false;
+    start = json.indexOf(quotationMark, next);
   }
   return true;
 }
 
-function isColon(json: Buffer, from: number): boolean {
-  let at = from;
-  while (at < json.length && isSpace(json[at]!)) at += 1;
-  return json[at] === 0x3a;
+/** Returns the place of the quotation mark that ends the string which begins at `start`, or -1. */
+function endOfString(json: Buffer, start: number): number {
+  for (let end = json.indexOf(quotationMark, start + 1); end >= 0; end = json.indexOf(quotationMark, end + 1)) {
+    let escaping = end;
+    while (json[escaping - 1] === backslash) escaping -= 1;
+    if ((end - escaping) % 2 === 0) return end;
+  }
+  return -1;
 }
 
 /** Maximum depth of JSON. Upstream: sigs.k8s.io/json scanner.go (maxNestingDepth). */

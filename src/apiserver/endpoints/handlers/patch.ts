@@ -42,7 +42,7 @@ import { type AppliedForm, applyObject } from './apply.ts';
 import { negotiate, servesCbor } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { parseWriteOptions, type WriteQuery } from './query-options.ts';
-import { strictErrors } from '#apimachinery/runtime/json/strict-errors';
+import { strictErrors, surrounded } from '#apimachinery/runtime/json/strict-errors';
 import { readRequestBody } from './request-body.ts';
 import { internalKindProblem, kindProblem, typeMetaProblem } from '#apiserver/registry/kinds';
 import { decodeDocument, fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
@@ -184,9 +184,9 @@ export class Patch {
   ) {
     const validates = options.fieldValidation !== 'Ignore';
     if (type === 'application/json-patch+json') {
-      const patch = decodeJsonPatch(value, validates);
-      this.#parsed = patch.operations;
-      this.#strictErrors = [...patch.strictErrors, ...duplicateFields.map((path) => `json patch duplicate field ${JSON.stringify(path)}`)];
+      const { operations, strictErrors } = decodeJsonPatch(value, validates, duplicateFields);
+      this.#parsed = operations;
+      this.#strictErrors = strictErrors;
       return;
     }
     if (validates && type === 'application/merge-patch+json') checkMergePatch(value);
@@ -245,7 +245,8 @@ export class Patch {
     const { object } = decoded;
     const wrongKind = this.#wrongKind(object);
     if (wrongKind !== undefined) throw yield* this.#undecodable(current, new DecodeError(wrongKind));
-    const errors = this.#errorsOf(strictErrors(decoded.unknownFields, []));
+    const form = endpoint.decode || this.#isStrategic ? surrounded : undefined;
+    const errors = this.#errorsOf(strictErrors(decoded.unknownFields, [], form));
     if (errors.length > 0 && options.fieldValidation === 'Strict')
       throw yield* this.#undecodable(current, new DecodeError(`strict decoding error: ${errors.join(', ')}`));
     if (options.fieldValidation === 'Warn') for (const error of errors) this.context.warn(error);

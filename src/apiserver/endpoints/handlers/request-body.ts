@@ -11,7 +11,8 @@ import { isContainer, isNumber, toFloat } from '#apimachinery/runtime/numbers';
 import { mergeRepeatedKeys } from '#apimachinery/runtime/json/repeated-keys';
 import { decodeProtobuf, decodeProtobufSteps, isProtobuf, protobufKind } from '#apimachinery/runtime/protobuf/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { wordedErrors } from '#apimachinery/runtime/json/strict-errors';
+import { quote } from '#apimachinery/runtime/quote';
+import { surrounded, wordedErrors } from '#apimachinery/runtime/json/strict-errors';
 import { paceOf } from '#apimachinery/runtime/pace';
 import { needsSteps, type Steps, untilTime, workOn } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/request/request-context';
@@ -164,7 +165,8 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     await pace.rest();
     if (overflow !== undefined && !hasFiniteNumbers(object)) throw newOverflowError(overflow);
     object.metadata ??= {};
-    if (expected.decode) return { object, strictErrors: inTurn(yamlErrors, wordedErrors([], duplicates), wordedErrors(unknownFields, [])) };
+    if (expected.decode)
+      return { object, strictErrors: inTurn(yamlErrors, wordedErrors([], duplicates), wordedErrors(unknownFields, [], surrounded)) };
     object.apiVersion = groupVersionString(expected.kind);
     object.kind = expected.kind.kind;
     return { object, strictErrors: merged?.strictErrors ?? inTurn(yamlErrors, wordedErrors(unknownFields, [])) };
@@ -245,9 +247,7 @@ export function applyFieldValidation(
   const all = [...errors];
   if (all.length === 0) return;
   const { kind, version } = expected.kind;
-  throw newBadRequest(
-    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: strict decoding error: ${all.join(', ')}`,
-  );
+  throw newBadRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: strict decoding error: ${all.join(', ')}`);
 }
 
 async function decodeProtobufBody(bytes: Buffer, expected: ExpectedBody, deadline: number): Promise<DecodedBody> {
