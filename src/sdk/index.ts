@@ -113,7 +113,7 @@ export {
   type ContributedScale as ScaleOptions,
   type ContributedVersion as VersionOptions,
 } from '#apiserver/registry/contributed-group';
-export type { Column, ComputedRequest, Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
+export type { Column, ComputedRequest, ServerTraits, Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
 export { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 export type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
 export { type Informer, Informers } from '#apiserver/registry/informers';
@@ -144,6 +144,7 @@ export {
   LockedStoreError,
   NoSpaceError,
   StorageError,
+  UnusableStoreError,
   UnavailableError,
   UndecodableRecordError,
   UnknownOutcomeError,

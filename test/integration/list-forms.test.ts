@@ -74,9 +74,7 @@ describe('forms of a list', () => {
     const ages = async () => (await list<Table>(configMaps, table)).rows.map(({ cells }) => Number.parseInt(cells[2] as string, 10));
     const before = await ages();
     expect(before).toHaveLength(3);
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    const after = await ages();
-    for (const [i, age] of after.entries()) expect(age).toBeGreaterThan(before[i] as number);
+    await expect.poll(async () => (await ages()).every((age, i) => age > before[i]!), { timeout: 10_000 }).toBe(true);
   });
 
   it('differ between versions of a group that use annotations', async () => {

@@ -40,7 +40,10 @@ describe('objects', () => {
       return object.metadata.resourceVersion;
     };
     const first = await apply({ cpu: '1000m', pods: '1' });
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const second = (): number => Math.floor(Date.now() / 1_000);
+    const before = second();
+    // The times of managedFields are whole seconds.
+    await expect.poll(second, { timeout: 5_000 }).toBeGreaterThan(before);
     expect(await apply({ cpu: '1000m', pods: '1' })).toBe(first);
     // Differs with the same length, after the times.
     expect(await apply({ cpu: '1000m', pods: '2' })).not.toBe(first);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +20,13 @@ beforeEach(async () => {
   socket = join(folder, 'kms.sock');
 });
 afterEach(() => rm(folder, { recursive: true }));
+
+/** Listens instead of the KMS until this many connections were accepted and closed. */
+async function closedConnections(path: string, count: number): Promise<void> {
+  const server = createServer((connection) => connection.destroy()).listen(path);
+  for (let closed = 0; closed < count; closed += 1) await once(server, 'connection');
+  await new Promise((resolve) => server.close(resolve));
+}
 
 const configuration = (providers: readonly object[], resources = ['secrets']): string =>
   JSON.stringify({
@@ -201,7 +210,7 @@ describe('a failing service', () => {
       await cluster.fetch(secrets, { body: secret('s') });
     }
     const starting = start([kmsProvider()], ['--storage-initialization-timeout=100ms'], everything);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await closedConnections(socket, 2);
     await using _kms = await startKms(socket, keys);
     await using cluster = await starting;
     await expect.poll(async () => (await cluster.fetch('/readyz')).status, { timeout: 15_000, interval: 500 }).toBe(200);

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { storageConformance } from '#apiserver/storage/conformance';
+import { storageConformance } from '#sdk/testing/storage';
 import {
   ConflictError,
   CorruptRecordError,

@@ -10,7 +10,7 @@ import { CompactedError, UnavailableError, UnknownOutcomeError } from '#apiserve
 import { issueServingCertificate } from '#testing/serving-certificate';
 import { startProxy } from '../../../test/servers/proxy.ts';
 import { etcd, type EtcdServer, noEtcd, startEtcd } from '../../../test/servers/etcd-server.ts';
-import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
+import { reopenableStore, storageConformance } from '#sdk/testing/storage';
 import type { EtcdStorage } from './etcd-storage.ts';
 import { openEtcdStorage } from './open-etcd-storage.ts';
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { reopenableStore, storageConformance } from '#apiserver/storage/conformance';
+import { reopenableStore, storageConformance } from '#sdk/testing/storage';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import { kine, noKine, startKine } from '../../../test/servers/kine-server.ts';
 import type { EtcdStorage } from './etcd-storage.ts';

@@ -97,10 +97,6 @@ export function newApplyConflict(causes: readonly StatusCause[], message: string
   return failure(409, 'Conflict', message, details({ causes: [...causes] }));
 }
 
-export function newGone(message: string): StatusError {
-  return failure(410, 'Gone', message);
-}
-
 /** Returns 410 for a resource version, or a continue token, that is too old. */
 export function newResourceExpired(message: string): StatusError {
   return failure(410, 'Expired', message);
@@ -219,11 +215,6 @@ export function newNotAcceptable(accepted: readonly string[]): StatusError {
   return failure(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`);
 }
 
-/** Returns 406. `target` is the requested kind, such as `meta.k8s.io/v1, Kind=Table`. */
-export function newNotAcceptableConversion(target: string, accepted: readonly string[]): StatusError {
-  return failure(406, 'NotAcceptable', `only the following media types are accepted when converting to ${target}: ${accepted.join(', ')}`);
-}
-
 const genericResponses: Readonly<Record<number, readonly [reason: string, message: string]>> = {
   400: ['BadRequest', 'the server rejected our request for an unknown reason'],
   401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
@@ -269,11 +260,6 @@ export function newGenericServerResponse(
   return failure(code, reason, message, details({ name, group: resource.group, kind: resource.resource, causes, retryAfterSeconds }));
 }
 
-/** Returns the reason of an error or its causes; '' if none has a Status. */
-export function reasonForError(error: unknown): string {
-  return statusOf(error)?.reason ?? '';
-}
-
 /** Returns the Status of an error or of its nearest cause. */
 export function statusOf(error: unknown): Status | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
@@ -317,24 +303,7 @@ function has(reason: string, code?: number): (error: unknown) => boolean {
 export const isNotFound = has('NotFound', 404);
 export const isAlreadyExists = has('AlreadyExists');
 export const isConflict = has('Conflict', 409);
-export const isInvalid = has('Invalid', 422);
-export const isGone = has('Gone', 410);
-export const isResourceExpired = has('Expired');
-export const isNotAcceptable = has('NotAcceptable', 406);
-export const isUnsupportedMediaType = has('UnsupportedMediaType', 415);
-export const isMethodNotSupported = has('MethodNotAllowed', 405);
-export const isServiceUnavailable = has('ServiceUnavailable', 503);
-export const isBadRequest = has('BadRequest', 400);
-export const isUnauthorized = has('Unauthorized', 401);
 export const isForbidden = has('Forbidden', 403);
-export const isTimeout = has('Timeout', 504);
-export const isServerTimeout = has('ServerTimeout');
-export const isInternalError = has('InternalError', 500);
-/** True by reason or by code alone, as upstream. */
-export const isTooManyRequests = (error: unknown): boolean => has('TooManyRequests', 429)(error) || statusOf(error)?.code === 429;
-/** True by reason or by code alone, as upstream. */
-export const isRequestEntityTooLargeError = (error: unknown): boolean =>
-  has('RequestEntityTooLarge', 413)(error) || statusOf(error)?.code === 413;
 
 /** True if the status has a cause of this type, such as `NamespaceTerminating`. */
 export function hasStatusCause(error: unknown, type: string): boolean {

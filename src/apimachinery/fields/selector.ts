@@ -107,11 +107,6 @@ export class FieldSelector {
 }
 
 export const everything = new FieldSelector([]);
-export const nothing = new FieldSelector([], true);
-
-export function oneTermEqualSelector(field: string, value: string): FieldSelector {
-  return new FieldSelector([{ field, operator: '=', value }]);
-}
 
 /** Escapes `\`, `,` and `=` with a backslash. */
 export function escapeValue(value: string): string {

@@ -23,7 +23,6 @@ export type FieldPath = readonly PathElement[];
 
 export const fieldElement = (name: string): PathElement => `f:${name}`;
 export const valueElement = (value: unknown): PathElement => `v:${encodeScalar(value)}`;
-export const indexElement = (index: number): PathElement => `i:${index}`;
 
 /** Returns the element of a map list's item; the names must be sorted. */
 export function keyElement(names: readonly string[], values: readonly unknown[]): PathElement {

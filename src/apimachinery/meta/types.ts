@@ -60,11 +60,6 @@ export interface KubeObject extends TypeMeta {
   [field: string]: unknown;
 }
 
-export interface KubeList<T = KubeObject> extends TypeMeta {
-  metadata: ListMeta;
-  items: T[];
-}
-
 export interface GroupVersion {
   readonly group: string;
   readonly version: string;
@@ -107,8 +102,6 @@ export interface Status extends TypeMeta {
   code: number;
 }
 
-export type DryRun = readonly string[];
-export type DeletionPropagation = 'Orphan' | 'Background' | 'Foreground';
 export interface Preconditions {
   uid?: string;
   resourceVersion?: string;

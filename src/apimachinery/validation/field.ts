@@ -193,11 +193,6 @@ export function tooLong(path: Path | undefined, _value: unknown, maxLength: numb
   return new FieldError('FieldValueTooLong', at(path), '<value omitted>', atMost(maxLength, 'byte'));
 }
 
-/** Same as `tooLong`; upstream has both names. */
-export function tooLongMaxLength(path: Path | undefined, value: unknown, maxLength: number): FieldError {
-  return tooLong(path, value, maxLength);
-}
-
 export function tooLongCharacters(path: Path | undefined, _value: unknown, maxLength: number): FieldError {
   return new FieldError('FieldValueTooLong', at(path), '<value omitted>', atMost(maxLength, 'character'));
 }

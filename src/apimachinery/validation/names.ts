@@ -325,9 +325,3 @@ export function isDomainPrefixedKey(path: Path, key: string): FieldError[] {
   if (errors.length > 0) return errors;
   return key.includes('/') ? [] : [invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')];
 }
-
-/** True if every character is printable; upstream's unicode.IsPrint. */
-export function isPrintable(text: string): boolean {
-  for (const char of text) if (!isPrint(char)) return false;
-  return true;
-}

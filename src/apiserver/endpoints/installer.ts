@@ -44,6 +44,8 @@ export interface InstallerOptions {
   readonly verbs: { readonly verbs: VerbHandlers };
   readonly special: SpecialHandlers;
   readonly features: FeatureGates;
+  /** Capabilities that the server grants to objects. */
+  readonly capabilities: ReadonlySet<string>;
 }
 
 /** Properties of an endpoint that differ from those of its resource. */
@@ -213,6 +215,7 @@ export class Installer {
       decode: custom && ((document) => custom.decode(document)),
       itemPrefix: custom ? 0 : head.length,
       isEnabled: this.#isEnabled,
+      capabilities: this.options.capabilities,
       watchEvents: newSeries(watchEventBuckets, { group, version, resource: definition.resource }),
       watchLists: new Map(),
     };

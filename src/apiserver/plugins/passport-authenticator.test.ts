@@ -1,10 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { Buffer } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import { Controller, createParamDecorator, type ExecutionContext, Get, Module } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import passportCustom from 'passport-custom';
 import { BasicStrategy } from 'passport-http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { requestContextOf } from '#apiserver/request/execution-context';
 import { startTestCluster, type TestCluster } from '#testing/start-test-cluster';
+import { pages } from './pages.ts';
 import { passportAuthenticator } from './passport-authenticator.ts';
 
 class Door {
@@ -25,6 +31,33 @@ const basic = passportAuthenticator<Door>({
   user: (found) => ({ name: (found as { username: string }).username, groups: ['door'] }),
 });
 
+/** Creates a strategy that sends a browser elsewhere to log in, as those for OAuth do. */
+const redirecting = passportAuthenticator({
+  name: 'Elsewhere',
+  header: 'X-Elsewhere',
+  strategy: () => ({
+    authenticate(this: { redirect(url: string): void }) {
+      this.redirect('https://login.example.com/');
+    },
+  }),
+});
+
+const RequestUser = createParamDecorator((_: undefined, execution: ExecutionContext) => {
+  const { name, groups } = requestContextOf(execution).authenticatedUser;
+  return `${name} of ${groups.join()}`;
+});
+
+@Controller('me')
+class MeController {
+  @Get()
+  me(@RequestUser() user: string): string {
+    return user;
+  }
+}
+
+@Module({ controllers: [MeController] })
+class MeModule {}
+
 const custom = passportAuthenticator({
   name: 'Keys',
   header: 'X-Api-Key',
@@ -38,7 +71,26 @@ const custom = passportAuthenticator({
 
 let cluster: TestCluster;
 beforeAll(async () => {
-  cluster = await startTestCluster({ quiet: true, plugins: [{ plugin: basic, configuration: { password: 'secret' } }, custom] });
+  cluster = await startTestCluster({
+    quiet: true,
+    listen: true,
+    plugins: [{ plugin: basic, configuration: { password: 'secret' } }, custom, redirecting, pages({ name: 'Me', module: MeModule })],
+    objects: [
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name: 'me' },
+        rules: [{ nonResourceURLs: ['/me'], verbs: ['get'] }],
+      },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'me' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'me' },
+        subjects: ['door', 'robots'].map((name) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name })),
+      },
+    ],
+  });
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -64,9 +116,25 @@ it.each([
   const response = await cluster.fetch(path, { body, as: null, headers });
   if (user === undefined) return expect(response.status).toBe(401);
   // Authenticated users may review themselves; the refusal of an anonymous client names the user.
-  const text = await response.text();
-  expect(text).toContain(user === 'system:anonymous' ? `User \\"${user}\\"` : `"username":"${user}"`);
-  if (user !== 'system:anonymous') expect(text).toContain(`"${group}"`);
+  const answer = await response.text();
+  expect(answer).toContain(user === 'system:anonymous' ? `User \\"${user}\\"` : `"username":"${user}"`);
+  if (user !== 'system:anonymous') expect(answer).toContain(`"${group}"`);
+});
+
+it.each([
+  { name: 'passport-http', headers: { authorization: basicOf('ada:secret') }, status: 200, body: 'ada of door,system:authenticated' },
+  { name: 'passport-custom', headers: { 'x-api-key': 'k1' }, status: 200, body: 'robot of robots,system:authenticated' },
+  { name: 'passport-http with a wrong password', headers: { authorization: basicOf('ada:other') }, status: 401 },
+  { name: 'a strategy that redirects', headers: { 'x-elsewhere': 'code' }, status: 401 },
+  { name: 'no strategy', headers: {}, status: 403 },
+])('a page authenticates by $name, without a session', async ({ headers, status, body }) => {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  https.get(`${cluster.url}/me`, { ca: cluster.certificateAuthority, headers: { ...headers }, agent: false }, resolve).on('error', reject);
+  const response = await promise;
+  const page = await text(response);
+  expect(response.statusCode).toBe(status);
+  if (body !== undefined) expect(page).toBe(body);
+  for (const header of ['set-cookie', 'location', 'www-authenticate']) expect(response.headers).not.toHaveProperty(header);
 });
 
 it('tokens of built-in authenticators are not the business of a strategy for another scheme', async () => {

@@ -6,15 +6,21 @@ import type { FieldError } from '#apimachinery/validation/field';
 import type { ValidateNameFunc } from '#apimachinery/validation/names';
 import type { UserInfo } from '#apiserver/request/user-info';
 
-/** Properties of the request available to a strategy. */
-export interface StrategyContext {
+/** Flags of the server on which strategies depend. */
+export interface ServerTraits {
+  /** Returns true if a feature gate is enabled. If undefined, all gates have their defaults. */
+  readonly isEnabled?: ((feature: string) => boolean) | undefined;
+  /** Capabilities that the server grants; undefined: none. Upstream: kubernetes/pkg/capabilities. */
+  readonly capabilities?: ReadonlySet<string> | undefined;
+}
+
+/** Properties of the request and its server available to a strategy. */
+export interface StrategyContext extends ServerTraits {
   readonly namespace: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
   /** Time of the request, RFC 3339 in whole seconds. */
   readonly now: string;
-  /** Returns true if a feature gate is enabled. If undefined, all gates have their defaults. */
-  readonly isEnabled?: ((feature: string) => boolean) | undefined;
   /** Sends a warning to the client. */
   readonly warn?: (text: string) => void;
   /** True for server-side apply. */

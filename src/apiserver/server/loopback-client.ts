@@ -203,6 +203,7 @@ export class LoopbackClient implements ObjectClient {
       bodyBytes: 0,
       now: now(),
       isEnabled: endpoint.isEnabled,
+      capabilities: endpoint.capabilities,
       warn: () => {},
       admit: (_operation, object, old) => {
         object.metadata = endpoint.fieldManager.update(old, object, this.manager).metadata;

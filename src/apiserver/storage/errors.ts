@@ -8,6 +8,9 @@ export abstract class StorageError extends Error {
   }
 }
 
+/** A store that cannot be used as it is. The message says why, and what its operator can do. */
+export abstract class UnusableStoreError extends StorageError {}
+
 export class KeyExistsError extends StorageError {
   constructor(readonly key: string) {
     super(`storage: key ${key} exists already`);
@@ -58,7 +61,7 @@ export class UnknownOutcomeError extends StorageError {}
 export class NoSpaceError extends StorageError {}
 
 /** The store's data is unusable. The message names the file and the fault. */
-export class CorruptStoreError extends StorageError {}
+export class CorruptStoreError extends UnusableStoreError {}
 
 /** One record is unusable: its checksum is wrong, or it cannot be decrypted or decoded. Other records are unaffected. */
 export class CorruptRecordError extends StorageError {
@@ -85,10 +88,10 @@ export class UndecodableRecordError extends StorageError {
 }
 
 /** The store rejected a write without performing it: it is unreachable, or it stopped after a failure. */
-export class UnavailableError extends StorageError {}
+export class UnavailableError extends UnusableStoreError {}
 
 /** Another process has opened the store. */
-export class LockedStoreError extends StorageError {}
+export class LockedStoreError extends UnusableStoreError {}
 
 /** The store has been closed. */
 export class ClosedError extends StorageError {

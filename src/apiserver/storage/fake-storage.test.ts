@@ -1,4 +1,4 @@
-import { storageConformance } from './conformance.ts';
+import { storageConformance } from '#sdk/testing/storage';
 import { FakeStorage, FakeStorageWithFeed } from './fake-storage.ts';
 
 storageConformance('fake', async () => {

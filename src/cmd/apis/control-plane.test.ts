@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { formatMicroTime } from '#apimachinery/runtime/time';
 import { Installer } from '#apiserver/endpoints/installer';
 import { ensureFlowControl, flowSchemas } from '#kubernetes/controlplane/flow-control';
@@ -7,7 +6,7 @@ import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane
 import { ElectionController } from '#kubernetes/controlplane/leader-election/election-controller';
 import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
 import { CountedAddresses, LeasedAddresses, type ServerAddresses } from '#kubernetes/controlplane/server-addresses';
-import { LoopbackClient } from '#apiserver/server/loopback-client';
+import { LoopbackClient, type LoopbackTarget } from '#apiserver/server/loopback-client';
 import { ClusterIPAllocator, ipAddresses, newIPAddress, serviceCIDRs } from '#kubernetes/controlplane/services/cluster-ip-allocator';
 import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
@@ -510,7 +509,8 @@ test('elects one leader among servers that share a store, and another one after 
   const leading: string[] = [];
   const errors: unknown[] = [];
   const lock = { namespace: 'kube-system', name: 'lead' };
-  const start = (identity: string) => {
+  const leases: LoopbackTarget = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
+  const start = (identity: string, client: LoopbackClient) => {
     const end = new AbortController();
     const timers = { leaseMs: 2_000, renewMs: 1_000, retryMs: 50 };
     const elector = new LeaderElector({ client, ...lock, identity, timers, onError: (error) => errors.push(error) });
@@ -520,15 +520,17 @@ test('elects one leader among servers that share a store, and another one after 
       await over;
     };
   };
-  const endFirst = start('first');
+  const endFirst = start('first', client);
   await expect.poll(() => leading).toEqual(['first']);
-  const endSecond = start('second');
-  await sleep(300);
+  const other = loopback(cluster);
+  const attempts = vi.spyOn(other, 'get');
+  const endSecond = start('second', other);
+  await expect.poll(() => attempts.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(5);
   expect(leading).toEqual(['first']);
   await endFirst();
   await expect.poll(() => leading, { timeout: 5_000 }).toEqual(['first', 'second']);
   await endSecond();
-  const lease = (await client.get({ group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }, lock.namespace, lock.name)) as Lease;
+  const lease = (await client.get(leases, lock.namespace, lock.name)) as Lease;
   expect([lease.spec?.holderIdentity ?? '', lease.spec?.leaseTransitions, errors]).toEqual(['', 1, []]);
 });
 

@@ -1,7 +1,7 @@
 import { redactSecrets } from '#apiserver/base/secrets';
+import { ConfigurationError } from '#apiserver/plugins/read-configuration';
+import { UnusableStoreError } from '#apiserver/storage/errors';
 import { OptionsError } from '#cmd/options/options-error';
-
-const storeErrors: ReadonlySet<string> = new Set(['LockedStoreError', 'CorruptStoreError', 'UnavailableError']);
 
 /** Returns the messages of an error. Errors that a user can correct consist of sentences; all others include the stack for a bug report. */
 export function problemsOf(error: unknown): readonly string[] {
@@ -10,8 +10,8 @@ export function problemsOf(error: unknown): readonly string[] {
 
 function textsOf(error: unknown): readonly string[] {
   if (error instanceof OptionsError) return error.problems;
-  const { code, name, message, stack } = error as NodeJS.ErrnoException;
-  if (name === 'ConfigurationError') return message.split('\n');
-  const isExpected = storeErrors.has(name) || code !== undefined;
+  if (error instanceof ConfigurationError) return error.problems;
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  const isExpected = error instanceof UnusableStoreError || code !== undefined;
   return [isExpected ? message : (stack ?? message)];
 }

@@ -7,7 +7,6 @@ import { exceptionContributions } from '#apiserver/plugins/policy/exception-cont
 import { ServedApis } from '#cmd/apis/served-apis';
 import { defaultFeatureGates } from '#cmd/options/feature-options';
 import type { ServerConfig } from '#cmd/server-config';
-import { setCapabilities } from '#kubernetes/apis/core/capabilities';
 import { AdmissionModule } from './admission.module.ts';
 import { AggregatorModule } from './aggregator.module.ts';
 import { ApiExtensionsModule } from './api-extensions.module.ts';
@@ -48,7 +47,6 @@ export interface AppExtensions {
 export class AppModule {
   static register(config: ServerConfig, { plugins = [], onTrace, clock }: AppExtensions, lifetime: Lifetime): DynamicModule {
     const { features = defaultFeatureGates(), resourceConfig = new ResourceConfig() } = config;
-    setCapabilities({ allowPrivileged: config.allowPrivileged, isEnabled: (feature) => features.enabled(feature) });
     const apis = new ServedApis(resourceConfig, features, config.admission);
     const loaded = [...(config.plugins ?? []), ...plugins];
     const contributions = new Contributions([...loaded, ...exceptionContributions(loaded)]);

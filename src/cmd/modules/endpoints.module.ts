@@ -9,13 +9,18 @@ import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { FeatureGates } from '#apiserver/base/feature-gates';
 import { type SpecialHandlerClasses, specialHandlers } from '#cmd/apis/special-handlers';
 import type { ServerConfig } from '#cmd/server-config';
+import { privilegedContainers } from '#kubernetes/apis/core/capabilities';
 import { KubeletClientConfig, KubeletConnections } from '#kubernetes/apis/core/kubelet-connection';
 
 /** Handlers of all verbs, and the installer that creates the endpoints of resources from them. */
 @Module({})
 export class EndpointsModule {
   /** `serviceAccounts`: the service accounts module. */
-  static register({ kubelet, requests }: Pick<ServerConfig, 'kubelet' | 'requests'>, serviceAccounts: DynamicModule): DynamicModule {
+  static register(
+    { kubelet, requests, allowPrivileged }: Pick<ServerConfig, 'kubelet' | 'requests' | 'allowPrivileged'>,
+    serviceAccounts: DynamicModule,
+  ): DynamicModule {
+    const capabilities = new Set(allowPrivileged ? [privilegedContainers] : []);
     return {
       module: EndpointsModule,
       imports: [serviceAccounts],
@@ -29,7 +34,14 @@ export class EndpointsModule {
         {
           provide: Installer,
           useFactory: (scheme: Scheme, storage: StorageFactory, compiler: VerbCompiler, module: ModuleRef, features: FeatureGates) =>
-            new Installer({ scheme, storage, verbs: compiler, special: compiled(specialHandlers, compiler, module), features }),
+            new Installer({
+              scheme,
+              storage,
+              verbs: compiler,
+              special: compiled(specialHandlers, compiler, module),
+              features,
+              capabilities,
+            }),
           inject: [Scheme, StorageFactory, VerbCompiler, ModuleRef, FeatureGates],
         },
       ],

@@ -41,6 +41,8 @@ export interface ResourceEndpoint {
   readonly itemPrefix: number;
   /** Returns true if a feature gate is enabled. */
   readonly isEnabled: (feature: string) => boolean;
+  /** Capabilities that the server grants to objects. */
+  readonly capabilities: ReadonlySet<string>;
   /** Sizes of sent watch events, in `watchEventBuckets`. */
   readonly watchEvents: Series;
   /** Durations until watchers received the initial events, in `watchListBuckets`, by the scope of the request. */

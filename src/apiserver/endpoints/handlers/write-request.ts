@@ -64,6 +64,7 @@ function newRequest(
     isApply,
     now: now(),
     isEnabled: endpoint.isEnabled,
+    capabilities: endpoint.capabilities,
     span: context.span,
     warn: (text) => context.warn(text),
     admit(operation, object, old, pace = ofBody) {

@@ -1,28 +1,14 @@
-/** Features that the flags of the server allow in pods. One set for the process, as upstream's pkg/capabilities. */
-export interface Capabilities {
-  /** `--allow-privileged` */
-  readonly allowPrivileged: boolean;
-  /** `--feature-gates`, for validation that runs without a request; undefined if all gates have their defaults. */
-  readonly isEnabled?: ((feature: string) => boolean) | undefined;
-}
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 
-let current: Capabilities = { allowPrivileged: false };
-
-/** Sets the capabilities. It must be called once, before the first request. */
-export function setCapabilities(capabilities: Capabilities): void {
-  current = capabilities;
-}
-
-export function capabilities(): Capabilities {
-  return current;
-}
+/** Capability of pods to have privileged containers and Windows host processes (`--allow-privileged`). */
+export const privilegedContainers = 'PrivilegedContainers';
 
 /** True if a gate that is off by default is on. */
-export function isOptedIn(feature: string): boolean {
-  return current.isEnabled?.(feature) === true;
+export function isOptedIn({ isEnabled }: ServerTraits, feature: string): boolean {
+  return isEnabled?.(feature) === true;
 }
 
 /** True if a gate that is on by default is off. */
-export function isOptedOut(feature: string): boolean {
-  return current.isEnabled?.(feature) === false;
+export function isOptedOut({ isEnabled }: ServerTraits, feature: string): boolean {
+  return isEnabled?.(feature) === false;
 }

@@ -1,6 +1,7 @@
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { labelSelectorHasInvalidLabelValue } from '#apimachinery/validation/object-meta';
 import { type FieldError, invalid, notSupported, required } from '#apimachinery/validation/field';
-import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
+import { type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import { intOrPercentValue, validateNotMoreThan100Percent, validatePositiveIntOrPercent } from '#kubernetes/apis/int-or-percent';
@@ -11,17 +12,17 @@ import { noTemplate, specPath, validateCollisionCount, validateCount, validateCo
 
 const noSpec: DaemonSetSpec = {};
 
-export function validateDaemonSet({ spec = noSpec }: DaemonSet): FieldError[] {
+export function validateDaemonSet({ spec = noSpec }: DaemonSet, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateSpec(errors, spec, newTemplateOptions, false);
+  validateSpec(errors, spec, templateOptions(undefined, server), false);
   return errors;
 }
 
-export function validateDaemonSetUpdate({ spec = noSpec }: DaemonSet, old: DaemonSet): FieldError[] {
+export function validateDaemonSetUpdate({ spec = noSpec }: DaemonSet, old: DaemonSet, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   validateImmutable(errors, spec.selector, old.spec?.selector, specPath, 'selector', selectorValue);
   const hadInvalidValue = labelSelectorHasInvalidLabelValue(old.spec?.selector as Parameters<typeof labelSelectorHasInvalidLabelValue>[0]);
-  validateSpec(errors, spec, templateOptions(old.spec?.template), hadInvalidValue);
+  validateSpec(errors, spec, templateOptions(old.spec?.template, server), hadInvalidValue);
   return errors;
 }
 

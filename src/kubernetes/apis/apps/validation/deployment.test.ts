@@ -74,12 +74,12 @@ it.each<{ name: string; spec: DeploymentSpec; errors: readonly string[] }>([
     errors: ['spec.progressDeadlineSeconds: Invalid value: 9: must be greater than minReadySeconds'],
   },
 ])('$name', ({ spec, errors }) => {
-  expect(validateDeployment(deployment(spec)).map(String)).toEqual(errors);
+  expect(validateDeployment(deployment(spec), {}).map(String)).toEqual(errors);
 });
 
 it('rejects a change of the selector', () => {
   const wider = { matchExpressions: [{ key: 'app', operator: 'Exists' }] };
-  expect(validateDeploymentUpdate(deployment({ selector: wider }), deployment()).map(String)).toEqual([
+  expect(validateDeploymentUpdate(deployment({ selector: wider }), deployment(), {}).map(String)).toEqual([
     'spec.selector: Invalid value: {"matchExpressions":[{"key":"app","operator":"Exists"}]}: field is immutable',
   ]);
 });

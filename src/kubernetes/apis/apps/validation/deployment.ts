@@ -1,5 +1,6 @@
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
-import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
+import { type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import { intOrPercentValue, validateNotMoreThan100Percent, validatePositiveIntOrPercent } from '#kubernetes/apis/int-or-percent';
 import { selectorValue } from '#kubernetes/apis/pod-template';
@@ -17,15 +18,15 @@ import {
 
 const noSpec: DeploymentSpec = {};
 
-export function validateDeployment({ spec = noSpec }: Deployment): FieldError[] {
+export function validateDeployment({ spec = noSpec }: Deployment, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateSpec(errors, spec, newTemplateOptions);
+  validateSpec(errors, spec, templateOptions(undefined, server));
   return errors;
 }
 
-export function validateDeploymentUpdate({ spec = noSpec }: Deployment, old: Deployment): FieldError[] {
+export function validateDeploymentUpdate({ spec = noSpec }: Deployment, old: Deployment, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateSpec(errors, spec, templateOptions(old.spec?.template));
+  validateSpec(errors, spec, templateOptions(old.spec?.template, server));
   validateImmutable(errors, spec.selector, old.spec?.selector, specPath, 'selector', selectorValue);
   return errors;
 }

@@ -1,5 +1,6 @@
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import type { FieldError } from '#apimachinery/validation/field';
-import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
+import { type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
 import { selectorValue } from '#kubernetes/apis/pod-template';
 import type { ReplicaSet, ReplicaSetSpec } from '#kubernetes/schema/apps_v1.gen';
@@ -14,15 +15,15 @@ import {
 
 const noSpec: ReplicaSetSpec = {};
 
-export function validateReplicaSet({ spec = noSpec }: ReplicaSet): FieldError[] {
+export function validateReplicaSet({ spec = noSpec }: ReplicaSet, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateSpec(errors, spec, newTemplateOptions);
+  validateSpec(errors, spec, templateOptions(undefined, server));
   return errors;
 }
 
-export function validateReplicaSetUpdate({ spec = noSpec }: ReplicaSet, old: ReplicaSet): FieldError[] {
+export function validateReplicaSetUpdate({ spec = noSpec }: ReplicaSet, old: ReplicaSet, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateSpec(errors, spec, templateOptions(old.spec?.template));
+  validateSpec(errors, spec, templateOptions(old.spec?.template, server));
   validateImmutable(errors, spec.selector, old.spec?.selector, specPath, 'selector', selectorValue);
   return errors;
 }

@@ -1,9 +1,10 @@
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { addErrors, type FieldError, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
 import { validateDNS1123Label } from '#kubernetes/apis/core/validation/checks';
 import { validatePersistentVolumeClaimSpec, warnClaimSpec } from '#kubernetes/apis/core/validation/persistent-volume-claim';
 import { validatePodSpecificAnnotations } from '#kubernetes/apis/core/validation/pod-annotations';
-import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
+import { type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import { intOrPercentValue, validateNotMoreThan100Percent, validatePositiveIntOrPercent } from '#kubernetes/apis/int-or-percent';
@@ -45,15 +46,19 @@ const mutableFields = [
   'minReadySeconds',
 ] as const satisfies (keyof StatefulSetSpec)[];
 
-export function validateStatefulSet({ spec = noSpec }: StatefulSet): FieldError[] {
+export function validateStatefulSet({ spec = noSpec }: StatefulSet, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateSpec(errors, spec, newTemplateOptions, { immutable: false, template: false });
+  validateSpec(errors, spec, templateOptions(undefined, server), { immutable: false, template: false });
   return errors;
 }
 
-export function validateStatefulSetUpdate({ spec = noSpec }: StatefulSet, { spec: old = noSpec }: StatefulSet): FieldError[] {
+export function validateStatefulSetUpdate(
+  { spec = noSpec }: StatefulSet,
+  { spec: old = noSpec }: StatefulSet,
+  server: ServerTraits,
+): FieldError[] {
   const errors: FieldError[] = [];
-  const options = templateOptions(old.template);
+  const options = templateOptions(old.template, server);
   validateSpec(errors, spec, options, { immutable: true, template: false });
   if (errors.length > 0 && isInvalid(old, options)) {
     errors.length = 0;

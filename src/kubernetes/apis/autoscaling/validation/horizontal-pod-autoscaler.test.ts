@@ -35,9 +35,9 @@ it.each<{ name: string; spec: HorizontalPodAutoscalerSpec; errors: readonly stri
     errors: ['spec.behavior.scaleUp.policies: Required value: must specify at least one Policy'],
   },
 ])('$name', ({ spec, errors }) => {
-  expect(validateHorizontalPodAutoscaler(autoscaler(spec)).map(String)).toEqual(errors);
+  expect(validateHorizontalPodAutoscaler(autoscaler(spec), {}).map(String)).toEqual(errors);
 });
 
 it('accepts a target kind of the stored object that new objects may not have', () => {
-  expect(validateHorizontalPodAutoscalerUpdate(autoscaler({ scaleTargetRef: core }), autoscaler({ scaleTargetRef: core }))).toEqual([]);
+  expect(validateHorizontalPodAutoscalerUpdate(autoscaler({ scaleTargetRef: core }), autoscaler({ scaleTargetRef: core }), {})).toEqual([]);
 });

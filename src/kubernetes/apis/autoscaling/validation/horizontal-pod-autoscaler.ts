@@ -1,4 +1,5 @@
 /** Validation of autoscalers in the stored version, v2. Upstream: pkg/apis/autoscaling/validation/validation.go and the strategy of the registry. */
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { isOptedIn } from '#kubernetes/apis/core/capabilities';
 import {
   type FieldError,
@@ -33,21 +34,22 @@ const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resourc
 /** Metric sources in upstream's order: only the first one that is present is validated. */
 const sources = ['object', 'external', 'pods', 'resource', 'containerResource'] as const;
 
-export function validateHorizontalPodAutoscaler({ spec = noSpec }: HorizontalPodAutoscaler): FieldError[] {
-  return validateSpec(spec, undefined);
+export function validateHorizontalPodAutoscaler({ spec = noSpec }: HorizontalPodAutoscaler, server: ServerTraits): FieldError[] {
+  return validateSpec(spec, undefined, server);
 }
 
 export function validateHorizontalPodAutoscalerUpdate(
   { spec = noSpec }: HorizontalPodAutoscaler,
   old: HorizontalPodAutoscaler,
+  server: ServerTraits,
 ): FieldError[] {
-  return validateSpec(spec, old.spec ?? noSpec);
+  return validateSpec(spec, old.spec ?? noSpec, server);
 }
 
-function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutoscalerSpec | undefined): FieldError[] {
+function validateSpec(spec: HorizontalPodAutoscalerSpec, old: HorizontalPodAutoscalerSpec | undefined, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const { minReplicas, maxReplicas = 0, scaleTargetRef = {}, metrics, behavior } = spec;
-  const lowest = old?.minReplicas === 0 || isOptedIn('HPAScaleToZero') ? 0 : 1;
+  const lowest = old?.minReplicas === 0 || isOptedIn(server, 'HPAScaleToZero') ? 0 : 1;
   if (minReplicas !== undefined && minReplicas < lowest)
     errors.push(invalid(specPath.child('minReplicas'), minReplicas, `must be greater than or equal to ${lowest}`));
   if (maxReplicas === 0) errors.push(required(specPath.child('maxReplicas'), 'must be set and greater than 0'));

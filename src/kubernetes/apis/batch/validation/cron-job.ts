@@ -1,4 +1,5 @@
 /** Validation of cron jobs. Upstream: ValidateCronJobCreate, ValidateCronJobUpdate in pkg/apis/batch/validation/validation.go. */
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { type FieldError, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { byteLength, validateNonnegative, validateRequiredEnum } from '#kubernetes/apis/core/validation/checks';
 import { templateOptions } from '#kubernetes/apis/core/validation/pod-options';
@@ -13,28 +14,28 @@ const specPath = fieldPath('spec');
 const noSpec: CronJobSpec = {};
 const noJob: JobSpec = {};
 
-export function validateCronJob({ metadata: { name = '' }, spec = noSpec }: CronJob): FieldError[] {
+export function validateCronJob({ metadata: { name = '' }, spec = noSpec }: CronJob, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateCronJobSpec(errors, spec, undefined);
+  validateCronJobSpec(errors, spec, undefined, server);
   if (byteLength(name) > maxNameLength)
     errors.push(invalid(fieldPath('metadata', 'name'), name, `must be no more than ${maxNameLength} characters`));
   return errors;
 }
 
-export function validateCronJobUpdate({ spec = noSpec }: CronJob, old: CronJob): FieldError[] {
+export function validateCronJobUpdate({ spec = noSpec }: CronJob, old: CronJob, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateCronJobSpec(errors, spec, old.spec ?? noSpec);
+  validateCronJobSpec(errors, spec, old.spec ?? noSpec, server);
   return errors;
 }
 
-function validateCronJobSpec(errors: FieldError[], spec: CronJobSpec, old: CronJobSpec | undefined): void {
+function validateCronJobSpec(errors: FieldError[], spec: CronJobSpec, old: CronJobSpec | undefined, server: ServerTraits): void {
   validateSchedule(errors, spec, old);
   validateNonnegative(errors, spec.startingDeadlineSeconds, specPath, 'startingDeadlineSeconds');
   if (spec.timeZone !== undefined && (!old || old.timeZone !== spec.timeZone)) validateTimeZone(errors, spec.timeZone);
   validateRequiredEnum(errors, spec.concurrencyPolicy, ['Allow', 'Forbid', 'Replace'], specPath, 'concurrencyPolicy');
   const { spec: job = noJob } = spec.jobTemplate ?? {};
   const path = specPath.child('jobTemplate', 'spec');
-  validateJobSpec(errors, job, path, templateOptions(old?.jobTemplate?.spec?.template));
+  validateJobSpec(errors, job, path, templateOptions(old?.jobTemplate?.spec?.template, server));
   if (job.selector) errors.push(invalid(path.child('selector'), selectorValue(job.selector), '`selector` will be auto-generated'));
   if (job.manualSelector) errors.push(notSupported(path.child('manualSelector'), true, ['nil', 'false']));
   validateNonnegative(errors, spec.successfulJobsHistoryLimit, specPath, 'successfulJobsHistoryLimit');

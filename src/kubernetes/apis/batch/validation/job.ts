@@ -1,4 +1,5 @@
 /** Validation of jobs. Upstream: pkg/apis/batch/validation/validation.go, pkg/registry/batch/job/strategy.go. */
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import {
   addErrors,
   type FieldError,
@@ -18,7 +19,7 @@ import { labelSelectorHasInvalidLabelValue } from '#apimachinery/validation/obje
 import { byteLength, check, validateNonnegative } from '#kubernetes/apis/core/validation/checks';
 import { internalValue } from '#kubernetes/apis/core/validation/internal';
 import { validateMetaAgain, validateMetaUpdateAgain } from '#kubernetes/apis/core/validation/object-meta';
-import { newTemplateOptions, type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
+import { type PodOptions, templateOptions } from '#kubernetes/apis/core/validation/pod-options';
 import { validatePodTemplateSpec } from '#kubernetes/apis/core/validation/pod-spec';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import { validateImmutable } from '#kubernetes/apis/immutable-field';
@@ -57,19 +58,19 @@ const specPath = fieldPath('spec');
 
 const validValues = (values: readonly string[]) => `valid values: [${values.map((value) => `"${value}"`).join(' ')}]`;
 
-export function validateJob(job: Job): FieldError[] {
+export function validateJob(job: Job, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   validateGeneratedSelector(errors, job, true);
-  validateSelectedSpec(errors, job.spec ?? noSpec, specPath, newTemplateOptions, false);
+  validateSelectedSpec(errors, job.spec ?? noSpec, specPath, templateOptions(undefined, server), false);
   validateHostnames(errors, job);
   return errors;
 }
 
-export function validateJobUpdate(job: Job, old: Job): FieldError[] {
+export function validateJobUpdate(job: Job, old: Job, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const { spec = noSpec } = job;
   const oldSpec = old.spec ?? noSpec;
-  const options = templateOptions(oldSpec.template);
+  const options = templateOptions(oldSpec.template, server);
   const oldLabels = oldSpec.template?.metadata?.labels;
   const hadLabels = oldLabels?.[prefixedLabels.name] !== undefined && oldLabels[prefixedLabels.uid] !== undefined;
   validateMetaAgain(errors, job.metadata, nameIsDNSSubdomain);

@@ -1,5 +1,5 @@
 import { type FieldError, fieldPath } from '#apimachinery/validation/field';
-import { defineResource } from '#apiserver/registry/resource-definition';
+import { defineResource, type ServerTraits } from '#apiserver/registry/resource-definition';
 import { nameColumn } from '#apiserver/registry/table-columns';
 import { containerColumns, formatLabels, stringColumn } from '#kubernetes/apis/columns';
 import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
@@ -12,9 +12,9 @@ import { defaultPodTemplate } from './defaults.ts';
 
 const path = fieldPath('template');
 
-function validateTemplate(template: PodTemplateSpec = {}, old: PodTemplateSpec | undefined): FieldError[] {
+function validateTemplate(template: PodTemplateSpec = {}, old: PodTemplateSpec | undefined, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validatePodTemplateSpec(errors, template, path, templateOptions(old));
+  validatePodTemplateSpec(errors, template, path, templateOptions(old, server));
   return errors;
 }
 
@@ -35,8 +35,8 @@ export default defineResource<PodTemplate>({
     prepareForUpdate(podTemplate, old) {
       bumpGeneration('core_v1.PodTemplate', podTemplate, old, 'template');
     },
-    validate: ({ template }) => validateTemplate(template, undefined),
-    validateUpdate: ({ template }, old) => validateTemplate(template, old.template),
+    validate: ({ template }, context) => validateTemplate(template, undefined, context),
+    validateUpdate: ({ template }, old, context) => validateTemplate(template, old.template, context),
     warningsOnCreate: ({ template }) => podTemplateWarnings(template, path),
     warningsOnUpdate: ({ metadata, template }, old) =>
       metadata.generation === old.metadata.generation ? [] : podTemplateWarnings(template, path),

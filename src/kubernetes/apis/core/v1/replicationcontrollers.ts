@@ -29,7 +29,7 @@ export default defineResource<ReplicationController>({
     withPodTemplate<ReplicationController>(({ spec }) => spec?.template, {
       defaultGarbageCollectionPolicy: 'orphan',
       validateName: longName,
-      validate: (controller) => validateReplicationController(controller),
+      validate: (controller, context) => validateReplicationController(controller, undefined, context),
       validateUpdate: validateReplicationController,
       warningsOnCreate: ({ metadata, spec }) => [
         ...hostnameWarning(metadata.name, 'Pod names and hostnames'),

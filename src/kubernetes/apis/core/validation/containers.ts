@@ -168,14 +168,14 @@ function validateContainerCommon(errors: FieldError[], container: Container, pod
   if (!container.image) errors.push(required(path.child('image')));
   validateRequiredEnum(errors, container.terminationMessagePolicy, ['File', 'FallbackToLogsOnError'], path, 'terminationMessagePolicy');
   if (ports) validateContainerPorts(errors, ports, path.child('ports'));
-  if (env) validateEnv(errors, env, path.child('env'));
+  if (env) validateEnv(errors, env, path.child('env'), pod.options);
   if (envFrom) validateEnvFrom(errors, envFrom, path.child('envFrom'));
   if (volumeMounts) validateVolumeMounts(errors, volumeMounts, container, pod.volumes, path.child('volumeMounts'));
   if (volumeDevices) validateVolumeDevices(errors, volumeDevices, container, pod.volumes, path.child('volumeDevices'));
   validatePullPolicy(errors, container.imagePullPolicy, path, 'imagePullPolicy');
   if (resources) validateContainerResourceRequirements(errors, resources, pod.claims, path.child('resources'), pod.options);
   if (resizePolicy) validateResizePolicy(errors, resizePolicy, path.child('resizePolicy'), pod.spec.restartPolicy);
-  if (container.securityContext) validateSecurityContext(errors, container.securityContext, path.child('securityContext'), pod.hostUsers);
+  if (container.securityContext) validateSecurityContext(errors, container.securityContext, path.child('securityContext'), pod);
 }
 
 function validateContainerPorts(errors: FieldError[], ports: readonly ContainerPort[], path: Path): void {

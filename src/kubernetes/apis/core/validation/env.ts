@@ -1,6 +1,5 @@
 /** Validation of environment variables and field references. Upstream: pkg/apis/core/validation, ValidateEnv and ValidateEnvFrom. */
 import { addError, type FieldError, invalid, notSupportedText, type Path, required } from '#apimachinery/validation/field';
-import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { isConfigMapKey, isRelaxedEnvVarName, nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import type {
   EnvFromSource,
@@ -12,13 +11,14 @@ import type {
 } from '#kubernetes/schema/core_v1.gen';
 import { check, quantityOf, validateDNS1123Label, validateQualifiedName, validateRequired } from './checks.ts';
 import { validatePathNoBacksteps } from './paths.ts';
+import type { PodOptions } from './pod-options.ts';
 
-export function validateEnv(errors: FieldError[], vars: readonly EnvVar[], path: Path): void {
+export function validateEnv(errors: FieldError[], vars: readonly EnvVar[], path: Path, options: PodOptions): void {
   for (let i = 0; i < vars.length; i++) {
     const { name, value, valueFrom } = vars[i]!;
     if (!name) errors.push(required(path.index(i).child('name')));
     else if (!isPlainEnvName(name)) check(errors, isRelaxedEnvVarName(name), name, path.index(i), 'name');
-    if (valueFrom) validateValueFrom(errors, valueFrom, value, path.index(i).child('valueFrom'));
+    if (valueFrom) validateValueFrom(errors, valueFrom, value, path.index(i).child('valueFrom'), options);
   }
 }
 
@@ -31,7 +31,7 @@ const oneValueSource = 'must specify one of: `fieldRef`, `resourceFieldRef`, `co
 /** The message without the gate EnvFiles. */
 const oneOldValueSource = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
 
-function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: string | undefined, path: Path): void {
+function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: string | undefined, path: Path, options: PodOptions): void {
   let count = 0;
   if (source.fieldRef) {
     count++;
@@ -53,7 +53,7 @@ function validateValueFrom(errors: FieldError[], source: EnvVarSource, value: st
     count++;
     validateFileKeySelector(errors, source.fileKeyRef, path.child('fileKeyRef'));
   }
-  if (count === 0) errors.push(invalid(path, '', isOptedOut('EnvFiles') ? oneOldValueSource : oneValueSource));
+  if (count === 0) errors.push(invalid(path, '', options.allowFileKeyRef ? oneValueSource : oneOldValueSource));
   else if (value) errors.push(invalid(path, '', 'may not be specified when `value` is not empty'));
   else if (count > 1) errors.push(invalid(path, '', 'may not have more than one field specified at a time'));
 }

@@ -1,4 +1,5 @@
 /** Validation of persistent volumes. Upstream: pkg/apis/core/validation and pkg/volume/validation. */
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -175,7 +176,7 @@ export function validatePersistentVolume(volume: PersistentVolume): FieldError[]
   return errors;
 }
 
-export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: PersistentVolume): FieldError[] {
+export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: PersistentVolume, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const spec = volume.spec ?? noSpec;
   const before = old.spec ?? noSpec;
@@ -185,6 +186,7 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
     false,
     required ? { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } } : {},
     undefined,
+    server,
   );
   const allow = () => options.allowInvalidLabelValueInRequiredNodeAffinity;
   // Upstream validates the volume twice: alone, and as part of the update.

@@ -2,7 +2,8 @@ import { fieldPath } from '#apimachinery/validation/field';
 import { isValidLabelValue } from '#apimachinery/validation/names';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { ObjectMeta } from '#apimachinery/meta/types';
-import { isOptedIn } from '#kubernetes/apis/core/capabilities';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { isOptedIn, isOptedOut, privilegedContainers } from '#kubernetes/apis/core/capabilities';
 import { isHugePageResourceName } from '#kubernetes/apis/core/resource-list';
 import type { Container, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
 import { quantityOf } from './checks.ts';
@@ -17,6 +18,10 @@ import { isHugePageValueDivisible } from './huge-pages.ts';
 export interface PodOptions {
   /** True for pods, false for templates. */
   readonly resourceIsPod: boolean;
+  /** Flag `--allow-privileged`. */
+  readonly allowPrivileged: boolean;
+  /** Feature gate EnvFiles. */
+  readonly allowFileKeyRef: boolean;
   readonly allowInvalidPodDeletionCost: boolean;
   readonly allowIndivisibleHugePages: boolean;
   readonly allowInvalidLabelValueInSelector: boolean;
@@ -34,7 +39,7 @@ export interface PodOptions {
   readonly allowRestartContainerForInitContainers: boolean;
 }
 
-/** Options for a new object: the feature gates of the process. */
+/** Options for a new object, which depend on the flags of the server only. */
 class NewOptions implements PodOptions {
   readonly allowInvalidPodDeletionCost = false;
   readonly allowIndivisibleHugePages = false;
@@ -47,23 +52,40 @@ class NewOptions implements PodOptions {
   readonly allowUserNamespacesWithVolumeDevices = false;
   readonly allowRestartContainerForInitContainers = false;
 
-  constructor(readonly resourceIsPod: boolean) {}
+  constructor(
+    readonly resourceIsPod: boolean,
+    private readonly server: ServerTraits,
+  ) {}
+
+  get allowPrivileged(): boolean {
+    return grantsPrivileged(this.server);
+  }
+
+  get allowFileKeyRef(): boolean {
+    return !isOptedOut(this.server, 'EnvFiles');
+  }
 
   get allowOnlyRecursiveSELinuxChangePolicy(): boolean {
-    return !isOptedIn('SELinuxMount');
+    return !isOptedIn(this.server, 'SELinuxMount');
   }
 
   get allowTolerationComparison(): boolean {
-    return isOptedIn('TaintTolerationComparisonOperators');
+    return isOptedIn(this.server, 'TaintTolerationComparisonOperators');
   }
 
   get allowUserNamespacesHostNetwork(): boolean {
-    return isOptedIn('UserNamespacesHostNetworkSupport');
+    return isOptedIn(this.server, 'UserNamespacesHostNetworkSupport');
   }
 }
 
-export const newPodOptions: PodOptions = new NewOptions(true);
-export const newTemplateOptions: PodOptions = new NewOptions(false);
+function grantsPrivileged({ capabilities }: ServerTraits): boolean {
+  return capabilities?.has(privilegedContainers) ?? false;
+}
+
+/** Returns the options for a new pod. */
+export function newPodOptions(server: ServerTraits): PodOptions {
+  return new NewOptions(true, server);
+}
 
 /** Options for an update. Each is computed from the old spec on first use, which valid pods do not need. */
 export class UpdateOptions implements PodOptions {
@@ -73,7 +95,16 @@ export class UpdateOptions implements PodOptions {
     readonly resourceIsPod: boolean,
     readonly old: PodSpec,
     readonly oldMeta: ObjectMeta | undefined,
+    private readonly server: ServerTraits,
   ) {}
+
+  get allowPrivileged(): boolean {
+    return grantsPrivileged(this.server);
+  }
+
+  get allowFileKeyRef(): boolean {
+    return !isOptedOut(this.server, 'EnvFiles');
+  }
 
   get allowInvalidPodDeletionCost(): boolean {
     return this.#once('allowInvalidPodDeletionCost', () => podDeletionCostError(this.oldMeta?.annotations) !== undefined);
@@ -155,7 +186,7 @@ export class UpdateOptions implements PodOptions {
   get allowOnlyRecursiveSELinuxChangePolicy(): boolean {
     return this.#once(
       'allowOnlyRecursiveSELinuxChangePolicy',
-      () => !isOptedIn('SELinuxMount') && this.old.securityContext?.seLinuxChangePolicy === undefined,
+      () => !isOptedIn(this.server, 'SELinuxMount') && this.old.securityContext?.seLinuxChangePolicy === undefined,
     );
   }
 
@@ -163,7 +194,7 @@ export class UpdateOptions implements PodOptions {
     return this.#once(
       'allowTolerationComparison',
       () =>
-        isOptedIn('TaintTolerationComparisonOperators') ||
+        isOptedIn(this.server, 'TaintTolerationComparisonOperators') ||
         (this.old.tolerations ?? []).some(({ operator }) => operator === 'Lt' || operator === 'Gt'),
     );
   }
@@ -171,7 +202,7 @@ export class UpdateOptions implements PodOptions {
   get allowUserNamespacesHostNetwork(): boolean {
     return this.#once(
       'allowUserNamespacesHostNetwork',
-      () => isOptedIn('UserNamespacesHostNetworkSupport') || (this.old.hostUsers === false && this.old.hostNetwork === true),
+      () => isOptedIn(this.server, 'UserNamespacesHostNetworkSupport') || (this.old.hostUsers === false && this.old.hostNetwork === true),
     );
   }
 
@@ -214,7 +245,7 @@ function affinityTerms({ affinity }: PodSpec): readonly PodAffinityTerm[] {
   ]);
 }
 
-/** Returns the options for a template. `old` is the stored template. */
-export function templateOptions(old: { metadata?: ObjectMeta; spec?: PodSpec } | undefined): PodOptions {
-  return old?.spec ? new UpdateOptions(false, old.spec, old.metadata) : newTemplateOptions;
+/** Returns the options for a template. `old` is the stored template; undefined for a new object. */
+export function templateOptions(old: { metadata?: ObjectMeta; spec?: PodSpec } | undefined, server: ServerTraits): PodOptions {
+  return old?.spec ? new UpdateOptions(false, old.spec, old.metadata, server) : new NewOptions(false, server);
 }

@@ -1,3 +1,4 @@
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, forbidden, invalid } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -13,14 +14,14 @@ const noSpec: PodSpec = {};
 const onlyCpuAndMemory = 'only cpu and memory resources are mutable';
 
 /** Validation of pod resize. Upstream: ValidatePodResize in pkg/apis/core/validation. */
-export function validatePodResize(pod: Pod, old: Pod): FieldError[] {
+export function validatePodResize(pod: Pod, old: Pod, server: ServerTraits): FieldError[] {
   if (old.metadata.annotations?.[mirrorPod] !== undefined) return [forbidden(fieldPath(''), 'static pods cannot be resized')];
   if (old.spec?.os?.name === 'windows') return [forbidden(fieldPath(''), 'windows pods cannot be resized')];
   const errors: FieldError[] = [];
   const spec = pod.spec ?? noSpec;
   const before = old.spec ?? noSpec;
   validateMetaAgain(errors, pod.metadata, nameIsDNSSubdomain);
-  validatePodMetadataAndSpec(errors, pod, spec, optionsFor(old));
+  validatePodMetadataAndSpec(errors, pod, spec, optionsFor(old, server));
   if ((old.status?.qosClass || podQosClass(old)) !== podQosClass(pod)) {
     errors.push(invalid(specPath, pod.status?.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'));
   }

@@ -21,7 +21,6 @@ import {
   validateServiceAccountName,
 } from '#apimachinery/validation/names';
 import { validateAnnotations, validateLabels } from '#apimachinery/validation/object-meta';
-import { capabilities } from '#kubernetes/apis/core/capabilities';
 import { aggregateContainers, isHugePageResourceName } from '#kubernetes/apis/core/resource-list';
 import type {
   PodDNSConfig,
@@ -79,7 +78,7 @@ export function validatePodSpec(errors: FieldError[], spec: PodSpec, meta: Objec
   if (spec.schedulingGates) validateSchedulingGates(errors, spec.schedulingGates, path.child('schedulingGates'));
   if (spec.topologySpreadConstraints)
     validateTopologySpreadConstraints(errors, spec.topologySpreadConstraints, path.child('topologySpreadConstraints'), options);
-  validateWindowsHostProcess(errors, spec, path);
+  validateWindowsHostProcess(errors, spec, path, options);
   if (spec.hostUsers === false) validateUserNamespace(errors, spec, path, options);
   if (spec.hostnameOverride !== undefined) validateHostnameOverride(errors, spec, spec.hostnameOverride, path);
   validateNames(errors, spec, path, options);
@@ -272,7 +271,7 @@ function validateSchedulingGates(errors: FieldError[], gates: readonly { name?: 
 }
 
 /** Validates Windows host processes: all containers or none, and only with the host's network. */
-function validateWindowsHostProcess(errors: FieldError[], spec: PodSpec, path: Path): void {
+function validateWindowsHostProcess(errors: FieldError[], spec: PodSpec, path: Path, options: PodOptions): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   let containers = 0;
   let hostProcesses = 0;
@@ -295,7 +294,7 @@ function validateWindowsHostProcess(errors: FieldError[], spec: PodSpec, path: P
     errors.push(invalid(path, '', 'If pod contains any hostProcess containers then all containers must be HostProcess containers'));
   if (!spec.hostNetwork)
     errors.push(invalid(path.child('hostNetwork'), false, 'hostNetwork must be true if pod contains any hostProcess containers'));
-  if (!capabilities().allowPrivileged) errors.push(forbidden(path, 'hostProcess containers are disallowed by cluster policy'));
+  if (!options.allowPrivileged) errors.push(forbidden(path, 'hostProcess containers are disallowed by cluster policy'));
 }
 
 /** Validates a pod with its own user namespace, which must not share other host namespaces. */

@@ -1,4 +1,5 @@
 /** Validation of pods: creation and all kinds of updates. Upstream: pkg/apis/core/validation and pkg/registry/core/pod/strategy.go. */
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { parseIPSloppy } from '#apimachinery/validation/ip';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { quote } from '#apimachinery/runtime/quote';
@@ -57,10 +58,10 @@ const noSpec: PodSpec = {};
 const noStatus: PodStatus = {};
 const maxInt32 = 2 ** 31 - 1;
 
-export function validatePodCreate(pod: Pod): FieldError[] {
+export function validatePodCreate(pod: Pod, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const spec = pod.spec ?? noSpec;
-  validatePodMetadataAndSpec(errors, pod, spec, newPodOptions);
+  validatePodMetadataAndSpec(errors, pod, spec, newPodOptions(server));
   if (spec.ephemeralContainers?.length) errors.push(forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'));
   if (spec.nodeName && spec.schedulingGates?.length)
     errors.push(forbidden(specPath.child('nodeName'), 'cannot be set until all schedulingGates have been cleared'));
@@ -91,8 +92,8 @@ export function validatePodMetadataAndSpec(errors: FieldError[], { metadata }: P
   }
 }
 
-export function optionsFor(old: Pod): PodOptions {
-  return new UpdateOptions(true, old.spec ?? noSpec, old.metadata);
+export function optionsFor(old: Pod, server: ServerTraits): PodOptions {
+  return new UpdateOptions(true, old.spec ?? noSpec, old.metadata, server);
 }
 
 const updatableFields = [
@@ -103,9 +104,9 @@ const updatableFields = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
-export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
+export function validatePodUpdate(pod: Pod, old: Pod, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  const options = optionsFor(old);
+  const options = optionsFor(old, server);
   const spec = pod.spec ?? noSpec;
   const before = old.spec ?? noSpec;
   validateMetaAgain(errors, pod.metadata, nameIsDNSSubdomain);
@@ -261,12 +262,12 @@ function hasOnlyAdditions(term: NodeSelectorTerm, old: NodeSelectorTerm): boolea
   );
 }
 
-export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
+export function validatePodStatusUpdate(pod: Pod, old: Pod, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   const spec = pod.spec ?? noSpec;
   const status = pod.status ?? noStatus;
   const before = old.status ?? noStatus;
-  validatePodSpecificAnnotationUpdates(errors, pod, old, annotationsPath, optionsFor(old));
+  validatePodSpecificAnnotationUpdates(errors, pod, old, annotationsPath, optionsFor(old, server));
   validatePodConditions(errors, status);
   const { nominatedNodeName } = status;
   if (nominatedNodeName && nominatedNodeName !== before.nominatedNodeName) {
@@ -507,9 +508,9 @@ function validateAllocatedResourcesStatus(
   }
 }
 
-export function validatePodEphemeralContainersUpdate(pod: Pod, old: Pod): FieldError[] {
+export function validatePodEphemeralContainersUpdate(pod: Pod, old: Pod, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  const options = optionsFor(old);
+  const options = optionsFor(old, server);
   if (old.metadata.annotations?.[mirrorPod] !== undefined)
     return [forbidden(fieldPath(''), 'static pods do not support ephemeral containers')];
   validateMetaAgain(errors, pod.metadata, nameIsDNSSubdomain);

@@ -1,4 +1,5 @@
 /** Validation of replication controllers. Upstream: pkg/apis/core/validation. */
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { compareUtf8 } from '#apimachinery/runtime/json/json';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import type { PodTemplateSpec, ReplicationController, ReplicationControllerStatus } from '#kubernetes/schema/core_v1.gen';
@@ -11,13 +12,17 @@ type Labels = Readonly<Record<string, string>>;
 const specPath = fieldPath('spec');
 
 /** Validates a new controller or an update; upstream's rules are the same for both. */
-export function validateReplicationController({ spec = {} }: ReplicationController, old?: ReplicationController): FieldError[] {
+export function validateReplicationController(
+  { spec = {} }: ReplicationController,
+  old: ReplicationController | undefined,
+  server: ServerTraits,
+): FieldError[] {
   const errors: FieldError[] = [];
   validateNonnegative(errors, spec.minReadySeconds, specPath, 'minReadySeconds');
   if (Object.keys(spec.selector ?? {}).length === 0) errors.push(required(specPath.child('selector')));
   if (spec.replicas === undefined) errors.push(required(specPath.child('replicas')));
   else validateNonnegative(errors, spec.replicas, specPath, 'replicas');
-  validateTemplate(errors, spec.template, spec.selector ?? {}, specPath.child('template'), templateOptions(old?.spec?.template));
+  validateTemplate(errors, spec.template, spec.selector ?? {}, specPath.child('template'), templateOptions(old?.spec?.template, server));
   return errors;
 }
 

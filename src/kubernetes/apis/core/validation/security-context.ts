@@ -1,7 +1,6 @@
 /** Validation of security contexts of pods and containers. Upstream: pkg/apis/core/validation. */
 import { type FieldError, type Path, duplicate, forbidden, invalid, notSupported, required, tooLong } from '#apimachinery/validation/field';
 import { isDNS1123Subdomain, isValidGroupID, isValidUserID } from '#apimachinery/validation/names';
-import { capabilities } from '#kubernetes/apis/core/capabilities';
 import type {
   AppArmorProfile,
   PodSecurityContext,
@@ -17,10 +16,15 @@ import { hostSysctlError } from './host-sysctls.ts';
 import type { PodOptions } from './pod-options.ts';
 
 /** Validates a container's security context. `hostUsers` is true if the pod has no user namespace of its own. */
-export function validateSecurityContext(errors: FieldError[], context: SecurityContext | undefined, path: Path, hostUsers: boolean): void {
+export function validateSecurityContext(
+  errors: FieldError[],
+  context: SecurityContext | undefined,
+  path: Path,
+  { hostUsers, options }: { readonly hostUsers: boolean; readonly options: PodOptions },
+): void {
   if (!context) return;
   const { runAsUser, runAsGroup, procMount, privileged } = context;
-  if (privileged && !capabilities().allowPrivileged) errors.push(forbidden(path.child('privileged'), 'disallowed by cluster policy'));
+  if (privileged && !options.allowPrivileged) errors.push(forbidden(path.child('privileged'), 'disallowed by cluster policy'));
   if (runAsUser !== undefined) check(errors, isValidUserID(runAsUser), runAsUser, path, 'runAsUser');
   if (runAsGroup !== undefined) check(errors, isValidGroupID(runAsGroup), runAsGroup, path, 'runAsGroup');
   if (procMount !== undefined) {

@@ -28,7 +28,7 @@ export default defineResource<PodPreset>({
       keepField(preset, old, 'spec');
     },
     validate: validatePodPreset,
-    validateUpdate: validatePodPreset,
+    validateUpdate: (preset, _, context) => validatePodPreset(preset, context),
   },
   columns: [nameColumn, ageColumn],
 });
