@@ -1,6 +1,6 @@
 import { type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import type { Policy, PolicyBinding, ValidatingPolicySpec } from '#apiserver/admission/policy/policy-types';
-import { exceptionGroup } from '#apiserver/plugins/policy/exception-group';
+import { exceptionGroup, exceptionKinds } from '#apiserver/plugins/policy/exception-group';
 import type { Cluster, ClusterResource } from './cluster.ts';
 import type { ScanServer } from './scan-server.ts';
 
@@ -13,7 +13,7 @@ const roles = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].m
   resource,
 }));
 /** Exceptions to the plugins of packages. */
-const exceptions = ['policyexceptions', 'clusterpolicyexceptions'].map((resource) => ({ group: exceptionGroup.group, resource }));
+const exceptions = exceptionKinds.map(({ resource }) => ({ group: exceptionGroup.group, resource }));
 /** Resources that built-in plugins read, by plugin. */
 const readByPlugins: Readonly<Record<string, { readonly group: string; readonly resource: string }>> = {
   LimitRanger: { group: '', resource: 'limitranges' },

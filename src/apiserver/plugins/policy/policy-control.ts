@@ -5,7 +5,7 @@ import type { CostBudget } from '#apiserver/admission/cel/match-conditions';
 import { Clock } from '#apiserver/base/clock';
 import { Logger } from '#apiserver/base/logger';
 import { type CounterMetric, Metrics } from '#apiserver/base/metrics/metrics';
-import { type Informer, Informers } from '#apiserver/registry/informers';
+import { Informers } from '#apiserver/registry/informers';
 import { type PluginFailures, type PluginName, pluginSubject } from '../plugin-failures.ts';
 import type { ExceptionObjects } from './exception-objects.ts';
 import type { PluginPolicy } from './plugin-policy.ts';
@@ -36,7 +36,7 @@ const annotationPrefix = 'plugins.kubenest.dev/';
 
 /** Services for the policies of plugins. */
 export interface PolicyServices {
-  readonly namespaces: Informer;
+  readonly informers: Informers;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -47,13 +47,20 @@ export interface PolicyServices {
 
 export function policyServices(services: Container, failures: PluginFailures, exceptionObjects?: ExceptionObjects): PolicyServices {
   return {
-    namespaces: services.get<Informers>(Informers).for({ group: '', resource: 'namespaces' }),
+    informers: services.get<Informers>(Informers),
     clock: services.get<Clock>(Clock),
     logger: services.get<Logger>(Logger),
     metrics: services.get<Metrics>(Metrics),
     failures,
     exceptionObjects,
   };
+}
+
+/** Returns the test of a policy's scope. It follows namespaces, unless the policy has no scope. */
+export function scopeTest({ scope }: PluginPolicy, informers: Informers): (request: Attributes) => boolean {
+  if (!scope) return () => true;
+  const namespaces = informers.for({ group: '', resource: 'namespaces' });
+  return (request) => scope.includes(request, namespaces);
 }
 
 /** Applies the policy of one plugin to requests, and counts, traces and reports the results. */
@@ -63,13 +70,16 @@ export class PolicyControl {
   readonly #reportedExpiries = new WeakSet<PolicyException>();
   readonly #reportedFailures = new WeakSet<PolicyException>();
   readonly #labels: { readonly package: string; readonly plugin: string };
+  /** Returns true if the policy's scope includes a request. */
+  readonly #includes: (request: Attributes) => boolean;
 
   constructor(
     private readonly policy: PluginPolicy,
     private readonly plugin: PluginName,
     private readonly services: PolicyServices,
   ) {
-    const { metrics } = services;
+    const { metrics, informers } = services;
+    this.#includes = scopeTest(policy, informers);
     this.#labels = { package: plugin.package ?? '', plugin: plugin.name };
     this.#violations = metrics.counter({
       name: 'kubenest_plugin_violations_total',
@@ -85,9 +95,9 @@ export class PolicyControl {
 
   /** Returns the mode for a request; undefined if the plugin must not be called. */
   modeFor(request: Attributes, phase: PhaseName): PolicyMode | undefined {
-    const { scope, exceptions, mode } = this.policy;
+    const { exceptions, mode } = this.policy;
     const { name } = this.plugin;
-    if (scope && !scope.includes(request, this.services.namespaces)) {
+    if (!this.#includes(request)) {
       request.verdicts?.recordNone();
       request.trace?.note({ kind: 'scope', name, verdict: 'skipped' });
       return undefined;
