@@ -288,7 +288,7 @@ it('applies changed files: its certificate, and the policies of packages', async
 
   const policies = '    policies: { Team: { mode: warn } }\n';
   await writeFile(join(folder, 'other.yaml'), (await readFile(join(folder, 'other.yaml'), 'utf8')).trimEnd() + `\n${policies}`);
-  const warned = 'admission plugin "Team" of package @acme/rules: configmaps "a" is forbidden: data.bad is not allowed';
+  const warned = 'admission plugin "Team" of package @acme/rules would deny: data.bad is not allowed';
   await vi.waitFor(
     async () =>
       expect(JSON.parse((await get(at, '/validate', { body: review })).text)).toMatchObject({

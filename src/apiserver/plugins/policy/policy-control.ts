@@ -1,6 +1,7 @@
 import type { Container } from 'inversify';
 import type { StatusError } from '#apimachinery/api/errors';
 import type { Attributes } from '#apiserver/admission/attributes';
+import { forbidden } from '#apiserver/admission/forbidden';
 import type { CostBudget } from '#apiserver/admission/cel/match-conditions';
 import { Clock } from '#apiserver/base/clock';
 import { Logger } from '#apiserver/base/logger';
@@ -154,15 +155,17 @@ export class PolicyControl {
     denial: StatusError,
   ): void {
     if (!request.verdicts) this.#violations.inc({ ...this.#labels, mode, type: phase });
-    this.report(request, mode, denial.message);
+    // A request that is admitted is not forbidden.
+    const reason = denial.message.replace(forbidden(request, '').message, '');
+    this.report(request, mode, `would deny: ${reason}`);
   }
 
-  /** Reports what would have denied the request in mode `enforce`. */
-  report(request: Attributes, mode: 'warn' | 'audit', message: string): void {
+  /** Reports what would have denied the request in mode `enforce`. `predicate` continues a sentence about the plugin. */
+  report(request: Attributes, mode: 'warn' | 'audit', predicate: string): void {
     const { name } = this.plugin;
-    if (request.verdicts) return request.verdicts.record({ policy: name, rule: mode, result: 'warn', message });
-    request.trace?.note({ kind: 'mode', name, verdict: mode === 'warn' ? 'warned' : 'audited', reason: message });
-    if (mode === 'warn') request.addWarning(`${pluginSubject(this.plugin)}: ${message}`);
-    else request.addAnnotation(`${annotationPrefix}${name}`, message);
+    if (request.verdicts) return request.verdicts.record({ policy: name, rule: mode, result: 'warn', message: predicate });
+    request.trace?.note({ kind: 'mode', name, verdict: mode === 'warn' ? 'warned' : 'audited', reason: predicate });
+    if (mode === 'warn') request.addWarning(`${pluginSubject(this.plugin)} ${predicate}`);
+    else request.addAnnotation(`${annotationPrefix}${name}`, predicate);
   }
 }
