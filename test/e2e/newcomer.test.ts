@@ -49,9 +49,14 @@ it('a new user writes, tests, packs and installs a package, and explains its den
   const cluster = join(folder, 'cluster');
   await mkdir(cluster);
   await writeFile(join(cluster, 'package.json'), '{"private":true}');
-  await execute(kubenest, ['plugin', 'new', '@acme/team-labels', where]);
-  await execute('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: where, env });
-  const { stdout } = await execute('npm', ['test'], { cwd: where, env });
+  const created = await execute(kubenest, ['plugin', 'new', '@acme/team-labels', where]);
+  const [enter = '', install = '', serve = ''] = created.stdout.trimEnd().split('\n').slice(-3);
+  const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
+  // The printed next steps, as they are.
+  const { stdout } = await execute('sh', ['-c', `${enter}\n${install}`], { cwd: folder, env: { ...env, ...npm } });
+  expect(serve).toBe('npx kubenest dev');
+  const { stdout: help } = await execute('sh', ['-c', `${enter}\n${serve} --help`], { cwd: folder, env });
+  expect(help).toContain('serve with plugin packages under development');
   expect(stdout).toMatch(/pass 2\n/);
   expect(stdout).toMatch(/\n2 tests: 2 passed, 0 failed/);
   await execute('npm', ['pack', '--pack-destination', cluster], { cwd: where, env });
@@ -115,10 +120,11 @@ describe('kubenest dev', () => {
   const source = (): string => join(where, 'src/team-labels.ts');
   const change = async (edit: (text: string) => string): Promise<void> => writeFile(source(), edit(await readFile(source(), 'utf8')));
 
-  it('prints each write with its trace', async () => {
+  it('prints each write that its plugins handle with its trace, and no others', async () => {
     expect(await call(port, '/api/v1/namespaces/default/configmaps', { metadata: { name: 'kept' } })).toMatchObject({ status: 201 });
     await call(port, '/api/v1/namespaces/default/pods', podWithout);
     await shown(/TeamLabels: denied: pods "web" is forbidden: missing labels: team/);
+    expect(output).not.toMatch(/^(POST|PUT|PATCH) .*\/(configmaps|leases|events)/m);
   });
 
   it('keeps running while the sources are invalid', async () => {

@@ -306,7 +306,13 @@ it('explains what the plugins do, without a deployment', async () => {
     join(folder, 'objects.yaml'),
     [object('a', { bad: '1' }), object('b', {})].map((one) => JSON.stringify(one)).join('\n---\n'),
   );
-  const [denied, admitted] = (await run(command('kubenest webhook explain'))).split(/^(?=CREATE)/m);
+  const explained = run(command('kubenest webhook explain')).then(
+    () => ({ code: 0, stdout: '' }),
+    (error: unknown) => error as { readonly code: number; readonly stdout: string },
+  );
+  const { code, stdout } = await explained;
+  expect(code).toBe(1);
+  const [denied, admitted] = stdout.split(/^(?=CREATE)/m);
   const user = `system:serviceaccount:${namespace}:${name}`;
   expect(denied?.split('\n', 1)[0]).toBe(
     `CREATE /api/v1/namespaces/default/configmaps by ${user}: 403 configmaps "a" is forbidden: data.bad is not allowed`,
@@ -317,7 +323,9 @@ it('explains what the plugins do, without a deployment', async () => {
   expect(admitted?.split('\n', 1)[0]).toBe(`CREATE /api/v1/namespaces/default/configmaps by ${user}: 200`);
   expect(denied).not.toContain('review');
   const update = `${command('kubenest webhook explain')} --verb=delete --as=ali`;
-  await expect(run(update)).rejects.toThrow('cannot get resource "configmaps"');
+  await expect(run(update)).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('cannot get resource "configmaps"') });
+  await writeFile(join(folder, 'objects.yaml'), JSON.stringify(object('b', {})));
+  await expect(run(command('kubenest webhook explain'))).resolves.toMatch(/: 200$/m);
 });
 
 it('prints only webhook configurations and the definitions of exceptions for a URL', async () => {
