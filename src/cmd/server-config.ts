@@ -8,6 +8,7 @@ import type { EmulatedVersion } from './version.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
+import type { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
@@ -124,8 +125,8 @@ export type StorageConfig =
     }
   | {
       readonly backend: 'contributed';
-      /** Opens the backend of a package. */
-      open(): Promise<Storage & Partial<CommitFeed>>;
+      /** Opens the backend of a package behind its guard. Faults of the backend are recorded in `failures`. */
+      open(failures: PluginFailures): Promise<Storage>;
     }
   | RedisConfig
   | EtcdConfig;

@@ -15,6 +15,7 @@ export { MutatingPolicies } from '#apiserver/admission/policy/mutating-policies'
 export { ValidatingPolicies } from '#apiserver/admission/policy/validating-policies';
 export type { ReportGroup } from '#apiserver/admission/scan/policy-report';
 export { PolicyReports } from '#apiserver/admission/scan/policy-reports';
+export type { Verdict, VerdictRecorder } from '#apiserver/admission/scan/verdict';
 export { PolicyScan, type ScannedObject, type ScanProgress } from '#apiserver/admission/scan/policy-scan';
 export { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 export { replaceObject } from '#apiserver/admission/replace-object';

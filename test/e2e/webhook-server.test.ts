@@ -212,6 +212,24 @@ it('serves a cluster with the permissions, Service and webhooks of its manifests
   expect(own.status).toBe(201);
 });
 
+it('follows exceptions and counts their uses with the permissions of its manifests', async () => {
+  await using _replica = await start(port);
+  const exceptions = '/apis/policy.kubenest.dev/v1alpha1/namespaces/default/policyexceptions';
+  const exception = {
+    apiVersion: 'policy.kubenest.dev/v1alpha1',
+    kind: 'PolicyException',
+    metadata: { name: 'team' },
+    spec: { plugins: ['Team'], reason: 'TICKET-1', names: ['excepted'] },
+  };
+  expect((await cluster.fetch(exceptions, { body: exception })).status).toBe(201);
+  await vi.waitFor(async () => expect((await create('excepted', { bad: '1' })).status).not.toBe(403), { timeout: 10_000, interval: 200 });
+  await vi.waitFor(async () => expect(await (await cluster.fetch(`${exceptions}/team`)).json()).toMatchObject({ status: { uses: 2 } }), {
+    timeout: 20_000,
+    interval: 200,
+  });
+  expect((await cluster.fetch(`${exceptions}/team`, { method: 'DELETE' })).status).toBe(200);
+});
+
 it('shares its certificates between replicas, and repairs caBundle', async () => {
   const other = await freePort();
   await using one = await start(port);
@@ -221,9 +239,8 @@ it('shares its certificates between replicas, and repairs caBundle', async () =>
   expect(patched.status).toBe(200);
   await using two = await start(other);
   expect((await get(two.port, '/livez')).certificate).toBe((await get(one.port, '/livez')).certificate);
-  expect(await (await cluster.fetch(path)).json()).toMatchObject({
-    webhooks: [{ clientConfig: { caBundle: expect.stringMatching(/^LS0t/) } }],
-  });
+  const repaired = { clientConfig: { caBundle: expect.stringMatching(/^LS0t/) } };
+  expect(await (await cluster.fetch(path)).json()).toMatchObject({ webhooks: [repaired, repaired] });
 });
 
 it('answers what is in flight before it ends', async () => {
@@ -271,7 +288,7 @@ it('applies changed files: its certificate, and the policies of packages', async
 
   const policies = '    policies: { Team: { mode: warn } }\n';
   await writeFile(join(folder, 'other.yaml'), (await readFile(join(folder, 'other.yaml'), 'utf8')).trimEnd() + `\n${policies}`);
-  const warned = 'admission plugin "Team" of package @acme/rules: configmaps "a" is forbidden: data.bad is not allowed';
+  const warned = 'admission plugin "Team" of package @acme/rules would deny: data.bad is not allowed';
   await vi.waitFor(
     async () =>
       expect(JSON.parse((await get(at, '/validate', { body: review })).text)).toMatchObject({
@@ -289,7 +306,13 @@ it('explains what the plugins do, without a deployment', async () => {
     join(folder, 'objects.yaml'),
     [object('a', { bad: '1' }), object('b', {})].map((one) => JSON.stringify(one)).join('\n---\n'),
   );
-  const [denied, admitted] = (await run(command('kubenest webhook explain'))).split(/^(?=CREATE)/m);
+  const explained = run(command('kubenest webhook explain')).then(
+    () => ({ code: 0, stdout: '' }),
+    (error: unknown) => error as { readonly code: number; readonly stdout: string },
+  );
+  const { code, stdout } = await explained;
+  expect(code).toBe(1);
+  const [denied, admitted] = stdout.split(/^(?=CREATE)/m);
   const user = `system:serviceaccount:${namespace}:${name}`;
   expect(denied?.split('\n', 1)[0]).toBe(
     `CREATE /api/v1/namespaces/default/configmaps by ${user}: 403 configmaps "a" is forbidden: data.bad is not allowed`,
@@ -300,17 +323,24 @@ it('explains what the plugins do, without a deployment', async () => {
   expect(admitted?.split('\n', 1)[0]).toBe(`CREATE /api/v1/namespaces/default/configmaps by ${user}: 200`);
   expect(denied).not.toContain('review');
   const update = `${command('kubenest webhook explain')} --verb=delete --as=ali`;
-  await expect(run(update)).rejects.toThrow('cannot get resource "configmaps"');
+  await expect(run(update)).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('cannot get resource "configmaps"') });
+  await writeFile(join(folder, 'objects.yaml'), JSON.stringify(object('b', {})));
+  await expect(run(command('kubenest webhook explain'))).resolves.toMatch(/: 200$/m);
 });
 
-it('prints only webhook configurations for a URL', async () => {
+it('prints only webhook configurations and the definitions of exceptions for a URL', async () => {
   const own = await Authority.create('own');
   await writeFile(join(folder, 'ca.crt'), own.pair.cert);
   const text = await run(command('kubenest webhook manifests --config kubenest.yaml --url'));
   const objects = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
-  expect(objects.map(({ kind }) => kind)).toEqual(['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']);
+  expect(objects.map(({ kind }) => kind)).toEqual([
+    'CustomResourceDefinition',
+    'CustomResourceDefinition',
+    'MutatingWebhookConfiguration',
+    'ValidatingWebhookConfiguration',
+  ]);
   const caBundle = Buffer.from(own.pair.cert).toString('base64');
-  expect(objects[0]?.webhooks?.[0]?.clientConfig).toEqual({ url: 'https://webhook.example:9443/mutate/team', caBundle });
+  expect(objects[2]?.webhooks?.[0]?.clientConfig).toEqual({ url: 'https://webhook.example:9443/mutate/team', caBundle });
 });
 
 it.each([

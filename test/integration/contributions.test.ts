@@ -17,6 +17,7 @@ import {
 } from 'kubenest/sdk';
 import { Controller, Get, Inject, Module, pages, Param } from 'kubenest/sdk/pages';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
+import { GuardedStorage } from '#apiserver/plugins/guard-storage';
 import { contributionOf } from '#apiserver/plugins/loaded-contribution';
 import { createApp } from '#cmd/app';
 import { completeOptions } from '#cmd/options/complete';
@@ -172,10 +173,16 @@ describe('a storage backend', () => {
   });
 
   it('is opened with its configuration', async () => {
-    const { described, configuration } = contributionOf(mine);
-    const open = (): ReturnType<typeof EmbeddedStorage.open> =>
-      (described.options as StorageBackendOptions).open(configuration as object) as never;
-    await using cluster = await startTestCluster({ config: { storage: { backend: 'contributed', open } } });
+    const contribution = contributionOf(mine);
+    const { open } = contribution.described.options as StorageBackendOptions;
+    await using cluster = await startTestCluster({
+      config: {
+        storage: {
+          backend: 'contributed',
+          open: (failures) => GuardedStorage.open(() => open(contribution.configuration as object), contribution, failures),
+        },
+      },
+    });
     expect((await cluster.fetch(configMaps, { body: configMap('kept') })).status).toBe(201);
     expect((await cluster.fetch(`${configMaps}/kept`)).status).toBe(200);
     expect(opened).toEqual([{ file: ':memory:' }]);
@@ -208,7 +215,7 @@ export default contribute(storageBackend({ name: 'Mine', open: () => Promise.rej
     const completed = completeOptions(command.options);
     if (says !== undefined) return void (await expect(completed).rejects.toThrow(says));
     const { config: made, dispose } = await completed;
-    await expect(createApp(made)).rejects.toThrow('no disk today');
+    await expect(createApp(made)).rejects.toThrow(/^storage backend "Mine" of package .*: no disk today/);
     await dispose();
   });
 });

@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AdmissionPlugin, type Attributes, deny } from 'kubenest/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
+import { exceptionDefinitions } from '#apiserver/plugins/policy/exception-definitions';
 import { traceHeader } from '#apiserver/tracing/request-traces';
 import { Contributions } from '#cmd/modules/contributions';
 import { explain } from '#cmd/explain/explain';
@@ -197,6 +198,8 @@ it('an expired exception does not apply', async () => {
 
 it('the status has the uses of earlier runs of the server, and columns show it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kubenest-exceptions-'));
+  // After the server has written the last uses.
+  onTestFinished(() => rm(folder, { recursive: true }));
   const storage = { file: join(folder, 'store') };
   const path = inNamespace('default');
   {
@@ -216,7 +219,20 @@ it('the status has the uses of earlier runs of the server, and columns show it',
     ['old', 'Strict', 'TICKET-1', '2020-01-02T00:00:00Z (expired)', 0],
     ['web', 'Strict', 'TICKET-1', '<never>', 1],
   ]);
-  await rm(folder, { recursive: true });
+});
+
+it('warns about an exception that has expired, when it is created and when it is changed', async () => {
+  const old = { ...named(clusterWide, 'old', { expires: '2020-01-02T00:00:00Z', names: ['a'] }) } as KubeObject;
+  const warning = '299 - "spec.expires: 2020-01-02T00:00:00Z has passed: the exception does not apply"';
+  const created = await cluster.fetch(clusterWide, { body: old });
+  expect([created.status, created.headers.get('warning')]).toEqual([201, warning]);
+  const body = { ...((await created.json()) as KubeObject), spec: { plugins: ['Strict'], reason: 'TICKET-2', names: ['a'] } };
+  const expiring = { ...body, spec: { ...body.spec, expires: '2020-01-02T00:00:00Z' } };
+  const changed = await cluster.fetch(`${clusterWide}/old?dryRun=All`, { method: 'PUT', body: expiring });
+  expect([changed.status, changed.headers.get('warning')]).toEqual([200, warning]);
+  const renewed = await cluster.fetch(`${clusterWide}/old`, { method: 'PUT', body });
+  expect([renewed.status, renewed.headers.get('warning')]).toEqual([200, null]);
+  await cluster.fetch(`${clusterWide}/old`, { method: 'DELETE' });
 });
 
 it('a server without packages does not serve them', async () => {
@@ -260,7 +276,10 @@ export default contribute(Strict);
     expect(texts[1]).toContain('TICKET-2 (PolicyException default/web)');
   });
 
-  it('`kubenest audit` reports the result skip', async () => {
+  it.each([
+    { where: 'a server with packages', contents: { plugins: [packaged] } },
+    { where: 'a cluster that has the definitions of exceptions', contents: { objects: exceptionDefinitions() } },
+  ])('`kubenest audit` reports the result skip for $where', async ({ contents }) => {
     const metadata = { name: 'web', namespace: 'default' };
     const exception = {
       apiVersion: 'policy.kubenest.dev/v1alpha1',
@@ -268,8 +287,10 @@ export default contribute(Strict);
       metadata,
       spec: { plugins: ['Strict'], reason: 'TICKET-2' },
     };
-    const objects = [exception, { apiVersion: 'v1', kind: 'ConfigMap', metadata }] as unknown as KubeObject[];
-    await using audited = await startTestCluster({ listen: true, plugins: [packaged], objects });
+    await using audited = await startTestCluster({ listen: true, quiet: true, ...contents });
+    const path = `${group}/namespaces/default/policyexceptions`;
+    await vi.waitFor(async () => expect((await audited.fetch(path, { body: exception })).status).toBe(201), { timeout: 10_000 });
+    expect((await audited.fetch(maps('default'), { body: { metadata } })).status).toBe(201);
     await write('kubeconfig', audited.kubeconfig());
     const { text } = await runAudit({
       kubeconfig: join(folder, 'kubeconfig'),

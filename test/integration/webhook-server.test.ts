@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { exceptionDefinitions } from '#apiserver/plugins/policy/exception-definitions';
 import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { readPolicy } from '#apiserver/plugins/policy/plugin-policy';
 import { serveSdk } from '#apiserver/plugins/serve-sdk';
@@ -178,6 +179,8 @@ interface Row {
   readonly method: string;
   readonly path: string;
   readonly body?: object;
+  /** Creation that gets this status once the plugins know the object of this row. */
+  readonly known?: { readonly path: string; readonly body: object; readonly status: number };
 }
 
 const core = '/api/v1/namespaces/default';
@@ -212,6 +215,17 @@ const deployment = {
 };
 const ingresses = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
 const autoscalers = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+const exceptionGroup = '/apis/policy.kubenest.dev/v1alpha1';
+const exceptions = `${exceptionGroup}/namespaces/default/policyexceptions`;
+const clusterExceptions = `${exceptionGroup}/clusterpolicyexceptions`;
+const exception = (kind: string, name: string, spec: object): object => ({
+  apiVersion: 'policy.kubenest.dev/v1alpha1',
+  kind,
+  metadata: { name },
+  spec: { plugins: ['Labels'], reason: 'TICKET-1', ...spec },
+});
+const dryMaps = `${core}/configmaps?dryRun=All`;
+const bad = { data: { bad: '1' } };
 const widgets = '/apis/acme.example/v1/namespaces/default/widgets';
 
 const rows: readonly Row[] = [
@@ -246,7 +260,13 @@ const rows: readonly Row[] = [
     path: '/api/v1/namespaces/kube-system/secrets',
     body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
   },
-  { name: 'a first host', method: 'POST', path: ingresses, body: ingress('one', 'a.example') },
+  {
+    name: 'a first host',
+    method: 'POST',
+    path: ingresses,
+    body: ingress('one', 'a.example'),
+    known: { path: `${ingresses}?dryRun=All`, body: ingress('two', 'a.example'), status: 403 },
+  },
   { name: 'a host that is taken', method: 'POST', path: ingresses, body: ingress('two', 'a.example') },
   { name: 'another version, which is changed', method: 'POST', path: autoscalers('v1'), body: autoscaler('v1', 'a', { maxReplicas: 5 }) },
   {
@@ -280,9 +300,60 @@ const rows: readonly Row[] = [
     body: { spec: { replicas: 7 } },
   },
   { name: 'a status', method: 'PATCH', path: '/apis/apps/v1/namespaces/default/deployments/web/status', body: { status: { replicas: 1 } } },
+  {
+    name: 'an exception',
+    method: 'POST',
+    path: exceptions,
+    body: exception('PolicyException', 'web', { names: ['web-*'], expires: '2999-01-01T00:00:00Z' }),
+    known: { path: dryMaps, body: map('web-0', bad), status: 201 },
+  },
+  { name: 'an object with an exception', method: 'POST', path: `${core}/configmaps`, body: map('web-1', bad) },
+  { name: 'an object without one', method: 'POST', path: `${core}/configmaps`, body: map('db-1', bad) },
+  { name: 'an object of another namespace', method: 'POST', path: '/api/v1/namespaces/kube-system/configmaps', body: map('web-1', bad) },
+  {
+    name: 'an exception of the cluster',
+    method: 'POST',
+    path: clusterExceptions,
+    body: exception('ClusterPolicyException', 'ci', { expression: "request.userInfo.username == 'admin' && object.data.ci == 'yes'" }),
+    known: { path: dryMaps, body: map('any', { data: { bad: '1', ci: 'yes' } }), status: 201 },
+  },
+  {
+    name: 'an object with an exception of the cluster',
+    method: 'POST',
+    path: '/api/v1/namespaces/kube-system/configmaps',
+    body: map('web-1', { data: { bad: '1', ci: 'yes' } }),
+  },
+  { name: 'an object whose exception is not evaluated', method: 'POST', path: `${core}/configmaps`, body: map('db-2', bad) },
+  {
+    name: 'an exception with a wrong expression',
+    method: 'POST',
+    path: exceptions,
+    body: exception('PolicyException', 'wrong', { expression: 'object.' }),
+  },
+  { name: 'an exception of everything', method: 'POST', path: clusterExceptions, body: exception('ClusterPolicyException', 'all', {}) },
+  {
+    name: 'an exception without a reason',
+    method: 'POST',
+    path: exceptions,
+    body: exception('PolicyException', 'none', { reason: '' }),
+  },
+  {
+    name: 'an exception that has expired',
+    method: 'POST',
+    path: exceptions,
+    body: exception('PolicyException', 'old', { expires: '2001-01-01T00:00:00Z' }),
+  },
+  {
+    name: 'the end of an exception',
+    method: 'DELETE',
+    path: `${exceptions}/web`,
+    known: { path: dryMaps, body: map('web-0', bad), status: 403 },
+  },
+  { name: 'an object whose exception has ended', method: 'POST', path: `${core}/configmaps`, body: map('web-2', bad) },
   { name: 'an object that is invalid', method: 'POST', path: `${core}/configmaps`, body: map('INVALID') },
 ];
 
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -305,13 +376,12 @@ const definition = {
 };
 
 /** Returns the outcomes of the table, without what differs between two runs. */
-async function play(cluster: Cluster): Promise<Record<string, unknown>> {
+async function play(cluster: Cluster, played = rows): Promise<Record<string, unknown>> {
   const outcomes: Record<string, unknown> = {};
-  for (const { name, method, path, body } of rows) {
+  for (const { name, method, path, body, known } of played) {
     const { status, body: answer, warnings } = await ask(cluster, method, path, body);
     outcomes[name] = { status, answer: comparable(answer), warnings };
-    // The informers follow each write.
-    await sleep(name === 'a first host' ? 500 : 0);
+    if (known) await until(async () => (await ask(cluster, 'POST', known.path, known.body)).status === known.status);
   }
   return outcomes;
 }
@@ -328,17 +398,31 @@ function comparable(answer: Outcome['body']): unknown {
 }
 
 async function prepare(cluster: Cluster): Promise<void> {
-  await ask(cluster, 'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+  await ask(cluster, 'POST', definitions, definition);
   await ask(cluster, 'POST', `${core.slice(0, -8)}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
   await ask(cluster, 'POST', `${core}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } });
   await until(async () => (await ask(cluster, 'GET', widgets)).status === 200);
 }
+
+const waiting = { timeout: 20_000, interval: 200 };
 
 async function until(reached: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; !(await reached()); attempt += 1) {
     if (attempt === 100) throw new Error('the state was not reached');
     await sleep(100);
   }
+}
+
+async function prepareForWebhook(cluster: Cluster): Promise<void> {
+  await prepare(cluster);
+  await createDefinitions(cluster);
+}
+
+/** Creates the definitions of exceptions, which a server with packages has already. */
+async function createDefinitions(cluster: Cluster): Promise<void> {
+  for (const exceptionDefinition of exceptionDefinitions())
+    expect(await ask(cluster, 'POST', `${definitions}?fieldValidation=Strict`, exceptionDefinition)).toMatchObject({ status: 201 });
+  for (const path of [exceptions, clusterExceptions]) await until(async () => (await ask(cluster, 'GET', path)).status === 200);
 }
 
 /** Starts a webhook server for a cluster, and registers its webhooks. */
@@ -370,18 +454,18 @@ async function startWebhook(cluster: Cluster, loaded: readonly LoadedContributio
 }
 
 /** Plays the table with the plugins in the server's own process. */
-async function playInProcess(more: Partial<PluginRequest> = {}): Promise<Record<string, unknown>> {
+async function playInProcess(more: Partial<PluginRequest> = {}, played = rows): Promise<Record<string, unknown>> {
   await using own = await startTestCluster({ listen: true, quiet: true, config: { plugins: await contributions(more) } });
   const cluster = clusterOf(own.url as string, own.token('admin'));
   await prepare(cluster);
-  return await play(cluster);
+  return await play(cluster, played);
 }
 
 describe('a webhook server gives the verdicts that plugins give in process', () => {
   it('for another kubenest', async () => {
     await using other = await startTestCluster({ listen: true, quiet: true });
     const cluster = clusterOf(other.url as string, other.token('admin'));
-    await prepare(cluster);
+    await prepareForWebhook(cluster);
     await using _webhook = await startWebhook(cluster, await contributions());
     const outcomes = await play(cluster);
     expect(outcomes).toEqual(await playInProcess());
@@ -397,18 +481,28 @@ describe('a webhook server gives the verdicts that plugins give in process', () 
       'a host that is taken': { status: 403 },
       'another version, which is changed': { status: 201, answer: { spec: { minReplicas: 2 } } },
       'another version with fields that only it has': { status: 201 },
+      'an object with an exception': { status: 201 },
+      'an object without one': { status: 403 },
+      'an object of another namespace': { status: 403 },
+      'an object with an exception of the cluster': { status: 201 },
+      'an exception with a wrong expression': { status: 422 },
+      'an exception of everything': { status: 422 },
+      'an exception without a reason': { status: 422 },
+      'an exception that has expired': { status: 201, warnings: [expect.stringContaining('has passed')] },
+      'an object whose exception has ended': { status: 403 },
       'a custom resource': { status: 201, answer: { spec: { color: 'red' } } },
     });
   }, 60_000);
 
   it('in worker threads', async () => {
-    // A thread has no informers.
+    // A thread has no informers, by which Hosts knows other hosts.
+    const played = rows.filter(({ path }) => path !== ingresses);
     const isolated = { isolation: 'worker', contributions: ['Labels', 'Sidecar', 'Advice', 'Deletes', 'Scales', 'Custom'] } as const;
     await using other = await startTestCluster({ listen: true, quiet: true });
     const cluster = clusterOf(other.url as string, other.token('admin'));
-    await prepare(cluster);
+    await prepareForWebhook(cluster);
     await using _webhook = await startWebhook(cluster, await contributions(isolated));
-    expect(await play(cluster)).toEqual(await playInProcess(isolated));
+    expect(await play(cluster, played)).toEqual(await playInProcess(isolated, played));
   }, 60_000);
 
   it('for kube-apiserver', async ({ skip }) => {
@@ -417,8 +511,30 @@ describe('a webhook server gives the verdicts that plugins give in process', () 
     await using store = await startEtcd();
     await using real = await startKubeApiserver(store.url, ['--disable-admission-plugins=ServiceAccount']);
     const cluster = clusterOf(real.url, 'admin-token');
-    await prepare(cluster);
+    await prepareForWebhook(cluster);
     await using _webhook = await startWebhook(cluster, await contributions());
     expect(await play(cluster)).toEqual(await playInProcess());
   }, 120_000);
 });
+
+it('exceptions apply once the cluster serves them, their uses are counted, and none remains when their definition is deleted', async () => {
+  await using other = await startTestCluster({ listen: true, quiet: true });
+  const cluster = clusterOf(other.url as string, other.token('admin'));
+  await prepare(cluster);
+  await using _webhook = await startWebhook(cluster, await contributions());
+  const create = async (query = ''): Promise<number> => (await ask(cluster, 'POST', `${core}/configmaps${query}`, map('web', bad))).status;
+  expect(await create()).toBe(403);
+  await createDefinitions(cluster);
+  const unknown = exception('PolicyException', 'web', { plugins: ['Labels', 'Label'] });
+  expect(await ask(cluster, 'POST', exceptions, unknown)).toMatchObject({
+    status: 201,
+    warnings: [expect.stringMatching(/^spec\.plugins\[1\]: this webhook server has no plugin .*Label.* \(Names, /)],
+  });
+  await until(async () => (await create('?dryRun=All')) === 201);
+  expect(await create()).toBe(201);
+  // One call of each phase.
+  const used = expect.objectContaining({ uses: 2, conditions: [expect.objectContaining({ type: 'Expired', status: 'False' })] });
+  await vi.waitFor(async () => expect((await ask(cluster, 'GET', `${exceptions}/web`)).body['status']).toEqual(used), waiting);
+  expect((await ask(cluster, 'DELETE', `${definitions}/policyexceptions.policy.kubenest.dev`)).status).toBe(200);
+  await vi.waitFor(async () => expect(await create('?dryRun=All')).toBe(403), waiting);
+}, 60_000);

@@ -61,6 +61,11 @@ function parsed(source: WebhookSpec['namespaceSelector']): LabelSelector | Error
   }
 }
 
+/** True if a webhook may be called for a dry run. */
+export function hasNoSideEffects({ sideEffects }: WebhookSpec): boolean {
+  return sideEffects === 'None' || sideEffects === 'NoneOnDryRun';
+}
+
 /** Matches a request against a webhook's rules. Returns the expected resource and kind; undefined without a match. */
 export function invocationOf(hook: Hook, request: Attributes): Invocation | undefined {
   const { rules = [], matchPolicy } = hook.spec;

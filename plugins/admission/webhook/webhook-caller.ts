@@ -1,6 +1,6 @@
 import { type Attributes, type Logger, newInternalError, type TraceNote } from 'kubenest/sdk';
 import { RequestTimeoutError } from '#sdk/internal';
-import type { Invocation } from './hook.ts';
+import { hasNoSideEffects, type Invocation } from './hook.ts';
 import { type Answer, newReview, readAnswer, type ReviewObjects, type ReviewVersion, reviewVersionOf } from './review.ts';
 import { decodeReview } from './review-decoding.ts';
 import { RequestError, type WebhookClient } from './webhook-client.ts';
@@ -28,7 +28,7 @@ export class WebhookCaller {
     invocation: Invocation,
     objects: () => ReviewObjects,
     use: (answer: Answer) => T,
-    onFailOpen: () => void,
+    onFailOpen: (error: Error) => void,
   ): Promise<T | undefined> {
     const { name, failurePolicy } = invocation.hook.spec;
     const failsOpen = failurePolicy === 'Ignore';
@@ -60,7 +60,7 @@ export class WebhookCaller {
       this.logger.warn({ webhook: name, failsOpen, reason: error.message }, 'failed calling webhook');
       if (failsOpen) {
         this.metrics.failedOpen(name, this.type);
-        onFailOpen();
+        onFailOpen(error);
       }
       if (isLate(request)) throw new RequestTimeoutError();
       if (!failsOpen) throw newInternalError(error);
@@ -71,7 +71,7 @@ export class WebhookCaller {
   /** Calls `onReview` with the uid of the review before sending it. */
   async #ask(request: Attributes, invocation: Invocation, objects: () => ReviewObjects, onReview: (uid: string) => void): Promise<Answer> {
     const { spec } = invocation.hook;
-    if (request.dryRun && spec.sideEffects !== 'None' && spec.sideEffects !== 'NoneOnDryRun') throw dryRunUnsupported(spec.name);
+    if (request.dryRun && !hasNoSideEffects(spec)) throw dryRunUnsupported(spec.name);
     let version: ReviewVersion;
     try {
       version = reviewVersionOf(spec);

@@ -38,7 +38,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   addAuditCommand(program, exitWith);
   addBackupCommands(program, args);
   addEncryptionCommands(program);
-  addWebhookCommand(program);
+  addWebhookCommand(program, exitWith);
   addDevCommands(program);
   addEnvtestCommands(program, args, async (flags) => {
     code = await serve('kube-apiserver', flags);

@@ -105,6 +105,28 @@ it('validate reports all errors of the file, of what it names and of packages', 
     expect(all).toContain(problem);
 });
 
+it('validate reports a missing reference together with all other errors', async () => {
+  const file = await write(
+    'references.yaml',
+    `${head}serving: { securPort: 1 }
+storage: { redisUrl: "\${env:NONE_OF_THIS}" }
+audit: { auditPolicyFile: ${folder}/none.yaml }
+plugins: [{ package: ./team, configuration: { Team: { most: 10, labels: ["\${file:none.txt}"] } } }]
+`,
+  );
+  const { code, errors } = await run('config', 'validate', file);
+  expect(code).toBe(1);
+  const all = errors.join('\n');
+  for (const problem of [
+    'storage.redisUrl: the environment variable NONE_OF_THIS is not set',
+    'plugins[0].configuration.Team.labels[0]: cannot read',
+    'serving.securPort is unknown',
+    'none.yaml',
+    'plugin package ./team: Team.most: most must not be greater than 9',
+  ])
+    expect(all).toContain(problem);
+});
+
 it('validate reports files that do not exist, and leaves nothing behind', async () => {
   const file = await write(
     'missing.yaml',

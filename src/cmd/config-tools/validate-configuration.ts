@@ -3,17 +3,26 @@ import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
 import { OptionsError } from '#cmd/options/options-error';
 import { readConfigFile } from '#cmd/options/config-file';
 import { flagTable } from '#cmd/options/flag-table';
-import { defaultOptions, readServerOptions } from '#cmd/options/read-server-options';
+import { defaultOptions, readOptions } from '#cmd/options/read-server-options';
+import type { ServerOptions } from '#cmd/options/server-options';
 
 /**
  * Returns all problems that a configuration file would cause at the start of a server: its members, the files that it names, and its
  * packages with their configurations. It leaves no files behind and connects to no store.
  */
 export async function configurationProblems(file: string): Promise<readonly string[]> {
+  const read = await readOptions([`--config=${file}`]);
+  if (!('options' in read)) return [];
+  const { options, unread, invalid } = read;
+  const found = invalid.length === 0 ? await completionProblems(options) : invalid;
+  const problems = [...unread, ...found];
+  const hasPackages = found !== invalid || problems.some((problem) => problem.includes('plugin package '));
+  return [...new Set([...problems, ...(hasPackages ? [] : await packageProblems(file))])];
+}
+
+/** Returns the problems of the files that options name, and of their packages. */
+async function completionProblems(options: ServerOptions): Promise<readonly string[]> {
   try {
-    const command = await readServerOptions([`--config=${file}`]);
-    if (!('options' in command)) return [];
-    const { options } = command;
     // The certificates that a start would create go to a temporary folder.
     options.data.ephemeral = true;
     options.serving.certDir = '';
@@ -22,8 +31,7 @@ export async function configurationProblems(file: string): Promise<readonly stri
     return [];
   } catch (error) {
     if (!(error instanceof OptionsError)) throw error;
-    const ofPackages = error.problems.some((problem) => problem.includes('plugin package ')) ? [] : await packageProblems(file);
-    return [...error.problems, ...ofPackages];
+    return error.problems;
   }
 }
 

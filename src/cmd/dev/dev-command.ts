@@ -4,6 +4,7 @@ interface Flags {
   readonly plugin: readonly string[];
   readonly config?: string;
   readonly inspect?: string | true;
+  readonly allTraces: boolean;
 }
 
 /** Throws an Error if the text is not a port. */
@@ -17,7 +18,9 @@ function portOf(text: string | true): number {
 export function addDevCommands(program: Command): void {
   const command = program
     .command('dev')
-    .description('serve with plugin packages under development: rebuild and reload them on each change, and print the trace of every write')
+    .description(
+      'serve with plugin packages under development: rebuild and reload them on each change, and print the traces of the writes that their plugins handled',
+    )
     .option(
       '--plugin <folder>',
       'folder of a package; may be repeated (default: this folder)',
@@ -26,9 +29,10 @@ export function addDevCommands(program: Command): void {
     )
     .option('--config <file>', 'file of kind ServerConfiguration (default: kubenest.yaml of the first package)')
     .option('--inspect [port]', 'port of 127.0.0.1 to which debuggers attach (default: 9229)')
+    .option('--all-traces', 'print the traces of all writes, also those of controllers', false)
     .argument('[flags...]', 'flags of the server, after --')
     .action(async (flags: readonly string[]) => {
-      const { plugin, config, inspect } = command.opts<Flags>();
+      const { plugin, config, inspect, allTraces } = command.opts<Flags>();
       const end = new AbortController();
       process.once('SIGINT', () => end.abort()).once('SIGTERM', () => end.abort());
       const { dev } = await import('./dev.ts');
@@ -38,6 +42,7 @@ export function addDevCommands(program: Command): void {
           config,
           flags,
           inspect: inspect === undefined ? undefined : portOf(inspect),
+          allTraces,
           signal: end.signal,
           log: (text) => console.log(text),
         });

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import inspector from 'node:inspector';
 import { traceText } from '#apiserver/tracing/trace-text';
+import type { TraceDocument } from '#apiserver/request/request-trace';
+import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
 import { completeOptions } from '#cmd/options/complete';
 import { readServerOptions } from '#cmd/options/read-server-options';
 import type { ServerOptions } from '#cmd/options/server-options';
@@ -11,12 +13,19 @@ export type DevMessage =
   { readonly tried: true } | { readonly started: string };
 
 /** Messages to a server under development: try what is there, then begin. */
-export type DevCommand = { readonly command: 'try' } | { readonly command: 'begin'; readonly inspect?: number | undefined };
+export type DevCommand =
+  | { readonly command: 'try' }
+  | {
+      readonly command: 'begin';
+      readonly inspect?: number | undefined;
+      /** Names of the packages under development, whose plugins' traces are printed; or all traces. */
+      readonly traced: 'all' | readonly string[];
+    };
 
 /**
  * Runs the server under development in its own process. It loads the modules and waits. On `try` it creates a server with an empty store and
  * no port, so that a wrong configuration or a constructor that throws is known while the previous server still serves. On `begin` it starts,
- * and prints the trace of each write request. It ends with its parent process.
+ * and prints the traces of the writes that the plugins under development handled. It ends with its parent process.
  */
 export async function runDevServer(args: readonly string[]): Promise<void> {
   process.on('disconnect', () => process.exit());
@@ -25,14 +34,29 @@ export async function runDevServer(args: readonly string[]): Promise<void> {
   await commanded('try');
   await tryOptions(await optionsOf(args));
   process.send?.({ tried: true } satisfies DevMessage);
-  const { inspect } = await commanded('begin');
+  const { inspect, traced } = await commanded('begin');
   if (inspect !== undefined) inspector.open(inspect, '127.0.0.1');
-  await runServer(await optionsOf(args), {
-    onTrace: (trace) => console.log(`\n${traceText(trace)}`),
+  const options = await optionsOf(args);
+  const isTraced = traced === 'all' ? () => true : await handledBy(traced, options);
+  await runServer(options, {
+    onTrace: (trace) => {
+      if (isTraced(trace)) console.log(`\n${traceText(trace)}`);
+    },
     onStarted: (started) => process.send?.({ started } satisfies DevMessage),
   });
   inspector.close();
   process.disconnect();
+}
+
+/** Returns a test of traces: true if an admission plugin of one of the packages was called. */
+async function handledBy(packages: readonly string[], { plugins }: ServerOptions): Promise<(trace: TraceDocument) => boolean> {
+  const loaded = await loadConfiguredPlugins(plugins);
+  const names = new Set(
+    loaded
+      .filter(({ described, origin }) => described.kind === 'AdmissionPlugin' && packages.includes(origin?.package ?? ''))
+      .map(({ described }) => described.options.name),
+  );
+  return ({ steps }) => steps.some(({ stage, name }) => (stage === 'admit' || stage === 'validate') && names.has(name));
 }
 
 async function commanded<C extends DevCommand['command']>(command: C): Promise<Extract<DevCommand, { readonly command: C }>> {

@@ -18,6 +18,8 @@ export interface DevOptions {
   readonly flags: readonly string[];
   /** Port of the inspector, for debuggers; undefined: none. */
   readonly inspect?: number | undefined;
+  /** True: the traces of all writes are printed. False: only of those that an admission plugin of the packages under development handled. */
+  readonly allTraces?: boolean | undefined;
   /** Ends the server. */
   readonly signal: AbortSignal;
   log(text: string): void;
@@ -32,13 +34,14 @@ const settleMs = 30;
  * serves, so that a restart takes a fraction of a second. Resolves when the signal aborts. Problems of the sources, the configuration and
  * the constructors are logged, and the last working server continues.
  */
-export async function dev({ plugins, config, flags, inspect, signal, log }: DevOptions): Promise<void> {
+export async function dev({ plugins, config, flags, inspect, allTraces = false, signal, log }: DevOptions): Promise<void> {
   const folders = plugins.map((folder) => resolve(folder));
   const [first = ''] = folders;
   const transpilers = folders.map((folder) => new Transpiler(folder));
   await using configuration = await configurationOf(config, folders);
   const args = [`--config=${configuration.file}`, `--data-dir=${join(first, '.kubenest')}`, '--request-traces=100', ...flags];
-  const servers = new Servers(args, inspect);
+  const traced = allTraces ? 'all' : await Promise.all(folders.map(packageNameOf));
+  const servers = new Servers(args, { inspect, traced });
 
   let lastSettings: string | undefined;
   const rebuild = async (isFirst: boolean): Promise<void> => {
@@ -70,6 +73,11 @@ export async function dev({ plugins, config, flags, inspect, signal, log }: DevO
   if (!signal.aborted) await once(signal, 'abort');
   await changes[Symbol.asyncDispose]();
   await servers.stop();
+}
+
+/** Returns the name of the package in a folder. */
+async function packageNameOf(folder: string): Promise<string> {
+  return (JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { readonly name: string }).name;
 }
 
 async function configurationOf(file: string | undefined, folders: readonly string[]): Promise<AsyncDisposable & { readonly file: string }> {
@@ -111,7 +119,7 @@ class Servers {
 
   constructor(
     readonly args: readonly string[],
-    readonly inspect: number | undefined,
+    readonly begin: Omit<Extract<DevCommand, { readonly command: 'begin' }>, 'command'>,
   ) {}
 
   /**
@@ -127,7 +135,7 @@ class Servers {
     }
     await end(this.#serving);
     this.#serving = next;
-    const message = await ask(next, { command: 'begin', inspect: this.inspect });
+    const message = await ask(next, { command: 'begin', ...this.begin });
     this.#spare = this.#load();
     if (message && 'started' in message) return message.started;
     this.#serving = undefined;

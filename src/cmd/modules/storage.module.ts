@@ -9,6 +9,9 @@ import { everyMetric, type ServerConfig } from '#cmd/server-config';
 import { OpenedStorage } from '#cmd/storage/opened-storage';
 import { StorageChecks } from '#cmd/storage/storage-checks';
 import { storageBackends } from '#cmd/storage/storage-backends';
+import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
+import { PluginFailures } from '#apiserver/plugins/plugin-failures';
+import { Contributions } from './contributions.ts';
 import { BuiltIns, contributionProviders } from './built-ins.ts';
 import { Lifetime } from './lifetime.ts';
 
@@ -29,6 +32,7 @@ export class StorageModule {
             log: Log,
             lifetime: Lifetime,
             builtIns: BuiltIns,
+            contributions: Contributions,
             egress?: EgressSelector,
           ) {
             const opened = lifetime.use(
@@ -39,12 +43,22 @@ export class StorageModule {
                 log,
                 egress,
                 backends: [...builtIns.of('StorageBackend').values()],
+                failures: new PluginFailures(log, new RegistryMetrics(registry), contributions.usage),
               }),
             );
             if (metrics.sizeIntervalMs > 0) registerStorageSize(registry, opened.objects, metrics.sizeIntervalMs);
             return opened;
           },
-          inject: [Scheme, LimitedRegistry, FeatureGates, Log, Lifetime, BuiltIns, { token: EgressSelector, optional: true }],
+          inject: [
+            Scheme,
+            LimitedRegistry,
+            FeatureGates,
+            Log,
+            Lifetime,
+            BuiltIns,
+            Contributions,
+            { token: EgressSelector, optional: true },
+          ],
         },
         {
           provide: StorageChecks,

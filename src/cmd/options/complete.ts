@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AuditPolicy } from '#apiserver/audit/policy';
 import { signingAlgorithmOf } from '#apiserver/authentication/public-keys';
+import { GuardedStorage } from '#apiserver/plugins/guard-storage';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
@@ -378,7 +379,10 @@ function contributedStorage(name: string, plugins: readonly LoadedContribution[]
       `${JSON.stringify(name)} is unknown: the built-in backends are ${ownBackends.join(', ')}, and no package of the configuration file adds the storage backend ${name}`,
     );
   const { open } = found.described.options as StorageBackendOptions;
-  return { backend: 'contributed', open: () => open(found.configuration ?? {}) };
+  return {
+    backend: 'contributed',
+    open: (failures) => GuardedStorage.open(() => open(found.configuration ?? {}), found, failures),
+  };
 }
 
 async function storageOf(

@@ -39,7 +39,6 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
     return [at(`must be of kind ${kind}, apiVersion ${apiVersion}`)];
   }
   const { value, problems, members: references, files } = await resolveReferences(document, dirname(resolve(file)));
-  if (problems.length > 0) return problems.map(at);
   options.plugins.referencedFiles = files;
   const { plugins = [], ...rest } = value as Record<string, unknown>;
   const { shapes, stages } = isObject(rest['nodes']) ? rest['nodes'] : {};
@@ -66,6 +65,7 @@ export async function readConfigFile(file: string, options: ServerOptions, flags
       });
     });
   return [
+    ...problems.map(at),
     ...ofConcerns,
     ...(await readShapes(shapes, options.nodes)).map(at),
     ...(await readStages(stages, options.nodes)).map(at),

@@ -34,6 +34,27 @@ export type ServerCommand = { readonly help: true } | { readonly version: true }
  * problems. `name`: the name by which the server was started.
  */
 export async function readServerOptions(args: readonly string[], name: ServerName = 'kubenest serve'): Promise<ServerCommand> {
+  const read = await readOptions(args, name);
+  if (!('options' in read)) return read;
+  const problems = [...read.unread, ...read.invalid];
+  if (problems.length > 0) throw new OptionsError([...new Set(problems)]);
+  return { options: read.options };
+}
+
+/** Options with their problems. */
+export interface ReadOptions {
+  readonly options: ServerOptions;
+  /** Problems of single flags and members, which therefore have their defaults. */
+  readonly unread: readonly string[];
+  /** Problems of values, and of their combinations. */
+  readonly invalid: readonly string[];
+}
+
+/** Reads a command line like `readServerOptions`, but returns the problems. */
+export async function readOptions(
+  args: readonly string[],
+  name: ServerName = 'kubenest serve',
+): Promise<ReadOptions | Exclude<ServerCommand, { readonly options: unknown }>> {
   const flags = flagTable();
   const { texts, errors } = parseArguments(args, flags);
   const isAsked = (name: string): boolean => texts.has(name) && texts.get(name)?.at(-1) !== 'false';
@@ -41,27 +62,25 @@ export async function readServerOptions(args: readonly string[], name: ServerNam
   if (isAsked('version')) return { version: true };
 
   const options = defaultOptions(name);
-  const problems = [...errors];
+  const unread = [...errors];
   const file = texts.get('config')?.at(-1) ?? '';
   if (file !== '') {
     const { readConfigFile } = await import('./config-file.ts');
-    problems.push(...(await readConfigFile(file, options, flags)));
+    unread.push(...(await readConfigFile(file, options, flags)));
   }
   const targets = targetsOf(options);
   for (const [flag, all] of texts) {
     // An empty value means that the flag is not set: launchers also pass flags without a value.
     const given = all.filter((text) => text !== '');
     if (given.length === 0 || flag === 'config') continue;
-    problems.push(...setFlag(options, { name: flag, spec: flags.get(flag) as FlagSpec, texts: given }, targets.get(flag)));
+    unread.push(...setFlag(options, { name: flag, spec: flags.get(flag) as FlagSpec, texts: given }, targets.get(flag)));
     options.markGiven(flag);
   }
   // Naming an etcd without a backend selects etcd, which is upstream's default backend.
   if (options.storage.etcdServers.length > 0 && !options.isGiven('storage-backend')) options.storage.storageBackend = 'etcd3';
   // As clusters of kubeadm and kind do; upstream's default is for a server alone.
   if (options.nodes.areAny && !options.isGiven('allow-privileged')) options.pods.allowPrivileged = true;
-  problems.push(...validate(options), ...combinationProblems(options));
-  if (problems.length > 0) throw new OptionsError([...new Set(problems)]);
-  return { options };
+  return { options, unread, invalid: [...validate(options), ...combinationProblems(options)] };
 }
 
 /** Returns the flags that have an effect, with the properties that they set. All others are inert flags. */

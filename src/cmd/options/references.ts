@@ -5,7 +5,7 @@ import { registerSecret } from '#apiserver/base/secrets';
 /** `${env:NAME}` or `${file:PATH}`. `$${env:NAME}` is the text `${env:NAME}`. */
 const reference = /(\$?)\$\{(env|file):([^}]*)\}/g;
 
-/** A document whose references are resolved. */
+/** A document whose references are resolved. Members whose references could not be resolved are left out. */
 export interface Resolved {
   readonly value: unknown;
   /** One sentence for each reference that could not be resolved, with the path of its member. */
@@ -26,11 +26,11 @@ export async function resolveReferences(document: unknown, folder: string, envir
   const members = new Set<string>();
   const files = new Set<string>();
 
-  async function valueOf(place: string, kind: string, name: string): Promise<string> {
+  async function valueOf(place: string, kind: string, name: string): Promise<string | undefined> {
     if (kind === 'env') {
       const value = environment[name];
       if (value === undefined) problems.push(`${place}: the environment variable ${name} is not set`);
-      return value ?? '';
+      return value;
     }
     const file = resolve(folder, name);
     files.add(file);
@@ -38,11 +38,12 @@ export async function resolveReferences(document: unknown, folder: string, envir
       return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
     } catch (error) {
       problems.push(`${place}: cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
-      return '';
+      return undefined;
     }
   }
 
-  async function resolvedText(text: string, place: string): Promise<string> {
+  async function resolvedText(text: string, place: string): Promise<string | undefined> {
+    let isResolved = true;
     let resolved = '';
     let end = 0;
     for (const match of text.matchAll(reference)) {
@@ -55,20 +56,27 @@ export async function resolveReferences(document: unknown, folder: string, envir
       }
       members.add(place);
       const value = await valueOf(place, kind, name);
+      if (value === undefined) {
+        isResolved = false;
+        continue;
+      }
       registerSecret(value);
       resolved += value;
     }
-    return resolved + text.slice(end);
+    return isResolved ? resolved + text.slice(end) : undefined;
   }
 
   async function resolvedValue(value: unknown, place: string): Promise<unknown> {
     if (typeof value === 'string') return resolvedText(value, place);
-    if (Array.isArray(value)) return Promise.all(value.map((item, i) => resolvedValue(item, `${place}[${i}]`)));
+    if (Array.isArray(value)) {
+      const items = await Promise.all(value.map((item, i) => resolvedValue(item, `${place}[${i}]`)));
+      return items.filter((item) => item !== undefined);
+    }
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     const entries = Object.entries(value).map(async ([name, item]): Promise<[string, unknown]> => {
       return [name, await resolvedValue(item, place === '' ? name : `${place}.${name}`)];
     });
-    return Object.fromEntries(await Promise.all(entries));
+    return Object.fromEntries((await Promise.all(entries)).filter(([, item]) => item !== undefined));
   }
 
   return { value: await resolvedValue(document, ''), problems, members, files: [...files] };

@@ -25,7 +25,7 @@ export function addPluginCommands(program: Command): void {
         const folder = given ?? name.replace(/^@.*\//, '');
         const files = await newPluginPackage(name, folder, controller ? 'controller' : 'admission plugin');
         console.log(files.map((file) => `${folder}/${file}`).join('\n'));
-        console.log(`\ncd ${folder} && npm install && npm test\nkubenest serve --config=${folder}/kubenest.yaml`);
+        console.log(`\ncd ${folder}\nnpm install && npm test\nnpx kubenest dev`);
       }),
     );
   plugin

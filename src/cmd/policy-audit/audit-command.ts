@@ -8,6 +8,7 @@ interface Flags {
   readonly config?: string;
   readonly kubeconfig?: string;
   readonly policy: readonly string[];
+  readonly webhooks: boolean;
   readonly namespace: readonly string[];
   readonly resource: readonly string[];
   readonly as: string;
@@ -32,6 +33,7 @@ export function addAuditCommand(program: Command, exit: (code: number) => void):
     .option('--config <file>', 'file of kind ServerConfiguration with plugins')
     .option('--kubeconfig <file>', 'the cluster (default: the file in KUBECONFIG)')
     .option('--policy <name>', 'only the policy or plugin of this name; may be repeated', list, [])
+    .option('--webhooks', 'call the validating webhooks of the cluster that have no side effects, with a dry run', false)
     .option('-n, --namespace <namespace>', 'only objects of this namespace; may be repeated', list, [])
     .option('--resource <resource>', 'only this resource, such as pods or deployments.apps; may be repeated', list, [])
     .option('--as <user>', 'user who is assumed to create the objects', 'kubenest:audit')

@@ -1,19 +1,23 @@
 import { type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
 import type { Policy, PolicyBinding, ValidatingPolicySpec } from '#apiserver/admission/policy/policy-types';
-import { exceptionGroup } from '#apiserver/plugins/policy/exception-group';
+import { exceptionGroup, exceptionKinds } from '#apiserver/plugins/policy/exception-group';
+import { webhookPlugin } from '#apiserver/admission/scan/scanned-plugins';
 import type { Cluster, ClusterResource } from './cluster.ts';
 import type { ScanServer } from './scan-server.ts';
 
 const policyGroup = 'admissionregistration.k8s.io';
 const policies = { group: policyGroup, resource: 'validatingadmissionpolicies' };
 const bindings = { group: policyGroup, resource: 'validatingadmissionpolicybindings' };
+const webhooks = { group: policyGroup, resource: 'validatingwebhookconfigurations' };
+/** The cluster's API server calls webhooks by them. */
+const services = { group: '', resource: 'services' };
 const definitions = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
 const roles = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map((resource) => ({
   group: 'rbac.authorization.k8s.io',
   resource,
 }));
 /** Exceptions to the plugins of packages. */
-const exceptions = ['policyexceptions', 'clusterpolicyexceptions'].map((resource) => ({ group: exceptionGroup.group, resource }));
+const exceptions = exceptionKinds.map(({ resource }) => ({ group: exceptionGroup.group, resource }));
 /** Resources that built-in plugins read, by plugin. */
 const readByPlugins: Readonly<Record<string, { readonly group: string; readonly resource: string }>> = {
   LimitRanger: { group: '', resource: 'limitranges' },
@@ -36,7 +40,7 @@ export class AuditedPolicies {
 
   /**
    * Loads namespaces, definitions, the objects that plugins read, policies and their parameters. `given`: objects that replace those of the
-   * cluster; if it is not empty, the policies of the cluster are left out. Returns the names of the policies.
+   * cluster; if it is not empty, the policies and webhooks of the cluster are left out. Returns the names of the policies and webhooks.
    */
   async load(given: readonly KubeObject[], plugins: readonly string[]): Promise<string[]> {
     await this.#loadDefinitions();
@@ -44,8 +48,11 @@ export class AuditedPolicies {
     for (const resource of this.server.informed.values()) if (resource.resource !== 'namespaces') await this.#loadAll(resource);
     for (const resource of exceptions) await this.#loadAll(resource);
     for (const plugin of plugins) if (readByPlugins[plugin]) await this.#loadAll(readByPlugins[plugin]);
-    const used = given.length > 0 ? await this.#withBindings(given) : [...(await this.#all(policies)), ...(await this.#all(bindings))];
-    const isOfPolicies = (object: KubeObject): boolean => isPolicy(object) || isBinding(object);
+    const callsWebhooks = plugins.includes(webhookPlugin);
+    if (callsWebhooks) await this.#loadAll(services);
+    const stored = [policies, bindings, ...(callsWebhooks ? [webhooks] : [])];
+    const used = given.length > 0 ? await this.#withBindings(given) : (await Promise.all(stored.map((one) => this.#all(one)))).flat();
+    const isOfPolicies = (object: KubeObject): boolean => isPolicy(object) || isBinding(object) || isWebhooks(object);
     const others = used.filter((object) => !isOfPolicies(object));
     const those = used.filter(isOfPolicies);
     for (const object of others) await this.#store(object, 'as it is');
@@ -53,7 +60,7 @@ export class AuditedPolicies {
     // Expressions with an authorizer are evaluated by the roles of the cluster.
     if (JSON.stringify(those).includes('authorizer')) for (const resource of roles) await this.#loadAll(resource);
     for (const object of those) await this.#store(object, given.length > 0 ? 'as new' : 'as it is');
-    return those.filter(isPolicy).map(({ metadata }) => metadata.name ?? '');
+    return [...those.filter(isPolicy).map(nameOf), ...those.filter(isWebhooks).flatMap(webhookNamesOf)];
   }
 
   /**
@@ -143,6 +150,16 @@ export class AuditedPolicies {
 
 function isPolicy({ apiVersion, kind }: KubeObject): boolean {
   return apiVersion.startsWith(`${policyGroup}/`) && kind === 'ValidatingAdmissionPolicy';
+}
+
+/** True for a configuration of validating webhooks. */
+export function isWebhooks({ apiVersion, kind }: KubeObject): boolean {
+  return apiVersion.startsWith(`${policyGroup}/`) && kind === 'ValidatingWebhookConfiguration';
+}
+
+function webhookNamesOf(configuration: KubeObject): string[] {
+  const { webhooks: all = [] } = configuration as KubeObject & { readonly webhooks?: readonly { readonly name: string }[] };
+  return all.map(({ name }) => `${nameOf(configuration)}/${name}`);
 }
 
 function isBinding({ apiVersion, kind }: KubeObject): boolean {

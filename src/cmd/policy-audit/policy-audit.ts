@@ -5,7 +5,8 @@ import type { VerdictResult } from '#apiserver/admission/scan/verdict';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { connectApi } from '#cmd/explain/api';
 import { readObjects } from '#cmd/objects/documents';
-import { AuditedPolicies } from './audited-policies.ts';
+import { webhookPlugin } from '#apiserver/admission/scan/scanned-plugins';
+import { AuditedPolicies, isWebhooks } from './audited-policies.ts';
 import { Cluster, type ClusterResource } from './cluster.ts';
 import { readingClient } from './cluster-client.ts';
 import { ScanServer } from './scan-server.ts';
@@ -19,6 +20,8 @@ export interface PolicyAuditOptions {
   readonly files: readonly string[];
   /** Names of policies and plugins; empty: all. */
   readonly policies: readonly string[];
+  /** True: validating webhooks without side effects are called for each object, with a dry run. */
+  readonly webhooks?: boolean | undefined;
   /** Namespaces whose objects are audited; empty: all, and objects outside of namespaces. */
   readonly namespaces: readonly string[];
   /** Resources (`pods`, `deployments.apps`) that are audited; empty: all. */
@@ -78,10 +81,15 @@ export class PolicyAudit implements AsyncDisposable {
     const resources = await cluster.resources((resource, error) => notAudited.push({ resource, reason: error.message, isFailure: true }));
     const hasFiles = given.length > 0;
     const namespaces = new Set(given.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name ?? ''));
+    const { config, user, webhooks = false } = options;
+    const hasWebhooks = given.some(isWebhooks);
+    if (hasWebhooks && !webhooks) throw new Error('the files have webhooks: add --webhooks, by which they are called');
     const isUsed = (plugin: string): boolean =>
-      !hasFiles || plugin === 'ValidatingAdmissionPolicy' || (plugin === 'PodSecurity' && namespaces.size > 0);
-    const { config, user } = options;
-    const server = stack.use(await ScanServer.start({ config, isUsed, user, client: readingClient(cluster) }));
+      !hasFiles ||
+      plugin === 'ValidatingAdmissionPolicy' ||
+      (plugin === 'PodSecurity' && namespaces.size > 0) ||
+      (plugin === webhookPlugin && hasWebhooks);
+    const server = stack.use(await ScanServer.start({ config, isUsed, user, webhooks, client: readingClient(cluster) }));
     const plugins = server.plugins.map((plugin) => admissionPluginOptions(plugin).name);
     const names = await new AuditedPolicies(server, cluster, resources).load(given, plugins);
     const wanted = options.policies.find((name) => !plugins.includes(name) && !names.includes(name));

@@ -24,6 +24,8 @@ export interface ScanServerOptions {
   readonly config: string | undefined;
   /** True for the built-in plugins that are used, if they are enabled. */
   readonly isUsed: (plugin: string) => boolean;
+  /** True: validating webhooks without side effects are called. */
+  readonly webhooks: boolean;
   readonly user: UserInfo;
   /** Client of the plugins of packages. */
   readonly client: Client;
@@ -46,15 +48,16 @@ export class ScanServer implements AsyncDisposable {
     /** Resources that the plugins of packages read through informers. */
     readonly informed: ReadonlyMap<string, GroupResource>,
     private readonly end: () => Promise<void>,
-    user: UserInfo,
+    { user, webhooks }: ScanServerOptions,
   ) {
     const chain = app.nest.get(AdmissionChain);
     this.plugins = chain.plugins;
-    this.scan = new ObjectScan(chain, user);
+    this.scan = new ObjectScan(chain, user, webhooks);
   }
 
   /** Rejects for a wrong configuration. */
-  static async start({ config: file, isUsed, user, client }: ScanServerOptions): Promise<ScanServer> {
+  static async start(options: ScanServerOptions): Promise<ScanServer> {
+    const { config: file, isUsed, client, webhooks } = options;
     const command = await readServerOptions([
       '--ephemeral',
       '--controllers=-*',
@@ -71,7 +74,7 @@ export class ScanServer implements AsyncDisposable {
       serving: undefined,
       audit: undefined,
       verbosity: -1,
-      admission: config.admission.filter((name) => isScanned(name) && isUsed(name)),
+      admission: config.admission.filter((name) => isScanned(name, webhooks) && isUsed(name)),
       plugins: config.plugins
         ?.filter(({ described: { kind } }) => kind === 'AdmissionPlugin' || kind === 'ApiGroup')
         .map((contribution) => readingFrom(contribution, client, informed)),
@@ -81,7 +84,7 @@ export class ScanServer implements AsyncDisposable {
       await app.stop();
       await dispose();
     };
-    return new ScanServer(app, informed, end, user);
+    return new ScanServer(app, informed, end, options);
   }
 
   /** Returns the endpoint of a resource; undefined if this server does not know it. */

@@ -12,7 +12,7 @@ export async function openStorage(
   hooks: Pick<EtcdStorageOptions, 'dial' | 'onOperation'> = {},
   backends: readonly object[] = storageBackends,
 ): Promise<Storage & Partial<CommitFeed>> {
-  if (config.backend === 'contributed') return config.open();
+  if (config.backend === 'contributed') throw new Error('the storage backend of a package opens only in its server');
   const found = backends.map(storageOptionsOf).find(({ name }) => name === config.backend);
   if (!found) throw new Error(`unknown storage backend ${JSON.stringify(config.backend)}`);
   return found.open({ ...config, ...hooks });

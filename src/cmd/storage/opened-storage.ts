@@ -4,6 +4,7 @@ import type { Scheme } from '#apiserver/registry/scheme';
 import type { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 import { cborGate } from '#apiserver/endpoints/handlers/negotiation';
+import type { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import type { CommitFeed, Storage } from '#apiserver/storage/storage';
 import type { Log } from '#cmd/logging/log';
 import type { ServerConfig } from '#cmd/server-config';
@@ -22,6 +23,8 @@ export interface OpenedStorageParts {
   readonly egress: EgressSelector | undefined;
   /** Available backends. */
   readonly backends: readonly object[];
+  /** Records the faults of the backend of a package. */
+  readonly failures: PluginFailures;
 }
 
 type Backend = Storage & Partial<CommitFeed>;
@@ -39,13 +42,13 @@ export class OpenedStorage implements AsyncDisposable {
   /** Opens the storage. Rejects with a StorageError, and leaves nothing open, if a backend cannot be opened. */
   static async open(
     config: ServerConfig['storage'],
-    { scheme, registry, features, log, egress, backends }: OpenedStorageParts,
+    { scheme, registry, features, log, egress, backends, failures }: OpenedStorageParts,
   ): Promise<OpenedStorage> {
     await using opened = new AsyncDisposableStack();
     const etcd = config.backend === 'etcd' ? config : undefined;
     const toEtcd = etcd && { dial: egress?.dial('etcd'), onOperation: registerEtcdMetrics(registry, scheme) };
     const hasCbor = features.enabled(cborGate);
-    const backend = await openStorage(config, toEtcd, backends);
+    const backend = config.backend === 'contributed' ? await config.open(failures) : await openStorage(config, toEtcd, backends);
     let encrypted: Encryption | undefined;
     let objects: Backend | undefined;
     opened.defer(async () => {

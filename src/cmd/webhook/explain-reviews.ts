@@ -30,6 +30,12 @@ export interface ExplainReviewsOptions {
   readonly namespace: string;
 }
 
+/** The explanation of one request. */
+export interface ExplainedReview {
+  readonly text: string;
+  readonly allowed: boolean;
+}
+
 /** One request to be explained. */
 interface Explained {
   readonly operation: Operation;
@@ -54,7 +60,7 @@ interface Response {
  * Yields the explanation of what the plugins of a configuration do with each object in a cluster. The plugins run in this process, with the
  * objects of the cluster; the requests are dry runs, and the cluster gets none of them. Rejects for unreadable files and unknown kinds.
  */
-export async function* explainReviews(options: ExplainReviewsOptions): AsyncGenerator<string> {
+export async function* explainReviews(options: ExplainReviewsOptions): AsyncGenerator<ExplainedReview> {
   const objects = (await readObjects(options.file)).map(({ object }) => object);
   const { contributions } = await readWebhookFile(options.config);
   const connection = await clusterConnection(options.kubeconfig);
@@ -107,8 +113,8 @@ async function requestFor(
   return { ...request, operation: 'UPDATE', object: next, oldObject };
 }
 
-/** Sends the reviews of both phases and returns their traces as one tree. */
-async function explained(server: WebhookServer, request: Explained): Promise<string> {
+/** Sends the reviews of both phases. The text shows their traces as one tree. */
+async function explained(server: WebhookServer, request: Explained): Promise<ExplainedReview> {
   const mutated = await review(server, 'mutate', request);
   const answers = [mutated];
   if (mutated.response.allowed) {
@@ -121,7 +127,7 @@ async function explained(server: WebhookServer, request: Explained): Promise<str
   const { operation, resource, namespace, user } = request;
   const collection = pathOf(resource);
   const at = namespace === '' ? collection : collection.replace(/\/([^/]+)$/, `/namespaces/${namespace}/$1`);
-  return traceText({
+  const text = traceText({
     ...trace,
     method: operation,
     url: at,
@@ -133,6 +139,7 @@ async function explained(server: WebhookServer, request: Explained): Promise<str
     milliseconds: answers.reduce((sum, one) => sum + one.trace.milliseconds, 0),
     steps: answers.flatMap((one) => one.trace.steps).flatMap(admissionStep),
   });
+  return { text, allowed: response.allowed };
 }
 
 /** Returns a step of the admission without the note of the review, whose contents the title has; nothing for other steps. */

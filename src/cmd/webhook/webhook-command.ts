@@ -1,10 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { failsWith2 } from '#cmd/commands/verdict-exit';
 import type { ExplainReviewsOptions } from './explain-reviews.ts';
 import type { ManifestOptions } from './manifests/webhook-manifests.ts';
 import { defaultName, defaultNamespace, type WebhookOptions } from './webhook-options.ts';
 
-/** Adds `kubenest webhook`, which serves packages as admission webhooks of clusters that run another API server. */
-export function addWebhookCommand(program: Command): void {
+/**
+ * Adds `kubenest webhook`, which serves packages as admission webhooks of clusters that run another API server. `exitWith` receives the exit
+ * code of `kubenest webhook explain`: 0 if all requests are admitted, otherwise 1. Its errors exit with 2.
+ */
+export function addWebhookCommand(program: Command, exitWith: (code: number) => void): void {
   const webhook = program
     .command('webhook')
     .description('serve the admission plugins of packages as webhooks of a cluster with another API server')
@@ -42,14 +46,16 @@ export function addWebhookCommand(program: Command): void {
     .option('--as <user>', 'user of the requests (default: the user of the kubeconfig)')
     .option('--as-group <group>', 'a group of the user; may be repeated', list, [])
     .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
-    .action(() => exitOnError(() => explainAll(explain)));
+    .addHelpText('after', '\nExit codes: 0 all requests are admitted, 1 one is not, 2 an error.')
+    .action(() => exitOnError(async () => exitWith((await explainAll(explain)) ? 0 : 1), explain));
+  failsWith2(explain);
 
-  async function exitOnError(work: () => Promise<void>): Promise<void> {
+  async function exitOnError(work: () => Promise<void>, failing: Command = program): Promise<void> {
     try {
       await work();
     } catch (error) {
       const { message, problems = [message] } = error as Error & { readonly problems?: readonly string[] };
-      program.error(problems.map((problem) => `kubenest webhook: ${problem}`).join('\n'));
+      failing.error(problems.map((problem) => `kubenest webhook: ${problem}`).join('\n'));
     }
   }
 }
@@ -69,12 +75,18 @@ async function print(manifests: Command): Promise<void> {
   console.log((await webhookManifests(options)).trimEnd());
 }
 
-async function explainAll(explain: Command): Promise<void> {
+/** Prints the explanations. Resolves to true if all requests are admitted. */
+async function explainAll(explain: Command): Promise<boolean> {
   const options = explain.opts<ExplainReviewsOptions>();
   assertGiven(options.config, '--config');
   assertGiven(options.file[0], '--file');
   const { explainReviews } = await import('./explain-reviews.ts');
-  for await (const text of explainReviews(options)) console.log(text);
+  let areAdmitted = true;
+  for await (const { text, allowed } of explainReviews(options)) {
+    console.log(text);
+    areAdmitted &&= allowed;
+  }
+  return areAdmitted;
 }
 
 function assertGiven(value: string | undefined, flag: string): void {

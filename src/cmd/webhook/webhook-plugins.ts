@@ -6,13 +6,15 @@ import type { AdmissionHandler, AdmissionPluginOptions } from '#apiserver/admiss
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { orderPlugins } from '#apiserver/plugins/order-plugins';
 import { admissionPlugins } from '#cmd/builtin-plugins';
+import type { ExceptionObjects } from '#apiserver/plugins/policy/exception-objects';
 import type { Contributions } from '#cmd/modules/contributions';
 import { PackageAdmission } from '#cmd/modules/package-admission';
+import { ExceptionRules, exceptionRules } from './exception-rules.ts';
 
 /** Number of kept chains. Manifests need few; the limit keeps invented paths from filling the memory. */
 const maxChains = 100;
 
-/** The admission plugins of packages in their order, without the server's built-in ones. */
+/** The admission plugins of packages in their order, without the server's built-in ones, and the rules of exceptions. */
 export class WebhookPlugins {
   readonly #packages: PackageAdmission;
   #plugins: readonly AdmissionHandler[];
@@ -24,9 +26,11 @@ export class WebhookPlugins {
     services: Container,
     contributions: Contributions,
     private readonly metrics: AdmissionMetrics,
+    exceptions: ExceptionObjects,
   ) {
-    this.#packages = new PackageAdmission(services, contributions);
-    this.#plugins = inOrder(this.#packages.plugins);
+    this.#packages = new PackageAdmission(services, contributions, exceptions);
+    const ofPackages = inOrder(this.#packages.plugins);
+    this.#plugins = [...ofPackages, new ExceptionRules(ofPackages.map(nameOf))];
   }
 
   /** Returns the chain of the plugins with these names (in lower case), or of all. Undefined if a plugin does not exist. */
@@ -77,7 +81,7 @@ export function pathName(plugin: string): string {
 export function namesInOrder(plugins: readonly AdmissionPluginOptions[]): string[] {
   const order = orderPlugins([], plugins, undefined, new Set(admissionPlugins.keys()));
   for (const [at, name] of order.entries()) {
-    const same = order.slice(0, at).find((other) => pathName(other) === pathName(name));
+    const same = [exceptionRules, ...order.slice(0, at)].find((other) => pathName(other) === pathName(name));
     if (same !== undefined)
       throw new Error(
         `admission plugins ${same} and ${name} have the same name in the paths of webhooks, ${pathName(name)}: rename one of them`,

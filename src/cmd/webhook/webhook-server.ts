@@ -7,6 +7,10 @@ import { RequestMetrics } from '#apiserver/endpoints/metrics/request-metrics';
 import { registerProcessMetrics } from '#apiserver/base/metrics/process-metrics';
 import type { ServiceConnection } from '#apiserver/network/webhook/kubeconfig';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
+import { exceptionGroup } from '#apiserver/plugins/policy/exception-group';
+import { ExceptionObjects } from '#apiserver/plugins/policy/exception-objects';
+import { ExceptionStatuses } from '#apiserver/plugins/policy/exception-status';
+import { systemClock } from '#apiserver/base/clock';
 import { installPluginReports } from '#apiserver/server/debugging/plugin-routes';
 import { installTraces } from '#apiserver/server/debugging/trace-routes';
 import { GenericServer, type ServingConfig } from '#apiserver/server/generic-server';
@@ -129,7 +133,13 @@ async function assemble(config: WebhookConfig, opened: AsyncDisposableStack): Pr
   const ending = new AbortController();
   opened.defer(() => ending.abort());
   const services = webhookServices({ api, informers, kinds, authorizer, scheme, registry, logger: log, shutdown: ending.signal });
-  const plugins = new WebhookPlugins(services, contributions, new AdmissionMetrics(registry));
+  const exceptions = opened.use(
+    new ExceptionObjects({ for: ({ resource }) => informers.whereServed({ ...exceptionGroup, resource }) }, log),
+  );
+  contributions.exceptionObjects = exceptions;
+  // Explanations are dry runs, which write nothing.
+  if (config.listener) opened.use(new ExceptionStatuses(exceptions, { client: api.client, clock: systemClock, logger: log }));
+  const plugins = new WebhookPlugins(services, contributions, new AdmissionMetrics(registry), exceptions);
   const metrics = new RequestMetrics(registry);
   const traces = new RequestTraces(config.requestTraces);
   const tracing = config.tracing && opened.use(await newTracing(config.tracing, log, config.id, undefined, 'kubenest-webhook'));

@@ -104,6 +104,8 @@ export default contribute(Wild, Keys, Gate, Records, Follows, Reconciles, apiGro
   hook: `${imports}${ways}class Begins { run() { return ways[globalThis.hookOfTest]?.({}); } }
 PostStartHookPlugin({ name: 'Begins' })(Begins);
 export default contribute(Begins);`,
+  storage: `import { contribute, storageBackend } from 'kubenest/sdk';
+export default contribute(storageBackend({ name: 'Wild', open: () => globalThis.storeOfTest() }));`,
   'throwing-constructor': `${imports}${admission.replace('class Wild {', "class Wild { constructor() { throw new Error('in the constructor'); }")}
 const act = () => {}; const beOf = act; export default contribute(Wild);`,
   'hanging-module': 'await new Promise(() => setInterval(() => {}, 1_000)); export default undefined;',

@@ -18,7 +18,8 @@ const ofServer = new Set(['default', 'kube-node-lease', 'kube-public', 'kube-sys
 @AdmissionPlugin({
   name: 'RequiredNamespaceLabels',
   configuration: RequiredNamespaceLabelsConfiguration,
-  match: [{ groups: [''], resources: ['namespaces'], operations: ['CREATE', 'UPDATE'] }],
+  // Both subresources can change labels, too.
+  match: [{ groups: [''], resources: ['namespaces'], subresources: ['', 'finalize', 'status'], operations: ['CREATE', 'UPDATE'] }],
 })
 export class RequiredNamespaceLabels {
   readonly #check: EntryCheck;

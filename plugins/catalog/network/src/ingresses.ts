@@ -1,9 +1,9 @@
 import type { AdmissionMatch } from 'kubenest/sdk';
 import type { Ingress } from 'kubenest/types/networking_v1';
 
-/** Requests that create or change ingresses. */
+/** Requests that create or change ingresses. The subresource `status` can change the annotation of the class. */
 export const ingresses: readonly AdmissionMatch[] = [
-  { groups: ['networking.k8s.io'], resources: ['ingresses'], operations: ['CREATE', 'UPDATE'] },
+  { groups: ['networking.k8s.io'], resources: ['ingresses'], subresources: ['', 'status'], operations: ['CREATE', 'UPDATE'] },
 ];
 
 /** Annotation of ingresses that are older than `spec.ingressClassName`. */

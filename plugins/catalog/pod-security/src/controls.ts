@@ -1,10 +1,34 @@
-import { AdmissionPlugin, type AdmissionPluginClass, type Attributes, changedPodTemplate, deny, workloads } from 'kubenest/sdk';
+import {
+  AdmissionPlugin,
+  type AdmissionPluginClass,
+  type Attributes,
+  changedPodTemplate,
+  deny,
+  type KubeObject,
+  podTemplateOf,
+  type PodTemplate,
+  workloads,
+} from 'kubenest/sdk';
 import { baselineChecks } from '../../../common/pod-security/baseline-checks.ts';
 import type { CheckedPod } from '../../../common/pod-security/check.ts';
 import { restrictedChecks } from '../../../common/pod-security/restricted-checks.ts';
 
 /** Checks by id, each as of its newest version. */
 const checks = new Map([...baselineChecks, ...restrictedChecks].map(({ id, versions }) => [id, versions.at(-1)?.check]));
+
+/** Prefix of the annotations of a pod that set AppArmor profiles, beside the fields. */
+const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
+
+/** Returns the pod template if a request changes its AppArmor profiles by annotations alone. */
+function annotatedPodTemplate({ object, oldObject }: Attributes): PodTemplate | undefined {
+  return profilesOf(object) === profilesOf(oldObject) ? undefined : podTemplateOf(object);
+}
+
+function profilesOf(object: KubeObject | undefined): string {
+  const annotations = Object.entries(podTemplateOf(object)?.metadata.annotations ?? {});
+  const profiles = annotations.filter(([key]) => key.startsWith(appArmorPrefix));
+  return JSON.stringify(profiles.toSorted());
+}
 
 /**
  * Returns a plugin of one control of the Pod Security Standards, for pods and for the templates of pods. In contrast to the labels of
@@ -15,7 +39,7 @@ function control(name: string, id: string): AdmissionPluginClass {
   if (!check) throw new Error(`unknown check ${id}`);
   class Control {
     validate(request: Attributes): void {
-      const template = changedPodTemplate(request);
+      const template = changedPodTemplate(request) ?? annotatedPodTemplate(request);
       const violation = template && check?.(template as unknown as CheckedPod);
       if (violation) deny(request, violation.detail === '' ? violation.reason : `${violation.reason} (${violation.detail})`);
     }

@@ -17,7 +17,8 @@ type Claim = Pick<PersistentVolumeClaim, 'spec' | 'metadata'>;
   name: 'AllowedStorageClasses',
   configuration: AllowedStorageClassesConfiguration,
   match: [
-    { groups: [''], resources: ['persistentvolumeclaims'], operations: ['CREATE', 'UPDATE'] },
+    // The subresource `status` can change the annotation of the class.
+    { groups: [''], resources: ['persistentvolumeclaims'], subresources: ['', 'status'], operations: ['CREATE', 'UPDATE'] },
     { groups: ['apps'], resources: ['statefulsets'], operations: ['CREATE', 'UPDATE'] },
   ],
 })

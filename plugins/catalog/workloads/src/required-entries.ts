@@ -2,7 +2,9 @@ import {
   AdmissionPlugin,
   annotationOf,
   type Attributes,
+  Client,
   Configuration,
+  Informers,
   inject,
   type KubeObject,
   labelOf,
@@ -12,6 +14,7 @@ import {
 import { ArrayNotEmpty, IsArray, IsBoolean, Type, ValidateNested } from 'kubenest/sdk/configuration';
 import { type EntryCheck, entryCheckOf, RequiredEntry } from '../../common/configuration.ts';
 import { denyFor, newProblems } from '../../common/deny.ts';
+import { ControlledObjects } from './controlled-objects.ts';
 
 export class RequiredLabelsConfiguration {
   @IsArray()
@@ -24,24 +27,46 @@ export class RequiredLabelsConfiguration {
   onPodTemplates = false;
 }
 
-/** Objects that controllers create get the labels of their template; only the objects that users write are checked. */
-const isOwned = ({ object }: Attributes): boolean => (object.metadata.ownerReferences ?? []).some(({ controller }) => controller);
+/** Requests that can change the labels and annotations of workloads; those of the subresource `status` can. */
+const labelled = workloads.map(({ groups = [], resources }) => ({
+  groups,
+  resources,
+  subresources: ['', 'status'],
+  operations: ['CREATE', 'UPDATE'] as const,
+}));
+
+/** Denies a request for new problems, unless a controller created the object: it has the labels of its template. */
+function denyUnlessControlled(
+  request: Attributes,
+  controlled: ControlledObjects,
+  problemsOf: (object: KubeObject) => string[],
+): void | Promise<void> {
+  const problems = newProblems(request, problemsOf);
+  if (problems.length === 0) return;
+  const decide = (isControlled: boolean): void => {
+    if (!isControlled) denyFor(request, problems);
+  };
+  const found = controlled.isControlled(request);
+  return found instanceof Promise ? found.then(decide) : decide(found);
+}
 
 /** Denies workloads without the required labels. */
-@AdmissionPlugin({ name: 'RequiredLabels', configuration: RequiredLabelsConfiguration, match: workloads })
+@AdmissionPlugin({ name: 'RequiredLabels', configuration: RequiredLabelsConfiguration, match: labelled })
 export class RequiredLabels {
   readonly #check: EntryCheck;
+  readonly #controlled: ControlledObjects;
 
-  constructor(@inject(Configuration) private readonly configuration: RequiredLabelsConfiguration) {
+  constructor(
+    @inject(Configuration) private readonly configuration: RequiredLabelsConfiguration,
+    @inject(Informers) informers: Informers,
+    @inject(Client) client: Client,
+  ) {
     this.#check = entryCheckOf('label', configuration.labels);
+    this.#controlled = new ControlledObjects(informers, client);
   }
 
-  validate(request: Attributes): void {
-    if (request.subresource !== '' || isOwned(request)) return;
-    denyFor(
-      request,
-      newProblems(request, (object) => this.#problemsOf(object)),
-    );
+  validate(request: Attributes): void | Promise<void> {
+    return denyUnlessControlled(request, this.#controlled, (object) => this.#problemsOf(object));
   }
 
   #problemsOf(object: KubeObject): string[] {
@@ -62,19 +87,21 @@ export class RequiredAnnotationsConfiguration {
 }
 
 /** Denies workloads without the required annotations. */
-@AdmissionPlugin({ name: 'RequiredAnnotations', configuration: RequiredAnnotationsConfiguration, match: workloads })
+@AdmissionPlugin({ name: 'RequiredAnnotations', configuration: RequiredAnnotationsConfiguration, match: labelled })
 export class RequiredAnnotations {
   readonly #check: EntryCheck;
+  readonly #controlled: ControlledObjects;
 
-  constructor(@inject(Configuration) { annotations }: RequiredAnnotationsConfiguration) {
+  constructor(
+    @inject(Configuration) { annotations }: RequiredAnnotationsConfiguration,
+    @inject(Informers) informers: Informers,
+    @inject(Client) client: Client,
+  ) {
     this.#check = entryCheckOf('annotation', annotations);
+    this.#controlled = new ControlledObjects(informers, client);
   }
 
-  validate(request: Attributes): void {
-    if (request.subresource !== '' || isOwned(request)) return;
-    denyFor(
-      request,
-      newProblems(request, (object) => this.#check((key) => annotationOf(object, key))),
-    );
+  validate(request: Attributes): void | Promise<void> {
+    return denyUnlessControlled(request, this.#controlled, (object) => this.#check((key) => annotationOf(object, key)));
   }
 }

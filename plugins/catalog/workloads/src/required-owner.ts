@@ -28,7 +28,8 @@ export class RequiredOwnerConfiguration {
 @AdmissionPlugin({
   name: 'RequiredOwner',
   configuration: RequiredOwnerConfiguration,
-  match: longRunning,
+  // The subresource `status` can change labels and annotations, too.
+  match: longRunning.map((match) => ({ ...match, subresources: ['', 'status'] })),
 })
 export class RequiredOwner {
   readonly #namespaces: Informer;

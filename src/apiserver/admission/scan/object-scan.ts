@@ -21,6 +21,8 @@ export class ObjectScan {
   constructor(
     private readonly chain: AdmissionSteps,
     private readonly user: UserInfo,
+    /** True: validating webhooks that have no side effects are called, with a dry run. */
+    private readonly webhooks = false,
   ) {}
 
   /** Returns the verdicts of all policies that apply. `object` is in the storage version and is not modified. */
@@ -33,15 +35,17 @@ export class ObjectScan {
     for (const step of updated) {
       const inBoth = created.some(({ name }) => name === step.name);
       if (inBoth && !recordsPolicies(step.name)) continue;
-      const request = new ScanRequest(target, object, { operation: 'UPDATE', user: this.user, pace });
       const known = new Set(found.filter(({ plugin }) => plugin === step.name).map(({ policy }) => policy));
+      const request = new ScanRequest(target, object, { operation: 'UPDATE', user: this.user, pace, known });
       found.push(...(await verdictsOf(step, request)).filter(({ policy }) => !known.has(policy)));
     }
     return found;
   }
 
   #steps({ resource }: AdmissionTarget, operation: 'CREATE' | 'UPDATE'): readonly Step[] {
-    return this.chain.for(resource.group, resource.resource, '', operation).validating.steps.filter(({ name }) => isScanned(name));
+    return this.chain
+      .for(resource.group, resource.resource, '', operation)
+      .validating.steps.filter(({ name }) => isScanned(name, this.webhooks));
   }
 }
 

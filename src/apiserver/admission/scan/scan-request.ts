@@ -13,6 +13,12 @@ class Verdicts implements VerdictRecorder {
   /** True if the plugin has no policy for the object. */
   areNone = false;
 
+  constructor(private readonly known: ReadonlySet<string>) {}
+
+  isKnown(policy: string): boolean {
+    return this.known.has(policy);
+  }
+
   record(verdict: Verdict): void {
     // An evaluation that yielded starts again and repeats its verdicts.
     if (!this.all.some((known) => deepEqual(known, verdict))) this.all.push(verdict);
@@ -28,11 +34,15 @@ export interface AssumedWrite {
   readonly operation: 'CREATE' | 'UPDATE';
   readonly user: UserInfo;
   readonly pace: Pace | undefined;
+  /** Policies of the plugin that have a verdict from another assumed write of the object. */
+  readonly known?: ReadonlySet<string>;
 }
+
+const none: ReadonlySet<string> = new Set();
 
 /** Attributes of the write of a stored object that a scan assumes. It collects the verdicts and warnings of one plugin. */
 export class ScanRequest implements PacedAttributes {
-  readonly verdicts = new Verdicts();
+  readonly verdicts: Verdicts;
   readonly warnings: string[] = [];
   readonly operation: 'CREATE' | 'UPDATE';
   readonly kind: PacedAttributes['kind'];
@@ -52,9 +62,10 @@ export class ScanRequest implements PacedAttributes {
   constructor(
     target: AdmissionTarget,
     readonly object: KubeObject,
-    { operation, user, pace }: AssumedWrite,
+    { operation, user, pace, known = none }: AssumedWrite,
   ) {
     const { name = '', namespace = '' } = object.metadata;
+    this.verdicts = new Verdicts(known);
     this.operation = operation;
     this.kind = target.kind;
     this.resource = target.resource;

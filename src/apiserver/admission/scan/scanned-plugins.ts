@@ -1,12 +1,15 @@
 /** Plugins that record a verdict for each of their policies that applies. If they record none, no policy applies. */
-const withPolicies: ReadonlySet<string> = new Set(['ValidatingAdmissionPolicy', 'PodSecurity']);
+const withPolicies: ReadonlySet<string> = new Set(['ValidatingAdmissionPolicy', 'ValidatingAdmissionWebhook', 'PodSecurity']);
+
+/** Plugin that calls other servers, which a scan does only if it is asked to. */
+export const webhookPlugin = 'ValidatingAdmissionWebhook';
 
 /**
  * Plugins that judge a request rather than its object, so that their verdict on a stored object has no meaning or their call has an effect:
  *
  * | plugin                                                     | reason                                                     |
  * | ---------------------------------------------------------- | ---------------------------------------------------------- |
- * | ValidatingAdmissionWebhook, ImagePolicyWebhook             | they call other servers                                    |
+ * | ImagePolicyWebhook                                         | it calls another server                                    |
  * | ResourceQuota, EventRateLimit                              | they count requests                                        |
  * | NodeRestriction, OwnerReferencesPermissionEnforcement,     |                                                            |
  * | PodSecurityPolicy, CertificateApproval, CertificateSigning | they depend on the user's permissions                      |
@@ -17,7 +20,6 @@ const withPolicies: ReadonlySet<string> = new Set(['ValidatingAdmissionPolicy', 
  * | AlwaysAdmit, AlwaysDeny                                    | they have one answer to every request                      |
  */
 const ofRequests: ReadonlySet<string> = new Set([
-  'ValidatingAdmissionWebhook',
   'ImagePolicyWebhook',
   'ResourceQuota',
   'EventRateLimit',
@@ -38,9 +40,9 @@ const ofRequests: ReadonlySet<string> = new Set([
   'AlwaysDeny',
 ]);
 
-/** True if a scan of stored objects calls the plugin. */
-export function isScanned(plugin: string): boolean {
-  return !ofRequests.has(plugin);
+/** True if a scan of stored objects calls the plugin. `webhooks`: true if the scan may call webhooks. */
+export function isScanned(plugin: string, webhooks: boolean): boolean {
+  return plugin === webhookPlugin ? webhooks : !ofRequests.has(plugin);
 }
 
 /** True if the plugin records the verdicts of its policies itself. */

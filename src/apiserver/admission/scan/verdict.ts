@@ -25,6 +25,8 @@ export interface Verdict {
 /** Receives the verdicts of a plugin in a scan of stored objects. */
 export interface VerdictRecorder {
   record(verdict: Verdict): void;
+  /** True if the policy has a verdict already, because it applies to CREATE: an evaluation for UPDATE can leave it out. */
+  isKnown(policy: string): boolean;
   /** States that the plugin's policy does not apply to the object, so that it has no verdict. */
   recordNone(): void;
 }

@@ -3,9 +3,9 @@ import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props
 import { type FieldError, type Path, fieldPath, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { validateLabelSelector } from '#apimachinery/validation/object-meta';
 import type { ContributedValue } from '#apiserver/base/contribution';
-import { apiGroup, type ContributedResource, contributedResource } from '#apiserver/registry/contributed-group';
+import { apiGroup, contributedResource } from '#apiserver/registry/contributed-group';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
-import type { Column } from '#apiserver/registry/resource-definition';
+import type { Column, Strategy } from '#apiserver/registry/resource-definition';
 import { labelSelectorSchema } from './label-selector-schema.ts';
 import { expressionError, hasCriterion } from './policy-exception.ts';
 import type { ExceptionConfiguration } from './policy-configuration.ts';
@@ -110,64 +110,87 @@ function expiryText({ spec: { expires }, status }: ExceptionObject): string {
   return expires === undefined ? '<never>' : `${String(expires)}${isExpired ? ' (expired)' : ''}`;
 }
 
+/** A kind of exceptions. */
+export interface ExceptionKind {
+  readonly kind: string;
+  /** Plural name in the URL. */
+  readonly resource: string;
+  readonly namespaced: boolean;
+  readonly schema: JsonSchemaProps;
+}
+
+/** PolicyException, which applies only to requests in its own namespace, and ClusterPolicyException. */
+export const exceptionKinds: readonly ExceptionKind[] = [
+  {
+    kind: 'PolicyException',
+    resource: 'policyexceptions',
+    namespaced: true,
+    schema: schemaOf(
+      "Exception to admission plugins of packages for requests in its namespace. It does not cover the namespace's own object.",
+      {},
+    ),
+  },
+  {
+    kind: 'ClusterPolicyException',
+    resource: 'clusterpolicyexceptions',
+    namespaced: false,
+    schema: schemaOf('Exception to admission plugins of packages for requests in all namespaces and outside of namespaces.', {
+      namespaces: names('Namespaces of the requests; `*` stands for any text. Default: all requests.'),
+    }),
+  },
+];
+
 /**
- * Returns the API group of exceptions: PolicyException, which applies only to requests in its own namespace, and ClusterPolicyException.
- * `plugins`: names of the admission plugins of packages. An exception must not name any other plugin; the built-in ones have none.
+ * Returns the API group of exceptions. `plugins`: names of the admission plugins of packages. An exception must not name any other plugin;
+ * the built-in ones have none.
  */
 export function exceptionApis(plugins: readonly string[]): ContributedValue {
-  const strategy = {
-    validate: (object: ExceptionObject) => errorsOf(object, plugins),
+  const pluginErrors = ({ spec }: ExceptionObject, known: readonly string[]): FieldError[] =>
+    spec.plugins.flatMap((name, i) => (known.includes(name) ? [] : [notSupported(specPath.child('plugins').index(i), name, known)]));
+  const strategy: Strategy<ExceptionObject> = {
+    validate: (object) => [...pluginErrors(object, plugins), ...exceptionErrors(object)],
     // The plugin of a stored exception may have been unloaded since.
-    validateUpdate: (object: ExceptionObject, old: ExceptionObject) => errorsOf(object, [...plugins, ...old.spec.plugins]),
+    validateUpdate: (object, old) => [...pluginErrors(object, [...plugins, ...old.spec.plugins]), ...exceptionErrors(object)],
+    warningsOnCreate: (object, { now }) => exceptionWarnings(object, now),
+    warningsOnUpdate: (object, _old, { now }) => exceptionWarnings(object, now),
   };
-  const resource = (kind: string, namespaced: boolean, schema: JsonSchemaProps): ContributedResource =>
-    contributedResource<ExceptionObject>({
-      kind,
-      resource: `${kind.toLowerCase()}s`,
-      namespaced,
-      versions: [{ name: exceptionGroup.version, schema }],
-      status: true,
-      columns,
-      strategy,
-    });
   return apiGroup({
     name: 'PolicyExceptions',
     group: exceptionGroup.group,
-    resources: [
-      resource(
-        'PolicyException',
-        true,
-        schemaOf(
-          "Exception to admission plugins of packages for requests in its namespace. It does not cover the namespace's own object.",
-          {},
-        ),
-      ),
-      resource(
-        'ClusterPolicyException',
-        false,
-        schemaOf('Exception to admission plugins of packages for requests in all namespaces and outside of namespaces.', {
-          namespaces: names('Namespaces of the requests; `*` stands for any text. Default: all requests.'),
-        }),
-      ),
-    ],
+    resources: exceptionKinds.map(({ schema, ...kind }) =>
+      contributedResource<ExceptionObject>({
+        ...kind,
+        versions: [{ name: exceptionGroup.version, schema }],
+        status: true,
+        columns,
+        strategy,
+      }),
+    ),
   });
 }
 
-function errorsOf({ metadata, spec }: ExceptionObject, plugins: readonly string[]): FieldError[] {
-  const path = fieldPath('spec');
+const specPath = fieldPath('spec');
+
+/** Returns the errors of an exception that its schema cannot express. */
+export function exceptionErrors({ metadata, spec }: ExceptionObject): FieldError[] {
   const { objectSelector, expression, expires } = spec;
   return [
-    ...spec.plugins.flatMap((name, i) => (plugins.includes(name) ? [] : [notSupported(path.child('plugins').index(i), name, plugins)])),
-    ...(objectSelector === undefined ? [] : validateLabelSelector(objectSelector, {}, path.child('objectSelector'))),
-    ...expressionErrors(expression, path.child('expression')),
+    ...(objectSelector === undefined ? [] : validateLabelSelector(objectSelector, {}, specPath.child('objectSelector'))),
+    ...expressionErrors(expression, specPath.child('expression')),
     // The format of the schema allows offsets that no time zone has.
     ...(expires !== undefined && Number.isNaN(new Date(expires).getTime())
-      ? [invalid(path.child('expires'), expires, 'must be a time')]
+      ? [invalid(specPath.child('expires'), expires, 'must be a time')]
       : []),
     ...(metadata.namespace || hasCriterion(spec)
       ? []
-      : [required(path, 'must have at least one of namespaces, names, objectSelector, users, groups and expression')]),
+      : [required(specPath, 'must have at least one of namespaces, names, objectSelector, users, groups and expression')]),
   ];
+}
+
+/** Returns the warnings about an exception that is written at the time `now`. */
+export function exceptionWarnings({ spec: { expires } }: ExceptionObject, now: string | number): string[] {
+  const isExpired = expires !== undefined && new Date(expires).getTime() <= new Date(now).getTime();
+  return isExpired ? [`${String(specPath.child('expires'))}: ${String(expires)} has passed: the exception does not apply`] : [];
 }
 
 function expressionErrors(expression: string | undefined, path: Path): FieldError[] {

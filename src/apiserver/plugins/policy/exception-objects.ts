@@ -1,6 +1,6 @@
 import type { Logger } from '#apiserver/base/logger';
 import type { Informer, Informers } from '#apiserver/registry/informers';
-import { type ExceptionObject, exceptionGroup } from './exception-group.ts';
+import { type ExceptionObject, exceptionGroup, exceptionKinds } from './exception-group.ts';
 import { PolicyException } from './policy-exception.ts';
 
 /** A stored exception in its compiled form. */
@@ -22,8 +22,8 @@ export class ExceptionObjects implements Disposable {
 
   constructor(informers: Informers, logger: Logger) {
     const changed = (): void => this.#byPlugin.clear();
-    this.#kinds = ['clusterpolicyexceptions', 'policyexceptions'].map(
-      (resource) => new KindOfExceptions(informers.for<ExceptionObject>({ group: exceptionGroup.group, resource }), logger, changed),
+    this.#kinds = exceptionKinds.map(
+      ({ resource }) => new KindOfExceptions(informers.for<ExceptionObject>({ group: exceptionGroup.group, resource }), logger, changed),
     );
   }
 

@@ -1,11 +1,12 @@
 import type { Container } from 'inversify';
 import type { StatusError } from '#apimachinery/api/errors';
 import type { Attributes } from '#apiserver/admission/attributes';
+import { forbidden } from '#apiserver/admission/forbidden';
 import type { CostBudget } from '#apiserver/admission/cel/match-conditions';
 import { Clock } from '#apiserver/base/clock';
 import { Logger } from '#apiserver/base/logger';
 import { type CounterMetric, Metrics } from '#apiserver/base/metrics/metrics';
-import { type Informer, Informers } from '#apiserver/registry/informers';
+import { Informers } from '#apiserver/registry/informers';
 import { type PluginFailures, type PluginName, pluginSubject } from '../plugin-failures.ts';
 import type { ExceptionObjects } from './exception-objects.ts';
 import type { PluginPolicy } from './plugin-policy.ts';
@@ -36,7 +37,7 @@ const annotationPrefix = 'plugins.kubenest.dev/';
 
 /** Services for the policies of plugins. */
 export interface PolicyServices {
-  readonly namespaces: Informer;
+  readonly informers: Informers;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -47,13 +48,20 @@ export interface PolicyServices {
 
 export function policyServices(services: Container, failures: PluginFailures, exceptionObjects?: ExceptionObjects): PolicyServices {
   return {
-    namespaces: services.get<Informers>(Informers).for({ group: '', resource: 'namespaces' }),
+    informers: services.get<Informers>(Informers),
     clock: services.get<Clock>(Clock),
     logger: services.get<Logger>(Logger),
     metrics: services.get<Metrics>(Metrics),
     failures,
     exceptionObjects,
   };
+}
+
+/** Returns the test of a policy's scope. It follows namespaces, unless the policy has no scope. */
+export function scopeTest({ scope }: PluginPolicy, informers: Informers): (request: Attributes) => boolean {
+  if (!scope) return () => true;
+  const namespaces = informers.for({ group: '', resource: 'namespaces' });
+  return (request) => scope.includes(request, namespaces);
 }
 
 /** Applies the policy of one plugin to requests, and counts, traces and reports the results. */
@@ -63,13 +71,16 @@ export class PolicyControl {
   readonly #reportedExpiries = new WeakSet<PolicyException>();
   readonly #reportedFailures = new WeakSet<PolicyException>();
   readonly #labels: { readonly package: string; readonly plugin: string };
+  /** Returns true if the policy's scope includes a request. */
+  readonly #includes: (request: Attributes) => boolean;
 
   constructor(
     private readonly policy: PluginPolicy,
     private readonly plugin: PluginName,
     private readonly services: PolicyServices,
   ) {
-    const { metrics } = services;
+    const { metrics, informers } = services;
+    this.#includes = scopeTest(policy, informers);
     this.#labels = { package: plugin.package ?? '', plugin: plugin.name };
     this.#violations = metrics.counter({
       name: 'kubenest_plugin_violations_total',
@@ -85,9 +96,9 @@ export class PolicyControl {
 
   /** Returns the mode for a request; undefined if the plugin must not be called. */
   modeFor(request: Attributes, phase: PhaseName): PolicyMode | undefined {
-    const { scope, exceptions, mode } = this.policy;
+    const { exceptions, mode } = this.policy;
     const { name } = this.plugin;
-    if (scope && !scope.includes(request, this.services.namespaces)) {
+    if (!this.#includes(request)) {
       request.verdicts?.recordNone();
       request.trace?.note({ kind: 'scope', name, verdict: 'skipped' });
       return undefined;
@@ -144,15 +155,17 @@ export class PolicyControl {
     denial: StatusError,
   ): void {
     if (!request.verdicts) this.#violations.inc({ ...this.#labels, mode, type: phase });
-    this.report(request, mode, denial.message);
+    // A request that is admitted is not forbidden.
+    const reason = denial.message.replace(forbidden(request, '').message, '');
+    this.report(request, mode, `would deny: ${reason}`);
   }
 
-  /** Reports what would have denied the request in mode `enforce`. */
-  report(request: Attributes, mode: 'warn' | 'audit', message: string): void {
+  /** Reports what would have denied the request in mode `enforce`. `predicate` continues a sentence about the plugin. */
+  report(request: Attributes, mode: 'warn' | 'audit', predicate: string): void {
     const { name } = this.plugin;
-    if (request.verdicts) return request.verdicts.record({ policy: name, rule: mode, result: 'warn', message });
-    request.trace?.note({ kind: 'mode', name, verdict: mode === 'warn' ? 'warned' : 'audited', reason: message });
-    if (mode === 'warn') request.addWarning(`${pluginSubject(this.plugin)}: ${message}`);
-    else request.addAnnotation(`${annotationPrefix}${name}`, message);
+    if (request.verdicts) return request.verdicts.record({ policy: name, rule: mode, result: 'warn', message: predicate });
+    request.trace?.note({ kind: 'mode', name, verdict: mode === 'warn' ? 'warned' : 'audited', reason: predicate });
+    if (mode === 'warn') request.addWarning(`${pluginSubject(this.plugin)} ${predicate}`);
+    else request.addAnnotation(`${annotationPrefix}${name}`, predicate);
   }
 }

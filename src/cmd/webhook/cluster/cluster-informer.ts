@@ -15,11 +15,16 @@ const watchSeconds = { least: 300, spread: 300 };
 const lateMs = 30_000;
 /** Delays after failures. Upstream: client-go/tools/cache/reflector.go. */
 const backoff = { firstMs: 800, mostMs: 30_000, jitter: 1 };
+/** Time after which the informer looks again for a resource that the cluster does not serve. */
+const absentMs = 5_000;
 
 /** The objects that an informer follows. */
 export interface FollowedObjects {
-  /** Path of the collection. Rejects if the cluster does not serve the resource. */
-  path(): Promise<string>;
+  /**
+   * Path of the collection. Undefined: the cluster does not serve the resource, which therefore has no objects; it may serve it later.
+   * Rejects for a resource that the cluster must serve.
+   */
+  path(): Promise<string | undefined>;
   /** Selects the objects by fields, such as `metadata.name=NAME`. */
   readonly fieldSelector?: string | undefined;
   /** Converts an object of the API to the form in which the server's own informers have it. */
@@ -103,9 +108,11 @@ export class ClusterInformer<T extends KubeObject = KubeObject> implements Infor
     while (!signal.aborted) {
       try {
         const path = await this.followed.path();
-        if (this.#revision === '') await this.#readList(path);
+        if (path === undefined) this.#replaceAll(new Map(), '');
+        else if (this.#revision === '') await this.#readList(path);
         this.#failure = undefined;
-        await this.#watch(path, signal);
+        if (path === undefined) await pause(absentMs, signal);
+        else await this.#watch(path, signal);
         delay = backoff.firstMs;
       } catch (error) {
         if (signal.aborted) return;
@@ -115,7 +122,7 @@ export class ClusterInformer<T extends KubeObject = KubeObject> implements Infor
         }
         this.#failure = error as Error;
         this.onFailure(error as Error);
-        await sleep(delay * (1 + Math.random() * backoff.jitter), undefined, { signal, ref: false }).catch(() => {});
+        await pause(delay * (1 + Math.random() * backoff.jitter), signal);
         delay = Math.min(delay * 2, backoff.mostMs);
       }
     }
@@ -134,6 +141,11 @@ export class ClusterInformer<T extends KubeObject = KubeObject> implements Infor
       revision = page.metadata.resourceVersion ?? '';
       next = page.metadata.continue;
     } while (next);
+    this.#replaceAll(read, revision);
+  }
+
+  /** Reports the differences to the objects of a list. Afterwards the informer is synced. */
+  #replaceAll(read: ReadonlyMap<string, T>, revision: string): void {
     for (const [key, object] of [...this.#objects]) if (!read.has(key)) this.#remove(key, object);
     for (const [key, object] of read) this.#store(key, object);
     this.#revision = revision;
@@ -197,6 +209,11 @@ export class ClusterInformer<T extends KubeObject = KubeObject> implements Infor
     const given = Object.entries({ ...parameters, fieldSelector });
     return new URLSearchParams(given.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
+}
+
+/** Waits, at most until the informer ends. */
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal, ref: false }).catch(() => {});
 }
 
 interface ListPage {

@@ -1,4 +1,4 @@
-import { groupResourceString } from '#apimachinery/api/errors';
+import { groupResourceString, isNotFound } from '#apimachinery/api/errors';
 import { type GroupResource, type GroupVersionResource, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { decode } from '#apimachinery/runtime/decode';
 import type { Logger } from '#apiserver/base/logger';
@@ -32,6 +32,13 @@ export class ClusterInformers implements Informers, Disposable {
     );
   }
 
+  /** Returns the informer of a resource in one version, which has no objects while the cluster does not serve it. */
+  whereServed<T extends KubeObject = KubeObject>(resource: GroupVersionResource): ClusterInformer<T> {
+    const name = groupResourceString(resource);
+    const path = async (): Promise<string | undefined> => ((await this.#isServed(resource)) ? pathOf(resource) : undefined);
+    return this.#shared(name, () => new ClusterInformer(this.api, { path }, this.#onFailure(name))) as unknown as ClusterInformer<T>;
+  }
+
   /** Throws an Error that names the informers that have not read their objects yet. */
   assertSynced(): void {
     const waiting = [...this.#informers].filter(([, { isSynced }]) => !isSynced);
@@ -62,6 +69,16 @@ export class ClusterInformers implements Informers, Disposable {
 
   #onFailure(resource: string): (error: Error) => void {
     return (error) => this.logger.warn({ resource, reason: error.message }, 'cannot follow objects of the cluster; trying again');
+  }
+
+  async #isServed({ group, version, resource }: GroupVersionResource): Promise<boolean> {
+    try {
+      const { resources } = await this.api.client.read<ServedVersion>(`/apis/${group}/${version}`);
+      return resources.some(({ name }) => name === resource);
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
   }
 
   /** Returns the resource in the version that the server stores, if the cluster serves it, else in the version that the cluster prefers. */

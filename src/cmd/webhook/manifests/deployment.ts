@@ -1,4 +1,5 @@
 import type { GroupResource } from '#apimachinery/meta/types';
+import { exceptionGroup, exceptionKinds } from '#apiserver/plugins/policy/exception-group';
 
 /** Properties of the Deployment of a webhook server. */
 export interface DeploymentOptions {
@@ -102,7 +103,14 @@ function deployment({ name, namespace, image, replicas }: DeploymentOptions): ob
   };
 }
 
-/** Returns the roles of the server: what its plugins follow, its certificates, and the `caBundle` of its webhooks. */
+const exceptions = exceptionKinds.map(({ resource }) => resource);
+/** Follows exceptions, and writes their uses and expiries. */
+const exceptionAccess: readonly object[] = [
+  { apiGroups: [exceptionGroup.group], resources: exceptions, verbs: ['list', 'watch'] },
+  { apiGroups: [exceptionGroup.group], resources: exceptions.map((resource) => `${resource}/status`), verbs: ['get', 'update'] },
+];
+
+/** Returns the roles of the server: what its plugins follow, exceptions, its certificates, and the `caBundle` of its webhooks. */
 function accessObjects({ name, namespace, followed }: DeploymentOptions): object[] {
   const labels = labelsOf(name);
   const subjects = [{ kind: 'ServiceAccount', name, namespace }];
@@ -123,6 +131,7 @@ function accessObjects({ name, namespace, followed }: DeploymentOptions): object
       metadata: { name, labels },
       rules: [
         ...followedRules(followed),
+        ...exceptionAccess,
         {
           apiGroups: ['admissionregistration.k8s.io'],
           resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],

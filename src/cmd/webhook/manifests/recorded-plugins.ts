@@ -4,8 +4,7 @@ import type { AdmissionHandler } from '#apiserver/admission/attributes';
 import { systemClock } from '#apiserver/base/clock';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { newServiceContainer, type PluginServices } from '#apiserver/plugins/plugin-services';
-import { policyServices } from '#apiserver/plugins/policy/policy-control';
-import { PluginFailures } from '#apiserver/plugins/plugin-failures';
+import { scopeTest } from '#apiserver/plugins/policy/policy-control';
 import type { Informer, Informers } from '#apiserver/registry/informers';
 import { defaultFeatureGates } from '#cmd/options/feature-options';
 import type { PluginOptions } from '#cmd/options/plugin-options';
@@ -29,8 +28,7 @@ export function recordPlugins(contributions: readonly LoadedContribution[], opti
   try {
     const plugins = admissionPluginsOf(contributions).map((contribution): ServedPlugin => {
       const plugin = contribution.make(services) as AdmissionHandler;
-      // The policy follows namespaces.
-      if (contribution.policy) policyServices(services, new PluginFailures(silentLogger, silentMetrics));
+      if (contribution.policy) scopeTest(contribution.policy, informers);
       return {
         contribution,
         phases: [...(plugin.admit ? ['mutate' as const] : []), ...(plugin.validate ? ['validate' as const] : [])],

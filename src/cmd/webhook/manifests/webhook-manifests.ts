@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
+import { exceptionDefinitions } from '#apiserver/plugins/policy/exception-definitions';
 import { readWebhookFile } from '../webhook-configuration.ts';
 import { webhookScheme } from '../webhook-scheme.ts';
 import { deploymentObjects, labelsOf } from './deployment.ts';
@@ -43,5 +44,7 @@ export async function webhookManifests(options: ManifestOptions): Promise<string
     url === undefined
       ? deploymentObjects({ name, namespace, image, replicas, followed, configuration: await readFile(config, 'utf8') })
       : [];
-  return [...deployment, ...configurations].map((object) => stringify(object, { lineWidth: 0 })).join('---\n');
+  return [...exceptionDefinitions(), ...deployment, ...configurations]
+    .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
+    .join('---\n');
 }
