@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { RE2JS } from 're2js';
+import { describe, expect, it, vi } from 'vitest';
 import { compileRegexp } from './regexp.ts';
+import { settled } from './suspended.ts';
 
 describe('compileRegexp', () => {
   it.each([
@@ -7,7 +9,7 @@ describe('compileRegexp', () => {
     ['[(?P<n>]\\(?P<n>(?<n>a)(?P<n>b)', '(P<n>ab'],
     ['\\Q(?P<n>\\E(?P<n>a)(?P<n>b)', '(?P<n>ab'],
   ])('accepts a repeated group name: %s', (pattern, text) => {
-    expect(compileRegexp(pattern).matches(text)).toBe(true);
+    expect(compileRegexp(pattern).test(text)).toBe(true);
   });
 
   it.each([
@@ -22,10 +24,33 @@ describe('compileRegexp', () => {
     expect(() => compileRegexp(pattern)).toThrow(message);
   });
 
-  it('caches a compiled pattern until others evict it', () => {
-    const kept = compileRegexp('(x{100}){10}');
-    expect(compileRegexp('(x{100}){10}')).toBe(kept);
-    for (let i = 0; i < 250; i++) compileRegexp(`(x{100}){10}${i}`);
-    expect(compileRegexp('(x{100}){10}')).not.toBe(kept);
+  it('caches compiled patterns until others evict them', () => {
+    const pattern = '(x{100}){10}';
+    const compile = vi.spyOn(RE2JS, 'compile');
+    compileRegexp(pattern);
+    compileRegexp(pattern);
+    expect(compile).toHaveBeenCalledOnce();
+    for (let i = 0; i < 250; i++) compileRegexp(`${pattern}${i}`);
+    compile.mockClear();
+    compileRegexp(pattern);
+    expect(compile).toHaveBeenCalledOnce();
+  });
+
+  it('answers large patterns and long texts as it answers others', async () => {
+    const large = '\\pL'.repeat(1_100);
+    const answers = await settled(() => [
+      compileRegexp(large).test('ä'.repeat(1_100)),
+      compileRegexp(large).test('ä'),
+      compileRegexp('a.').findAll('ab '.repeat(40_000), 2),
+      compileRegexp('^b*$').test('b'.repeat(100_000)),
+      compileRegexp('^b*$').test('b'),
+    ]);
+    expect(answers).toEqual([true, false, ['ab', 'ab'], true, true]);
+  });
+
+  it("returns Go's error for a large pattern, in a computation that can restart or not", async () => {
+    const malformed = `${'a'.repeat(10_000)}(`;
+    await expect(settled(() => compileRegexp(malformed).test('a'))).rejects.toThrow('missing closing )');
+    expect(() => compileRegexp(malformed).test('a')).toThrow('missing closing )');
   });
 });
