@@ -1,8 +1,7 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { memos } from './memos.ts';
 import { patternUnits, takesLong } from './pattern-size.ts';
-import { QueuedThread } from './queued-thread.ts';
-import { askElsewhere, canRestart } from './suspended.ts';
+import { askElsewhere } from './suspended.ts';
 
 /** Error for a pattern that Go's regexp rejects too; the message is Go's. */
 export class RegexpError extends Error {}
@@ -23,7 +22,7 @@ export interface RegexpQuestion {
 }
 
 /** The result, or Go's message for a pattern that it rejects. */
-interface RegexpAnswer {
+export interface RegexpAnswer {
   readonly matches?: boolean;
   readonly found?: readonly string[];
   readonly failed?: string;
@@ -41,7 +40,7 @@ let instructions = 0;
  * Returns a compiled pattern. Throws RegexpError.
  *
  * A large pattern takes seconds to compile, and a long text to match. Within a computation that can restart (`settled`), another thread
- * does both; elsewhere, a large pattern is compiled on first use.
+ * does both if there is one (`answerRegexpsBy`); otherwise, a large pattern is compiled on first use.
  */
 export function compileRegexp(pattern: string): Regexp {
   const known = compiled.get(pattern);
@@ -97,20 +96,17 @@ class SharedRegexp implements Regexp {
   }
 }
 
-/** Time after which a question fails, and with it the request. */
-const timeoutMs = 30_000;
+let askThread: ((question: RegexpQuestion) => Promise<RegexpAnswer>) | undefined;
 
-const thread = new QueuedThread<RegexpQuestion, RegexpAnswer>({
-  name: 'regular expressions',
-  module: new URL('./regexp-worker', import.meta.url),
-  resourceLimits: { maxOldGenerationSizeMb: 1024 },
-  timeoutMs,
-});
+/** Sets the thread for large patterns and long texts. */
+export function answerRegexpsBy(ask: (question: RegexpQuestion) => Promise<RegexpAnswer>): void {
+  askThread = ask;
+}
 
 function answerElsewhere(question: RegexpQuestion, guess: RegexpAnswer): RegexpAnswer | undefined {
-  if (!canRestart()) return undefined;
   const { ask, pattern, text, limit } = question;
-  return askElsewhere(`${ask} ${limit} ${pattern.length} ${pattern}${text}`, () => thread.ask(question), guess);
+  const answerer = askThread;
+  return answerer && askElsewhere(() => [`${ask} ${limit} ${pattern.length} ${pattern}${text}`, () => answerer(question)], guess);
 }
 
 /** A pattern compiled by this thread. */

@@ -70,14 +70,11 @@ let current: Questions | undefined;
 /**
  * Asks another thread within a computation that can restart. Returns the answer, `guess` while it is pending, or undefined if the current
  * computation cannot restart. After a guess the computation goes on, so that all its questions are asked in one run, but its result is
- * discarded. The key must identify the question.
+ * discarded. `question` returns a key that identifies it, and asks.
  */
-export function askElsewhere<T>(key: string, ask: () => Promise<T>, guess: T): T | undefined {
-  return current ? (current.answer(key, ask) ?? guess) : undefined;
+export function askElsewhere<T>(question: () => readonly [key: string, ask: () => Promise<T>], guess: T): T | undefined {
+  return current && (current.answer(...question()) ?? guess);
 }
-
-/** True if the current computation can restart. */
-export const canRestart = (): boolean => current !== undefined;
 
 /**
  * Called where a result may be kept. Throws Suspended if it depends on a guess; without `when`, only in computations some of whose

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { DecodeError, parseJsonSteps } from '#apimachinery/runtime/json/json';
 import { JsonSyntaxError } from '#apimachinery/runtime/json/json-syntax';
-import { QueuedThread } from '#apimachinery/runtime/queued-thread';
+import { QueuedThread } from '#apiserver/base/queued-thread';
 import { inSteps } from '#apimachinery/runtime/steps';
 import { type ParsedYaml, parseYaml, readAsJson, YamlError } from '#apimachinery/runtime/yaml/yaml';
 

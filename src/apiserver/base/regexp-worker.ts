@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { answerRegexp, type RegexpQuestion } from './regexp.ts';
+import { answerRegexp, type RegexpQuestion } from '#apimachinery/runtime/regexp';
 
 /*
  * Worker thread that compiles and matches regular expressions that take long. When run from the sources, Node loads this file and its
