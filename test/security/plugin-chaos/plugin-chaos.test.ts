@@ -73,10 +73,13 @@ function quantileOf(values: readonly number[], quantile: number): number {
 }
 
 /** Sum of the failures that the metrics attribute to a package. */
-async function failures(cluster: TestCluster, name: string): Promise<number> {
+async function failures(cluster: TestCluster, name: string, reason?: string): Promise<number> {
   const metric = cluster.app.nest.get(LimitedRegistry, { strict: false }).getSingleMetric('kubenest_plugin_failures_total');
   const { values = [] } = (await metric?.get()) ?? {};
-  return values.reduce((sum, { labels, value }) => sum + (labels['package'] === `@acme/${name}` ? value : 0), 0);
+  const counted = values.filter(
+    ({ labels }) => labels['package'] === `@acme/${name}` && (reason === undefined || labels['reason'] === reason),
+  );
+  return counted.reduce((sum, { value }) => sum + value, 0);
 }
 
 const present = { data: { a: 'b' }, metadata: { name: 'present', labels: { team: 'a' } } };
@@ -291,20 +294,35 @@ describe('in a worker thread', () => {
   beforeEach(() => other.begin());
   afterEach(() => other.end());
 
-  it.each([...anywhere, ...onObjects, ...stray, ...harmless, 'grows-the-object', 'loops', 'grows', 'exits', 'pollutes'])(
+  it.each([
+    ...anywhere,
+    ...onObjects,
+    ...stray,
+    ...harmless,
+    'grows-the-object',
+    'loops',
+    'grows',
+    'exits',
+    'pollutes',
+    'grows-buffers',
+    'returns-a-large-object',
+  ])(
     'an admission plugin that %s',
     async (way) => {
+      const before = await failures(cluster, 'admission', 'memory');
       await expectAdmissionFault(cluster, 'admit', way, 'admission');
+      if (way === 'grows-buffers')
+        await vi.waitFor(async () => expect(await failures(cluster, 'admission', 'memory')).toBe(before + 1), 5_000);
       await vi.waitFor(
         async () => expect((await cluster.fetch(`${maps}?dryRun=All`, { body: { metadata: { name: 'right' } } })).status).toBe(201),
         {
-          timeout: 10_000,
+          timeout: 30_000,
           interval: 100,
         },
       );
       expect(({} as { polluted?: string }).polluted).toBeUndefined();
     },
-    30_000,
+    60_000,
   );
 });
 
