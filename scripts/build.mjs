@@ -21,6 +21,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const mains = [
   'src/cmd/main',
   'src/apiserver/serving/workers/transport-worker',
+  'src/apiserver/base/regexp-worker',
   'src/apiserver/endpoints/yaml/yaml-worker',
   'src/apiserver/plugins/isolation/plugin-worker-thread',
   'plugins/storage/embedded/commit-worker',

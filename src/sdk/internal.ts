@@ -23,7 +23,7 @@ export { matchingRules, type NamedRuleWithOperations } from '#apiserver/admissio
 export { dialErrorText } from '#apiserver/endpoints/handlers/dial-error';
 export { applyJsonPatch, decodeJsonPatch, type JsonPatch, jsonKind } from '#apimachinery/patch/json-patch';
 export { getOwn, setOwn } from '#apimachinery/patch/own-property';
-export { inSteps } from '#apimachinery/runtime/steps';
+export { inSteps, type Steps } from '#apimachinery/runtime/steps';
 export { Zone } from '#apimachinery/runtime/schedule-times';
 export { base64Problem } from '#apimachinery/runtime/decode';
 export { compareUtf8, encodeRawJson, parseJson } from '#apimachinery/runtime/json/json';
@@ -44,7 +44,7 @@ export { isAuthorizedForSignerName } from '#apiserver/authorization/signers';
 export { type CompiledSelector, compileDeviceSelector, deviceMatches, type DeviceValue, deviceValue } from '#apiserver/cel/device-selector';
 export { AuthorizerValue } from '#apiserver/cel/library/authz';
 export type { JsonSchema } from '#apiserver/cel/schema';
-export { settled } from '#apiserver/cel/runtime/frame';
+export { settled } from '#apimachinery/runtime/suspended';
 export { checkManifestFolder, type ManifestFiles, readManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 export type { ManifestSource } from '#apiserver/admission/manifest/manifests';
 export { ServiceResolver } from '#apiserver/network/service-resolver';

@@ -180,6 +180,28 @@ it('answers a body that is too large with 413', async () => {
   expect([status, answer]).toEqual([413, expect.stringMatching(/RequestEntityTooLarge/)]);
 });
 
+it('receives large bodies of anybody within one budget, and small ones at once', async () => {
+  const headers = { 'content-type': 'application/json', 'content-length': maxReviewBytes };
+  const slow = Array.from({ length: 40 }, () => {
+    const options = { host: '127.0.0.1', port, path: '/mutate', method: 'POST', headers, rejectUnauthorized: false, agent: false };
+    const sending = https.request(options);
+    sending.on('error', () => {});
+    sending.write('{');
+    return sending;
+  });
+  await Promise.all(slow.map((one) => new Promise((resolve) => one.once('socket', (socket) => socket.once('secureConnect', resolve)))));
+  // The server reads requests in the order of their arrival.
+  for (let i = 0; i < 3; i++) expect((await ask({ body: review() })).status).toBe(200);
+  let isAnswered = false;
+  const large = ask({ body: review({ object: { ...request.object, data: { a: 'x'.repeat(500_000) } } }) }).finally(
+    () => (isAnswered = true),
+  );
+  for (let i = 0; i < 10; i++) expect((await ask({ body: review() })).status).toBe(200);
+  expect(isAnswered).toBe(false);
+  for (const one of slow) one.destroy();
+  expect((await large).status).toBe(200);
+});
+
 it('answers a review that is not done by its timeout with 504', async () => {
   const slow = review({ object: { ...request.object, metadata: { name: 'slow' } } });
   const { status } = await ask({ path: '/validate?timeout=300ms', body: slow });

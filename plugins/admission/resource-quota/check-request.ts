@@ -101,10 +101,10 @@ function requireCover(
 
 function charge(state: QuotaState, change: QuotaAmounts, request: Attributes): QuotaState {
   const { quota, hard, used } = state;
-  const requested = mask(change, new Set(hard.keys()));
+  const requested = mask(change, hard);
   if (requested.size === 0) return state;
   const next = sum(used, requested);
-  const exceeded = request.subresource === 'status' ? new Set<string>() : exceeding(mask(next, new Set(requested.keys())), hard);
+  const exceeded = request.subresource === 'status' ? new Set<string>() : exceeding(mask(next, requested), hard);
   if (exceeded.size > 0) {
     throw forbidden(
       request,

@@ -1,6 +1,6 @@
 import type { Client, Informer, KubeObject } from 'kubenest/sdk';
 import { type Attributes, newConflict, newInternalError } from 'kubenest/sdk';
-import { setOwn } from '#sdk/internal';
+import { inSteps, setOwn, type Steps } from '#sdk/internal';
 import type { ResourceList } from '../../common/pod-walker.ts';
 import type { ResourceQuotaObject } from '../../common/quota/evaluator.ts';
 import { type QuotaState, quotaState } from './check-request.ts';
@@ -20,6 +20,12 @@ interface Waiter {
   deny(error: unknown): void;
   /** True after the verdict; later results are ignored. */
   done: boolean;
+}
+
+/** The states of the quotas after the requests, and the requests that changed them. */
+interface Checked {
+  readonly current: readonly QuotaState[];
+  readonly charged: Waiter[];
 }
 
 /**
@@ -78,21 +84,7 @@ export class QuotaAccountant {
   }
 
   async #settle(states: readonly QuotaState[], batch: readonly Waiter[], retriesLeft: number): Promise<void> {
-    let current = states;
-    const charged: Waiter[] = [];
-    for (const waiter of batch.filter(({ done }) => !done)) {
-      try {
-        const next = this.check(current, waiter.request);
-        const changes = next.some((state, at) => state !== current[at]);
-        if (waiter.request.dryRun || !changes) decide(waiter);
-        else {
-          charged.push(waiter);
-          current = next;
-        }
-      } catch (error) {
-        decide(waiter, error);
-      }
-    }
+    const { current, charged } = await inSteps(this.#check(states, batch));
     const changed = current.filter((state, at) => !areEqual(state.used, states[at]?.used ?? new Map()));
     const failed: QuotaState[] = [];
     for (const state of changed) if (!(await this.#write(state))) failed.push(state);
@@ -113,6 +105,28 @@ export class QuotaAccountant {
     const names = new Set(failed.map(({ quota }) => quota.metadata.name));
     const again = this.#statesOf(failed[0]?.quota.metadata.namespace ?? '').filter(({ quota }) => names.has(quota.metadata.name));
     await this.#settle(again, charged, retriesLeft - 1);
+  }
+
+  /** Checks the requests one after the other: each takes milliseconds if the namespace has many quotas of many resources. */
+  *#check(states: readonly QuotaState[], batch: readonly Waiter[]): Steps<Checked> {
+    let current = states;
+    const charged: Waiter[] = [];
+    for (const waiter of batch) {
+      yield;
+      if (waiter.done) continue;
+      try {
+        const next = this.check(current, waiter.request);
+        const changes = next.some((state, at) => state !== current[at]);
+        if (waiter.request.dryRun || !changes) decide(waiter);
+        else {
+          charged.push(waiter);
+          current = next;
+        }
+      } catch (error) {
+        decide(waiter, error);
+      }
+    }
+    return { current, charged };
   }
 
   /** Resolves to false if another writer changed the quota meanwhile. */

@@ -7,7 +7,8 @@ export type QuotaAmounts = ReadonlyMap<string, Quantity>;
 export const one = Quantity.fromInteger(1);
 export const zero = Quantity.fromInteger(0);
 
-export function mask(amounts: QuotaAmounts, names: ReadonlySet<string>): Amounts {
+/** Returns the amounts of some names: those of a set, or of other amounts. */
+export function mask(amounts: QuotaAmounts, names: { has(name: string): boolean }): Amounts {
   return new Map([...amounts].filter(([name]) => names.has(name)));
 }
 
@@ -37,7 +38,12 @@ export function areEqual(a: QuotaAmounts, b: QuotaAmounts): boolean {
 
 /** Returns the names whose amount exceeds the limit. */
 export function exceeding(amounts: QuotaAmounts, limits: QuotaAmounts): Set<string> {
-  return new Set([...limits].filter(([name, limit]) => (amounts.get(name)?.compare(limit) ?? 0) > 0).map(([name]) => name));
+  const exceeded = new Set<string>();
+  for (const [name, amount] of amounts) {
+    const limit = limits.get(name);
+    if (limit && amount.compare(limit) > 0) exceeded.add(name);
+  }
+  return exceeded;
 }
 
 /** Formats amounts: `cpu=1,memory=2Gi`. */

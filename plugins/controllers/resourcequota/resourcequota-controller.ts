@@ -62,7 +62,7 @@ export class ResourceQuotaController {
     const hard = amountsOf(quota.spec?.hard);
     const key = `${namespace}/${name}`;
     const counted = this.#settling.delete(key) ? highest(usage, amountsOf(quota.status?.used)) : usage;
-    const used = mask(new Map([...amountsOf(quota.status?.used), ...counted]), new Set(hard.keys()));
+    const used = mask(new Map([...amountsOf(quota.status?.used), ...counted]), hard);
     const isKnown = quota.status?.hard !== undefined && quota.status.used !== undefined;
     if (!isKnown || !areEqual(hard, amountsOf(quota.status?.hard)) || !areEqual(used, amountsOf(quota.status?.used))) {
       const status = { hard: listOf(hard), used: listOf(used) };

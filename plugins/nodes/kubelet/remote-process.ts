@@ -30,6 +30,7 @@ export interface ProcessOptions {
 }
 
 const notFoundCode = 127;
+const usageError = 2;
 const maxSleepSeconds = 86_400;
 
 /** Runs a command in a simulated container: a response of the annotation, a shell on standard input, `cat`, or a simulated command. */
@@ -71,7 +72,7 @@ function run(work: () => ProcessResult): ProcessResult {
   } catch (error) {
     if (error instanceof UnknownProgramError)
       return { stdout: '', stderr: `sh: ${error.program}: not found\n`, exitCode: notFoundCode, seconds: 0 };
-    if (error instanceof UnsupportedScriptError) return { stdout: '', stderr: `sh: ${error.message}\n`, exitCode: 2, seconds: 0 };
+    if (error instanceof UnsupportedScriptError) return { stdout: '', stderr: `sh: ${error.message}\n`, exitCode: usageError, seconds: 0 };
     throw error;
   }
 }
@@ -132,6 +133,8 @@ class EchoProcess implements RemoteProcess {
   hangUp(): void {}
 }
 
+/** Maximum length of a line that a shell reads, in bytes: that of a terminal's line is 4,096. */
+const maxLine = 65_536;
 const interrupt = 3;
 const endOfTransmission = 4;
 const backspaces: readonly number[] = [8, 127];
@@ -167,6 +170,10 @@ class ShellProcess implements RemoteProcess {
     if (byte === 10 || (tty && byte === 13)) {
       if (tty) this.streams.stdout(Buffer.from('\r\n'));
       return this.#run();
+    }
+    if (this.#line.length >= maxLine) {
+      this.streams.stderr(Buffer.from('sh: the line is too long\n'));
+      return this.#exit(usageError);
     }
     if (!tty) return void this.#line.push(byte);
     if (byte === endOfTransmission && this.#line.length === 0) return this.#exit(this.#exitCode);

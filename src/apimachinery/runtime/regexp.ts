@@ -1,33 +1,156 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { memos } from './memos.ts';
+import { patternUnits, takesLong } from './pattern-size.ts';
+import { askElsewhere } from './suspended.ts';
 
 /** Error for a pattern that Go's regexp rejects too; the message is Go's. */
 export class RegexpError extends Error {}
 
-/** Escapes, quotations and classes, in which `(?P<` is literal, and openings of named groups. */
+/** A pattern with the syntax of Go's package regexp, which is matched in linear time. */
+export interface Regexp {
+  /** True if any part of the text matches. */
+  test(text: string): boolean;
+  /** Returns the first `limit` matches, or all if it is negative. */
+  findAll(text: string, limit: number): readonly string[];
+}
+
+export interface RegexpQuestion {
+  readonly ask: 'compile' | 'test' | 'findAll';
+  readonly pattern: string;
+  readonly text: string;
+  readonly limit: number;
+}
+
+/** The result, or Go's message for a pattern that it rejects. */
+export interface RegexpAnswer {
+  readonly matches?: boolean;
+  readonly found?: readonly string[];
+  readonly failed?: string;
+}
+
+/** Openings of named groups, and escapes, quotations and classes, in which `(?P<` is literal. */
 const openings = /\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*\]|\(\?P?<\w+>/g;
 
 /** LRU cache of compiled patterns, the most recent last, limited by the total number of program instructions. */
-const compiled = new Map<string, RE2JS>();
+const compiled = new Map<string, Program>();
 const maxInstructions = 200_000;
 let instructions = 0;
 
-/** Returns a cached compiled pattern: a schema's is compiled when it is validated, and again by each validator of that schema. Throws RegexpError. */
-export function compileRegexp(pattern: string): RE2JS {
-  if (!memos.patterns) return compilePattern(pattern);
+/**
+ * Returns a compiled pattern. Throws RegexpError.
+ *
+ * A large pattern takes seconds to compile, and a long text to match. Within a computation that can restart (`settled`), another thread
+ * does both if there is one (`answerRegexpsBy`); otherwise, a large pattern is compiled on first use.
+ */
+export function compileRegexp(pattern: string): Regexp {
+  const known = compiled.get(pattern);
+  const units = known?.units ?? patternUnits(pattern);
+  if (known || !takesLong(units, 0)) return new SharedRegexp(pattern, units, programOf(pattern, units));
+  const answer = answerElsewhere({ ask: 'compile', pattern, text: '', limit: 0 }, {});
+  if (answer?.failed !== undefined) throw new RegexpError(answer.failed);
+  return new SharedRegexp(pattern, units);
+}
+
+/** Answers a question in this thread. */
+export function answerRegexp({ ask, pattern, text, limit }: RegexpQuestion): RegexpAnswer {
+  try {
+    const program = programOf(pattern, patternUnits(pattern));
+    if (ask === 'compile') return {};
+    return ask === 'test' ? { matches: program.test(text) } : { found: program.findAll(text, limit) };
+  } catch (error) {
+    if (error instanceof RegexpError) return { failed: error.message };
+    throw error;
+  }
+}
+
+/** A pattern that is matched by this thread or another one. */
+class SharedRegexp implements Regexp {
+  readonly #pattern: string;
+  readonly #units: number;
+  #program: Program | undefined;
+
+  constructor(pattern: string, units: number, program?: Program) {
+    this.#pattern = pattern;
+    this.#units = units;
+    this.#program = program;
+  }
+
+  test(text: string): boolean {
+    return this.#elsewhere('test', text, 0, { matches: true })?.matches ?? this.#here().test(text);
+  }
+
+  findAll(text: string, limit: number): readonly string[] {
+    return this.#elsewhere('findAll', text, limit, { found: [] })?.found ?? this.#here().findAll(text, limit);
+  }
+
+  /** Throws RegexpError for a large pattern that was not compiled before. */
+  #elsewhere(ask: RegexpQuestion['ask'], text: string, limit: number, guess: RegexpAnswer): RegexpAnswer | undefined {
+    if (!takesLong(this.#units, text.length)) return undefined;
+    const answer = answerElsewhere({ ask, pattern: this.#pattern, text, limit }, guess);
+    if (answer?.failed !== undefined) throw new RegexpError(answer.failed);
+    return answer;
+  }
+
+  #here(): Program {
+    return (this.#program ??= programOf(this.#pattern, this.#units));
+  }
+}
+
+let askThread: ((question: RegexpQuestion) => Promise<RegexpAnswer>) | undefined;
+
+/** Sets the thread for large patterns and long texts. */
+export function answerRegexpsBy(ask: (question: RegexpQuestion) => Promise<RegexpAnswer>): void {
+  askThread = ask;
+}
+
+function answerElsewhere(question: RegexpQuestion, guess: RegexpAnswer): RegexpAnswer | undefined {
+  const { ask, pattern, text, limit } = question;
+  const answerer = askThread;
+  return answerer && askElsewhere(() => [`${ask} ${limit} ${pattern.length} ${pattern}${text}`, () => answerer(question)], guess);
+}
+
+/** A pattern compiled by this thread. */
+class Program implements Regexp {
+  readonly units: number;
+  readonly #re2: RE2JS;
+
+  constructor(pattern: string, units: number) {
+    this.units = units;
+    this.#re2 = compilePattern(pattern);
+  }
+
+  get size(): number {
+    return this.#re2.programSize();
+  }
+
+  test(text: string): boolean {
+    return this.#re2.test(text);
+  }
+
+  findAll(text: string, limit: number): readonly string[] {
+    const matcher = this.#re2.matcher(text);
+    const found: string[] = [];
+    while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? '');
+    return found;
+  }
+}
+
+/** Returns a cached compiled pattern: a schema's is compiled when it is validated, and again by each validator of that schema. */
+function programOf(pattern: string, units: number): Program {
+  if (!memos.patterns) return new Program(pattern, units);
   const known = compiled.get(pattern);
   if (known) compiled.delete(pattern);
-  const regexp = known ?? compilePattern(pattern);
-  compiled.set(pattern, regexp);
+  const program = known ?? new Program(pattern, units);
+  compiled.set(pattern, program);
   if (!known) {
-    instructions += regexp.programSize();
-    for (const [oldest, program] of compiled) {
+    instructions += program.size;
+    for (const [oldest, { size }] of compiled) {
       if (instructions <= maxInstructions) break;
       compiled.delete(oldest);
-      instructions -= program.programSize();
+      instructions -= size;
     }
   }
-  return regexp;
+  return program;
 }
 
 /**

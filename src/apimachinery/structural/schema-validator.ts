@@ -1,10 +1,9 @@
-import type { RE2JS } from 're2js';
 import { getOwn, type JsonObject } from '../patch/own-property.ts';
 import { deepEqual } from '../runtime/equality.ts';
 import { encodeJson } from '../runtime/json/json.ts';
 import { Float64, isInt64, isNumber, type JsonNumber, toFloat } from '../runtime/numbers.ts';
 import { formatFloat, quote } from '../runtime/quote.ts';
-import { compileRegexp } from '../runtime/regexp.ts';
+import { compileRegexp, type Regexp } from '../runtime/regexp.ts';
 import type { FieldError, Path } from '../validation/field.ts';
 import { checkEach } from '../validation/pausing.ts';
 import { keysOf, presentKeys } from '../runtime/wide-objects.ts';
@@ -54,7 +53,7 @@ export class SchemaValidator {
   readonly #types: readonly string[];
   readonly #format: string;
   readonly #formatCheck: ((text: string) => boolean) | undefined;
-  readonly #pattern: RE2JS | undefined;
+  readonly #pattern: Regexp | undefined;
   readonly #items: SchemaValidator | undefined;
   readonly #properties: ReadonlyMap<string, SchemaValidator>;
   readonly #additionalProperties: SchemaValidator | undefined;

@@ -2,6 +2,7 @@
  * Environments and compilation of expressions. Upstream: cel-go cel/env.go, apiserver/pkg/cel/environment, pkg/cel/types.go
  * (DeclTypeProvider).
  */
+import { refuseGuesses, settled } from '#apimachinery/runtime/suspended';
 import { validateAst } from './check/ast-validators.ts';
 import { check, type CheckedAst, type CheckerScope } from './check/checker.ts';
 import { type FunctionDeclaration, mergeFunctions } from './check/declarations.ts';
@@ -25,7 +26,7 @@ import { perCallLimit } from './cost/limits.ts';
 import { collectObjects, type DeclType } from './decl-type.ts';
 import { isReserved } from './escaping.ts';
 import { standardFunctions } from './library/standard.ts';
-import { type Activation, CostLimitExceeded, type Evaluate, Frame, settled } from './runtime/frame.ts';
+import { type Activation, CostLimitExceeded, type Evaluate, Frame } from './runtime/frame.ts';
 import { plan, PlanError, type PlannerScope } from './runtime/planner.ts';
 import { CelError, type Value } from './runtime/values.ts';
 import { type Macro, standardMacros } from './syntax/macros.ts';
@@ -129,6 +130,7 @@ export class Environment implements CheckerScope, PlannerScope {
     if (!ast) return issues;
     const checked = check(ast, this, issues);
     if (issues.length === 0) validateAst(checked, issues, (name, value) => this.#convert(name, value));
+    refuseGuesses('always');
     return issues.length > 0 ? issues : new Expression(checked, this);
   }
 
@@ -171,7 +173,9 @@ export class Expression {
 
   /** Compiles the expression. Throws PlanError, whose message is meant for the user. */
   program(): Program {
-    return new Program(plan(this.ast, this.environment));
+    const evaluate = plan(this.ast, this.environment);
+    refuseGuesses('always');
+    return new Program(evaluate);
   }
 }
 
@@ -192,18 +196,23 @@ export class Program {
 
   /**
    * Evaluates an expression whose authorizer may be asynchronous. Returns a promise only if the authorizer did not answer
-   * synchronously. Never throws because of an expression or its data.
+   * synchronously, or a regular expression takes long. Never throws because of an expression or its data.
    */
   run(activation: Activation, limit = perCallLimit): Outcome | Promise<Outcome> {
     return settled(() => this.evaluate(activation, limit));
   }
 
   /**
-   * Evaluates an expression synchronously; throws Suspended if an authorizer answers asynchronously. An evaluation that
-   * costs more than `limit` returns an error.
+   * Evaluates an expression synchronously; throws Suspended if an authorizer or another thread answers asynchronously. An evaluation
+   * that costs more than `limit` returns an error.
    */
   evaluate(activation: Activation, limit = perCallLimit): Outcome {
-    const frame = new Frame(activation, limit);
+    const outcome = this.#outcome(new Frame(activation, limit));
+    refuseGuesses();
+    return outcome;
+  }
+
+  #outcome(frame: Frame): Outcome {
     try {
       return { value: this.#evaluate(frame), cost: frame.cost };
     } catch (error) {

@@ -1,4 +1,5 @@
-import { type Activation, Suspended } from './runtime/frame.ts';
+import { Suspended } from '#apimachinery/runtime/suspended';
+import type { Activation } from './runtime/frame.ts';
 import { display } from './runtime/format.ts';
 import { CelError, type Value } from './runtime/values.ts';
 import type { Environment, Expression } from './environment.ts';

@@ -27,8 +27,9 @@ import type { RequestSpan, AddEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { exactDeepEqual, semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type Pace, paceOf, yielding } from '#apimachinery/runtime/pace';
-import { inSteps, type Steps, untilTime } from '#apimachinery/runtime/steps';
+import { type Steps, untilTime } from '#apimachinery/runtime/steps';
 import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
+import { settledAnew, settledSteps } from '#apimachinery/runtime/suspended';
 import { validatingSteps } from '#apimachinery/validation/pausing';
 import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
 import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
@@ -350,17 +351,19 @@ export class Store {
     return this.#validate({ request, object, existing: undefined, strategy, validate, finish }, pace);
   }
 
-  /** Finishes synchronously at an immediate pace, unless the kind has validation steps or a review. */
+  /** Finishes synchronously at an immediate pace, unless the kind has validation steps or a review, or a pattern takes long. */
   #validate({ request, object, existing, strategy, validate, finish }: Validation, pace: Pace): Promise<void> | undefined {
-    const steps = strategy.validateSteps?.(object, existing, request);
-    if (!steps && pace.isImmediate && !this.hooks.review) {
-      finish(validate());
+    const hasSteps = strategy.validateSteps !== undefined;
+    if (!hasSteps && pace.isImmediate && !this.hooks.review) {
+      const findings = settledAnew(validate);
+      if (findings instanceof Promise) return findings.then(finish);
+      finish(findings);
       return undefined;
     }
-    const inTime = <T>(work: Steps<T>): Promise<T> => inSteps(untilTime(work, request.deadline ?? 0, endAtDeadline));
+    const inTime = <T>(begin: () => Steps<T>): Promise<T> => settledSteps(() => untilTime(begin(), request.deadline ?? 0, endAtDeadline));
     const validateAtPace = async (): Promise<void> => {
-      const { ofMeta, ofKind } = pace.isImmediate ? validate() : await inTime(validatingSteps(validate));
-      const all = steps ? [...ofKind, ...(await inTime(steps))] : ofKind;
+      const { ofMeta, ofKind } = await (pace.isImmediate ? settledAnew(validate) : inTime(() => validatingSteps(validate)));
+      const all = hasSteps ? [...ofKind, ...(await inTime(() => strategy.validateSteps!(object, existing, request)))] : ofKind;
       await pace.rest();
       finish({ ofMeta, ofKind: (await this.hooks.review?.(object, existing, request, all)) ?? all });
     };

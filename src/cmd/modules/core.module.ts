@@ -7,6 +7,7 @@ import { ConfiguredEgress } from '#apiserver/network/egress-selector/configured-
 import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
 import { FeatureGates } from '#apiserver/base/feature-gates';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
+import { useRegexpThread } from '#apiserver/base/regexp-thread';
 import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { RegistryMetrics } from '#apiserver/base/metrics/metrics';
 import { EndpointMapper } from '#apiserver/server/rest-mapper';
@@ -32,6 +33,7 @@ export interface CoreParts {
 @Module({})
 export class CoreModule {
   static register(config: Pick<ServerConfig, 'verbosity' | 'logFlushMs' | 'metrics' | 'egress'>, parts: CoreParts): DynamicModule {
+    useRegexpThread();
     const registry = new LimitedRegistry(config.metrics ?? everyMetric);
     const { apis, contributions, lifetime } = parts;
     // Runs last, because it was deferred first: other parts call the instances while they end.

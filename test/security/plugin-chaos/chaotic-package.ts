@@ -32,6 +32,15 @@ const ways = {
   'changes-later'(object) { kept.push(object); setTimeout(() => { object.data = { later: 'yes' }; object.kind = 'Secret'; }, 5); },
   loops() { for (;;); },
   grows() { for (;;) grown.push(new Array(1e6).fill(Math.random())); },
+  'grows-buffers'() {
+    for (;;) {
+      grown.push(Buffer.alloc(16 * 1_048_576, 1));
+      // At a rate that the server can follow.
+      const end = performance.now() + 40;
+      while (performance.now() < end);
+    }
+  },
+  'returns-a-large-object'(object) { object.data = { a: 'x'.repeat(20_000_000) }; },
   exits() { process.exit(3); },
   pollutes() { Object.prototype.polluted = 'yes'; JSON.stringify = () => 'no'; globalThis.Promise = undefined; throw new Error('polluted'); },
 };

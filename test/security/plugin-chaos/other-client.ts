@@ -48,8 +48,11 @@ export class OtherClient {
 }
 
 /** Sum of the failures that the metrics attribute to a package. */
-export async function failures(cluster: TestCluster, name: string): Promise<number> {
+export async function failures(cluster: TestCluster, name: string, reason?: string): Promise<number> {
   const metric = cluster.app.nest.get(LimitedRegistry, { strict: false }).getSingleMetric('kubenest_plugin_failures_total');
   const { values = [] } = (await metric?.get()) ?? {};
-  return values.reduce((sum, { labels, value }) => sum + (labels['package'] === `@acme/${name}` ? value : 0), 0);
+  const counted = values.filter(
+    ({ labels }) => labels['package'] === `@acme/${name}` && (reason === undefined || labels['reason'] === reason),
+  );
+  return counted.reduce((sum, { value }) => sum + value, 0);
 }

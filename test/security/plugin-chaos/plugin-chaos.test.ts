@@ -234,20 +234,35 @@ describe('in a worker thread', () => {
   beforeEach(() => other.begin());
   afterEach(() => other.end());
 
-  it.each([...anywhere, ...onObjects, ...stray, ...harmless, 'grows-the-object', 'loops', 'grows', 'exits', 'pollutes'])(
+  it.each([
+    ...anywhere,
+    ...onObjects,
+    ...stray,
+    ...harmless,
+    'grows-the-object',
+    'loops',
+    'grows',
+    'exits',
+    'pollutes',
+    'grows-buffers',
+    'returns-a-large-object',
+  ])(
     'an admission plugin that %s',
     async (way) => {
+      const before = await failures(cluster, 'admission', 'memory');
       await expectAdmissionFault(cluster, 'admit', way, 'admission');
+      if (way === 'grows-buffers')
+        await vi.waitFor(async () => expect(await failures(cluster, 'admission', 'memory')).toBe(before + 1), 5_000);
       await vi.waitFor(
         async () => expect((await cluster.fetch(`${maps}?dryRun=All`, { body: { metadata: { name: 'right' } } })).status).toBe(201),
         {
-          timeout: 10_000,
+          timeout: 30_000,
           interval: 100,
         },
       );
       expect(({} as { polluted?: string }).polluted).toBeUndefined();
     },
-    30_000,
+    60_000,
   );
 });
 

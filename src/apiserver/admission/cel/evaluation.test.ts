@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { settled, Suspended } from '#apiserver/cel/runtime/frame';
+import { settled, Suspended } from '#apimachinery/runtime/suspended';
 import { EvaluationProgress } from './evaluation.ts';
 
 afterEach(() => void vi.restoreAllMocks());

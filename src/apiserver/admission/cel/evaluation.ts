@@ -6,7 +6,8 @@ import { perCallLimit } from '#apiserver/cel/cost/limits';
 import { fromJson } from '#apiserver/cel/json-values';
 import { type AuthorizerValue, ResourceCheck } from '#apiserver/cel/library/authz';
 import { turnOfOthers } from '#apimachinery/runtime/steps';
-import { type Activation, Suspended } from '#apiserver/cel/runtime/frame';
+import { Suspended } from '#apimachinery/runtime/suspended';
+import type { Activation } from '#apiserver/cel/runtime/frame';
 import { CelError, CelMap, type Value } from '#apiserver/cel/runtime/values';
 import type { CompiledExpression } from './expression.ts';
 

@@ -4,7 +4,7 @@ import { withAlwaysFields } from '#apimachinery/managedfields/typed';
 import { type GroupVersionKind, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import type { Attributes } from '#apiserver/admission/attributes';
 import type { EquivalentResource } from '#apiserver/admission/object-forms';
-import { Suspended } from '#apiserver/cel/runtime/frame';
+import { Suspended } from '#apimachinery/runtime/suspended';
 import type { Informer } from '#apiserver/registry/informers';
 import type { KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 import { collectParams, paramObjects } from './params.ts';

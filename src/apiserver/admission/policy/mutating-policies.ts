@@ -10,7 +10,7 @@ import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files
 import { PluginReinvocation } from '#apiserver/admission/plugin-reinvocation';
 import { replaceObject } from '#apiserver/admission/replace-object';
 import { AuthorizerValue } from '#apiserver/cel/library/authz';
-import { settled } from '#apiserver/cel/runtime/frame';
+import { settled } from '#apimachinery/runtime/suspended';
 import type { PolicyServices } from './policy-services.ts';
 import type { Informer } from '#apiserver/registry/informers';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, visibleObject } from './invocations.ts';

@@ -1,7 +1,7 @@
 /** Parameter objects of bindings. Upstream: plugin/policy/generic/policy_dispatcher.go (CollectParams). */
 import { labelSelectorAsSelector } from '#apimachinery/labels/selector';
 import { type GroupVersionKind, type KubeObject, parseGroupVersion } from '#apimachinery/meta/types';
-import { Suspended } from '#apiserver/cel/runtime/frame';
+import { Suspended } from '#apimachinery/runtime/suspended';
 import type { KindObjects, ServedKinds } from '#apiserver/registry/served-kinds';
 import type { ParamKind, ParamRef } from './policy-types.ts';
 

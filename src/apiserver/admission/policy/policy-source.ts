@@ -4,7 +4,7 @@ import { type ManifestSource, staticSuffix } from '#apiserver/admission/manifest
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import type { ObjectForms } from '#apiserver/admission/object-forms';
 import type { PolicyServices } from './policy-services.ts';
-import { Suspended } from '#apiserver/cel/runtime/frame';
+import { Suspended } from '#apimachinery/runtime/suspended';
 import { atOnce, inSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { Informer } from '#apiserver/registry/informers';
 import { type Candidate, MatchResources } from './match-resources.ts';

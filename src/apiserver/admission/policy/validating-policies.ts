@@ -7,7 +7,7 @@ import { forbidden } from '#apiserver/admission/forbidden';
 import type { ManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 import type { VerdictRecorder, VerdictResult } from '#apiserver/admission/scan/verdict';
 import { AuthorizerValue } from '#apiserver/cel/library/authz';
-import { settled } from '#apiserver/cel/runtime/frame';
+import { settled } from '#apimachinery/runtime/suspended';
 import type { PolicyServices } from './policy-services.ts';
 import type { Informer } from '#apiserver/registry/informers';
 import { ConfigurationFailure, type Invocation, invocationsOf, namespaceObjectOf, VisibleObjects } from './invocations.ts';

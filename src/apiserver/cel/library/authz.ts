@@ -6,7 +6,7 @@ import { selectorsOf } from '#apiserver/authorization/request-selectors';
 import { func, type FunctionDeclaration, member } from '../check/declarations.ts';
 import { boolType, type CelType, stringType, structType } from '../check/types.ts';
 import type { Library } from '../environment.ts';
-import { Suspended } from '../runtime/frame.ts';
+import { Suspended } from '#apimachinery/runtime/suspended';
 import { CelError, type CelObject, noSuchOverload, type Value } from '../runtime/values.ts';
 
 /** The types of the variables `authorizer` and `authorizer.requestResource`. */

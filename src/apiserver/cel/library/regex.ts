@@ -5,7 +5,7 @@ import type { Library } from '../environment.ts';
 import { findAll } from '../runtime/regex.ts';
 import { CelError, type Int, type Value, ValueList } from '../runtime/values.ts';
 
-function found(text: string, pattern: string, limit: number, shape: (matches: string[]) => Value): Value {
+function found(text: string, pattern: string, limit: number, shape: (matches: readonly string[]) => Value): Value {
   const matches = findAll(text, pattern, limit);
   return matches instanceof CelError ? new CelError(`Illegal regex: ${matches.message}`) : shape(matches);
 }

@@ -12,26 +12,6 @@ export class CostLimitExceeded extends Error {
   }
 }
 
-/** Thrown out of an evaluation that needs a pending answer. The evaluation restarts when the promise resolves. */
-export class Suspended extends Error {
-  constructor(readonly until: Promise<unknown>) {
-    super('evaluation suspended');
-  }
-}
-
-/**
- * Runs a computation and restarts it after each suspension. Returns a promise only if it was suspended. The computation must
- * have no side effects before it completes.
- */
-export function settled<T>(compute: () => T): T | Promise<T> {
-  try {
-    return compute();
-  } catch (error) {
-    if (!(error instanceof Suspended)) throw error;
-    return error.until.then(() => settled(compute));
-  }
-}
-
 /** The state of one evaluation. */
 export class Frame {
   cost = 0;

@@ -52,13 +52,13 @@ const arriving = new SharedBudget(256 * 1024 * 1024);
 const working = new SharedBudget(8 * 1024 * 1024);
 
 /**
- * Reads the whole body of a request and records its size. A large body waits for room in the budgets, shared fairly among users,
- * and holds it until the request is over. Rejects like `Exchange.readBody`.
+ * Reads the whole body of a request and records its size. A large body waits for room in the budgets, shared fairly among owners, which
+ * are users by default, and holds it until the request is over. Rejects like `Exchange.readBody`.
  */
-export function readRequestBody(context: RequestContext): Promise<Buffer> {
+export function readRequestBody(context: RequestContext, { maxBytes, owner }: BodyLimits = usualLimits(context)): Promise<Buffer> {
   const { bodyLength, isInProcess } = context.exchange;
   const isLarge = !isInProcess && (bodyLength === undefined || needsSteps(bodyLength));
-  const read = (isLarge ? readLargeBody(context) : context.exchange.readBody(maxRequestBodyBytes)).then((body) => {
+  const read = (isLarge ? readLargeBody(context, maxBytes, owner) : context.exchange.readBody(maxBytes)).then((body) => {
     context.requestBytes = body.length;
     context.span?.event('limitedReadBody succeeded', [['len', body.length]]);
     return body;
@@ -73,17 +73,28 @@ export function readRequestBody(context: RequestContext): Promise<Buffer> {
   return read;
 }
 
-async function readLargeBody(context: RequestContext): Promise<Buffer> {
+/** Limits of a body that are not those of the API. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Name of those who share the budgets. */
+  readonly owner: string;
+}
+
+function usualLimits({ user }: RequestContext): BodyLimits {
+  return { maxBytes: maxRequestBodyBytes, owner: user?.name ?? '' };
+}
+
+async function readLargeBody(context: RequestContext, maxBytes: number, owner: string): Promise<Buffer> {
   const { exchange } = context;
-  await hold(arriving, context, Math.min(exchange.bodyLength ?? maxRequestBodyBytes, maxRequestBodyBytes));
-  const body = await exchange.readBody(maxRequestBodyBytes);
-  if (needsSteps(body.length)) await hold(working, context, body.length);
+  await hold(arriving, context, owner, Math.min(exchange.bodyLength ?? maxBytes, maxBytes));
+  const body = await exchange.readBody(maxBytes);
+  if (needsSteps(body.length)) await hold(working, context, owner, body.length);
   return body;
 }
 
 /** Takes bytes from a budget until the request is over. Rejects with ClientGoneError. */
-async function hold(budget: SharedBudget, context: RequestContext, bytes: number): Promise<void> {
-  const taken = budget.take(context.user?.name ?? '', bytes, (gone) => context.exchange.onClose(gone));
+async function hold(budget: SharedBudget, context: RequestContext, owner: string, bytes: number): Promise<void> {
+  const taken = budget.take(owner, bytes, (gone) => context.exchange.onClose(gone));
   context.whenSettled(taken instanceof Promise ? await taken : taken);
 }
 

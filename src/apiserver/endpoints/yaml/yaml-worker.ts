@@ -17,14 +17,14 @@ port.on('message', (request: YamlRequest) => {
   port.postMessage(answer, 'text' in answer ? [answer.text.buffer] : []);
 });
 
-function answerTo({ id, ask, bytes }: YamlRequest): YamlAnswer {
+function answerTo({ ask, bytes }: YamlRequest): YamlAnswer {
   try {
-    if (ask === 'write') return { id, text: bytesOf(encodeYaml(parseJson(Buffer.from(bytes.buffer)).value)) };
+    if (ask === 'write') return { text: bytesOf(encodeYaml(parseJson(Buffer.from(bytes.buffer)).value)) };
     const { value, duplicateError } = parseYaml(bytes);
-    return { id, text: bytesOf(encodeRawJson(value)), duplicateError };
+    return { text: bytesOf(encodeRawJson(value)), duplicateError };
   } catch (error) {
     const { name, message } = error as Error;
-    return { id, failed: { name, message } };
+    return { failed: { name, message } };
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Container } from 'inversify';
 import { encodeRawJson, parseEncodedText } from '#apimachinery/runtime/json/json';
@@ -21,6 +22,13 @@ const lastPauseMs = 30_000;
 const steadyMs = 60_000;
 /** Maximum time for the answer to a ping, after which the thread counts as blocked. */
 const pingMs = 250;
+
+const mebibyte = 1_048_576;
+/** Intervals between two looks at the buffers of a thread: while calls are in progress, and otherwise. */
+const busyLookMs = 100;
+const idleLookMs = 1_000;
+/** Maximum length of an object's JSON that a thread may send; the store refuses much smaller objects. */
+const maxObjectLength = 16 * mebibyte;
 
 /** Services of the server for a thread; known only after its start. */
 interface WorkerServices {
@@ -53,6 +61,8 @@ export class PluginWorker {
   #ended = false;
   #end: Promise<void> | undefined;
   #pong: (() => void) | undefined;
+  /** Threads that were ended because of their buffers. */
+  readonly #tooLarge = new WeakSet<Worker>();
 
   /** `packageName` is the name in logs and metrics. */
   constructor(packageName: string, request: PluginRequest, folder: string, guard: PluginGuard, memoryMiB: number) {
@@ -112,6 +122,8 @@ export class PluginWorker {
    */
   objectOf({ object }: CallOutcome): unknown {
     if (object === undefined) return undefined;
+    if (object.length > maxObjectLength)
+      throw new Error(`its worker thread sent an object of ${object.length} characters, the limit is ${maxObjectLength}`);
     try {
       return parseEncodedText(object, true);
     } catch (cause) {
@@ -172,6 +184,7 @@ export class PluginWorker {
     });
     // After the listeners, which keep the process alive.
     worker.unref();
+    void this.#limitBuffers(worker);
     return { worker, ready };
   }
 
@@ -211,6 +224,19 @@ export class PluginWorker {
     }
   }
 
+  /** Ends a thread whose buffers exceed the memory limit: V8 applies it to other objects only. Resolves when the thread has ended. */
+  async #limitBuffers(worker: Worker): Promise<void> {
+    for (;;) {
+      await sleep(this.#calls.size > 0 ? busyLookMs : idleLookMs, undefined, { ref: false });
+      const usage = await worker.getHeapStatistics().catch(() => undefined);
+      if (!usage) return;
+      if (usage.external_memory <= this.#memoryMiB * mebibyte) continue;
+      this.#tooLarge.add(worker);
+      await worker.terminate();
+      return;
+    }
+  }
+
   /** Ends a thread that does not answer, for example because of an endless loop. A thread that only waits goes on. */
   async #endIfBlocked(worker: Worker): Promise<void> {
     if (this.#pong) return;
@@ -230,7 +256,7 @@ export class PluginWorker {
     void this.#running?.then(
       (running) => {
         if (running.worker !== worker || this.#ended) return;
-        const isMemory = (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+        const isMemory = this.#tooLarge.has(worker) || (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
         const error = new Error(isMemory ? 'its worker thread exceeded its memory limit' : 'its worker thread ended', { cause });
         void this.#services.promise.then(({ failures }) => failures.record(this.#name, isMemory ? 'memory' : 'exit', error));
         if (performance.now() - running.since > steadyMs) this.#pauseMs = firstPauseMs;

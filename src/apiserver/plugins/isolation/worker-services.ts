@@ -103,8 +103,20 @@ function newAuthorizer(calls: ServiceCalls): Authorizer {
   };
 }
 
+/** Log entries of one turn of the thread's event loop. The server receives none before the turn ends, and would have to keep them all. */
+const maxEntriesOfTurn = 1_000;
+
 function newLogger(port: MessagePort): Logger {
+  let entries = 0;
+  const endTurn = (): void => {
+    const dropped = entries - maxEntriesOfTurn;
+    entries = 0;
+    if (dropped > 0) write('warn', { dropped }, 'log entries dropped: too many in one turn of the event loop');
+  };
   const write = (level: 'info' | 'warn' | 'error', fields: object, message: string): void => {
+    if (entries === 0) setImmediate(endTurn);
+    entries += 1;
+    if (entries > maxEntriesOfTurn) return;
     const plain = Object.fromEntries(
       Object.entries(fields).map(([key, value]: [string, unknown]) => [key, value instanceof Error ? isolatedError(value) : value]),
     );

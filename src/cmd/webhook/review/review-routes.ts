@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { newMethodNotSupported, newNotFound, newServiceUnavailable, newUnsupportedMediaType } from '#apimachinery/api/errors';
 import { paceOf } from '#apimachinery/runtime/pace';
 import { withMeasurement } from '#apiserver/endpoints/handlers/measurement';
+import { readRequestBody } from '#apiserver/endpoints/handlers/request-body';
 import { respondBytes } from '#apiserver/endpoints/handlers/responses';
 import type { PathMux } from '#apiserver/endpoints/path-mux';
 import type { Handler, RequestContext } from '#apiserver/request/request-context';
@@ -42,8 +43,8 @@ function reviewHandler(phase: ReviewPhase, { reviewer, plugins, assertReady }: R
     const names = context.path.split('/').slice(2);
     const chain = plugins.chain(names.length > 0 ? names : undefined);
     if (!chain) throw newNotFound({ group: '', resource: 'plugins' }, names.join('/'));
-    const body = await context.exchange.readBody(maxReviewBytes);
-    context.requestBytes = body.length;
+    // API servers are anonymous here, so that addresses share the room for large bodies.
+    const body = await readRequestBody(context, { maxBytes: maxReviewBytes, owner: context.exchange.peer.remoteAddress });
     const request = await readReview(body);
     try {
       assertReady();

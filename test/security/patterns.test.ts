@@ -1,0 +1,166 @@
+/**
+ * Measures how long regular expressions of clients block the event loop: the CPU time of the thread between two turns. Each of them takes
+ * 0.1 to 7 s to compile or to match, which another thread does.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestCluster, type TestCluster } from '#testing/index';
+import { longestTurn } from './longest-turn.ts';
+
+const atMostMs = 100;
+
+let cluster: TestCluster;
+
+beforeAll(async () => {
+  cluster = await startTestCluster();
+}, 60_000);
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+async function create(path: string, object: object): Promise<{ readonly status: number; readonly text: string }> {
+  const answer = await cluster.fetch(path, { method: 'POST', body: JSON.stringify(object) });
+  return { status: answer.status, text: await answer.text() };
+}
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+
+let count = 0;
+
+/** Returns a definition whose instances have `spec` of this schema, and the path of its instances. */
+function definitionOf(spec: object): { readonly definition: object; readonly path: string; readonly kind: string } {
+  const name = `pattern${(count += 1)}`;
+  const group = 'patterns.example';
+  const kind = name[0]!.toUpperCase() + name.slice(1);
+  const plural = `${name}s`;
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, singular: name, kind, listKind: `${kind}List` },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } }],
+    },
+  };
+  return { definition, path: `/apis/${group}/v1/namespaces/default/${plural}`, kind };
+}
+
+async function served(path: string): Promise<void> {
+  for (;;) {
+    const { ok } = await cluster.fetch(path);
+    if (ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const patterns: readonly (readonly [name: string, pattern: string, match: string])[] = [
+  ['50,000 letters', 'a'.repeat(50_000), 'a'.repeat(50_000)],
+  ['2,000 Unicode classes', '\\pL'.repeat(2_000), 'ä'.repeat(2_000)],
+  ['one class of 8,000 Unicode classes', `^[${'\\pL\\pN'.repeat(4_000)}]$`, 'x'],
+  ['300 folded ranges', `(?i)^${'[B-\\x{1e900}]'.repeat(300)}$`, 'c'.repeat(300)],
+  ['repetitions of a group', `^${'(?:a?b?){900}'.repeat(20)}$`, 'ab'],
+];
+
+it.for(patterns)('a definition with %s, and its instances', { timeout: 60_000 }, async ([, pattern, match]) => {
+  const { definition, path, kind } = definitionOf({ type: 'array', items: { type: 'string', pattern } });
+  let codes: (string | number)[] = [];
+  const turn = await longestTurn(async () => {
+    const { status, text } = await create(definitions, definition);
+    expect(text).not.toContain('Invalid');
+    await served(path);
+    const instance = (name: string, spec: readonly string[]): object => ({
+      apiVersion: 'patterns.example/v1',
+      kind,
+      metadata: { name },
+      spec,
+    });
+    const good = await create(path, instance('good', [match, match]));
+    const bad = await create(path, instance('bad', [match, '!', '?']));
+    codes = [status, good.status, bad.status, [...bad.text.matchAll(/"field":"(spec\[\d\])"/g)].map(([, field]) => field).join()];
+  });
+  expect(codes).toEqual([201, 201, 422, 'spec[1],spec[2]']);
+  expect(turn).toBeLessThan(atMostMs);
+});
+
+it('a definition with a pattern that is large and malformed', async () => {
+  const { definition } = definitionOf({ type: 'string', pattern: `${'\\pL'.repeat(16_000)}(` });
+  const { status, text } = await create(definitions, definition);
+  expect([status, text]).toEqual([422, expect.stringContaining('error parsing regexp: missing closing )')]);
+});
+
+it('a text of 1 MB that a schema matches', { timeout: 60_000 }, async () => {
+  const { definition, path, kind } = definitionOf({ type: 'string', pattern: '^[a-z]+$' });
+  expect(await create(definitions, definition)).toMatchObject({ status: 201 });
+  await served(path);
+  const turn = await longestTurn(async () => {
+    const instance = { apiVersion: 'patterns.example/v1', kind, metadata: { name: 'long' }, spec: 'x'.repeat(1_000_000) };
+    expect(await create(path, instance)).toMatchObject({ status: 201 });
+  });
+  expect(turn).toBeLessThan(atMostMs);
+});
+
+function policyOf(name: string, expression: string): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+        objectSelector: { matchLabels: { policy: name } },
+      },
+      validations: [{ expression }],
+    },
+  };
+}
+
+async function enforce(name: string, expression: string): Promise<number> {
+  const { status } = await create(policies, policyOf(name, expression));
+  const binding = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  };
+  await create('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', binding);
+  return status;
+}
+
+const configMap = (policy: string, data: object): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { generateName: 'c', labels: { policy } },
+  data,
+});
+
+it('a policy with a large pattern of its own', { timeout: 60_000 }, async () => {
+  const turn = await longestTurn(async () => {
+    expect(await enforce('own', `object.data.all(k, object.data[k].matches('${'\\\\pL'.repeat(1_100)}'))`)).toBe(201);
+    await denies(configMap('own', { a: 'x' }));
+    expect(await create(configMaps, configMap('own', { a: 'ä'.repeat(1_100), b: 'b'.repeat(1_100) }))).toMatchObject({ status: 201 });
+  });
+  expect(turn).toBeLessThan(atMostMs);
+});
+
+it('a policy with patterns that clients write', { timeout: 60_000 }, async () => {
+  await enforce('clients', "object.data.all(k, 'ä'.matches(object.data[k])) && object.data.a.find('b').size() == 0");
+  const slow = (i: number): string => `^[${'\\pL\\PN'.repeat(1_000)}${i}]$`;
+  await denies(configMap('clients', { a: 'x' }));
+  const turn = await longestTurn(async () => {
+    expect(await create(configMaps, configMap('clients', { a: slow(1), c: slow(2), d: slow(3) }))).toMatchObject({ status: 201 });
+    expect(await create(configMaps, configMap('clients', { a: slow(4), c: `${slow(5)}x` }))).toMatchObject({ status: 422 });
+  });
+  expect(turn).toBeLessThan(atMostMs);
+});
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+/** Creates objects until the policy is enforced. */
+async function denies(object: object): Promise<void> {
+  for (;;) {
+    const { status } = await create(configMaps, object);
+    if (status === 422) return;
+    expect(status).toBe(201);
+  }
+}
