@@ -1,1 +1,1 @@
-export function findReference(name: 'etcd' | 'kube-apiserver' | 'kubectl'): string | undefined;
+export function findReference(name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl'): string | undefined;

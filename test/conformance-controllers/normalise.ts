@@ -99,7 +99,7 @@ function hideToken(secret: Json): void {
 }
 
 /** Lists that are sets: their order depends on the timing of the controllers. */
-const sets = ['conditions', 'endpoints', 'addresses', 'notReadyAddresses', 'uncountedTerminatedPods'];
+const sets = ['conditions', 'endpoints', 'addresses', 'notReadyAddresses', 'subsets', 'uncountedTerminatedPods'];
 
 function replaceStrings(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return replaceAll(value);

@@ -1,5 +1,6 @@
 import type { PodTemplateSpec } from 'kubenest/types/core_v1';
 import { dumpQuantity } from './dump-quantity.ts';
+import { fnv32a } from './fnv.ts';
 import { podTemplateFields } from './pod-template-fields.ts';
 
 interface GoField {
@@ -64,13 +65,6 @@ function dumpMap(type: string, value: unknown): string {
   if (entries.length === 0) return '<nil>';
   const sorted = entries.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   return `map[${sorted.map(([key, item]) => `${key}:${dumpValue(type, item)}`).join(' ')}]`;
-}
-
-/** FNV-1a with 32 bits. Go: hash/fnv.New32a. */
-function fnv32a(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5;
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
-  return hash >>> 0;
 }
 
 const safe = 'bcdfghjklmnpqrstvwxz2456789';

@@ -6,6 +6,7 @@ import {
   inject,
   type KubeObject,
   type ReconcileRequest,
+  RequestQueue,
   type SharedInformer,
   SharedInformers,
   Watches,
@@ -45,6 +46,7 @@ export class EndpointsController {
     @inject(ControllerClient) private readonly client: ControllerClient,
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(SharedInformers) informers: SharedInformers,
+    @inject(RequestQueue) private readonly queue: RequestQueue,
   ) {
     this.#services = informers.for<Service>(services);
     this.#endpoints = informers.for<Endpoints>(endpoints);
@@ -56,9 +58,18 @@ export class EndpointsController {
     return servicesOfPod(this.#services, pod as Pod, old as Pod | undefined);
   }
 
+  /** Endpoints that a client created need no service; those that were deleted are created again. */
   @Watches(endpoints)
-  *requestsOfEndpoints({ metadata: { namespace = '', name = '', annotations } }: KubeObject): Iterable<ReconcileRequest> {
-    if (!annotations?.[electionAnnotation]) yield { namespace, name };
+  *requestsOfEndpoints({ metadata: { namespace = '', name = '' } }: KubeObject): Iterable<ReconcileRequest> {
+    if (this.#endpoints.get(namespace, name) === undefined) yield { namespace, name };
+  }
+
+  /** Looks for Endpoints whose service was deleted while no controller ran. */
+  run(): void {
+    for (const { metadata } of this.#endpoints.list()) {
+      const { namespace = '', name = '', annotations } = metadata;
+      if (!annotations?.[electionAnnotation]) this.queue.add({ namespace, name });
+    }
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<void> {

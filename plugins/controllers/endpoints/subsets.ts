@@ -1,32 +1,69 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, Pod, Service } from 'kubenest/types/core_v1';
+import { inHashOrder } from '../common/fnv.ts';
 import { isPodReady } from '../common/pods.ts';
 import { belongsToEndpoints, hostnameOf, isHeadless, portIn } from '../common/service-endpoints.ts';
 
 /** Addresses in one Endpoints object; slices have no such limit. */
 export const maxAddresses = 1_000;
 
-/** Returns the subsets of a service: addresses that offer the same ports are together. Upstream: endpoints_controller.go, RepackSubsets. */
+interface PodAddress {
+  readonly address: EndpointAddress;
+  readonly isReady: boolean;
+}
+
+/**
+ * Returns the subsets of a service: ports that the same addresses offer are together, so an address may be in several subsets. Upstream:
+ * endpoints_controller.go, RepackSubsets.
+ *
+ * Example: `a` offers the ports 80 and 53, `b` only 80: `[{ a, b: 80 }, { a: 53 }]`.
+ */
 export function subsetsOf(service: Service, pods: readonly Pod[]): EndpointSubset[] {
+  const byAddresses = new Map<string, { ports: EndpointPort[]; addresses: readonly PodAddress[] }>();
+  for (const { port, addresses } of addressesByPort(service, pods)) {
+    const sorted = addresses.sort((a, b) => (keyOfAddress(a) < keyOfAddress(b) ? -1 : 1));
+    const key = JSON.stringify(sorted);
+    const subset = byAddresses.get(key) ?? { ports: [], addresses: sorted };
+    byAddresses.set(key, subset);
+    if (port) subset.ports.push(port);
+  }
+  return [...byAddresses]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { ports, addresses }]) => {
+      const [ready, notReady] = [true, false].map((value) =>
+        addresses.filter(({ isReady }) => isReady === value).map(({ address }) => address),
+      ) as [EndpointAddress[], EndpointAddress[]];
+      return {
+        ...(ready.length > 0 && { addresses: ready }),
+        ...(notReady.length > 0 && { notReadyAddresses: notReady }),
+        ...(ports.length > 0 && { ports: inHashOrder(ports, dumpOf) }),
+      };
+    });
+}
+
+/** Returns the addresses that offer each port; for a headless service without ports, all addresses without a port. */
+function addressesByPort(service: Service, pods: readonly Pod[]): Iterable<{ port?: EndpointPort; addresses: PodAddress[] }> {
   const publishes = service.spec?.publishNotReadyAddresses === true;
-  const subsets = new Map<string, { ports: EndpointPort[]; ready: EndpointAddress[]; notReady: EndpointAddress[] }>();
+  const hasNoPorts = (service.spec?.ports ?? []).length === 0 && isHeadless(service);
+  const byPort = new Map<string, { port?: EndpointPort; addresses: PodAddress[] }>();
   for (const pod of pods) {
     const address = belongsToEndpoints(pod, publishes) ? addressOf(service, pod) : undefined;
     if (!address) continue;
-    const ports = portsOf(service, pod);
-    if (ports.length === 0 && !((service.spec?.ports ?? []).length === 0 && isHeadless(service))) continue;
-    const key = JSON.stringify(ports);
-    const subset = subsets.get(key) ?? { ports, ready: [], notReady: [] };
-    subsets.set(key, subset);
-    (publishes || isPodReady(pod) ? subset.ready : subset.notReady).push(address);
+    for (const port of hasNoPorts ? [undefined] : portsOf(service, pod)) {
+      const key = port ? dumpOf(port) : '';
+      const offered = byPort.get(key) ?? { ...(port && { port }), addresses: [] };
+      byPort.set(key, offered);
+      offered.addresses.push({ address, isReady: publishes || isPodReady(pod) });
+    }
   }
-  return [...subsets]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { ports, ready, notReady }]) => ({
-      ...(ready.length > 0 && { addresses: sorted(ready) }),
-      ...(notReady.length > 0 && { notReadyAddresses: sorted(notReady) }),
-      ...(ports.length > 0 && { ports }),
-    }));
+  return byPort.values();
 }
+
+/** Returns Go's dump of the struct. Upstream: k8s.io/utils/dump.ForHash. */
+function dumpOf({ name = '', port, protocol = '', appProtocol = '<nil>' }: EndpointPort): string {
+  return `(v1.EndpointPort){Name:(string)${name} Port:(int32)${port} Protocol:(v1.Protocol)${protocol} AppProtocol:(*string)${appProtocol}}`;
+}
+
+const keyOfAddress = ({ address: { ip, targetRef } }: PodAddress): string => `${ip} ${targetRef?.uid}`;
 
 /** Returns the subsets in one order, without what may differ in equal endpoints, for comparison. */
 export function comparable(subsets: readonly EndpointSubset[]): string {
@@ -97,8 +134,4 @@ function addressOf(service: Service, pod: Pod): EndpointAddress | undefined {
     ...(pod.spec?.nodeName && { nodeName: pod.spec.nodeName }),
     targetRef: { kind: 'Pod', namespace, name, uid },
   };
-}
-
-function sorted(addresses: EndpointAddress[]): EndpointAddress[] {
-  return addresses.sort((a, b) => (`${a.ip} ${a.targetRef?.uid}` < `${b.ip} ${b.targetRef?.uid}` ? -1 : 1));
 }

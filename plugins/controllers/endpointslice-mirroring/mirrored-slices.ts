@@ -2,7 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { deepEqual, newControllerReference } from 'kubenest/sdk';
 import type { EndpointAddress, EndpointPort, Endpoints } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointSlice } from 'kubenest/types/discovery_v1';
-import { managedByLabel, portsKey, serviceNameLabel } from '../endpointslice/desired-slices.ts';
+import { inHashOrder } from '../common/fnv.ts';
+import { dumpPort, managedByLabel, portsKey, serviceNameLabel } from '../endpointslice/desired-slices.ts';
 
 export const mirrorManager = 'endpointslicemirroring-controller.k8s.io';
 /** Upstream: --mirroring-max-endpoints-per-subset. */
@@ -47,7 +48,7 @@ function groupsOf({ subsets = [] }: Endpoints): { groups: Map<string, Group>; in
   const groups = new Map<string, Group>();
   let [invalidAddresses, surplusAddresses] = [0, 0];
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
-    const slicePorts = ports.map(slicePort);
+    const slicePorts = inHashOrder(ports.map(slicePort), dumpPort);
     let added = 0;
     for (const [list, isReady] of [
       [addresses, true],

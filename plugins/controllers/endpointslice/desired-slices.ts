@@ -1,6 +1,7 @@
 import { newControllerReference } from 'kubenest/sdk';
 import type { Node, Pod, Service } from 'kubenest/types/core_v1';
 import type { Endpoint, EndpointPort, EndpointSlice } from 'kubenest/types/discovery_v1';
+import { inHashOrder } from '../common/fnv.ts';
 import { isPodReady } from '../common/pods.ts';
 import { belongsToEndpoints, hostnameOf, isHeadless, portIn } from '../common/service-endpoints.ts';
 
@@ -61,12 +62,20 @@ export function desiredEndpoints(
 }
 
 function portsOf(service: Service, pod: Pod): EndpointPort[] {
-  return (service.spec?.ports ?? []).flatMap((port) => {
+  const ports = (service.spec?.ports ?? []).flatMap((port): EndpointPort[] => {
     const number = portIn(pod, port);
     if (number === undefined) return [];
     const { name = '', protocol = 'TCP', appProtocol } = port;
     return [{ name, port: number, protocol, ...(appProtocol !== undefined && { appProtocol }) }];
   });
+  return inHashOrder(ports, dumpPort);
+}
+
+/** Returns Go's dump of the struct. Upstream: k8s.io/endpointslice/util NewPortMapKey. */
+export function dumpPort({ name, protocol, port, appProtocol }: EndpointPort): string {
+  const pointer = (type: string, value: string | number = '<nil>'): string => `(*${type})${value}`;
+  const fields = [`Name:${pointer('string', name)}`, `Protocol:${pointer('v1.Protocol', protocol)}`, `Port:${pointer('int32', port)}`];
+  return `(v1.EndpointPort){${fields.join(' ')} AppProtocol:${pointer('string', appProtocol)}}`;
 }
 
 function endpointOf(service: Service, pod: Pod, node: Node | undefined, addressType: AddressType): Endpoint {

@@ -106,7 +106,7 @@ function isSame(a: Endpoint, b: Endpoint): boolean {
 /** Returns the unchanged slice that the endpoints fill best; undefined if they fit into none. */
 function fullestWithRoom(drafts: readonly Draft[], count: number): Draft | undefined {
   return drafts
-    .filter(({ isChanged, endpoints }) => !isChanged && endpoints.length > 0 && endpoints.length + count <= maxEndpointsPerSlice)
+    .filter(({ isChanged, endpoints }) => !isChanged && endpoints.length + count <= maxEndpointsPerSlice)
     .sort((a, b) => b.endpoints.length - a.endpoints.length)[0];
 }
 

@@ -417,6 +417,17 @@ describe('graceful deletion', () => {
     expect({ events, isDeleted }).toEqual({ events: ['Killing: Stopping container c0'], isDeleted: true });
   });
 
+  it.each([
+    { name: 'that sleeps', preStop: { sleep: { seconds: 5 } }, grace: 30, second: 5 },
+    { name: 'with a command that sleeps', preStop: { exec: { command: ['sh', '-c', 'sleep 7'] } }, grace: 30, second: 7 },
+    { name: 'that takes longer than the grace period', preStop: { sleep: { seconds: 79 } }, grace: 10, second: 10 },
+  ])('waits for a preStop hook $name, before SIGTERM', ({ preStop, grace, second }) => {
+    const { last } = live(pod([{ lifecycle: { preStop } }]), 0);
+    const { moments, deleted: isDeleted } = live({ ...last, metadata: { ...last.metadata, ...deleted(grace) } });
+    expect(moments.map((one) => [one.second, one.containers])).toEqual([[second, 'exit 0']]);
+    expect(isDeleted).toBe(true);
+  });
+
   it('writes the final phase of a pod with finalizers and deletes with a grace period of 0 once', () => {
     const finalizers = ['batch.kubernetes.io/job-tracking'];
     const {

@@ -6,7 +6,7 @@ import { containersOf, type PodContainer } from './container-roles.ts';
 import { endedStatus, resourcesOf, waitingStatus } from './container-status.ts';
 import { conditionsOf } from './pod-conditions.ts';
 import { phaseOf } from './pod-phase.ts';
-import { processPlan } from './process-plan.ts';
+import { preStopMs, processPlan } from './process-plan.ts';
 import { durationSetting } from './settings.ts';
 
 /** Addresses of a pod. */
@@ -214,8 +214,8 @@ function killingEvents(pod: Pod): KubeletEvent[] {
 }
 
 /**
- * Graceful deletion: the processes get SIGTERM, end after their `termination-delay` and at the latest with the grace period, the
- * final status is written if somebody waits for it (a finalizer), and the object is deleted.
+ * Graceful deletion: the preStop hooks run, the processes get SIGTERM, end after their `termination-delay` and at the latest with the grace
+ * period, which includes the hooks; the final status is written if somebody waits for it (a finalizer), and the object is deleted.
  */
 function terminationStep(pod: Pod, host: PodHost): LifeStep | undefined {
   const running = containersOf(pod, pod.status).filter(({ status }) => status?.state?.running);
@@ -225,8 +225,13 @@ function terminationStep(pod: Pod, host: PodHost): LifeStep | undefined {
   if (running.length === 0) return { at: 0, run: (now) => deletion(pod, now) };
   const graceMs = deletionGracePeriodSeconds * 1_000;
   const start = timeOf(deletionTimestamp) - graceMs;
-  const delay = Math.max(...running.map(({ container }) => durationSetting(pod, 'termination-delay', container.name) ?? 0));
-  const isKilled = delay > 0 && delay >= graceMs;
+  const stops = running.map(({ container }) => {
+    const hookMs = Math.min(preStopMs(pod, container), graceMs);
+    const endMs = durationSetting(pod, 'termination-delay', container.name) ?? 0;
+    return { delay: hookMs + endMs, isKilled: endMs > 0 && hookMs + endMs >= graceMs };
+  });
+  const delay = Math.max(...stops.map((stop) => stop.delay));
+  const isKilled = stops.some((stop) => stop.isKilled);
   const events = host.isKilling(pod) ? [] : killingEvents(pod);
   const at = start + Math.min(delay, graceMs);
   if (delay > 0 && events.length > 0) return { at: 0, run: () => ({ events }) };

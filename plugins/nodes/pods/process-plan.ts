@@ -37,6 +37,13 @@ export function processPlan(pod: Pod, container: Container, role: Role): Process
   return runMs === undefined ? byCommand : { ...byCommand, runMs };
 }
 
+/** Returns the time that the preStop hook of a container takes: as long as it sleeps, or as its command says, if that is simulated. */
+export function preStopMs(pod: Pod, container: Container): number {
+  const { sleep, exec } = container.lifecycle?.preStop ?? {};
+  if (sleep) return (sleep.seconds ?? 0) * 1_000;
+  return (exec && simulate(pod, { ...container, command: exec.command ?? [], args: [] })?.runMs) ?? 0;
+}
+
 function simulate(pod: Pod, container: Container): ProcessPlan | undefined {
   const command = [...(container.command ?? []), ...(container.args ?? [])];
   if (command.length === 0) return undefined;
