@@ -64,7 +64,7 @@ class Questions {
   }
 }
 
-/** Of the computation that runs now. */
+/** The questions of the computation that runs now. */
 let current: Questions | undefined;
 
 /**

@@ -76,7 +76,7 @@ export function readRequestBody(context: RequestContext, { maxBytes, owner }: Bo
 /** Limits of a body that are not those of the API. */
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Name of those who share the budgets. */
+  /** Name of the client whose bodies share the budgets. */
   readonly owner: string;
 }
 
