@@ -7,7 +7,7 @@ import type { StorageMediaType } from './storage/object-forms.ts';
 import type { EmulatedVersion } from './version.ts';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
-import type { CommitFeed, Storage } from '#apiserver/storage/storage';
+import type { Storage } from '#apiserver/storage/storage';
 import type { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import type { LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
