@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import type { EtcdConfig, RedisConfig, StorageConfig } from '#cmd/server-config';
 import { ownBackends, parseOverride, type StorageOptions } from './storage-options.ts';

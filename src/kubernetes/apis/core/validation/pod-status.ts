@@ -21,7 +21,6 @@ import { validatePodSpecificAnnotationUpdates } from './pod-annotations.ts';
 import { optionsFor } from './pod.ts';
 
 const annotationsPath = fieldPath('metadata', 'annotations');
-const specPath = fieldPath('spec');
 const statusPath = fieldPath('status');
 const noSpec: PodSpec = {};
 const noStatus: PodStatus = {};

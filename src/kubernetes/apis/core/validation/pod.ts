@@ -15,7 +15,6 @@ import type {
   NodeSelectorTerm,
   Pod,
   PodSpec,
-  PodStatus,
   Toleration,
 } from '#kubernetes/schema/core_v1.gen';
 import { validateTolerations } from './affinity.ts';
@@ -35,11 +34,9 @@ import { validatePodSpec } from './pod-spec.ts';
 const metadataPath = fieldPath('metadata');
 const annotationsPath = metadataPath.child('annotations');
 const specPath = fieldPath('spec');
-const statusPath = fieldPath('status');
 const containersPath = specPath.child('containers');
 const initContainersPath = specPath.child('initContainers');
 const noSpec: PodSpec = {};
-const noStatus: PodStatus = {};
 const maxInt32 = 2 ** 31 - 1;
 
 export function validatePodCreate(pod: Pod, server: ServerTraits): FieldError[] {
