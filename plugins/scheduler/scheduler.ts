@@ -7,26 +7,23 @@ import {
   EventRecorder,
   FeatureGates,
   inject,
-  type KubeObject,
   Logger,
-  type SharedInformer,
   SharedInformers,
 } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
-import type { ResourceClaim } from 'kubenest/types/resource_v1';
 import { ClaimBinder } from './claim-binder.ts';
 import { Cluster } from './cluster.ts';
 import { MoreTimeNeeded, pausing } from './devices/evaluation-time.ts';
-import { isFinished, isRelevantPodChange, nodeChanges } from './cluster-events.ts';
+import { ClusterUpdates } from './cluster-updates.ts';
 import { compileConfiguration } from './configuration/compile-configuration.ts';
 import { SchedulerConfiguration } from './configuration/scheduler-configuration.ts';
 import { filters } from './filters.ts';
-import { dynamicResources, isClaimChangeRelevant, type PodResourceClaims } from './filters/dynamic-resources.ts';
+import { dynamicResources, type PodResourceClaims } from './filters/dynamic-resources.ts';
 import { type PodClaims, volumeBinding } from './filters/volume-binding.ts';
 import { fitError, noNodesAvailable } from './fit-error.ts';
-import { type ClusterEvent, type Filter, SchedulingError } from './framework/framework.ts';
+import { type Filter, SchedulingError } from './framework/framework.ts';
 import type { NodeInfo } from './framework/node-info.ts';
-import { podInfo, type PodInfo } from './framework/pod-info.ts';
+import type { PodInfo } from './framework/pod-info.ts';
 import { isLost, needsNoNode, PodBinder } from './pod-binder.ts';
 import { gangScheduling, groupOf, PodGroups, waitingForGang } from './pod-groups.ts';
 import { PodReports } from './pod-reports.ts';
@@ -117,59 +114,9 @@ export class Scheduler {
     using subscriptions = new DisposableStack();
     await Promise.race([Promise.all([this.#caches.synced, this.#groups?.synced]), aborted(signal)]);
     if (signal.aborted) return;
-    this.#follow(queue, subscriptions);
+    const isResponsible = ({ spec }: Pod): boolean => this.#profiles.has(spec?.schedulerName ?? '');
+    new ClusterUpdates(this.#caches, this.#cluster, queue, this.#groups, isResponsible).follow(subscriptions);
     await aborted(signal);
-  }
-
-  /** Keeps the cluster and the queue up to date. Nodes come first, so that no pod fails because they are not known yet. */
-  #follow(queue: SchedulingQueue, subscriptions: DisposableStack): void {
-    subscriptions.use(
-      this.#caches.nodes.handle({
-        added: (node) => {
-          this.#cluster.setNode(node);
-          queue.happened('NodeAdded');
-        },
-        updated: (node, old) => {
-          const events = nodeChanges(node, old);
-          if (events.length > 0) this.#cluster.setNode(node);
-          for (const event of events) queue.happened(event);
-        },
-        deleted: ({ metadata }) => this.#cluster.deleteNode(metadata.name ?? ''),
-      }),
-    );
-    subscriptions.use(
-      this.#caches.pods.handle({
-        added: (pod) => this.#podChanged(queue, pod, undefined),
-        updated: (pod, old) => this.#podChanged(queue, pod, old),
-        deleted: (pod) => this.#podDeleted(queue, pod),
-      }),
-    );
-    const groupChanged = (group: string): void => queue.happened('PodGroupChanged', ({ pod }) => groupOf(pod) === group);
-    if (this.#groups) subscriptions.use(this.#groups.follow(groupChanged));
-    const { claims, volumes, storageClasses, csiNodes, volumeAttachments, resourceSlices, deviceClasses } = this.#caches;
-    const report = <T extends KubeObject>(informer: SharedInformer<T>, event: ClusterEvent): void => {
-      const changed = (): void => queue.happened(event);
-      subscriptions.use(informer.handle({ added: changed, updated: changed }));
-    };
-    for (const informer of [claims, volumes, storageClasses] as SharedInformer[]) report(informer, 'StorageChanged');
-    report(csiNodes, 'VolumeLimitsChanged');
-    for (const informer of [resourceSlices, deviceClasses] as SharedInformer[]) report(informer, 'DevicesChanged');
-    subscriptions.use(volumeAttachments.handle({ deleted: () => queue.happened('VolumeLimitsChanged') }));
-    subscriptions.use(
-      this.#caches.resourceClaims.handle({
-        added: (claim) => this.#claimChanged(queue, claim, undefined),
-        updated: (claim, old) => this.#claimChanged(queue, claim, old),
-        deleted: (claim) => {
-          this.#cluster.resourceClaims.deleted(claim);
-          if (claim.status?.allocation) queue.happened('ResourceClaimChanged');
-        },
-      }),
-    );
-  }
-
-  #claimChanged(queue: SchedulingQueue, claim: ResourceClaim, old: ResourceClaim | undefined): void {
-    this.#cluster.resourceClaims.changed(claim);
-    queue.happened('ResourceClaimChanged', (pod) => isClaimChangeRelevant(pod, claim, old));
   }
 
   /** Returns the plugin that keeps a pod out of the queue. */
@@ -177,39 +124,6 @@ export class Scheduler {
     if (isGated(pod)) return 'SchedulingGates';
     if (this.#groups?.isIncomplete(pod)) return gangScheduling.name;
     return this.#profileOf(pod).filters.find((filter) => filter.gate?.(pod, this.#cluster) !== undefined)?.name;
-  }
-
-  #podChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {
-    if (pod.spec?.nodeName) return this.#assignedPodChanged(queue, pod, old);
-    if (!this.#profiles.has(pod.spec?.schedulerName ?? '')) return;
-    if (needsNoNode(pod)) return this.#podDeleted(queue, pod);
-    const info = podInfo(pod);
-    const nominated = pod.status?.nominatedNodeName;
-    if (nominated) this.#cluster.nominate(info, nominated);
-    else this.#cluster.withdraw(info.uid);
-    queue.add(info);
-    const group = this.#groups && !old && groupOf(pod);
-    if (group) queue.happened('PodGroupChanged', (other) => groupOf(other.pod) === group);
-  }
-
-  #assignedPodChanged(queue: SchedulingQueue, pod: Pod, old: Pod | undefined): void {
-    if (old && !isRelevantPodChange(pod, old)) return;
-    const uid = pod.metadata.uid ?? '';
-    queue.delete(uid);
-    this.#cluster.setPod(pod);
-    let event: ClusterEvent = 'PodChanged';
-    if (isFinished(pod)) event = 'PodDeleted';
-    else if (!old?.spec?.nodeName) event = 'PodAdded';
-    this.#cluster.withdraw(uid);
-    queue.happened(event);
-  }
-
-  #podDeleted(queue: SchedulingQueue, pod: Pod): void {
-    const uid = pod.metadata.uid ?? '';
-    queue.delete(uid);
-    this.#cluster.withdraw(uid);
-    this.#cluster.deletePod(uid);
-    queue.happened('PodDeleted');
   }
 
   #planLoop(signal: AbortSignal): void {

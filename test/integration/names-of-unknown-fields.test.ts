@@ -73,6 +73,6 @@ it.each([
   ['[{"op":"test","op":"test","path":"/data/k","value":"v"}]', ['json patch duplicate field "[0].op"']],
   ['[{"x":{"b":1,"b":2},"op":"test","path":"/data/k","value":"v"}]', ['json patch unknown field "[0].x"']],
   ['[{"op":"add","path":"/data/k","value":"v","value":"v"}]', ['json patch duplicate field "[0].value"']],
-])('of the operation %s', async (patch, expected) => {
+])('the operation %s is reported', async (patch, expected) => {
   expect(await warnings('PATCH', `${maps}/a`, 'application/json-patch+json', patch)).toEqual(expected);
 });

@@ -1,17 +1,12 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AuditPolicy } from '#apiserver/audit/policy';
-import { signingAlgorithmOf } from '#apiserver/authentication/public-keys';
-import { GuardedStorage } from '#apiserver/plugins/guard-storage';
 import { contributionsOf, type LoadedContribution } from '#apiserver/plugins/loaded-contribution';
 import { compileOrigin } from '#apiserver/endpoints/filters/cors';
 import type { ContributedGroupOptions } from '#apiserver/registry/contributed-group';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 import type { GroupVersionResource } from '#apimachinery/meta/types';
-import { formatDuration } from '#apimachinery/runtime/duration';
-import type { ExternalSigner } from '#kubernetes/serviceaccount/external-signer';
 import { checkWritable, makeFolder } from '#apiserver/base/make-folder';
 import type { Http2Implementation } from '#apiserver/serving/http2-server';
 import type { TlsOptions } from '#apiserver/serving/secure-server';
@@ -26,25 +21,15 @@ import {
   servingCertificateOf,
   requestSigner,
 } from '#cmd/certificates/own-certificates';
-import type {
-  AggregationConfig,
-  AuthenticationConfig,
-  EtcdConfig,
-  RedisConfig,
-  ServerConfig,
-  StorageConfig,
-  TracingConfig,
-} from '#cmd/server-config';
+import type { AggregationConfig, AuthenticationConfig, ServerConfig, StorageConfig, TracingConfig } from '#cmd/server-config';
 import { storageVersions } from '#kubernetes/controlplane/storage-versions';
 import { defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
-import type { JwtTokenIssuerOptions } from '#kubernetes/serviceaccount/jwt-token-issuer';
 import { isSelected, selectedControllers } from '#cmd/builtin-controllers';
 import { readSchedulerConfiguration } from '#cmd/config/scheduler-configuration';
 import type { SchedulerConfiguration } from '#plugins/scheduler/configuration/scheduler-configuration';
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
-import { ownBackends, parseOverride, type StorageOptions } from './storage-options.ts';
-import type { StorageBackendOptions } from '#apiserver/storage/storage-backend-plugin';
+import { ownBackends, type StorageOptions } from './storage-options.ts';
 import { type EgressRoutes, readEgressConfiguration } from '#cmd/config/egress-configuration';
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
 import type { KubeletOptions } from './kubelet-options.ts';
@@ -67,6 +52,8 @@ import { PluginReload, type PluginUpdate } from './plugin-reload.ts';
 import { OptionsError } from './options-error.ts';
 import type { TracingOptions } from './tracing-options.ts';
 import { readTls, servingNames, tlsFilesOf, urlOf } from './complete-serving.ts';
+import { serviceAccountFlag, serviceAccountsOf } from './complete-service-accounts.ts';
+import { storageOf } from './complete-storage.ts';
 
 /** Default of upstream's `--http2-max-streams-per-connection`. */
 const defaultHttp2Streams = 100;
@@ -371,66 +358,6 @@ export async function completeStorage({
   }
 }
 
-/** Returns the storage backend that a package adds. Throws if no package adds it. */
-function contributedStorage(name: string, plugins: readonly LoadedContribution[]): StorageConfig {
-  const found = contributionsOf(plugins, 'StorageBackend').find(({ described }) => described.options.name === name);
-  if (!found)
-    throw new Error(
-      `${JSON.stringify(name)} is unknown: the built-in backends are ${ownBackends.join(', ')}, and no package of the configuration file adds the storage backend ${name}`,
-    );
-  const { open } = found.described.options as StorageBackendOptions;
-  return {
-    backend: 'contributed',
-    open: (failures) => GuardedStorage.open(() => open(found.configuration ?? {}), found, failures),
-  };
-}
-
-async function storageOf(
-  options: StorageOptions,
-  file: string | undefined,
-  plugins: readonly LoadedContribution[] = [],
-): Promise<StorageConfig> {
-  const taken = contributionsOf(plugins, 'StorageBackend').find(({ described }) => ownBackends.includes(described.options.name));
-  if (taken) throw new Error(`plugin ${taken.described.options.name}: the server already has a storage backend of this name`);
-  if (!ownBackends.includes(options.storageBackend)) return contributedStorage(options.storageBackend, plugins);
-  if (options.storageBackend === 'redis') return redisOf(options);
-  if (options.storageBackend === 'etcd3') return etcdOf(options);
-  return { backend: 'embedded', file };
-}
-
-/** Reads the TLS files of a store. Rejects if a file cannot be read. */
-async function readTlsFiles(ca: string, certificate: string, key: string): Promise<Pick<EtcdConfig, 'ca' | 'certificate' | 'key'>> {
-  const [first, second, third] = await Promise.all([ca, certificate, key].map(async (file) => (file === '' ? undefined : readFile(file))));
-  return { ca: first, certificate: second, key: third };
-}
-
-async function redisOf(options: StorageOptions): Promise<RedisConfig> {
-  return {
-    backend: 'redis',
-    url: options.redisUrl,
-    prefix: options.redisKeyPrefix,
-    acceptDataLoss: options.redisAcceptDataLoss,
-    syncedReplicas: options.redisSyncedReplicas,
-    ...(await readTlsFiles(options.redisCafile, options.redisCertfile, options.redisKeyfile)),
-  };
-}
-
-async function etcdOf(options: StorageOptions): Promise<EtcdConfig> {
-  return {
-    backend: 'etcd',
-    servers: options.etcdServers,
-    overrides:
-      options.etcdServersOverrides.length === 0 ? undefined : options.etcdServersOverrides.flatMap((text) => parseOverride(text) ?? []),
-    ...(await readTlsFiles(options.etcdCafile, options.etcdCertfile, options.etcdKeyfile)),
-    prefix: options.etcdPrefix,
-    compactionIntervalMs: options.etcdCompactionInterval,
-    leaseReuseSeconds: options.leaseReuseDurationSeconds,
-    mediaType: options.storageMediaType === 'application/vnd.kubernetes.protobuf' ? options.storageMediaType : 'application/json',
-    healthTimeoutMs: options.etcdHealthcheckTimeout,
-    readyTimeoutMs: options.etcdReadycheckTimeout,
-  };
-}
-
 /** Configurations of the admission plugins that have their own flags. */
 function defaultTolerations(options: PodOptions): [name: string, configuration: object][] {
   const configuration = new DefaultTolerationSecondsConfiguration();
@@ -506,65 +433,6 @@ async function dataFolder(
     throw new OptionsError([`--data-dir ${path}: ${(error as Error).message}`]);
   }
   return { path, dispose: async () => {} };
-}
-
-/** Returns the configuration of service account tokens; undefined without a signing key. */
-async function serviceAccountsOf(
-  { serviceAccounts }: ServerOptions,
-  ownKey: string | undefined,
-): Promise<JwtTokenIssuerOptions | undefined> {
-  const { serviceAccountMaxTokenExpiration: expiration, apiAudiences } = serviceAccounts;
-  const signingKey = await signingKeyOf(serviceAccounts, ownKey);
-  const [issuer] = serviceAccounts.serviceAccountIssuer;
-  if (signingKey === undefined || issuer === undefined) return undefined;
-  const wanted = expiration === 0 ? undefined : Math.floor(expiration / 1_000);
-  return {
-    issuer,
-    signingKey,
-    apiAudiences: apiAudiences.length > 0 ? apiAudiences : serviceAccounts.serviceAccountIssuer,
-    maxExpirationSeconds: typeof signingKey === 'string' ? wanted : longestExpiration(wanted, signingKey),
-    extendsExpiration: serviceAccounts.serviceAccountExtendTokenExpiration,
-    ...(typeof signingKey === 'object' && { maxExtendedSeconds: signingKey.maxTokenExpirationSeconds }),
-  };
-}
-
-/** Returns the flag to name in problems with the key. */
-function serviceAccountFlag({ serviceAccounts }: ServerOptions): string {
-  return serviceAccounts.serviceAccountSigningEndpoint === '' ? '--service-account-signing-key-file' : '--service-account-signing-endpoint';
-}
-
-async function signingKeyOf(
-  { serviceAccountSigningKeyFile: file, serviceAccountSigningEndpoint: endpoint }: ServerOptions['serviceAccounts'],
-  ownKey: string | undefined,
-): Promise<string | ExternalSigner | undefined> {
-  if (endpoint !== '') {
-    const { ExternalSigner } = await import('#kubernetes/serviceaccount/external-signer');
-    return ExternalSigner.open(endpoint);
-  }
-  return file === '' ? ownKey : readSigningKey(file);
-}
-
-/** Returns the maximum token lifetime. Throws, and closes the signer, if the flag exceeds the lifetime that the signer allows. */
-function longestExpiration(wanted: number | undefined, signer: ExternalSigner): number {
-  const { maxTokenExpirationSeconds: most } = signer;
-  if (wanted === undefined || wanted <= most) return wanted ?? most;
-  signer[Symbol.dispose]();
-  throw new Error(
-    `service-account-max-token-expiration cannot be set longer than the token expiration supported by service-account-signing-endpoint: ${formatDuration(wanted * 1_000)} > ${formatDuration(most * 1_000)}`,
-  );
-}
-
-/** Reads a private key. Rejects if the file has no key that can sign tokens. Upstream: client-go/util/keyutil (PrivateKeyFromFile). */
-async function readSigningKey(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8');
-  let key: KeyObject;
-  try {
-    key = createPrivateKey(text);
-  } catch (cause) {
-    throw new Error(`error reading private key file ${file}: data does not contain a valid RSA or ECDSA private key`, { cause });
-  }
-  signingAlgorithmOf(key);
-  return text;
 }
 
 async function encryptionOf({ encryptionProviderConfig: file }: StorageOptions): Promise<EncryptionRule[] | undefined> {

@@ -1,6 +1,6 @@
 import { quote } from '../quote.ts';
 
-/** How an unknown field is written in an error: Go quotes the paths of typed JSON, and only surrounds those of unstructured content. */
+/** Form of the path of an unknown field in an error: Go quotes the paths of typed JSON, and only surrounds those of unstructured content. */
 export type PathForm = (path: string) => string;
 
 /** Upstream: `"%s"` in runtime/converter.go and the decoder of custom resources. */

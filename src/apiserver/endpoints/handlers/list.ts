@@ -2,10 +2,6 @@ import { Buffer } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { groupVersionString, type KubeObject, type ListMeta } from '#apimachinery/meta/types';
-import { encode } from '#apimachinery/runtime/encode';
-import { cborList, encodeCborListItem } from '#apimachinery/runtime/cbor/cbor';
-import { encodeJson, parseEncoded } from '#apimachinery/runtime/json/json';
-import { encodeProtobufListItem, protobufAroundItems } from '#apimachinery/runtime/protobuf/protobuf';
 import type { StructType } from '#apimachinery/runtime/schema';
 import { startSteps, type Steps } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/request/request-context';
@@ -17,23 +13,19 @@ import type { Store } from '#apiserver/registry/store';
 import type { RequestSpan } from '#apiserver/request/request-span';
 import { groupResourceString } from '#apimachinery/api/errors';
 import { type Deflated, deflatedPiece, GzipMember } from './gzip-pieces.ts';
-import { parseObject, prepareProtobuf } from './large-objects.ts';
+import { parseObject } from './large-objects.ts';
 import { HeldLists } from './held-lists.ts';
 import { LargeLists, type Run, runsOf } from './list-runs.ts';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import type { MediaType } from '#apiserver/request/media-type';
-import { newWrongPartial, partialBytes } from './partial.ts';
+import { newWrongPartial } from './partial.ts';
 import type { ListQuery } from '#apiserver/request/list-options';
 import { parseListOptions } from './query-options.ts';
-import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';
-import { acceptsGzip, cborType, respondInMediaType, respondPieces, respondWithin, sendAsMade, sendGzip, wantsPretty } from './responses.ts';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { acceptsGzip, respondInMediaType, respondPieces, respondWithin, sendAsMade, sendGzip, wantsPretty } from './responses.ts';
 import { selectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
-
-const comma = Buffer.from(',');
-const nothing = Buffer.alloc(0);
-const listEnd = Buffer.from(']}\n');
-const brace = Buffer.from('{');
+import { comma, cborPieces, jsonBody, type ListBody, type ListForm, listEnd, protobufBody } from './list-body.ts';
 
 /** GET of a collection. Upstream: endpoints/handlers/get.go (ListResource). */
 @Injectable()
@@ -82,16 +74,6 @@ function listWithin(span: RequestSpan, store: Store, options: CacheListOptions):
     const listed = store.cacher.list(options);
     return listed instanceof Promise ? listed.then(filtered) : filtered(listed);
   });
-}
-
-/** Type and metadata of the list in the response, and the cache variant of its items. */
-interface ListForm {
-  readonly kind: string;
-  readonly apiVersion: string;
-  /** Version of PartialObjectMetadata; undefined for whole items. */
-  readonly partial: string | undefined;
-  readonly variant: string;
-  readonly metadata: ListMeta;
 }
 
 /** Sends a list in the negotiated form. Encodings that do not depend on the time come from the cache. */
@@ -151,78 +133,11 @@ function* respondWhole(
   respondPieces(context, mediaType, isCbor ? yield* cborPieces(endpoint, list, form) : yield* piecesOf(list, body));
 }
 
-/** A list as bytes: encoded runs, and the text around them. */
-interface ListBody {
-  /** Run parameters; a getter if they depend on the time. */
-  readonly run: Run;
-  /** Returns the bytes before and after the items. `itemBytes` is the size of all items with separators. */
-  around(itemBytes: number): { readonly head: Buffer; readonly end: Buffer };
-}
-
-function protobufBody(endpoint: ResourceEndpoint, form: ListForm): ListBody {
-  const { partial, variant } = form;
-  const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : endpoint.type;
-  const makeItem = ({ object }: CachedObject): Buffer => {
-    const shown = fromStorage(endpoint, object);
-    return encodeProtobufListItem(type, partial ? { metadata: shown.metadata } : shown, form);
-  };
-  return {
-    run: { variant: `protobuf:${variant}`, makeItem, separator: nothing, prepare: prepareProtobuf },
-    around: (itemBytes) => protobufAroundItems(metaSchema.struct('meta_v1.ListMeta'), form, itemBytes),
-  };
-}
-
-/** Encodes the items from their JSON, which contains every field that upstream writes. */
-function* cborPieces(endpoint: ResourceEndpoint, { chunks, count }: CacheList, form: ListForm): Steps<readonly Buffer[]> {
-  const { variant, partial } = form;
-  const type = partial ? metaSchema.struct('meta_v1.PartialObjectMetadata') : cborType(endpoint.type);
-  const makeJson = jsonItemOf(endpoint, form);
-  const makeItem = (object: CachedObject): Buffer => encodeCborListItem(type, parseEncoded(makeJson(object), true));
-  const items = yield* runsOf(chunks, {
-    variant: `cbor:${variant}`,
-    makeItem,
-    separator: nothing,
-    prepare: endpoint.conversion && parseObject,
-  });
-  return cborList({ ...form, metadata: isMap(endpoint, form) ? { continue: '', ...form.metadata } : form.metadata }, items, count);
-}
-
-/** True if upstream builds the list as a map, as for custom resources: keys are sorted, and `continue` is always present. */
-function isMap({ definition }: ResourceEndpoint, { partial }: ListForm): boolean {
-  return definition.custom !== undefined && !partial;
-}
-
-function jsonItemOf(endpoint: ResourceEndpoint, { partial }: ListForm): (object: CachedObject) => Buffer {
-  return partial ? (object) => partialBytes(endpoint, object, partial) : itemOf(endpoint);
-}
-
-function jsonBody(endpoint: ResourceEndpoint, { count }: CacheList, form: ListForm): ListBody {
-  const { head, end } = aroundItems(endpoint, form);
-  // Upstream encodes an empty converted list as null.
-  const [open, close] = form.partial && count === 0 ? ['null', ''] : ['[', ']'];
-  const around = { head: Buffer.from(`${head}${open}`), end: Buffer.from(`${close}${end}`) };
-  return {
-    run: { variant: form.variant, makeItem: jsonItemOf(endpoint, form), separator: comma, prepare: endpoint.conversion && parseObject },
-    around: () => around,
-  };
-}
-
 /** Returns the whole list as buffers that the cache keeps. */
 function* piecesOf({ chunks }: CacheList, { run, around }: ListBody): Steps<Buffer[]> {
   const runs = separated(yield* runsOf(chunks, run), run.separator);
   const { head, end } = around(sum(runs, ({ length }) => length));
   return [head, ...runs, end];
-}
-
-/** Returns the JSON before and after the items of a list. */
-function aroundItems(endpoint: ResourceEndpoint, form: ListForm): { readonly head: string; readonly end: string } {
-  const { kind, apiVersion, metadata } = form;
-  if (isMap(endpoint, form)) {
-    const end = `,"kind":"${kind}","metadata":${encodeJson({ continue: '', ...metadata })}}\n`;
-    return { head: `{"apiVersion":"${apiVersion}","items":`, end };
-  }
-  const meta = encode(metaSchema.struct('meta_v1.ListMeta'), metadata);
-  return { head: `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${meta},"items":`, end: '}\n' };
 }
 
 /** Runs of larger lists are encoded as the client reads them; otherwise each response would be a second copy of the stored data. */
@@ -386,22 +301,6 @@ function sum<T>(list: readonly T[], numberOf: (item: T) => number): number {
   let total = 0;
   for (const item of list) total += numberOf(item);
   return total;
-}
-
-/**
- * Returns the function that encodes an item. Items of built-in lists omit kind and apiVersion, which are a prefix of the stored
- * bytes.
- */
-function itemOf(endpoint: ResourceEndpoint): (object: CachedObject) => Buffer {
-  const { itemPrefix, conversion, type } = endpoint;
-  if (conversion) {
-    return (object) => {
-      const { kind: _, apiVersion: __, ...item } = conversion.fromStorage(object.object);
-      return Buffer.from(encode(type, item));
-    };
-  }
-  if (itemPrefix === 0) return ({ bytes }) => bytes.subarray(0, bytes.length - 1);
-  return ({ bytes }) => Buffer.concat([brace, bytes.subarray(itemPrefix, bytes.length - 1)]);
 }
 
 function metadataOf(list: CacheList): ListMeta {

@@ -6,12 +6,8 @@ import type { Strategy } from '#apiserver/registry/resource-definition';
 import { applyAppArmorAnnotations } from '#kubernetes/apis/core/app-armor';
 import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
-import {
-  validatePodCreate,
-  validatePodEphemeralContainersUpdate,
-  validatePodStatusUpdate,
-  validatePodUpdate,
-} from '#kubernetes/apis/core/validation/pod';
+import { validatePodCreate, validatePodEphemeralContainersUpdate, validatePodUpdate } from '#kubernetes/apis/core/validation/pod';
+import { validatePodStatusUpdate } from '#kubernetes/apis/core/validation/pod-status';
 import { validatePodResize } from '#kubernetes/apis/core/validation/pod-resize';
 import { podWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { equalAs } from '#kubernetes/apis/equal-as';
