@@ -1,1 +1,3 @@
-export function findReference(name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl'): string | undefined;
+export function findReference(
+  name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl',
+): string | undefined;
