@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import { CompactedError, ConflictError, UnavailableError, UnknownOutcomeError } from '#apiserver/storage/errors';
-import { storageConformance } from '#apiserver/storage/conformance';
+import { storageConformance } from '#sdk/testing/storage';
 import { FakeStorage } from '#apiserver/storage/fake-storage';
 import type { Storage, StorageEvent, StorageRecord } from '#apiserver/storage/storage';
 import { GuardedStorage } from './guard-storage.ts';
@@ -62,6 +62,7 @@ const fails = (): never => {
   throw new TypeError('undefined is not a function');
 };
 const throwsNothing = (): never => {
+  // eslint-disable-next-line @typescript-eslint/only-throw-error
   throw undefined;
 };
 const anywhere: readonly [string, () => unknown][] = [

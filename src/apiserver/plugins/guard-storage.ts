@@ -174,7 +174,7 @@ export class GuardedStorage implements Storage {
       this.failures.record(this.#plugin, ruleOf(error), error, { method: 'watch', prefix });
       if (!(error instanceof ContractError)) throw error;
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-      // Events may be lost: whoever watches must list.
+      // Events may be lost, so that the watcher must list.
       throw new CompactedError(from, from);
     } finally {
       ended.abort();
