@@ -2,7 +2,6 @@
  * Rules for names and short strings. Each `is…` function returns upstream's messages, and an empty list for a valid value. Upstream:
  * apimachinery/pkg/util/validation and pkg/api/validate/content. Lengths are in UTF-8 bytes.
  */
-import { isPrint } from '../runtime/quote.ts';
 import { type FieldError, type Path, invalid, required } from './field.ts';
 
 const valid: readonly string[] = [];
