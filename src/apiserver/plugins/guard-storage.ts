@@ -1,7 +1,6 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CompactedError, ConflictError, StorageError, UnavailableError, UnknownOutcomeError } from '#apiserver/storage/errors';
-import { compareKeys } from '#apiserver/storage/key';
 import type {
   Encode,
   GetOptions,
@@ -16,10 +15,9 @@ import type {
 import type { Guarded } from './guard-access.ts';
 import { type PluginFailures, type PluginName, pluginSubject } from './plugin-failures.ts';
 import { type RunPlugin, runnerOf } from './plugin-origin.ts';
+import { checkedCount, checkedList, checkedRecord, checkedRevision, ContractError, objectOf } from './storage-contract.ts';
+import { EventOrder, ExpectedEvents } from './storage-events.ts';
 import { TimeoutError, within } from './within.ts';
-
-/** A storage backend broke its contract. The message continues a sentence about the backend. */
-class ContractError extends Error {}
 
 /** The server cannot encode an object, which is no fault of the store. */
 class EncodeError extends Error {}
@@ -39,8 +37,6 @@ const required = [
 ] as const;
 /** Time between a broken watch and the next one, in which the caches list again. */
 const pauseMs = 1_000;
-/** Number of own writes whose events are expected. */
-const maxExpected = 10_000;
 /** An event this far above all known revisions is compared with the store's current revision. */
 const largestStep = 1_000;
 
@@ -297,145 +293,6 @@ export class GuardedStorage implements Storage {
   }
 }
 
-/** An own write whose event a watch has not sent. */
-interface ExpectedEvent {
-  readonly key: string;
-  /** The encoded object; undefined for a deletion. */
-  readonly bytes: Buffer | undefined;
-  /** Time of the acknowledgement; undefined while the write is in progress, and therefore not yet expected. */
-  readonly at: number | undefined;
-}
-
-/** The events of own writes that a watch must send. Writes before the start of the last watch, or up to its last event, are not expected. */
-class ExpectedEvents {
-  readonly #writes = new Map<Revision, ExpectedEvent>();
-  /** Undefined: nothing is watched. */
-  #sentTo: Revision | undefined;
-
-  /** Begins with a watch from a revision. */
-  follow(from: Revision): void {
-    this.#writes.clear();
-    this.#sentTo = from;
-  }
-
-  /** Notes a write in progress, whose event may come before its acknowledgement. */
-  began(revision: Revision, key: string, bytes: Buffer): void {
-    this.#set(revision, { key, bytes, at: undefined });
-  }
-
-  /** Expects the event of an acknowledged write, unless it was sent already. */
-  acknowledged(revision: Revision, key: string, bytes: Buffer | undefined): void {
-    this.#set(revision, { key, bytes, at: performance.now() });
-  }
-
-  /** Forgets a write that was not performed at this revision, or whose outcome is unknown. */
-  forget(revision: Revision): void {
-    this.#writes.delete(revision);
-  }
-
-  #set(revision: Revision, write: ExpectedEvent): void {
-    if (this.#sentTo === undefined || revision <= this.#sentTo || this.#writes.size >= maxExpected) return;
-    this.#writes.set(revision, write);
-  }
-
-  /** Throws a ContractError if an event, or a progress, comes although one before it has not, or has another value than was written. */
-  sent({ type, key, revision, record }: StorageEvent, prefix: string): void {
-    this.#sentTo = revision;
-    for (const [written, write] of this.#writes) {
-      if (written > revision) continue;
-      this.#writes.delete(written);
-      if (type !== 'PROGRESS' && written === revision && write.key === key) {
-        if (record && write.bytes && !record.value.equals(write.bytes))
-          throw new ContractError(`sent another value of ${key} at revision ${revision} than was written`);
-      } else if (write.at !== undefined && write.key.startsWith(prefix)) {
-        throw new ContractError(`did not send the event of ${write.key} at revision ${written}`);
-      }
-    }
-  }
-
-  /** Rejects with a ContractError when an event is later than this. */
-  late(milliseconds: number, until: AbortSignal): Promise<never> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setInterval(() => {
-      const before = performance.now() - milliseconds;
-      for (const [revision, { key, at }] of this.#writes)
-        if (at !== undefined && at < before)
-          reject(new ContractError(`did not send the event of ${key} at revision ${revision} within ${milliseconds} ms`));
-    }, milliseconds).unref();
-    until.addEventListener('abort', () => clearInterval(timer), { once: true });
-    promise.catch(() => {});
-    return promise;
-  }
-}
-
-/** The order of the events of one watch. */
-class EventOrder {
-  #last: Revision;
-  /** Keys of the events at the last revision; a transaction may write several. */
-  readonly #keys = new Set<string>();
-
-  constructor(
-    private readonly prefix: string,
-    private readonly from: Revision,
-  ) {
-    this.#last = from;
-  }
-
-  /** Returns an event. Throws a ContractError for one that must not come after those before it. */
-  checked(found: unknown): StorageEvent {
-    const event = objectOf(found) as Partial<StorageEvent>;
-    const revision = checkedRevision(event.revision);
-    const { type, key } = event;
-    if (type === 'PROGRESS') {
-      if (revision < this.#last) throw new ContractError(`sent progress ${revision} after revision ${this.#last}`);
-      return { type, key: '', revision, record: undefined, previous: undefined };
-    }
-    if (type !== 'PUT' && type !== 'DELETE') throw new ContractError('sent an event of an unknown type');
-    if (typeof key !== 'string' || !key.startsWith(this.prefix)) throw new ContractError(`sent an event outside of ${this.prefix}`);
-    if (revision <= this.from || revision < this.#last) throw new ContractError(`sent revision ${revision} after revision ${this.#last}`);
-    if (revision > this.#last) this.#keys.clear();
-    if (this.#keys.has(key)) throw new ContractError(`sent the event of ${key} at revision ${revision} twice`);
-    this.#keys.add(key);
-    this.#last = revision;
-    const record = type === 'PUT' ? checkedRecord(event.record, key, undefined) : undefined;
-    if (record && record.revision !== revision)
-      throw new ContractError(`sent revision ${record.revision} in an event of revision ${revision}`);
-    return new CheckedEvent(type, key, revision, record, event);
-  }
-}
-
-/** An event whose previous record is checked when it is read, because stores may read it only then. */
-class CheckedEvent implements StorageEvent {
-  constructor(
-    readonly type: 'PUT' | 'DELETE',
-    readonly key: string,
-    readonly revision: Revision,
-    readonly record: StorageRecord | undefined,
-    private readonly sent: Partial<StorageEvent>,
-  ) {}
-
-  get previous(): StorageRecord | undefined {
-    const { previous } = this.sent;
-    return previous === undefined ? undefined : checkedRecord(previous, this.key, this.revision - 1);
-  }
-}
-
-/** A record whose value is checked when it is read, because stores may read or decrypt it only then. */
-class CheckedRecord implements StorageRecord {
-  constructor(
-    readonly key: string,
-    readonly revision: Revision,
-    readonly createRevision: Revision,
-    private readonly found: StorageRecord,
-  ) {}
-
-  get value(): Buffer {
-    const { value } = this.found;
-    if (!Buffer.isBuffer(value)) throw new UnavailableError(`storage: the value of ${this.key} is no Buffer`);
-    return value;
-  }
-}
-
 function encodedBy(encode: Encode, revision: Revision): Buffer {
   try {
     return encode(revision);
@@ -446,50 +303,6 @@ function encodedBy(encode: Encode, revision: Revision): Buffer {
 
 function nameOf({ described, origin }: Pick<Guarded, 'described' | 'origin'>): PluginName {
   return { sort: 'storage backend', name: described.options.name, package: origin?.package };
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) throw new ContractError('returned no object');
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function checkedRecord(found: unknown, key: string, atMost: Revision | undefined): StorageRecord {
-  const record = objectOf(found) as unknown as StorageRecord;
-  if (record.key !== key) throw new ContractError(`returned a record of another key than ${key}`);
-  const revision = checkedRevision(record.revision);
-  const createRevision = checkedRevision(record.createRevision);
-  if (createRevision > revision) throw new ContractError(`returned a record that was created after its revision ${revision}`);
-  if (atMost !== undefined && revision > atMost) throw new ContractError(`returned revision ${revision} of a state at revision ${atMost}`);
-  return new CheckedRecord(key, revision, createRevision, record);
-}
-
-function checkedList(found: unknown, prefix: string, { revision: at, limit = 0, from = prefix }: ListOptions): ListResult {
-  const { records, revision: read, more, count } = objectOf(found);
-  const revision = checkedRevision(read);
-  if (at !== undefined && revision !== at) throw new ContractError(`listed revision ${revision} instead of ${at}`);
-  if (!Array.isArray(records) || typeof more !== 'boolean') throw new ContractError('returned no list');
-  if (limit > 0 && records.length > limit) throw new ContractError(`returned more than ${limit} records`);
-  let last = '';
-  const checked = records.map((record: unknown) => {
-    const { key } = objectOf(record);
-    if (typeof key !== 'string' || !key.startsWith(prefix) || compareKeys(key, from) < 0)
-      throw new ContractError(`listed a record outside of ${prefix}`);
-    if (last !== '' && compareKeys(key, last) <= 0) throw new ContractError('listed records out of order');
-    last = key;
-    return checkedRecord(record, key, revision);
-  });
-  if (more && checked.length === 0) throw new ContractError('returned an empty page of a list that has more');
-  return { records: checked, revision, more, count: Math.max(checkedCount(count), checked.length) };
-}
-
-function checkedRevision(value: unknown): Revision {
-  if (!Number.isSafeInteger(value) || (value as number) < 1) throw new ContractError('returned a revision that is no positive integer');
-  return value as Revision;
-}
-
-function checkedCount(value: unknown): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ContractError('returned no number');
-  return value as number;
 }
 
 function nothing(): void {}
