@@ -39,6 +39,24 @@ const inPhase = (name: string, phase: string): Promise<Pod> =>
   }, 10_000);
 
 describe('nodes', () => {
+  it('make extended resources of their capacity allocatable', async () => {
+    const path = '/api/v1/nodes/node-2';
+    const patch = (capacity: object): Promise<Node> =>
+      ask(`${path}/status`, {
+        method: 'PATCH',
+        body: { status: { capacity } },
+        headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      });
+    const allocatable = async (): Promise<string | undefined> => (await ask<Node>(path)).status?.allocatable?.['example.com/dongle'];
+    await patch({ 'example.com/dongle': '4' });
+    await vi.waitFor(async () => expect(await allocatable()).toBe('4'), 10_000);
+    await patch({ 'example.com/dongle': '2' });
+    await vi.waitFor(async () => expect(await allocatable()).toBe('2'), 10_000);
+    await patch({ 'example.com/dongle': null });
+    await vi.waitFor(async () => expect(await allocatable()).toBeUndefined(), 10_000);
+    expect((await ask<Node>(path)).status?.allocatable).toMatchObject({ cpu: '8', pods: '1k' });
+  });
+
   it('are registered by shape, ready and without the taint of new nodes', async () => {
     const shown = await vi.waitFor(async () => {
       const nodes = await list<Node>('/api/v1/nodes');

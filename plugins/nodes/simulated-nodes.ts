@@ -140,6 +140,7 @@ export class SimulatedNodes {
     const name = node.metadata.name ?? '';
     const present = this.#simulated.get(name);
     if (node.metadata.annotations?.[simulatedAnnotation] !== 'true') return void this.#simulated.delete(name);
+    void this.#registrar.allocate(node);
     if (present) return present.update(node);
     this.#simulated.set(name, new SimulatedNode(node));
     for (const pod of this.#pods.ofNode(name)) this.#podChanged(pod);

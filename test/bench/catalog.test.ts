@@ -66,12 +66,13 @@ async function startWithCatalog(policy?: object): Promise<InProcessApi> {
   return startApi(undefined, { plugins: { list, file: join(root, 'catalog.yaml') }, isQuiet: true });
 }
 
-const pod = (name: string): object => ({
+/** Returns a pod of the ReplicaSet with the uid. */
+const pod = (name: string, uid: string): object => ({
   metadata: {
     name,
     labels: { team: 'shop' },
     annotations: { runbook: 'https://runbooks.example.com/web' },
-    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '1', controller: true }],
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid, controller: true }],
   },
   spec: {
     serviceAccountName: 'web',
@@ -92,26 +93,44 @@ const pod = (name: string): object => ({
 
 const servers = new Map<string, InProcessApi>();
 const times = new Map<string, number[]>();
+/** The uid of the owner by server and round. */
+const owners = new Map<string, string>();
 
-async function create(api: InProcessApi, path: string, body: object): Promise<void> {
+/** Creates an object and returns its uid. */
+async function create(api: InProcessApi, path: string, body: object): Promise<string> {
   const { status, text } = await api.ask({ method: 'POST', path, body });
   if (status !== 201) throw new Error(text);
+  return (JSON.parse(text) as { metadata: { uid: string } }).metadata.uid;
 }
+
+/** The owner of the pods of a round. */
+const replicaSet = {
+  metadata: { name: 'web', labels: { team: 'shop' } },
+  spec: {
+    replicas: 0,
+    selector: { matchLabels: { team: 'shop' } },
+    template: { metadata: { labels: { team: 'shop' } }, spec: { containers: [{ name: 'web', image: 'web' }] } },
+  },
+};
 
 beforeAll(async () => {
   servers.set('without the catalog', await startApi(undefined, { isQuiet: true }));
   servers.set('with the catalog out of scope', await startWithCatalog({ scope: { namespaces: ['elsewhere'] } }));
   servers.set('with the catalog', await startWithCatalog());
-  for (const api of servers.values()) {
+  for (const [name, api] of servers) {
     await api.withoutAdmission(() => create(api, '/api/v1/namespaces/default/configmaps', configMap()));
-    for (let round = 0; round < rounds; round += 1)
+    for (let round = 0; round < rounds; round += 1) {
       await create(api, '/api/v1/namespaces', { metadata: { name: `round-${round}`, labels: { team: 'shop' } } });
+      const owner = await api.withoutAdmission(() => create(api, `/apis/apps/v1/namespaces/round-${round}/replicasets`, replicaSet));
+      owners.set(`${name} ${round}`, owner);
+    }
   }
   // The servers take turns, so that the load of the machine is the same for all of them.
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, api] of servers) {
+      const owner = owners.get(`${name} ${round}`) as string;
       const began = performance.now();
-      for (let i = 0; i < creations; i += 1) await create(api, `/api/v1/namespaces/round-${round}/pods`, pod(`web-${i}`));
+      for (let i = 0; i < creations; i += 1) await create(api, `/api/v1/namespaces/round-${round}/pods`, pod(`web-${i}`, owner));
       times.set(name, [...(times.get(name) ?? []), ((performance.now() - began) * 1_000) / creations]);
     }
   }

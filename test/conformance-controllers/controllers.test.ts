@@ -9,11 +9,11 @@ import { readOutcomes } from './outcomes.ts';
 import { Player, type Send } from './play.ts';
 import { readScenarios, type Scenario } from './scenario.ts';
 
-const site = { node: 'node-1', poll: 25, patience: 15_000 };
+const site = { node: 'node-1', poll: 25, patience: 30_000 };
 /** Time in which an outcome that equals the recorded one must remain so. */
 const stableMs = 300;
 /** Time in which an outcome becomes the recorded one. Some controllers back off for ten seconds. */
-const convergeMs = 12_000;
+const convergeMs = 30_000;
 /** Scenarios with a known difference get less time for each wait, and to become equal. */
 const knownMs = 2_000;
 const allScenarios = readScenarios();

@@ -113,12 +113,11 @@ class Informer {
 const pairs = [
   ['embedded', 'embedded'],
   ['redis', 'redis'],
-  ['etcd', 'etcd'],
   ['redis', 'etcd'],
   ['etcd', 'embedded'],
 ] as const;
 
-it.for(pairs)('informers reach the state of the backup, from %s to %s', { timeout: 90_000 }, async ([from, to], { skip }) => {
+it.for(pairs)('informers reach the state of the backup, from %s to %s', { timeout: 150_000 }, async ([from, to], { skip }) => {
   const reason = reasons[from] ?? reasons[to];
   if (reason !== undefined) return skip(reason);
   await using here = await open[from]();

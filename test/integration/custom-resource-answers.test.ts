@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestCluster } from '#testing/index';
 import { customKinds, type Json, kind, widget } from './custom-kinds.ts';
 
@@ -191,7 +191,12 @@ describe('documents', () => {
     };
     const shown = kind(spec);
     await define(shown);
-    const { body } = await call(`/openapi/v3/apis/${shown.group}/v1`);
+    // The document follows the definition.
+    const { body } = await vi.waitFor(async () => {
+      const document = await call(`/openapi/v3/apis/${shown.group}/v1`);
+      expect(document.code).toBe(200);
+      return document;
+    }, 10_000);
     const model = `${shown.group.split('.').reverse().join('.')}.v1.Widget`;
     const { port, object, embedded } = body['components']['schemas'][model].properties.spec.properties as Record<string, Json>;
     expect(Object.keys(port!)).toEqual(['anyOf', 'x-kubernetes-int-or-string']);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { startTestCluster } from '#testing/index';
 import { customKinds, type Json, kind, open, patch, sized, widget } from './custom-kinds.ts';
 
@@ -153,8 +153,11 @@ describe('OpenAPI', () => {
     const widgets = kind({ ...sized, description: 'What is wished.' });
     await define(widgets);
     const model = `${widgets.group.split('.').reverse().join('.')}.v1.Widget`;
-    const { body: index } = await call('/openapi/v3');
-    const url = index['paths'][`apis/${widgets.group}/v1`]['serverRelativeURL'] as string;
+    // The document follows the definition.
+    const url = await vi.waitFor(async () => {
+      const { body: index } = await call('/openapi/v3');
+      return index['paths'][`apis/${widgets.group}/v1`]['serverRelativeURL'] as string;
+    }, 10_000);
     const { body: document } = await call(url);
     expect(document['components']['schemas'][model]).toMatchObject({
       properties: { spec: { description: 'What is wished.', properties: { size: { type: 'integer', minimum: 1 } } } },

@@ -61,7 +61,7 @@ const outcomeOf = ({ code, body }: Awaited<ReturnType<typeof kinds.call>>) =>
 
 // The rows are the responses of kube-apiserver 1.36.3, which stores built-in kinds as protobuf, and objects that would be
 // too large without managers.
-it('an object that is too large with its managers is stored without them, unless it is applied', { timeout: 60_000 }, async () => {
+it('an object that is too large with its managers is stored without them, unless it is applied', { timeout: 150_000 }, async () => {
   const create = async (name: string, count: number, query = '') =>
     outcomeOf(await kinds.call(`${configMaps}${query}`, { body: withKeys(name, count) }));
   expect(await create('small', 52_000)).toEqual({ code: 201, managers: 1 });

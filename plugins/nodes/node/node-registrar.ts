@@ -1,4 +1,5 @@
 import { type Clock, type ControllerClient, isAlreadyExists, isNotFound, type KubeObject, type Logger } from 'kubenest/sdk';
+import { isExtendedResourceName } from '../../common/resource-names.ts';
 import type { Lease } from 'kubenest/types/coordination_v1';
 import type { Node } from 'kubenest/types/core_v1';
 import { microTimeText } from '../time.ts';
@@ -98,15 +99,37 @@ export class NodeRegistrar {
     this.#hasNamespace = true;
   }
 
-  async #report({ metadata, status }: Node): Promise<void> {
-    const patch = { status: { conditions: nodeConditions(status?.conditions ?? [], this.clock.wallTime()) } };
+  /**
+   * Makes extended resources allocatable that somebody added to the capacity of a node, and removes those that are no longer in it. Upstream:
+   * kubernetes/pkg/kubelet/nodestatus/setters.go (MachineInfo).
+   */
+  async allocate(node: Node): Promise<void> {
+    const allocatable = extendedResourcesToAllocate(node);
+    if (allocatable) await this.#patchStatus(node, { allocatable });
+  }
+
+  #report(node: Node): Promise<void> {
+    return this.#patchStatus(node, { conditions: nodeConditions(node.status?.conditions ?? [], this.clock.wallTime()) });
+  }
+
+  async #patchStatus({ metadata }: Node, status: object): Promise<void> {
     try {
-      await this.client.patch({ ...nodes, subresource: 'status' }, '', metadata.name ?? '', { type: 'strategic', patch });
+      await this.client.patch({ ...nodes, subresource: 'status' }, '', metadata.name ?? '', { type: 'strategic', patch: { status } });
     } catch (error) {
       if (!isNotFound(error))
         this.logger.warn({ node: metadata.name, reason: (error as Error).message }, 'cannot report the status of a simulated node');
     }
   }
+}
+
+/** Returns the changes of the extended resources in `allocatable`, with null for those to remove; undefined if there are none. */
+function extendedResourcesToAllocate({
+  status: { capacity = {}, allocatable = {} } = {},
+}: Node): Record<string, string | null> | undefined {
+  const changed = Object.entries(capacity).filter(([name, amount]) => isExtendedResourceName(name) && allocatable[name] !== amount);
+  const removed = Object.keys(allocatable).filter((name) => isExtendedResourceName(name) && capacity[name] === undefined);
+  if (changed.length === 0 && removed.length === 0) return undefined;
+  return Object.fromEntries([...changed, ...removed.map((name) => [name, null] as const)]) as Record<string, string | null>;
 }
 
 /** Returns the node without the taint of new nodes; undefined if it does not have it. */
