@@ -87,44 +87,44 @@ it('init writes a file whose every option is valid once it is no comment, and do
   expect(await run('config', 'init', file)).toMatchObject({ code: 1, errors: [expect.stringContaining('EEXIST')] });
 });
 
-it('validate reports all errors of the file, of what it names and of packages', async () => {
-  const file = await write(
-    'wrong.yaml',
-    `${head}serving: { securPort: 1, securePort: 70000 }\nrequests: { requestTimeout: soon }\nplugins: [{ package: ./team, configuration: { Team: { most: 10 } } }]\n`,
-  );
+it.each([
+  {
+    name: 'all errors of the file, of what it names and of packages',
+    lines: () => [
+      'serving: { securPort: 1, securePort: 70000 }',
+      'requests: { requestTimeout: soon }',
+      'plugins: [{ package: ./team, configuration: { Team: { most: 10 } } }]',
+    ],
+    problems: [
+      'serving.securPort is unknown; did you mean securePort?',
+      'requests.requestTimeout: ',
+      '--secure-port',
+      'plugin package ./team: Team.labels: labels should not be empty',
+      'plugin package ./team: Team.most: most must not be greater than 9',
+    ],
+  },
+  {
+    name: 'a missing reference together with all other errors',
+    lines: () => [
+      'serving: { securPort: 1 }',
+      `storage: { redisUrl: "\${env:NONE_OF_THIS}" }`,
+      `audit: { auditPolicyFile: ${folder}/none.yaml }`,
+      `plugins: [{ package: ./team, configuration: { Team: { most: 10, labels: ["\${file:none.txt}"] } } }]`,
+    ],
+    problems: [
+      'storage.redisUrl: the environment variable NONE_OF_THIS is not set',
+      'plugins[0].configuration.Team.labels[0]: cannot read',
+      'serving.securPort is unknown',
+      'none.yaml',
+      'plugin package ./team: Team.most: most must not be greater than 9',
+    ],
+  },
+])('validate reports $name', async ({ lines, problems }) => {
+  const file = await write('wrong.yaml', `${head}${lines().join('\n')}\n`);
   const { code, errors } = await run('config', 'validate', file);
   expect(code).toBe(1);
   const all = errors.join('\n');
-  for (const problem of [
-    'serving.securPort is unknown; did you mean securePort?',
-    'requests.requestTimeout: ',
-    '--secure-port',
-    'plugin package ./team: Team.labels: labels should not be empty',
-    'plugin package ./team: Team.most: most must not be greater than 9',
-  ])
-    expect(all).toContain(problem);
-});
-
-it('validate reports a missing reference together with all other errors', async () => {
-  const file = await write(
-    'references.yaml',
-    `${head}serving: { securPort: 1 }
-storage: { redisUrl: "\${env:NONE_OF_THIS}" }
-audit: { auditPolicyFile: ${folder}/none.yaml }
-plugins: [{ package: ./team, configuration: { Team: { most: 10, labels: ["\${file:none.txt}"] } } }]
-`,
-  );
-  const { code, errors } = await run('config', 'validate', file);
-  expect(code).toBe(1);
-  const all = errors.join('\n');
-  for (const problem of [
-    'storage.redisUrl: the environment variable NONE_OF_THIS is not set',
-    'plugins[0].configuration.Team.labels[0]: cannot read',
-    'serving.securPort is unknown',
-    'none.yaml',
-    'plugin package ./team: Team.most: most must not be greater than 9',
-  ])
-    expect(all).toContain(problem);
+  for (const problem of problems) expect(all).toContain(problem);
 });
 
 it('validate reports files that do not exist, and leaves nothing behind', async () => {
