@@ -26,6 +26,8 @@ export default defineConfig({
     // `TEST_STORAGE=redis` or `etcd`: where the test clusters keep their objects, instead of memory.
     globalSetup: ['test/servers/test-storage.ts'],
     pool: 'forks',
+    // The files of a worker share its modules: to load the server anew for each would take longer than most of the tests.
+    isolate: false,
     reporters: ['default', `${import.meta.dirname}/test/reporter/summary.ts`],
     // Two on two cores as well: most files wait for servers and timers.
     maxWorkers: Math.max(2, availableParallelism() - 1),
@@ -52,7 +54,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'measured', include: measured, fileParallelism: false, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'measured', include: measured, isolate: true, fileParallelism: false, sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -1,7 +1,19 @@
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, Quantity } from 'kubenest/sdk';
+import {
+  AdmissionPlugin,
+  type Attributes,
+  Client,
+  Clock,
+  forbidden,
+  type Informer,
+  Informers,
+  inject,
+  type KubeObject,
+  Quantity,
+} from 'kubenest/sdk';
 import { aggregateMessages, setOwn } from '#sdk/internal';
 import { type Amounts, amountsOf, podResources } from '../common/pod-resources.ts';
 import type { Container, Pod, ResourceList, ResourceRequirements } from '../common/pod-walker.ts';
+import { CaughtUp } from './caught-up.ts';
 
 interface LimitRangeItem {
   readonly type: string;
@@ -39,17 +51,27 @@ const maxMilliValue = (2n ** 63n - 1n) / 1000n;
 })
 export class LimitRanger {
   readonly #ranges: Informer<LimitRange>;
+  readonly #caughtUp: CaughtUp;
 
-  constructor(@inject(Informers) informers: Informers) {
+  constructor(@inject(Informers) informers: Informers, @inject(Client) client: Client, @inject(Clock) clock: Clock) {
     this.#ranges = informers.for({ group: '', resource: 'limitranges' });
+    this.#caughtUp = new CaughtUp(this.#ranges, { group: '', version: 'v1', resource: 'limitranges' }, client, clock);
   }
 
-  admit(request: Attributes): void {
+  admit(request: Attributes): void | Promise<void> {
     if (request.resource.resource !== 'pods') return;
+    return this.#caughtUp.in(request.namespace)?.then(() => this.#applyDefaults(request)) ?? this.#applyDefaults(request);
+  }
+
+  validate(request: Attributes): void | Promise<void> {
+    return this.#caughtUp.in(request.namespace)?.then(() => this.#check(request)) ?? this.#check(request);
+  }
+
+  #applyDefaults(request: Attributes): void {
     for (const limits of this.#limitsFor(request)) applyDefaults(request.object as Pod, limits);
   }
 
-  validate(request: Attributes): void {
+  #check(request: Attributes): void {
     for (const limits of this.#limitsFor(request)) {
       const problems =
         request.resource.resource === 'pods'

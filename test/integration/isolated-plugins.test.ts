@@ -48,7 +48,8 @@ class Odd {
         const found = await this.client.get(target, 'default', 'present');
         await this.client.update(target, 'default', 'present', (one) => ({ ...one, data: { ...one.data, seen: 'yes' } }));
         const { decision } = await this.authorizer.authorize({ user: request.user, verb: 'get', isResourceRequest: false, path: '/healthz', apiGroup: '', apiVersion: '', resource: '', subresource: '', namespace: '', name: '' });
-        object.data = { uid: found.metadata.uid, decision };
+        const listed = await this.client.list(target, 'default');
+        object.data = { uid: found.metadata.uid, decision, seen: listed.find((one) => one.metadata.name === 'present').data.seen };
       }
     }
   }
@@ -121,7 +122,7 @@ describe('a package in a worker thread', () => {
   it('uses the client, the authorizer and the metrics of the server', async () => {
     const created = (await (await create('reading')).json()) as { data: Record<string, string> };
     const present = (await (await cluster.fetch(`${maps}/present`)).json()) as KubeObject & { data: object };
-    expect(created.data).toEqual({ uid: present.metadata.uid, decision: 'Allow' });
+    expect(created.data).toEqual({ uid: present.metadata.uid, decision: 'Allow', seen: 'yes' });
     expect(present.data).toEqual({ seen: 'yes' });
     await vi.waitFor(async () => expect(await metric(/odd_seen_total\{be="reading"\} (\d+)/)).toBe(1));
   });

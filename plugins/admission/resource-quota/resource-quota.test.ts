@@ -14,6 +14,7 @@ const quota = (name: string, hard: List, used: List, spec: object = {}): KubeObj
 /** A fake store of quotas with compare-and-swap. */
 function store(...quotas: KubeObject[]) {
   const client = fakeClient({
+    list: async (_target, namespace) => quotas.filter(({ metadata }) => metadata.namespace === namespace),
     async update(_target, _namespace, name, change) {
       await new Promise((resolve) => setTimeout(resolve, 1));
       const at = quotas.findIndex(({ metadata }) => metadata.name === name);

@@ -1,6 +1,7 @@
-import { AdmissionPlugin, type Attributes, Client, Configuration, type Informer, Informers, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Client, Clock, Configuration, type Informer, Informers, inject } from 'kubenest/sdk';
 import { isNeverCounted, QuotaEvaluators } from '../../common/quota/quota-evaluators.ts';
 import type { ResourceQuotaObject } from '../../common/quota/evaluator.ts';
+import { CaughtUp } from '../caught-up.ts';
 import { checkRequest } from './check-request.ts';
 import { ResourceQuotaConfiguration } from './configuration.ts';
 import { QuotaAccountant } from './quota-accountant.ts';
@@ -25,13 +26,16 @@ export class ResourceQuota {
   readonly #evaluators: QuotaEvaluators;
   readonly #accountant: QuotaAccountant;
   readonly #isUnlimited: boolean;
+  readonly #caughtUp: CaughtUp;
 
   constructor(
     @inject(Informers) informers: Informers,
     @inject(Client) client: Client,
+    @inject(Clock) clock: Clock,
     @inject(Configuration) { limitedResources }: ResourceQuotaConfiguration,
   ) {
     this.#quotas = informers.for({ group: '', resource: 'resourcequotas' });
+    this.#caughtUp = new CaughtUp(this.#quotas, { group: '', version: 'v1', resource: 'resourcequotas' }, client, clock);
     this.#isUnlimited = limitedResources.length === 0;
     this.#accountant = new QuotaAccountant(this.#quotas, client, (states, request) =>
       checkRequest(states, request, this.#evaluators.of(request.resource), limitedResources),
@@ -43,7 +47,12 @@ export class ResourceQuota {
     const { namespace, resource } = request;
     const isNamespace = resource.group === '' && resource.resource === 'namespaces';
     if (!namespace || isNamespace || isNeverCounted(resource)) return;
-    if (this.#isUnlimited && this.#quotas.list(namespace).length === 0) return;
-    if (this.#evaluators.of(resource).handles(request)) return this.#accountant.charge(request);
+    if (!this.#evaluators.of(resource).handles(request)) return;
+    return this.#caughtUp.in(namespace)?.then(() => this.#charge(request)) ?? this.#charge(request);
+  }
+
+  #charge(request: Attributes): void | Promise<void> {
+    if (this.#isUnlimited && this.#quotas.list(request.namespace).length === 0) return;
+    return this.#accountant.charge(request);
   }
 }

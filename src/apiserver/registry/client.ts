@@ -14,6 +14,11 @@ export interface ClientTarget extends GroupVersionResource {
 export interface ObjectClient {
   /** Returns the newest state; undefined if the object does not exist. */
   get<T extends KubeObject = KubeObject>(target: ClientTarget & OfType<T>, namespace: string, name: string): Promise<T | undefined>;
+  /**
+   * Returns the newest state of the objects of a namespace, or of all namespaces if it is empty. In a server, its informer of the
+   * resource has them by then.
+   */
+  list<T extends KubeObject = KubeObject>(target: ClientTarget & OfType<T>, namespace: string): Promise<T[]>;
   /** Creates an object and returns it as stored. Rejects with AlreadyExists. */
   create<T extends KubeObject>(target: ClientTarget & OfType<T>, object: T): Promise<T>;
   /**

@@ -41,6 +41,7 @@ export class LoopbackClient implements ObjectClient {
   withUsers(serve: ServeAs): Client {
     return {
       get: (target, namespace, name) => this.get(target, namespace, name),
+      list: (target, namespace) => this.list(target, namespace),
       create: (target, object) => this.create(target, object),
       update: (target, namespace, name, change) => this.update(target, namespace, name, change),
       delete: (...asked) => this.delete(...asked),
@@ -75,12 +76,20 @@ export class LoopbackClient implements ObjectClient {
     }
   }
 
-  /** Returns the cached objects, shared and not to be modified. */
-  list(target: LoopbackTarget, namespace = ''): KubeObject[] {
+  /** Returns the cached objects, shared and not to be modified. Throws if the cache is not ready. */
+  peekAll(target: LoopbackTarget, namespace = ''): KubeObject[] {
     const { store } = this.lookup(target);
     const list = store.cacher.list({ scope: store.prefix(namespace), resourceVersion: '0' });
     if (list instanceof Promise) throw new Error('loopback: the cache is not ready yet');
     return list.chunks.flatMap(({ items }) => items.map(({ object }) => object));
+  }
+
+  /** Returns the newest state of the objects of a namespace, or of all objects. */
+  async list<T extends KubeObject = KubeObject>(target: LoopbackTarget, namespace: string): Promise<T[]> {
+    await this.whenCurrent(target);
+    const objects: T[] = [];
+    for await (const object of this.scan(target, namespace)) objects.push(deepCopy(object) as T);
+    return objects;
   }
 
   /** Resolves when the cache of a resource, and thus its informers, have all writes that were acknowledged before the call. */
@@ -93,9 +102,9 @@ export class LoopbackClient implements ObjectClient {
    * Yields the objects of one cache snapshot, and yields to the event loop after each page. The objects are shared and must not be
    * modified.
    */
-  async *scan(target: LoopbackTarget): AsyncIterable<KubeObject> {
+  async *scan(target: LoopbackTarget, namespace = ''): AsyncIterable<KubeObject> {
     const { store } = this.lookup(target);
-    const { chunks } = await store.cacher.list({ scope: store.prefix(''), resourceVersion: '0' });
+    const { chunks } = await store.cacher.list({ scope: store.prefix(namespace), resourceVersion: '0' });
     let count = 0;
     for (const { items } of chunks) {
       for (const { object } of items) {

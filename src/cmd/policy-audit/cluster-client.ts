@@ -16,6 +16,11 @@ export function readingClient(cluster: Cluster): Client {
         throw error;
       }
     },
+    async list<T extends KubeObject>(target: ClientTarget, namespace: string) {
+      const objects: T[] = [];
+      for await (const object of cluster.objects(target, namespace)) objects.push(object as T);
+      return objects;
+    },
     create: refuse,
     update: refuse,
     delete: refuse,

@@ -46,7 +46,7 @@ export class Autoregistration {
     return this.#inTurn(async () => {
       const wanted = new Map([...this.#builtIn(), ...this.#custom()]);
       const present = this.client
-        .list(apiServices)
+        .peekAll(apiServices)
         .filter((one) => isManaged(one))
         .map(({ metadata }) => metadata.name ?? '');
       await Promise.all([...new Set([...wanted.keys(), ...present])].map((name) => this.#sync(name, wanted.get(name))));
@@ -58,7 +58,7 @@ export class Autoregistration {
     return this.#inTurn(async () => {
       const wanted = this.#custom();
       const present = this.client
-        .list(apiServices)
+        .peekAll(apiServices)
         .filter((one) => isManaged(one, 'true'))
         .map(({ metadata }) => metadata.name ?? '');
       await Promise.all([...new Set([...wanted.keys(), ...present])].map((name) => this.#sync(name, wanted.get(name))));
@@ -121,7 +121,7 @@ export class Autoregistration {
 
   #custom(): Map<string, Wanted> {
     const wanted = new Map<string, Wanted>();
-    for (const { spec } of this.client.list(customResourceDefinitions) as CustomResourceDefinition[]) {
+    for (const { spec } of this.client.peekAll(customResourceDefinitions) as CustomResourceDefinition[]) {
       for (const { name: version = '', served } of spec?.versions ?? []) {
         const group = spec?.group ?? '';
         if (served) wanted.set(`${version}.${group}`, { managed: 'true', spec: { group, version, ...customPriority } });

@@ -32,7 +32,9 @@ export async function ensureFlowControl(client: LoopbackClient): Promise<void> {
 async function ensureConfigurations(client: LoopbackClient, target: LoopbackTarget, kind: string): Promise<void> {
   const wanted = bootstrapTable()[`${apiVersion}/${target.resource}`] ?? [];
   const names = new Set(wanted.map(({ metadata }) => metadata.name));
-  const removed = client.list(target).filter(({ metadata }) => metadata.annotations?.[autoUpdate] === 'true' && !names.has(metadata.name));
+  const removed = client
+    .peekAll(target)
+    .filter(({ metadata }) => metadata.annotations?.[autoUpdate] === 'true' && !names.has(metadata.name));
   await Promise.all([
     // The table was recorded from a running server, so its status is dropped.
     ...wanted.map(({ status: _, ...object }) =>
@@ -65,9 +67,9 @@ function hasWantedSpec(present: KubeObject, wanted: KubeObject): boolean {
 
 /** Sets the condition Dangling of each flow schema: true if its priority level does not exist. Upstream: apiserver/pkg/util/flowcontrol/apf_controller.go. */
 export async function updateFlowSchemaStatus(client: LoopbackClient): Promise<void> {
-  const levels = new Set(client.list(priorityLevels).map(({ metadata }) => metadata.name));
+  const levels = new Set(client.peekAll(priorityLevels).map(({ metadata }) => metadata.name));
   await Promise.all(
-    (client.list(flowSchemas) as FlowSchema[]).map(async (schema) => {
+    (client.peekAll(flowSchemas) as FlowSchema[]).map(async (schema) => {
       const level = schema.spec?.priorityLevelConfiguration?.name ?? '';
       const condition = levels.has(level)
         ? {

@@ -94,7 +94,7 @@ export class IdentityLease {
 /** Deletes expired identity leases of other servers. Upstream: controlplane/controller/apiserverleasegc. */
 export async function collectExpiredLeases(client: LoopbackClient, now: number): Promise<void> {
   const expired = client
-    .list(leases, namespace)
+    .peekAll(leases, namespace)
     .filter((lease) => lease.metadata.labels?.[identityLabel] === identity && isExpired(lease, now));
   await Promise.all(expired.map((lease) => client.delete(leases, namespace, lease.metadata.name ?? '')));
 }

@@ -20,6 +20,7 @@ const missing = (): never => {
 /** Methods of a client in a test, whose objects may be of any type. */
 export interface FakeClientMethods extends Pick<Client, 'delete' | 'asUser'> {
   get(target: ClientTarget, namespace: string, name: string): Promise<KubeObject | undefined>;
+  list(target: ClientTarget, namespace: string): Promise<KubeObject[]>;
   create(target: ClientTarget, object: KubeObject): Promise<KubeObject>;
   update(
     target: ClientTarget,
@@ -31,7 +32,7 @@ export interface FakeClientMethods extends Pick<Client, 'delete' | 'asUser'> {
 
 /** A client with the given methods; any other call fails the test. */
 export function fakeClient(methods: Partial<FakeClientMethods> = {}): Client {
-  return { get: missing, create: missing, update: missing, delete: missing, asUser: missing, ...methods } as Client;
+  return { get: missing, list: missing, create: missing, update: missing, delete: missing, asUser: missing, ...methods } as Client;
 }
 
 /** An authorizer that allows requests for which the function returns true, and has no opinion on the others. */

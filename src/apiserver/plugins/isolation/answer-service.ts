@@ -1,5 +1,7 @@
+import { Buffer } from 'node:buffer';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { encodeRawJson, parseEncodedText } from '#apimachinery/runtime/json/json';
+import { inSteps } from '#apimachinery/runtime/steps';
+import { encodeRawJson, encodeRawJsonSteps, parseEncodedText } from '#apimachinery/runtime/json/json';
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
 import type { Client, ClientTarget, ObjectClient } from '#apiserver/registry/client';
 import { isolatedError } from './isolated-error.ts';
@@ -12,7 +14,8 @@ export async function answerService(
 ): Promise<{ readonly value?: string } | { readonly error: IsolatedError }> {
   try {
     const value = await perform(call, services);
-    return value === undefined ? {} : { value: encodeRawJson(value) };
+    if (value === undefined) return {};
+    return { value: Array.isArray(value) ? Buffer.concat(await inSteps(encodeRawJsonSteps(value))).toString() : encodeRawJson(value) };
   } catch (error) {
     return { error: isolatedError(error) };
   }
@@ -29,6 +32,8 @@ function perform(
   switch (method) {
     case 'get':
       return acting.get(target, second, third);
+    case 'list':
+      return acting.list(target, second);
     case 'create':
       return acting.create(target, second as unknown as KubeObject);
     case 'delete':

@@ -72,6 +72,7 @@ function newObjectClient(calls: ServiceCalls, user: UserInfo | undefined): Objec
     call('get', target, namespace, name) as Promise<T | undefined>;
   return {
     get,
+    list: <T extends KubeObject>(target: ClientTarget, namespace: string) => call('list', target, namespace) as Promise<T[]>,
     create: <T extends KubeObject>(target: ClientTarget, object: T) => call('create', target, object) as Promise<T>,
     async update<T extends KubeObject>(target: ClientTarget, namespace: string, name: string, change: (object: T) => T | undefined) {
       // The change runs in this thread; the server replaces the object only if it is still the one that was read.

@@ -33,6 +33,7 @@ export class ClusterApi implements Disposable {
     const { client } = this;
     return {
       get: (...call) => client.get(...call),
+      list: (target, namespace) => client.list(target, namespace),
       create: (...call) => client.create(...call),
       update: (...call) => client.update(...call),
       delete: (...call) => client.delete(...call),

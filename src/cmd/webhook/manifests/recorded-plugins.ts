@@ -74,7 +74,7 @@ function silentServices(informers: Informers, shutdownSignal: AbortSignal): Plug
   };
   return {
     informers,
-    client: { get: noCluster, create: noCluster, update: noCluster, delete: noCluster, asUser: noCluster },
+    client: { get: noCluster, list: noCluster, create: noCluster, update: noCluster, delete: noCluster, asUser: noCluster },
     servedKinds: { find: () => undefined },
     authorizer: { name: 'None', authorize: () => ({ decision: 'NoOpinion', reason: '' }) },
     logger: silentLogger,

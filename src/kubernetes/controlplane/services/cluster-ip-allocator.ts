@@ -88,7 +88,7 @@ export class ClusterIPAllocator {
 
   /** Returns a function that reports whether any current ServiceCIDR, ready or not, contains an address. */
   coverage(): (ip: string) => boolean {
-    const ranges = this.client.list(serviceCIDRs).flatMap((cidr) => this.#rangesOf(cidr as ServiceCIDR));
+    const ranges = this.client.peekAll(serviceCIDRs).flatMap((cidr) => this.#rangesOf(cidr as ServiceCIDR));
     return (ip) => {
       const parsed = parseAddress(ip);
       return parsed !== undefined && ranges.some((range) => range.contains(parsed.family, parsed.address));
@@ -97,9 +97,9 @@ export class ClusterIPAllocator {
 
   /** Returns the number of allocated and available addresses of the ranges that have been used. */
   usage(): { readonly cidr: string; readonly allocated: number; readonly available: number }[] {
-    const taken = this.client.list(ipAddresses).flatMap(({ metadata: { name = '' } }) => parseAddress(name) ?? []);
+    const taken = this.client.peekAll(ipAddresses).flatMap(({ metadata: { name = '' } }) => parseAddress(name) ?? []);
     const ranges = new Map(
-      this.client.list(serviceCIDRs).flatMap((cidr) => this.#rangesOf(cidr as ServiceCIDR).map((one) => [one.cidr, one])),
+      this.client.peekAll(serviceCIDRs).flatMap((cidr) => this.#rangesOf(cidr as ServiceCIDR).map((one) => [one.cidr, one])),
     );
     return [...this.counts.keys()].flatMap((cidr) => {
       const range = ranges.get(cidr);
@@ -138,7 +138,7 @@ export class ClusterIPAllocator {
   }
 
   #readyRanges(): AddressRange[] {
-    return this.client.list(serviceCIDRs).flatMap((cidr) => (isReady(cidr as ServiceCIDR) ? this.#rangesOf(cidr as ServiceCIDR) : []));
+    return this.client.peekAll(serviceCIDRs).flatMap((cidr) => (isReady(cidr as ServiceCIDR) ? this.#rangesOf(cidr as ServiceCIDR) : []));
   }
 
   #rangesOf(cidr: ServiceCIDR): readonly AddressRange[] {
