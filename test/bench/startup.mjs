@@ -1,6 +1,7 @@
 // Starts bin/kubenest serve on empty data folders and measures the time from process start until /readyz returns ok, and the
 // resident memory then. Prints the median of both; with --check, exits with 1 if the memory or the fastest start exceeds its
-// limit. The time limit is scaled by the time that Node takes to load its own modules on this machine.
+// limit. The time limit is scaled by the time that Node takes to load its own modules on this machine, again and again for about as long
+// as a start takes: a busy machine seldom leaves a whole start undisturbed, and a shorter yardstick often.
 //   node test/bench/startup.mjs [--runs 9] [--check]
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +16,8 @@ import { parseArgs } from 'node:util';
 import { freePort } from '../../scripts/free-port.ts';
 
 const limits = { milliseconds: 700, megabytes: 160 };
-const yardstickMilliseconds = 75;
+/** The processes of a yardstick, and the time that they take on the machine for which the limit is. */
+const yardstick = { processes: 8, milliseconds: 600 };
 const mostRuns = 30;
 const root = resolve(fileURLToPath(import.meta.url), '../../..');
 const { values } = parseArgs({ options: { runs: { type: 'string', default: '9' }, check: { type: 'boolean', default: false } } });
@@ -42,10 +44,11 @@ async function measure() {
   }
 }
 
-/** Returns the milliseconds that Node takes to load its own modules, a measure of the machine's current speed. */
+/** Returns the milliseconds that Node takes to load its own modules in several processes, a measure of the machine's current speed. */
 function measureYardstick() {
   const began = performance.now();
-  spawnSync(process.execPath, ['--no-warnings', '-e', 'for (const name of require("node:module").builtinModules) require(name)']);
+  const load = 'for (const name of require("node:module").builtinModules) require(name)';
+  for (let i = 0; i < yardstick.processes; i += 1) spawnSync(process.execPath, ['--no-warnings', '-e', load]);
   return performance.now() - began;
 }
 
@@ -80,7 +83,7 @@ const runs = [];
 const yardsticks = [];
 /** Other load only adds to a duration, so the minimum is the best estimate. */
 const fastest = (times) => Math.min(...times);
-const limitNow = () => limits.milliseconds * Math.max(1, fastest(yardsticks) / yardstickMilliseconds);
+const limitNow = () => limits.milliseconds * Math.max(1, fastest(yardsticks) / yardstick.milliseconds);
 const isFast = () => fastest(runs.map((run) => run.milliseconds)) <= limitNow();
 while (runs.length < Number(values.runs) || (values.check && !isFast() && runs.length < mostRuns)) {
   yardsticks.push(measureYardstick());
@@ -92,7 +95,7 @@ console.log(
   `start to /readyz ok: median ${milliseconds} ms of ${runs.map((run) => Math.round(run.milliseconds)).join(', ')} (limit ${limits.milliseconds})`,
 );
 console.log(
-  `Node loads its own modules in ${Math.round(fastest(yardsticks))} ms, median ${Math.round(median(yardsticks))}: limit of the fastest start ${Math.round(limitNow())} ms`,
+  `Node loads its own modules ${yardstick.processes} times in ${Math.round(fastest(yardsticks))} ms, median ${Math.round(median(yardsticks))}: limit of the fastest start ${Math.round(limitNow())} ms`,
 );
 console.log(`resident memory then: median ${megabytes} MB (limit ${limits.megabytes})`);
 if (values.check && (!isFast() || megabytes > limits.megabytes)) process.exitCode = 1;

@@ -21,7 +21,7 @@ const contributed = apiGroup({
     defineResource({ kind: 'Vault', resource: 'vaults', versions, namespaced: false }),
   ],
 });
-const timeout = 240_000;
+const timeout = 480_000;
 
 /** Reduces a status to the routing result, independent of errors in the body. */
 const routeOf = (status: number): string => (status === 403 || status === 404 || status === 405 ? String(status) : 'served');
