@@ -213,7 +213,10 @@ it('configuration files of authentication and authorization', { timeout: 60_000 
     ],
   });
   const own = cleanup.use(
-    await startTestCluster({ quiet: true, flags: [`--authentication-config=${authentication}`, `--authorization-config=${authorization}`] }),
+    await startTestCluster({
+      quiet: true,
+      flags: [`--authentication-config=${authentication}`, `--authorization-config=${authorization}`],
+    }),
   );
   const codes: number[] = [];
   const turn = await longestTurn(async () => {
