@@ -75,6 +75,25 @@ it('a Job that wants a million pods at once', { timeout: 60_000 }, async () => {
   expect(turn).toBeLessThan(atMostMs);
 });
 
+it('pods in a namespace with large selectors', { timeout: 120_000 }, async () => {
+  const large = 'selectors';
+  const values = Array.from({ length: 100_000 }, (_, i) => `v${i}`);
+  const namespaced = `namespaces/${large}`;
+  const labels = { app: 'pods' };
+  await create('/api/v1/namespaces', { metadata: { name: large } });
+  const selector = { matchExpressions: [{ key: 'a', operator: 'NotIn', values }] };
+  await create(`/apis/policy/v1/${namespaced}/poddisruptionbudgets`, { metadata: { name: 'b' }, spec: { minAvailable: '50%', selector } });
+  const keys = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, 'v']));
+  await create(`/api/v1/${namespaced}/services`, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }], selector: keys } });
+  const path = `/apis/apps/v1/${namespaced}/deployments`;
+  const spec = { replicas: 50, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
+  const turn = await longestTurn(async () => {
+    await create(path, { metadata: { name: 'web' }, spec });
+    await until(`${path}/web`, (_status, body) => body.includes('"readyReplicas":50,'));
+  });
+  expect(turn).toBeLessThan(atMostMs);
+});
+
 describe('devices for pods', () => {
   const group = '/apis/resource.k8s.io/v1';
   const driver = 'gpu.example.com';
