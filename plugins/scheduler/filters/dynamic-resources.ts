@@ -54,7 +54,7 @@ export const dynamicResources: Filter<PodResourceClaims> = {
     };
   },
 
-  check({ claims, unallocated, allocator, allocations, unavailable, now }, _, { name, node }) {
+  check({ claims, allocator, allocations, unavailable, now }, _, { name, node }) {
     let isUnavailable = false;
     for (const claim of claims) {
       const allocation = claim.status?.allocation;
