@@ -1,5 +1,5 @@
 import type { Credentials, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
-import type { Dial } from '#sdk/internal';
+import { type Dial, settledAnew } from '#sdk/internal';
 import { DistributedClaims, discoveryUrlOf } from './distributed-claims.ts';
 import { type ParsedJwt, parseJwt, textsOf, timeOfNumericDate, verifiesJwt } from './jwt.ts';
 import { RemoteKeys } from './remote-keys.ts';
@@ -90,7 +90,9 @@ export class Oidc implements TokenAuthenticator {
 
   async #authenticated(jwt: ParsedJwt): Promise<UserInfo> {
     await this.#verify(jwt, this.#keys);
-    return this.#userOf(this.#distributed ? await this.#distributed.resolved(jwt.claims) : jwt.claims);
+    const claims = this.#distributed ? await this.#distributed.resolved(jwt.claims) : jwt.claims;
+    // Another thread matches large regular expressions.
+    return settledAnew(() => this.#userOf(claims));
   }
 
   async #verify(jwt: ParsedJwt, remote: RemoteKeys): Promise<void> {

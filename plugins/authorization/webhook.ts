@@ -1,5 +1,5 @@
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserRules } from 'kubenest/sdk';
-import type { JsonClient } from '#sdk/internal';
+import { type JsonClient, settledAnew } from '#sdk/internal';
 
 /**
  * Maximum size of the attributes of a cached review. Upstream: apiserver/plugin/pkg/authorizer/webhook/webhook.go
@@ -59,7 +59,9 @@ export class WebhookAuthorizer implements Authorizer {
   async authorize(attributes: AuthorizationAttributes): Promise<AuthorizationResult> {
     try {
       const spec = specOf(attributes, this.options.version);
-      if (this.options.matches && !this.options.matches(spec)) return { decision: 'NoOpinion', reason: '' };
+      const { matches } = this.options;
+      // Another thread matches large regular expressions.
+      if (matches && !(await settledAnew(() => matches(spec)))) return { decision: 'NoOpinion', reason: '' };
       return resultOf(await this.#status(spec, attributes));
     } catch (error) {
       if (this.options.failurePolicy === 'Deny') return { decision: 'Deny', reason: (error as Error).message };

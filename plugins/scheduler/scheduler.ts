@@ -77,8 +77,8 @@ export class Scheduler {
   readonly #backOff: BackOff;
   #queue: SchedulingQueue | undefined;
   #bindings = 0;
-  /** A pod whose attempt goes on in the next turn. */
-  #paused: QueuedPod | undefined;
+  /** Pods whose attempts go on in the next turn. */
+  readonly #paused: QueuedPod[] = [];
   #isLoopPlanned = false;
 
   constructor(
@@ -139,15 +139,20 @@ export class Scheduler {
   #loop(signal: AbortSignal): void {
     const end = this.clock.now() + sliceMs;
     while (this.#bindings < maxBindings) {
-      const queued = this.#paused ?? this.#queue?.pop();
-      this.#paused = undefined;
+      const queued = this.#paused.shift() ?? this.#queue?.pop();
       if (!queued) return;
       try {
         this.#scheduleOne(queued, signal);
       } catch (error) {
         if (!(error instanceof MoreTimeNeeded)) throw error;
-        this.#paused = queued;
-        return this.#planLoop(signal);
+        if (!error.until) {
+          this.#paused.unshift(queued);
+          return this.#planLoop(signal);
+        }
+        void error.until.then(() => {
+          this.#paused.push(queued);
+          this.#planLoop(signal);
+        });
       }
       if (this.clock.now() >= end) return this.#planLoop(signal);
     }

@@ -44,7 +44,7 @@ export { isAuthorizedForSignerName } from '#apiserver/authorization/signers';
 export { type CompiledSelector, compileDeviceSelector, deviceMatches, type DeviceValue, deviceValue } from '#apiserver/cel/device-selector';
 export { AuthorizerValue } from '#apiserver/cel/library/authz';
 export type { JsonSchema } from '#apiserver/cel/schema';
-export { settled } from '#apimachinery/runtime/suspended';
+export { settled, settledAnew } from '#apimachinery/runtime/suspended';
 export { checkManifestFolder, type ManifestFiles, readManifestFiles } from '#apiserver/admission/manifest/manifest-files';
 export type { ManifestSource } from '#apiserver/admission/manifest/manifests';
 export { ServiceResolver } from '#apiserver/network/service-resolver';

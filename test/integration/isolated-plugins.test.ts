@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
+import { archiveIntegrity } from '#apiserver/plugins/package-archive';
+import { integrityOf } from '#apiserver/plugins/package-integrity';
 import type { PluginRequest } from '#apiserver/plugins/plugin-request';
 import { traceHeader } from '#apiserver/tracing/request-traces';
 import { threadMilliseconds } from '#apimachinery/testing/thread-time';
@@ -209,6 +212,41 @@ describe('a package in a worker thread', () => {
     },
     30_000,
   );
+});
+
+const changingSource = `
+import { appendFileSync } from 'node:fs';
+import { AdmissionPlugin, contribute, newForbidden } from 'kubenest/sdk';
+class Changing {
+  async validate({ object }) {
+    const name = './' + object.metadata.name + '.js';
+    if (name === './later.js') appendFileSync(new URL(name, import.meta.url), ' ');
+    await import(name).catch(({ message }) => {
+      throw newForbidden({ group: '', resource: 'configmaps' }, name, message);
+    });
+  }
+}
+AdmissionPlugin({ name: 'Changing', match: [{ resources: ['configmaps'], operations: ['CREATE'] }] })(Changing);
+export default contribute(Changing);
+`;
+
+it.each(['folder', 'archive'])('a package in a worker thread executes only files that have its integrity: %s', async (form) => {
+  await packageOf(`changing-${form}`, changingSource);
+  for (const name of ['same', 'later']) await writeFile(join(folder, `changing-${form}`, `${name}.js`), 'export {};');
+  if (form === 'archive')
+    execFileSync('tar', ['-czf', 'changing.tgz', '--format=pax', '--transform=s,changing-archive,package,', 'changing-archive'], {
+      cwd: folder,
+    });
+  const request =
+    form === 'archive'
+      ? isolated('./changing.tgz', { integrity: archiveIntegrity(join(folder, 'changing.tgz')) })
+      : isolated(`./changing-${form}`, { integrity: integrityOf(join(folder, `changing-${form}`)) });
+  await using cluster = await startTestCluster({ config: { plugins: await loadPlugins([request], folder) }, quiet: true });
+  expect((await cluster.fetch(maps, { body: { metadata: { name: 'same' } } })).status).toBe(201);
+  expect(await (await cluster.fetch(maps, { body: { metadata: { name: 'later' } } })).json()).toMatchObject({
+    code: 403,
+    message: expect.stringMatching(/later\.js has changed since its `integrity` was verified$/) as unknown,
+  });
 });
 
 it.each([

@@ -3,7 +3,7 @@
  * CPU time of the thread between two turns, so that other processes do not count.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { longestTurn } from './longest-turn.ts';
 
@@ -73,4 +73,53 @@ it('a Job that wants a million pods at once', { timeout: 60_000 }, async () => {
     await until('/api/v1/namespaces/default/pods?limit=1', (_status, body) => body.includes('"items":[]'));
   });
   expect(turn).toBeLessThan(atMostMs);
+});
+
+it('pods in a namespace with large selectors', { timeout: 120_000 }, async () => {
+  const large = 'selectors';
+  const values = Array.from({ length: 100_000 }, (_, i) => `v${i}`);
+  const namespaced = `namespaces/${large}`;
+  const labels = { app: 'pods' };
+  await create('/api/v1/namespaces', { metadata: { name: large } });
+  const selector = { matchExpressions: [{ key: 'a', operator: 'NotIn', values }] };
+  await create(`/apis/policy/v1/${namespaced}/poddisruptionbudgets`, { metadata: { name: 'b' }, spec: { minAvailable: '50%', selector } });
+  const keys = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, 'v']));
+  await create(`/api/v1/${namespaced}/services`, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }], selector: keys } });
+  const path = `/apis/apps/v1/${namespaced}/deployments`;
+  const spec = { replicas: 50, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
+  const turn = await longestTurn(async () => {
+    await create(path, { metadata: { name: 'web' }, spec });
+    await until(`${path}/web`, (_status, body) => body.includes('"readyReplicas":50,'));
+  });
+  expect(turn).toBeLessThan(atMostMs);
+});
+
+describe('devices for pods', () => {
+  const group = '/apis/resource.k8s.io/v1';
+  const driver = 'gpu.example.com';
+  const devices = Array.from({ length: 40 }, (_, i) => ({ name: `d${i}` }));
+  const exactly = (name: string, more: object): object => ({ name, exactly: { deviceClassName: 'gpu', ...more } });
+  const selecting = (expression: string): object => ({ selectors: [{ cel: { expression } }] });
+  /** Patterns that take this thread 0.3 s each to compile. */
+  const slow = (i: number): string => `device.driver.matches(${JSON.stringify(`^[${'\\pL\\PN'.repeat(700)}${i}]$`)})`;
+
+  beforeAll(async () => {
+    await create(`${group}/deviceclasses`, { metadata: { name: 'gpu' } });
+    const pool = { name: 'p', generation: 1, resourceSliceCount: 1 };
+    await create(`${group}/resourceslices`, { metadata: { name: 's' }, spec: { driver, pool, allNodes: true, devices } });
+  });
+
+  it.each([
+    ['more combinations than time', [exactly('any', { count: 20 }), exactly('none', selecting('false'))], 'timed out trying to allocate'],
+    ['large patterns', Array.from({ length: 8 }, (_, i) => exactly(`r${i}`, selecting(`${slow(i)} || true`))), ''],
+  ])('a claim with %s', { timeout: 120_000 }, async (name, requests, problem) => {
+    const own = name.replaceAll(' ', '-');
+    const turn = await longestTurn(async () => {
+      await create(`${group}/namespaces/default/resourceclaims`, { metadata: { name: own }, spec: { devices: { requests } } });
+      const spec = { containers, resourceClaims: [{ name: 'c', resourceClaimName: own }] };
+      await create('/api/v1/namespaces/default/pods', { metadata: { name: own }, spec });
+      await until(`/api/v1/namespaces/default/pods/${own}`, (_status, body) => body.includes(problem || '"nodeName"'));
+    });
+    expect(turn).toBeLessThan(atMostMs);
+  });
 });

@@ -2,9 +2,13 @@
  * Measures how long regular expressions of clients block the event loop: the CPU time of the thread between two turns. Each of them takes
  * 0.1 to 7 s to compile or to match, which another thread does.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { longestTurn } from './longest-turn.ts';
+import { kubeconfigOf, startJsonService, startOidcProvider } from './services.ts';
 
 const atMostMs = 100;
 
@@ -164,3 +168,63 @@ async function denies(object: object): Promise<void> {
     expect(status).toBe(201);
   }
 }
+
+it('configuration files of authentication and authorization', { timeout: 60_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kubenest-patterns-'));
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => rm(folder, { recursive: true }));
+  const oidc = cleanup.use(await startOidcProvider());
+  const webhook = cleanup.use(await startJsonService(() => ({ body: { status: { denied: true, reason: 'asked' } } })));
+  const slow = (end: string): string => JSON.stringify(`^[${'\\pL'.repeat(700)}]+${end}$`);
+  const issuer = { url: oidc.issuer, audiences: ['client'], certificateAuthority: oidc.certificateAuthority };
+  const write = async (name: string, content: object | string): Promise<string> => {
+    const file = join(folder, name);
+    await writeFile(file, typeof content === 'string' ? content : JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', ...content }));
+    return file;
+  };
+  const authentication = await write('authentication.json', {
+    kind: 'AuthenticationConfiguration',
+    jwt: [
+      {
+        issuer,
+        claimMappings: { username: { claim: 'name', prefix: '' } },
+        claimValidationRules: [{ expression: `claims.name.matches(${slow('o')})` }],
+        userValidationRules: [{ expression: `!user.username.matches(${slow('oo')})` }],
+      },
+    ],
+  });
+  const connectionInfo = { type: 'KubeConfigFile', kubeConfigFile: await write('webhook.json', kubeconfigOf(webhook.url)) };
+  const authorization = await write('authorization.json', {
+    kind: 'AuthorizationConfiguration',
+    authorizers: [
+      {
+        type: 'Webhook',
+        name: 'w',
+        webhook: {
+          timeout: '3s',
+          subjectAccessReviewVersion: 'v1',
+          matchConditionSubjectAccessReviewVersion: 'v1',
+          failurePolicy: 'Deny',
+          connectionInfo,
+          matchConditions: [{ expression: `request.user.matches(${slow('anno')})` }],
+        },
+      },
+      { type: 'AlwaysAllow', name: 'a' },
+    ],
+  });
+  const own = cleanup.use(
+    await startTestCluster({
+      quiet: true,
+      flags: [`--authentication-config=${authentication}`, `--authorization-config=${authorization}`],
+    }),
+  );
+  const codes: number[] = [];
+  const turn = await longestTurn(async () => {
+    for (const name of ['jo', 'ja', 'joo', 'hanno', 'jo']) {
+      const authorizationHeader = `Bearer ${await oidc.token({ sub: 's', aud: 'client', name })}`;
+      codes.push((await own.fetch('/version/', { as: null, headers: { authorization: authorizationHeader } })).status);
+    }
+  });
+  expect(codes).toEqual([200, 401, 401, 403, 200]);
+  expect(turn).toBeLessThan(atMostMs);
+});

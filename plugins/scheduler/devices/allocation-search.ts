@@ -3,15 +3,18 @@ import type { Node } from 'kubenest/types/core_v1';
 import type { AllocationResult, ResourceClaim } from 'kubenest/types/resource_v1';
 import { untoleratedTaint } from '../../common/tolerations.ts';
 import { keyOf } from '../framework/pod-info.ts';
-import { AllocationError } from './allocation-error.ts';
+import { AllocationError, AllocationTimeout } from './allocation-error.ts';
 import { allocationResult, type ChosenDevice } from './allocation-result.ts';
 import { type Constraint, newConstraint } from './constraints.ts';
 import { type Capacities, consumedCapacity, hasCapacity } from './consumable-capacity.ts';
 import { CounterBudget } from './counters.ts';
 import type { DeviceLedger } from './device-ledger.ts';
-import { selectorsMatch } from './device-selectors.ts';
+import type { SelectorResults } from './device-selectors.ts';
 import { isForNode, type Pool, type PoolDevice } from './pools.ts';
 import { type ClassLookup, type DeviceWish, maxDevices, wishesOf } from './requests.ts';
+
+/** Number of devices and selectors that a search tries: about 50 ms. A search that goes back may have more choices than time. */
+const maxTrials = 50_000;
 
 /** `exceeded`: the claim would have more devices than it may have, whichever are chosen for the rest. */
 type Outcome = 'done' | 'failed' | 'exceeded';
@@ -47,6 +50,9 @@ export class AllocationSearch {
   readonly #selectable = new Map<DeviceWish, Map<PoolDevice, boolean>>();
   /** Capacity of the shares that the search gives. */
   readonly #shares = new Map<string, Capacities[]>();
+  readonly #devices: readonly PoolDevice[];
+  readonly #unusable: Pool | undefined;
+  #trials = 0;
 
   constructor(
     claims: readonly ResourceClaim[],
@@ -54,12 +60,15 @@ export class AllocationSearch {
     private readonly node: Node,
     private readonly ledger: DeviceLedger,
     classes: ClassLookup,
+    private readonly selectorResults: SelectorResults,
   ) {
+    this.#devices = pools.filter(isUsable).flatMap((pool) => pool.devices);
+    this.#unusable = pools.find((pool) => !isUsable(pool));
     this.#counters = new CounterBudget(({ id }) => ledger.isTaken(id) || ledger.shared(id) !== undefined);
-    this.#plans = claims.map((claim) => this.#plan(claim, pools, classes));
+    this.#plans = claims.map((claim) => this.#plan(claim, classes));
   }
 
-  /** Returns one allocation for each claim; undefined if there is none. */
+  /** Returns one allocation for each claim; undefined if there is none. Throws AllocationTimeout. */
   run(): AllocationResult[] | undefined {
     const outcome = this.#plans.length === 0 ? 'done' : this.#allocateRequest(0, 0);
     if (outcome === 'exceeded') throw new AllocationError('allocation max size exceeded');
@@ -75,27 +84,30 @@ export class AllocationSearch {
     );
   }
 
-  #plan(claim: ResourceClaim, pools: readonly Pool[], classes: ClassLookup): ClaimPlan {
+  #plan(claim: ResourceClaim, classes: ClassLookup): ClaimPlan {
     const { requests = [], constraints = [] } = claim.spec?.devices ?? {};
-    const options = requests.map((request) => wishesOf(claim, request, classes).map((wish) => this.#option(claim, wish, pools)));
+    const options = requests.map((request) => wishesOf(claim, request, classes).map((wish) => this.#option(claim, wish)));
     const least = options.reduce((sum, alternatives) => sum + Math.min(...alternatives.map(({ count }) => count)), 0);
     if (least > maxDevices)
       throw new AllocationError(`claim ${keyOf(claim)}: number of requested devices ${least} exceeds the claim limit of ${maxDevices}`);
     return { claim, requests: options, constraints: constraints.map(newConstraint), chosen: [], options: [] };
   }
 
-  #option(claim: ResourceClaim, wish: DeviceWish, pools: readonly Pool[]): Option {
-    const usable = pools.filter(({ isIncomplete, isInvalid }) => !isIncomplete && !isInvalid);
-    const unusable = pools.find((pool) => !usable.includes(pool));
+  #option(claim: ResourceClaim, wish: DeviceWish): Option {
+    const unusable = this.#unusable;
     if (wish.count === undefined && unusable) {
       const state = unusable.isIncomplete ? 'being updated' : 'invalid';
       const reason = `asks for all devices, but resource pool ${unusable.id} is currently ${state}`;
       throw new AllocationError(`claim ${keyOf(claim)}, request ${wish.ownName}: ${reason}`);
     }
-    const devices = usable.flatMap((pool) => pool.devices);
-    if (wish.count !== undefined) return { wish, devices, count: wish.count };
-    const all = devices.filter((device) => this.#isSelectable(claim, wish, device) && this.#hasCapacity(wish, device));
+    if (wish.count !== undefined) return { wish, devices: this.#devices, count: wish.count };
+    const all = this.#devices.filter((device) => this.#isSelectable(claim, wish, device) && this.#hasCapacity(wish, device));
     return { wish, devices: all, count: all.length };
+  }
+
+  #spend(trials: number): void {
+    this.#trials += trials;
+    if (this.#trials > maxTrials) throw new AllocationTimeout();
   }
 
   #isSelectable(claim: ResourceClaim, wish: DeviceWish, device: PoolDevice): boolean {
@@ -108,9 +120,10 @@ export class AllocationSearch {
 
   #evaluateSelectors(claim: ResourceClaim, { deviceClass, selectors }: DeviceWish, { device, slice }: PoolDevice): boolean {
     const { driver = '' } = slice;
-    const ofClass = selectorsMatch(deviceClass.spec?.selectors ?? [], driver, device);
+    this.#spend(1 + selectors.length + (deviceClass.spec?.selectors ?? []).length);
+    const ofClass = this.selectorResults.match(deviceClass.spec?.selectors ?? [], driver, device);
     if (typeof ofClass === 'string') throw new AllocationError(`class ${deviceClass.metadata.name}: ${ofClass}`);
-    const ofRequest = ofClass && selectorsMatch(selectors, driver, device);
+    const ofRequest = ofClass && this.selectorResults.match(selectors, driver, device);
     if (typeof ofRequest === 'string') throw new AllocationError(`claim ${keyOf(claim)}: ${ofRequest}`);
     return ofRequest && (!slice.perDeviceNodeSelection || isForNode(this.node, device));
   }
@@ -148,8 +161,9 @@ export class AllocationSearch {
     if (nth >= count) return this.#allocateRequest(claim, request + 1);
     const plan = this.#plans[claim] as ClaimPlan;
     if (plan.chosen.length + count - nth > maxDevices) return 'exceeded';
-    for (const [i, device] of devices.entries()) {
-      if (i < from) continue;
+    for (let i = from; i < devices.length; i++) {
+      const device = devices[i] as PoolDevice;
+      this.#spend(1);
       const give = this.#take(plan, wish, device, isAll);
       if (give) {
         const outcome = this.#allocateDevices(claim, request, option, nth + 1, i + 1);
@@ -220,6 +234,8 @@ export class AllocationSearch {
     return { id: randomUUID(), capacity };
   }
 }
+
+const isUsable = ({ isIncomplete, isInvalid }: Pool): boolean => !isIncomplete && !isInvalid;
 
 function isTainted({ tolerations }: DeviceWish, { device }: PoolDevice): boolean {
   return untoleratedTaint(device.taints ?? [], tolerations, ['NoSchedule', 'NoExecute']) !== undefined;

@@ -12,7 +12,7 @@ import type {
 import { expect, it } from 'vitest';
 import { testNode } from '../test-objects.ts';
 import { AllocationError } from './allocation-error.ts';
-import { DeviceAllocator } from './device-allocator.ts';
+import { DeviceAllocator, RecentAllocators } from './device-allocator.ts';
 import { DeviceLedger } from './device-ledger.ts';
 
 const driver = 'gpu.example.com';
@@ -48,27 +48,28 @@ const results = (...allocated: { device: string; shareID?: string; consumedCapac
   devices: { results: allocated.map((one) => ({ driver, pool: 'p', ...one })) },
 });
 
-interface Case {
-  readonly name: string;
+interface Situation {
   readonly slices: ResourceSlice[];
   readonly claims: DeviceClaim[];
   readonly taken?: AllocationResult;
+}
+
+interface Case extends Situation {
+  readonly name: string;
   /** `request=device` of each claim, or a reason. */
   readonly want: string[] | string;
 }
 
-function allocate({ slices, claims, taken }: Case): ReturnType<DeviceAllocator['allocate']> {
+function allocate({ slices, claims, taken }: Situation): ReturnType<DeviceAllocator['allocate']> {
   const ledger = new DeviceLedger();
   ledger.set('other', taken);
   const classes = [deviceClass('gpu'), deviceClass('big', selector("device.attributes['gpu.example.com'].size > 1"))];
-  const allocator = new DeviceAllocator(ledger, (name) => classes.find(({ metadata }) => metadata.name === name), slices);
-  return allocator.allocate(
-    node,
-    claims.map((devices, i) => claim(devices, `c${i}`)),
-  );
+  const classOf = (name: string): DeviceClass | undefined => classes.find(({ metadata }) => metadata.name === name);
+  const allClaims = claims.map((devices, i) => claim(devices, `c${i}`));
+  return new DeviceAllocator(ledger, classOf, slices, allClaims).allocate(node);
 }
 
-function textOf(test: Case): string[] | string {
+function textOf(test: Situation): string[] | string {
   try {
     const found = allocate(test);
     if (typeof found === 'string') return found;
@@ -321,7 +322,7 @@ it('binds an allocation to the nodes of its devices', () => {
   const zone = { key: 'zone', operator: 'In', values: ['z'] };
   const nodeSelector = { nodeSelectorTerms: [{ matchExpressions: [zone] }] };
   const selected = (slices: ResourceSlice[]): unknown => {
-    const found = allocate({ name: '', slices, claims: [{ requests: [request('r')] }], want: '' });
+    const found = allocate({ slices, claims: [{ requests: [request('r')] }] });
     return typeof found === 'string' ? found : found[0]?.nodeSelector;
   };
   expect(selected([slice(named('a'))])).toEqual({
@@ -332,6 +333,32 @@ it('binds an allocation to the nodes of its devices', () => {
 });
 
 it('rounds the capacity of a share up', () => {
-  const found = allocate({ name: '', slices: [slice([shared])], claims: [{ requests: [request('r', memory('2560Mi'))] }], want: '' });
+  const found = allocate({ slices: [slice([shared])], claims: [{ requests: [request('r', memory('2560Mi'))] }] });
   expect(found).toMatchObject([{ devices: { results: [{ consumedCapacity: { memory: '3Gi' }, shareID: expect.any(String) }] } }]);
+});
+
+const forty = slice(Array.from({ length: 40 }, (_, i) => ({ name: `d${i}` })));
+const hopeless: DeviceClaim = { requests: [request('any', { count: 20 }), request('none', selector('false'))] };
+
+it('a search with more combinations than time ends', () => {
+  const { user: before } = process.threadCpuUsage();
+  expect(textOf({ slices: [forty], claims: [hopeless] })).toBe('error: node a: timed out trying to allocate devices');
+  expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(200);
+});
+
+it('an attempt that goes on in another turn searches no node twice, unless something changed', () => {
+  const ledger = new DeviceLedger();
+  const recent = new RecentAllocators();
+  const claims = [claim({ requests: [request('one')] })];
+  const gpu = deviceClass('gpu');
+  const allocator = (): DeviceAllocator => recent.get(ledger, () => gpu, [forty], claims);
+  const first = allocator();
+  const allocated = first.allocate(node);
+  expect(allocator()).toBe(first);
+  expect(allocator().allocate(node)).toBe(allocated);
+  expect(recent.get(ledger, () => gpu, [{ ...forty }], claims)).not.toBe(first);
+  expect(recent.get(ledger, () => deviceClass('gpu'), [forty], claims)).not.toBe(first);
+  ledger.set('other', results({ device: 'd0' }));
+  expect(allocator()).not.toBe(first);
+  expect(allocator().allocate(node)).not.toEqual(allocated);
 });

@@ -22,12 +22,19 @@ export class DeviceLedger {
   readonly #claims = new Map<string, readonly Entry[]>();
   readonly #whole = new Map<string, number>();
   readonly #shares = new Map<string, Shares>();
+  #version = 0;
+
+  /** A number that changes whenever an allocation does. */
+  get version(): number {
+    return this.#version;
+  }
 
   /** Replaces the allocation of a claim. */
   set(claim: string, allocation: AllocationResult | undefined): void {
     for (const entry of this.#claims.get(claim) ?? []) this.#change(entry, -1);
-    this.#claims.delete(claim);
+    if (this.#claims.delete(claim)) this.#version += 1;
     if (!allocation) return;
+    this.#version += 1;
     const entries = entriesOf(allocation);
     for (const entry of entries) this.#change(entry, 1);
     this.#claims.set(claim, entries);

@@ -1,11 +1,11 @@
 import { isControlledBy } from 'kubenest/sdk';
-import type { Pod } from 'kubenest/types/core_v1';
+import type { Node, Pod } from 'kubenest/types/core_v1';
 import type { AllocationResult, ResourceClaim } from 'kubenest/types/resource_v1';
 import { matchesNodeSelector } from '../../common/node-affinity.ts';
 import { claimOf } from '../../common/resource-claims.ts';
 import { AllocationError } from '../devices/allocation-error.ts';
 import { readinessOf } from '../devices/binding-conditions.ts';
-import { DeviceAllocator } from '../devices/device-allocator.ts';
+import { type DeviceAllocator, RecentAllocators } from '../devices/device-allocator.ts';
 import { type ClusterView, type Filter, type Rejection, SchedulingError, unresolvable } from '../framework/framework.ts';
 import { keyOf, type PodInfo } from '../framework/pod-info.ts';
 
@@ -42,13 +42,11 @@ export const dynamicResources: Filter<PodResourceClaims> = {
     const unallocated = claims.filter(({ status }) => !status?.allocation);
     const rejection = unallocated.map((claim) => unallocatable(claim, cluster)).find((one) => one !== undefined);
     if (rejection) return { rejection };
-    const newAllocator = (): DeviceAllocator =>
-      new DeviceAllocator(cluster.resourceClaims.ledger, (name) => cluster.deviceClass(name), cluster.resourceSlices());
     return {
       state: {
         claims,
         unallocated,
-        allocator: unallocated.length > 0 ? newAllocator() : undefined,
+        allocator: unallocated.length > 0 ? allocatorFor(unallocated, cluster) : undefined,
         allocations: new Map(),
         unavailable: new Set(),
         now: cluster.now(),
@@ -56,7 +54,7 @@ export const dynamicResources: Filter<PodResourceClaims> = {
     };
   },
 
-  check({ claims, unallocated, allocator, allocations, unavailable, now }, _, { name, node }) {
+  check({ claims, allocator, allocations, unavailable, now }, _, { name, node }) {
     let isUnavailable = false;
     for (const claim of claims) {
       const allocation = claim.status?.allocation;
@@ -67,7 +65,7 @@ export const dynamicResources: Filter<PodResourceClaims> = {
       isUnavailable = true;
       unavailable.add(claim);
     }
-    const allocated = allocator && allocate(allocator, node, unallocated);
+    const allocated = allocator && allocate(allocator, node);
     if (typeof allocated === 'string') return unresolvable(allocated);
     if (isUnavailable) return unresolvable('resourceclaim not available on the node');
     if (allocated) allocations.set(name, allocated);
@@ -84,9 +82,17 @@ export const dynamicResources: Filter<PodResourceClaims> = {
   },
 };
 
-function allocate(allocator: DeviceAllocator, ...args: Parameters<DeviceAllocator['allocate']>): ReturnType<DeviceAllocator['allocate']> {
+const allocators = new WeakMap<ClusterView, RecentAllocators>();
+
+function allocatorFor(claims: readonly ResourceClaim[], cluster: ClusterView): DeviceAllocator {
+  const recent = allocators.get(cluster) ?? new RecentAllocators();
+  allocators.set(cluster, recent);
+  return recent.get(cluster.resourceClaims.ledger, (name) => cluster.deviceClass(name), cluster.resourceSlices(), claims);
+}
+
+function allocate(allocator: DeviceAllocator, node: Node): ReturnType<DeviceAllocator['allocate']> {
   try {
-    return allocator.allocate(...args);
+    return allocator.allocate(node);
   } catch (error) {
     if (error instanceof AllocationError) throw new SchedulingError(`running "DynamicResources" filter plugin: ${error.message}`);
     throw error;

@@ -1,5 +1,6 @@
 import { deepEqual } from '#apimachinery/runtime/equality';
-import { sortedKeys } from '#apimachinery/runtime/json/json';
+import { sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json/json';
+import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { isJsonObject, type JsonObject, setOwn } from './own-property.ts';
 
 export interface JsonPatchOperation {
@@ -16,30 +17,43 @@ const maxDepth = 500;
  * The patch shares the values of `after`.
  */
 export function createJsonPatch(before: unknown, after: unknown): JsonPatchOperation[] {
+  return atOnce(createJsonPatchSteps(before, after));
+}
+
+/** Like `createJsonPatch`, but yields to the event loop. */
+export function* createJsonPatchSteps(before: unknown, after: unknown): Steps<JsonPatchOperation[]> {
   const operations: JsonPatchOperation[] = [];
-  diff(before, after, '', operations, 0);
+  yield* diff(before, after, '', operations, 0);
   return operations;
 }
 
-function diff(before: unknown, after: unknown, path: string, out: JsonPatchOperation[], depth: number): void {
-  if (depth < maxDepth && isJsonObject(before) && isJsonObject(after)) diffObjects(before, after, path, out, depth + 1);
-  else if (depth < maxDepth && Array.isArray(before) && Array.isArray(after)) diffLists(before, after, path, out, depth + 1);
+function* diff(before: unknown, after: unknown, path: string, out: JsonPatchOperation[], depth: number): Steps<void> {
+  yield;
+  if (depth < maxDepth && isJsonObject(before) && isJsonObject(after)) yield* diffObjects(before, after, path, out, depth + 1);
+  else if (depth < maxDepth && Array.isArray(before) && Array.isArray(after)) yield* diffLists(before, after, path, out, depth + 1);
   else if (!deepEqual(before, after)) out.push({ op: 'replace', path, value: after });
 }
 
-function diffObjects(before: JsonObject, after: JsonObject, path: string, out: JsonPatchOperation[], depth: number): void {
-  for (const key of sortedKeys(before)) {
+function* diffObjects(before: JsonObject, after: JsonObject, path: string, out: JsonPatchOperation[], depth: number): Steps<void> {
+  for (const key of yield* sortedKeysSteps(before)) {
     if (!Object.hasOwn(after, key)) out.push({ op: 'remove', path: `${path}/${escapeToken(key)}` });
-    else if (before[key] !== after[key]) diff(before[key], after[key], `${path}/${escapeToken(key)}`, out, depth);
+    else if (before[key] !== after[key]) yield* diff(before[key], after[key], `${path}/${escapeToken(key)}`, out, depth);
   }
-  for (const key of sortedKeys(after)) {
+  yield;
+  for (const key of yield* sortedKeysSteps(after)) {
     if (!Object.hasOwn(before, key)) out.push({ op: 'add', path: `${path}/${escapeToken(key)}`, value: after[key] });
   }
 }
 
-function diffLists(before: readonly unknown[], after: readonly unknown[], path: string, out: JsonPatchOperation[], depth: number): void {
+function* diffLists(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: string,
+  out: JsonPatchOperation[],
+  depth: number,
+): Steps<void> {
   const shared = Math.min(before.length, after.length);
-  for (let i = 0; i < shared; i++) diff(before[i], after[i], `${path}/${i}`, out, depth);
+  for (let i = 0; i < shared; i++) if (before[i] !== after[i]) yield* diff(before[i], after[i], `${path}/${i}`, out, depth);
   for (let i = before.length - 1; i >= shared; i--) out.push({ op: 'remove', path: `${path}/${i}` });
   for (let i = shared; i < after.length; i++) out.push({ op: 'add', path: `${path}/${i}`, value: after[i] });
 }

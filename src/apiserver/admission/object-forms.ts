@@ -1,12 +1,13 @@
+import { Buffer } from 'node:buffer';
 import { type Shape, shapeOf } from '#apimachinery/managedfields/shape';
 import type { GroupVersion, GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
 import { groupVersionString, isGroupVersion } from '#apimachinery/meta/types';
-import { decode } from '#apimachinery/runtime/decode';
-import { encode } from '#apimachinery/runtime/encode';
-import { DecodeError, encodeJson, encodeRawJson } from '#apimachinery/runtime/json/json';
+import { decode, type Decoded, decodeSteps } from '#apimachinery/runtime/decode';
+import { encode, encodeLineSteps } from '#apimachinery/runtime/encode';
+import { DecodeError, encodeJson, encodeJsonSteps, encodeRawJson } from '#apimachinery/runtime/json/json';
 import { quote } from '#apimachinery/runtime/quote';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
-import { atOnce } from '#apimachinery/runtime/steps';
+import { atOnce, oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { completeKind, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
 import type { CustomResourceTraits, ResourceDefinition } from '#apiserver/registry/resource-definition';
 
@@ -44,6 +45,14 @@ export interface ObjectForms {
   shape(kind: GroupVersionKind): Shape | undefined;
 }
 
+/** Forms of large objects, which are decoded and encoded in chunks. */
+export interface ChunkedForms extends ObjectForms {
+  /** Like `decode`, but yields to the event loop. */
+  decodeSteps(document: unknown, kind: GroupVersionKind): Steps<KubeObject>;
+  /** Like `encode`, but yields to the event loop, meanwhile the object must not change. Returns the text in UTF-8, perhaps with a newline. */
+  encodeSteps(object: KubeObject, kind: GroupVersionKind): Steps<Buffer>;
+}
+
 /** Thrown if an object cannot be converted to the requested kind. */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError';
@@ -76,7 +85,7 @@ export interface ObjectFormsOptions {
 }
 
 /** Conversions of a resource whose versions are all known. */
-export class VersionedForms implements ObjectForms {
+export class VersionedForms implements ChunkedForms {
   readonly #options: ObjectFormsOptions;
   readonly #forms = new Map<string, Form>();
   #equivalents: readonly EquivalentResource[] | undefined;
@@ -103,17 +112,31 @@ export class VersionedForms implements ObjectForms {
     return type ? encode(type, converted) : encodeJson(converted);
   }
 
+  *encodeSteps(object: KubeObject, kind: GroupVersionKind): Steps<Buffer> {
+    const { type } = this.#form(kind);
+    const converted = this.convert(object, kind);
+    return type ? yield* encodeLineSteps(type, converted) : Buffer.concat(yield* encodeJsonSteps(converted));
+  }
+
   decode(document: unknown, kind: GroupVersionKind, strict = false): KubeObject {
+    return atOnce(this.#decodeBy(decodeWhole, document, kind, strict));
+  }
+
+  decodeSteps(document: unknown, kind: GroupVersionKind): Steps<KubeObject> {
+    return this.#decodeBy(decodeSteps, document, kind, false);
+  }
+
+  *#decodeBy(decoder: Decoder, document: unknown, kind: GroupVersionKind, strict: boolean): Steps<KubeObject> {
     const { type, definition } = this.#form(kind);
-    if (!type) return this.#decode(document, kind, strict);
+    if (!type) return yield* this.#decode(decoder, document, kind, strict);
     const problem = typeMetaProblem(document);
     if (problem) throw new DecodeError(`couldn't get version/kind; json parse error: ${problem}`);
     if (definition?.custom) {
       checkCustomKind(document as TypeMeta, kind);
-      return this.#decode(document, kind, strict);
+      return yield* this.#decode(decoder, document, kind, strict);
     }
     const said = this.#kindOf(document as TypeMeta | null, kind);
-    const object = this.#decode(document ?? {}, said, strict);
+    const object = yield* this.#decode(decoder, document ?? {}, said, strict);
     if (!isVersionOf(said, kind)) return this.convert(this.complete(object, said), kind);
     return Object.assign(object, { apiVersion: groupVersionString(kind), kind: kind.kind });
   }
@@ -133,12 +156,12 @@ export class VersionedForms implements ObjectForms {
     return isVersionOf(this.#options.kind, kind);
   }
 
-  #decode(document: unknown, kind: GroupVersionKind, strict: boolean): KubeObject {
+  *#decode(decoder: Decoder, document: unknown, kind: GroupVersionKind, strict: boolean): Steps<KubeObject> {
     const { type, definition } = this.#form(kind);
     const object = definition?.custom
-      ? decodeCustom(definition.custom, document, false)
+      ? yield* decodeCustom(definition.custom, document, false)
       : type
-        ? decodeTyped(type, document, strict)
+        ? yield* decodeTyped(decoder, type, document, strict)
         : (document as KubeObject);
     object.metadata ??= {};
     return object;
@@ -155,10 +178,11 @@ export class VersionedForms implements ObjectForms {
   revise(object: KubeObject): KubeObject {
     const { definition, kind, type } = this.#options;
     if (!type) return object;
-    if (!this.#isParentKind) return decodeTyped(type, object, true);
-    if (definition.custom) return this.complete(decodeCustom(definition.custom, object, true), kind);
+    if (!this.#isParentKind) return atOnce(decodeTyped(decodeWhole, type, object, true));
+    if (definition.custom) return this.complete(atOnce(decodeCustom(definition.custom, object, true)), kind);
     const { storageVersion: stored } = definition;
-    const decoded = decodeTyped(stored ? this.#options.source.types(definition).struct(stored.schema) : type, object, true);
+    const storedType = stored ? this.#options.source.types(definition).struct(stored.schema) : type;
+    const decoded = atOnce(decodeTyped(decodeWhole, storedType, object, true));
     const inStorage = stored ? this.#others().find((other) => isVersionOf(other, stored.version)) : definition;
     // The storage version may be disabled; then the defaults of the request's version apply.
     if (stored && !inStorage) return this.complete(stored.conversion.fromStorage(decoded), kind);
@@ -223,14 +247,18 @@ function checkCustomKind(document: TypeMeta | null, expected: GroupVersionKind):
   throw new ConversionError(`${said}, Kind=${kind} is unstructured and is not suitable for converting to ${JSON.stringify(want)}`);
 }
 
-function decodeTyped(type: StructType, document: unknown, strict: boolean): KubeObject {
-  const { object, unknownFields } = decode<KubeObject>(type, document);
+type Decoder = (type: StructType, document: unknown) => Steps<Decoded>;
+
+const decodeWhole: Decoder = (type, document) => oneStep(() => decode(type, document));
+
+function* decodeTyped(decoder: Decoder, type: StructType, document: unknown, strict: boolean): Steps<KubeObject> {
+  const { object, unknownFields } = yield* decoder(type, document);
   if (strict) refuseUnknown(unknownFields);
-  return object;
+  return object as unknown as KubeObject;
 }
 
-function decodeCustom(custom: CustomResourceTraits, document: unknown, strict: boolean): KubeObject {
-  const { object, unknownFields } = atOnce(custom.decode(document as Record<string, unknown>));
+function* decodeCustom(custom: CustomResourceTraits, document: unknown, strict: boolean): Steps<KubeObject> {
+  const { object, unknownFields } = yield* custom.decode(document as Record<string, unknown>);
   if (strict) refuseUnknown(unknownFields);
   return object;
 }

@@ -13,6 +13,7 @@ import { withPolicies } from './policy/with-policies.ts';
 import { newPackageServices } from './package-services.ts';
 import { type PluginOrigin, runnerOf } from './plugin-origin.ts';
 import { ConfigurationError, readPluginConfiguration } from './read-configuration.ts';
+import { importOnly, type VerifiedFiles } from './verified-modules.ts';
 import { TimeoutError, within } from './within.ts';
 
 /**
@@ -46,20 +47,21 @@ async function load({ policies, ...request }: PluginRequest, folder: string): Pr
 /** Unpacks an archive and loads its package. The integrity is that of the archive, which has been verified. */
 async function loadArchive({ integrity, ...request }: PluginRequest, folder: string): Promise<LoadedContribution[]> {
   const unpacked = unpackArchive(request.package, folder, integrity);
-  const loaded = await loadContributions({ ...request, package: unpacked }, folder);
+  if (unpacked.verified) importOnly(unpacked.verified);
+  const loaded = await loadContributions({ ...request, package: unpacked.folder }, folder, unpacked.verified);
   return loaded.map((contribution) => ({ ...contribution, origin: contribution.origin && { ...contribution.origin, integrity } }));
 }
 
 /** The code for worker threads is imported only if a package uses one. */
-async function loadContributions(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+async function loadContributions(request: PluginRequest, folder: string, verified?: VerifiedFiles): Promise<LoadedContribution[]> {
   if (request.isolation === undefined) return loadPackage(request, folder);
   const { loadIsolated } = await import('./isolation/isolated-contributions.ts');
-  return loadIsolated(request, folder);
+  return loadIsolated(request, folder, verified);
 }
 
 /** Returns the descriptions of a package's contributions, without creating them or reading a configuration. Rejects with an Error. */
 export async function describePackage(name: string, folder: string): Promise<Described[]> {
-  const found = findPluginPackage(isArchive(name) ? unpackArchive(name, folder, undefined) : name, folder);
+  const found = findPluginPackage(isArchive(name) ? unpackArchive(name, folder, undefined).folder : name, folder);
   const { described } = await describeContributions(found, { package: name }, defaultGuard.startTimeoutMs);
   return described.map(({ description }) => description);
 }

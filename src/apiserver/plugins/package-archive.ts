@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { fileDigest, type VerifiedFiles } from './verified-modules.ts';
 
 /** Largest size of an unpacked archive. */
 const maxBytes = 256 * 1024 * 1024;
@@ -24,24 +25,32 @@ export function archiveIntegrity(file: string): string {
   return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
 }
 
+/** An unpacked archive. */
+export interface UnpackedArchive {
+  readonly folder: string;
+  /** The files as they are in the archive; only of an archive whose integrity was expected. */
+  readonly verified: VerifiedFiles | undefined;
+}
+
 /**
- * Unpacks an archive into a new folder that only the user of this process can read and that is removed when the process ends. Returns the
- * folder. `integrity` is the expected one of the archive. Throws an Error that does not name the archive.
+ * Unpacks an archive into a new folder that only the user of this process can read and that is removed when the process ends. `integrity` is
+ * the expected one of the archive. Throws an Error that does not name the archive.
  */
-export function unpackArchive(name: string, folder: string, integrity: string | undefined): string {
+export function unpackArchive(name: string, folder: string, integrity: string | undefined): UnpackedArchive {
   const file = resolve(folder, name);
   const bytes = readArchive(file);
   const actual = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
   if (integrity !== undefined && actual !== integrity) throw new Error(`integrity mismatch: the archive has ${actual}`);
   const files = archivedFiles(unzipped(bytes));
-  const target = mkdtempSync(join(tmpdir(), 'kubenest-package-'));
+  const target = realpathSync(mkdtempSync(join(tmpdir(), 'kubenest-package-')));
   removeAtExit(target);
   for (const { path, content } of files) {
     const place = join(target, path);
     mkdirSync(dirname(place), { recursive: true });
     writeFileSync(place, content, { flag: 'wx' });
   }
-  return target;
+  const digests = (): Map<string, string> => new Map(files.map(({ path, content }) => [join(target, path), fileDigest(content)]));
+  return { folder: target, verified: integrity === undefined ? undefined : { folders: [target], digests: digests() } };
 }
 
 const unpacked = new Set<string>();

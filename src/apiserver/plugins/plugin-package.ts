@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import semver from 'semver';
 import { ownFolder } from './own-folder.ts';
-import { integrityOf } from './package-integrity.ts';
+import { verifyPackage } from './package-integrity.ts';
+import { fileDigest, importOnly } from './verified-modules.ts';
 
 /** Version of the `kubenest/sdk` API. Packages declare the major version that they need. */
 export const sdkVersion = '1.0.0';
@@ -32,12 +33,13 @@ const catalogPrefix = 'kubenest/catalog/';
  *
  *     "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }
  *
- * Packages of the catalog are those of this server, regardless of the folder. `integrity` is the expected result of `integrityOf`. Throws an
- * Error that names the package and the problem.
+ * Packages of the catalog are those of this server, regardless of the folder. `integrity` is the expected result of `integrityOf`: imports of
+ * this thread then execute only files of the package that have it. Throws an Error that names the package and the problem.
  */
 export function findPluginPackage(name: string, folder: string, integrity?: string): PluginPackage {
   const file = manifestOf(name, folder);
-  const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+  const text = readFileSync(file);
+  const manifest = JSON.parse(text.toString()) as Manifest;
   const { sdk, plugins } = manifest.kubenest ?? {};
   if (typeof sdk !== 'string' || !isStrings(plugins) || plugins.length === 0)
     throw new Error(`its package.json has no "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }`);
@@ -48,8 +50,11 @@ export function findPluginPackage(name: string, folder: string, integrity?: stri
   const modules = plugins.map((path) => join(root, path));
   const missing = modules.find((path) => !path.startsWith(root + sep) || !existsSync(path));
   if (missing !== undefined) throw new Error(`missing file ${relative(root, missing)}: build the package first`);
-  const actual = integrity === undefined ? undefined : integrityOf(root);
-  if (actual !== integrity) throw new Error(`integrity mismatch: the files have ${actual}`);
+  if (integrity !== undefined) {
+    const files = verifyPackage(root, integrity);
+    if (files.digests.get(realpathSync(file)) !== fileDigest(text)) throw new Error('integrity mismatch: package.json has changed');
+    importOnly(files);
+  }
   const ownName = typeof manifest.name === 'string' && !name.startsWith(catalogPrefix) ? manifest.name : name;
   return { name: ownName, version: typeof manifest.version === 'string' ? manifest.version : '', folder: root, modules };
 }

@@ -8,6 +8,7 @@ import { defaultGuard } from '../guard-admission.ts';
 import type { PluginRequest } from '../plugin-request.ts';
 import type { LoadedContribution } from '../loaded-contribution.ts';
 import { findPluginPackage } from '../plugin-package.ts';
+import type { VerifiedFiles } from '../verified-modules.ts';
 import { restoredError } from './isolated-error.ts';
 import type { CallOutcome, IsolatedPlugin, PhaseName } from './messages.ts';
 import { PluginWorker } from './plugin-worker.ts';
@@ -15,11 +16,11 @@ import { PluginWorker } from './plugin-worker.ts';
 /** Memory limit in MiB of a worker thread's objects. */
 const defaultMemoryMiB = 128;
 
-/** Loads a package in a worker thread. Rejects with a PluginLoadError. */
-export async function loadIsolated(request: PluginRequest, folder: string): Promise<LoadedContribution[]> {
+/** Loads a package in a worker thread, whose imports are restricted to the verified files. Rejects with a PluginLoadError. */
+export async function loadIsolated(request: PluginRequest, folder: string, verified?: VerifiedFiles): Promise<LoadedContribution[]> {
   const guard = { ...defaultGuard, ...request.guard };
   const { name, version } = findPluginPackage(request.package, folder, request.integrity);
-  const worker = new PluginWorker(name, request, folder, guard, request.memoryMiB ?? defaultMemoryMiB);
+  const worker = new PluginWorker(name, { request, folder, verified }, guard, request.memoryMiB ?? defaultMemoryMiB);
   const plugins = await worker.start();
   return plugins.map((plugin) => {
     const proxy = newProxy(worker, plugin);

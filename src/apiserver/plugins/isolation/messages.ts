@@ -5,6 +5,7 @@ import type { GroupVersionKind, GroupVersionResource } from '#apimachinery/meta/
 import type { TraceNote } from '#apiserver/request/request-trace';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { PluginRequest } from '../plugin-request.ts';
+import type { VerifiedFiles } from '../verified-modules.ts';
 
 /*
  * Messages between the server and the worker thread of a plugin package. Objects are JSON texts, which keep the numbers of parsed JSON
@@ -15,6 +16,8 @@ import type { PluginRequest } from '../plugin-request.ts';
 export interface WorkerTask {
   readonly request: PluginRequest;
   readonly folder: string;
+  /** Files of an unpacked archive whose integrity was verified. */
+  readonly verified: VerifiedFiles | undefined;
 }
 
 /** An admission plugin of the thread. */

@@ -12,6 +12,7 @@ import { loadPlugins } from '../load-plugins.ts';
 import { PluginLoadError } from '../plugin-request.ts';
 import { ConfigurationError } from '../read-configuration.ts';
 import { serveSdk } from '../serve-sdk.ts';
+import { importOnly } from '../verified-modules.ts';
 import { isolatedError } from './isolated-error.ts';
 import type { CallOutcome, FromWorker, IsolatedAttributes, IsolatedPlugin, PhaseName, ToWorker, WorkerTask } from './messages.ts';
 import { newWorkerContainer, ServiceCalls } from './worker-services.ts';
@@ -61,8 +62,9 @@ async function shutDown(): Promise<void> {
   setImmediate(() => process.exit());
 }
 
-async function load({ request, folder }: WorkerTask): Promise<IsolatedPlugin[]> {
+async function load({ request, folder, verified }: WorkerTask): Promise<IsolatedPlugin[]> {
   serveSdk();
+  if (verified) importOnly(verified);
   const loaded = await loadPlugins([request], folder);
   const others = loaded.filter(({ described }) => described.kind !== 'AdmissionPlugin').map(({ described }) => described.options.name);
   if (others.length > 0)

@@ -9,7 +9,7 @@ import { Metrics } from '#apiserver/base/metrics/metrics';
 import { ShutdownSignal } from '#apiserver/base/shutdown-signal';
 import { Client } from '#apiserver/registry/client';
 import type { PluginGuard } from '../guard-admission.ts';
-import { PluginLoadError, type PluginRequest } from '../plugin-request.ts';
+import { PluginLoadError } from '../plugin-request.ts';
 import { PluginFailures, type PluginName } from '../plugin-failures.ts';
 import { TimeoutError, within } from '../within.ts';
 import { answerService } from './answer-service.ts';
@@ -65,9 +65,9 @@ export class PluginWorker {
   readonly #tooLarge = new WeakSet<Worker>();
 
   /** `packageName` is the name in logs and metrics. */
-  constructor(packageName: string, request: PluginRequest, folder: string, guard: PluginGuard, memoryMiB: number) {
+  constructor(packageName: string, { request, ...task }: WorkerTask, guard: PluginGuard, memoryMiB: number) {
     const { guard: _, isolation: __, ...rest } = request;
-    this.#task = { request: { ...rest, guard }, folder };
+    this.#task = { ...task, request: { ...rest, guard } };
     this.#guard = guard;
     this.#memoryMiB = memoryMiB;
     this.#name = { sort: 'plugin worker', name: '', package: packageName };

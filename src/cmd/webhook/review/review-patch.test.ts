@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { applyJsonPatch } from '#apimachinery/patch/json-patch';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { reviewPatch } from './review-patch.ts';
 
 it.each([
@@ -40,7 +41,7 @@ it.each([
     want: { spec: {} },
   },
 ])('$name', ({ sent, before, after, patch, want }) => {
-  const operations = reviewPatch(sent, before, after);
+  const operations = atOnce(reviewPatch(sent, before, after));
   expect(operations).toEqual(patch);
   expect(applyJsonPatch(structuredClone(sent), operations)).toEqual(want);
 });

@@ -1,20 +1,25 @@
-import { createJsonPatch, type JsonPatchOperation } from '#apimachinery/patch/create-patch';
+import { createJsonPatchSteps, type JsonPatchOperation } from '#apimachinery/patch/create-patch';
 import { isJsonObject, type JsonObject } from '#apimachinery/patch/own-property';
+import type { Steps } from '#apimachinery/runtime/steps';
 
 /**
  * Returns the operations that make the changes from `before` to `after` in `sent`, the document of the review. `before` is the decoded form
  * of `sent`, which may have defaults that the cluster's version does not have: an operation below such a member adds the whole member. Fields
  * of `sent` that the decoder does not know stay.
  */
-export function reviewPatch(sent: JsonObject, before: unknown, after: unknown): JsonPatchOperation[] {
+export function* reviewPatch(sent: JsonObject, before: unknown, after: unknown): Steps<JsonPatchOperation[]> {
   const added = new Set<string>();
-  return createJsonPatch(before, after).flatMap((operation) => {
+  const operations: JsonPatchOperation[] = [];
+  for (const operation of yield* createJsonPatchSteps(before, after)) {
+    yield;
     const missing = missingParent(sent, operation.path);
-    if (missing === undefined) return present(sent, operation);
-    if (added.has(missing)) return [];
-    added.add(missing);
-    return [{ op: 'add' as const, path: missing, value: valueAt(after, missing) }];
-  });
+    if (missing === undefined) operations.push(...present(sent, operation));
+    else if (!added.has(missing)) {
+      added.add(missing);
+      operations.push({ op: 'add', path: missing, value: valueAt(after, missing) });
+    }
+  }
+  return operations;
 }
 
 /** Adapts an operation on a member that only the decoded form has. */

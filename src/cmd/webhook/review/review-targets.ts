@@ -1,6 +1,6 @@
 import type { GroupVersionKind, GroupVersionResource } from '#apimachinery/meta/types';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { type ObjectForms, VersionedForms } from '#apiserver/admission/object-forms';
+import { type ChunkedForms, VersionedForms } from '#apiserver/admission/object-forms';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { Scheme } from '#apiserver/registry/scheme';
@@ -16,9 +16,14 @@ export interface ReviewedRequest {
   readonly subresource: string;
 }
 
+/** The admission parameters of a reviewed request. */
+interface ReviewTarget extends AdmissionTarget {
+  readonly forms: ChunkedForms;
+}
+
 /** The admission parameters of reviewed requests, as those of the server's own endpoints. */
 export class ReviewTargets {
-  readonly #targets = new Map<string, AdmissionTarget>();
+  readonly #targets = new Map<string, ReviewTarget>();
 
   /** `onFull` is called when the targets are forgotten, because there are too many. */
   constructor(
@@ -26,7 +31,7 @@ export class ReviewTargets {
     private readonly onFull: () => void,
   ) {}
 
-  of({ kind, resource, subresource }: ReviewedRequest): AdmissionTarget {
+  of({ kind, resource, subresource }: ReviewedRequest): ReviewTarget {
     const key = [kind.group, kind.version, kind.kind, resource.group, resource.version, resource.resource, subresource].join('/');
     let target = this.#targets.get(key);
     if (!target) {
@@ -42,7 +47,7 @@ export class ReviewTargets {
     this.onFull();
   }
 
-  #forms({ kind, resource, subresource }: ReviewedRequest): ObjectForms {
+  #forms({ kind, resource, subresource }: ReviewedRequest): ChunkedForms {
     const definition = this.scheme.definition(resource);
     const described = definition && schemaOf(definition, subresource, kind);
     if (!described) return new UntypedForms();

@@ -1,10 +1,11 @@
 import { groupResourceString, newBadRequest, newInternalError, statusOf } from '#apimachinery/api/errors';
-import type { KubeObject } from '#apimachinery/meta/types';
+import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { deepCopySteps } from '#apimachinery/runtime/copy';
-import { DecodeError, parseEncodedText } from '#apimachinery/runtime/json/json';
+import { DecodeError, parseEncodedText, parseJsonSteps } from '#apimachinery/runtime/json/json';
 import type { Pace } from '#apimachinery/runtime/pace';
+import type { Steps } from '#apimachinery/runtime/steps';
 import type { AdmissionSteps } from '#apiserver/admission/admission-chain';
-import { ConversionError, type ObjectForms } from '#apiserver/admission/object-forms';
+import { type ChunkedForms, ConversionError } from '#apiserver/admission/object-forms';
 import { RequestAdmission } from '#apiserver/admission/request-admission';
 import { TracedAdmission } from '#apiserver/admission/traced-admission';
 import { RequestContext } from '#apiserver/request/request-context';
@@ -36,9 +37,9 @@ export class Reviewer {
     const { forms } = target;
     // The patch is made for the document, which the decoder would change.
     const sent = phase === 'mutate' && request.object ? await pace.run(deepCopySteps(request.object)) : undefined;
-    const object = decoded(forms, request, 'object');
+    const object = await decoded(forms, request, 'object', pace);
     await pace.rest();
-    const oldObject = decoded(forms, request, 'oldObject');
+    const oldObject = await decoded(forms, request, 'oldObject', pace);
     await pace.rest();
     const context = contextOf(caller, request);
     const { trace } = context;
@@ -50,8 +51,12 @@ export class Reviewer {
     const admission = new RequestAdmission(trace ? new TracedAdmission(chain, trace) : chain, context, target);
     const { operation, namespace, name, options, dryRun } = request;
     const call = { operation, namespace, name, object, oldObject, options, dryRun, pace };
-    const inRequest = (value: KubeObject): unknown => parseEncodedText(forms.encode(value, request.kind));
-    const before = sent && inRequest(object as KubeObject);
+    const inRequest = (value: KubeObject): unknown =>
+      pace.either(
+        () => parseEncodedText(forms.encode(value, request.kind)),
+        () => parsedAgain(forms, value, request.kind),
+      );
+    const before = sent && (await inRequest(object as KubeObject));
     const { auditAnnotations: annotations } = context;
     try {
       await (phase === 'mutate' ? admission.admit(call) : admission.validate(call));
@@ -61,17 +66,31 @@ export class Reviewer {
       return { status, warnings: context.warnings, annotations };
     }
     await pace.rest();
-    const patch = sent && reviewPatch(sent, before, inRequest(object as KubeObject));
+    const patch = sent && (await pace.run(reviewPatch(sent, before, await inRequest(object as KubeObject))));
     return { patch, warnings: context.warnings, annotations };
   }
 }
 
+function* parsedAgain(forms: ChunkedForms, object: KubeObject, kind: GroupVersionKind): Steps<unknown> {
+  return (yield* parseJsonSteps(yield* forms.encodeSteps(object, kind))).value;
+}
+
 /** Decodes a document to the form of the admission. The document must not be used afterwards. */
-function decoded(forms: ObjectForms, { kind, ...request }: ReviewRequest, member: 'object' | 'oldObject'): KubeObject | undefined {
+async function decoded(
+  forms: ChunkedForms,
+  { kind, ...request }: ReviewRequest,
+  member: 'object' | 'oldObject',
+  pace: Pace,
+): Promise<KubeObject | undefined> {
   const document = request[member];
   if (!document) return undefined;
   try {
-    return forms.complete(forms.decode(document, kind), kind);
+    const object = await pace.either(
+      () => forms.decode(document, kind),
+      () => forms.decodeSteps(document, kind),
+    );
+    await pace.rest();
+    return forms.complete(object, kind);
   } catch (error) {
     if (error instanceof DecodeError || error instanceof ConversionError) throw newBadRequest(`request.${member}: ${error.message}`);
     throw error;
