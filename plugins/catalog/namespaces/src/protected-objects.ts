@@ -5,6 +5,7 @@ import {
   Client,
   Configuration,
   deny,
+  Informers,
   inject,
   type KubeObject,
   labelOf,
@@ -13,6 +14,7 @@ import { IsBoolean, IsNotEmpty, IsString } from 'kubenest/sdk/configuration';
 import { IsTexts } from '../../common/configuration.ts';
 import { type Matcher, matcherOf } from '../../common/patterns.ts';
 import { isBinding, podBindings } from '../../common/pod-bindings.ts';
+import { StoredObjects } from '../../common/stored-objects.ts';
 
 export class ProtectedObjectsConfiguration {
   /** Label or annotation that protects an object. */
@@ -49,11 +51,14 @@ const pods = { group: '', version: 'v1', resource: 'pods' };
 })
 export class ProtectedObjects {
   readonly #isProtectedNamespace: Matcher;
+  readonly #pods: StoredObjects;
 
   constructor(
     @inject(Configuration) private readonly configuration: ProtectedObjectsConfiguration,
-    @inject(Client) private readonly client: Client,
+    @inject(Informers) informers: Informers,
+    @inject(Client) client: Client,
   ) {
+    this.#pods = new StoredObjects(informers, client, [pods]);
     this.#isProtectedNamespace = matcherOf(configuration.namespaces);
   }
 
@@ -67,7 +72,7 @@ export class ProtectedObjects {
 
   async #validatePod(request: Attributes): Promise<void> {
     const { object, namespace, name } = request;
-    const pod = await this.client.get(pods, namespace, name);
+    const pod = await this.#pods.get(pods, namespace, name);
     if (!pod) return;
     if (isBinding(object)) this.#denyRemoval(request, pod, boundPod(pod, object));
     else this.#denyDeletion(request, pod);

@@ -10,22 +10,22 @@ import {
   type LabelSelectorSource,
 } from 'kubenest/sdk';
 import type { PodDisruptionBudget } from 'kubenest/types/policy_v1';
-import { replicated, replicatedTemplate } from './replicas.ts';
+import type { StoredObjects } from '../../common/stored-objects.ts';
+import { replicated, replicatedTemplate, storedWorkloads } from './replicas.ts';
 
 /** Denies deployments and stateful sets with several replicas whose pods have no PodDisruptionBudget, which must exist before them. */
 @AdmissionPlugin({ name: 'RequirePodDisruptionBudget', match: replicated })
 export class RequirePodDisruptionBudget {
   readonly #budgets: Informer<PodDisruptionBudget>;
+  readonly #workloads: StoredObjects;
 
-  constructor(
-    @inject(Informers) informers: Informers,
-    @inject(Client) private readonly client: Client,
-  ) {
+  constructor(@inject(Informers) informers: Informers, @inject(Client) client: Client) {
+    this.#workloads = storedWorkloads(informers, client);
     this.#budgets = informers.for<PodDisruptionBudget>({ group: 'policy', resource: 'poddisruptionbudgets' });
   }
 
   async validate(request: Attributes): Promise<void> {
-    const template = await replicatedTemplate(request, this.client);
+    const template = await replicatedTemplate(request, this.#workloads);
     if (!template) return;
     const { namespace } = request;
     const { labels = {} } = template.metadata;

@@ -1,7 +1,8 @@
-import { AdmissionPlugin, type Attributes, Client, Configuration, deny, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Client, Configuration, deny, Informers, inject } from 'kubenest/sdk';
 import { IsSomeTexts } from '../../common/configuration.ts';
 import { quoted } from '../../common/patterns.ts';
-import { replicated, replicatedTemplate } from './replicas.ts';
+import type { StoredObjects } from '../../common/stored-objects.ts';
+import { replicated, replicatedTemplate, storedWorkloads } from './replicas.ts';
 
 export class RequireTopologySpreadConfiguration {
   /** Topology keys that need a constraint each. */
@@ -12,13 +13,18 @@ export class RequireTopologySpreadConfiguration {
 /** Denies deployments and stateful sets with several replicas that do not spread them. */
 @AdmissionPlugin({ name: 'RequireTopologySpread', configuration: RequireTopologySpreadConfiguration, match: replicated })
 export class RequireTopologySpread {
+  readonly #workloads: StoredObjects;
+
   constructor(
     @inject(Configuration) private readonly configuration: RequireTopologySpreadConfiguration,
-    @inject(Client) private readonly client: Client,
-  ) {}
+    @inject(Informers) informers: Informers,
+    @inject(Client) client: Client,
+  ) {
+    this.#workloads = storedWorkloads(informers, client);
+  }
 
   async validate(request: Attributes): Promise<void> {
-    const template = await replicatedTemplate(request, this.client);
+    const template = await replicatedTemplate(request, this.#workloads);
     if (!template) return;
     const keys = (template.spec.topologySpreadConstraints ?? []).map(({ topologyKey }) => topologyKey);
     const missing = this.configuration.topologyKeys.filter((key) => !keys.includes(key));
