@@ -1,5 +1,5 @@
 import { type KubeObject, type ObjectMeta, parseGroupVersion } from '#apimachinery/meta/types';
-import { derivedOnce, isNotedFrozen, noteFrozen } from '#apimachinery/runtime/deep-freeze';
+import { derivedOnce, isNotedFrozen } from '#apimachinery/runtime/deep-freeze';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import type { AdmissionMatch, Attributes } from '#apiserver/admission/attributes';
 import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
