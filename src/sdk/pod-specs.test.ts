@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
-import { changedPodTemplate, containersOf, podSpecOf, podTemplateOf, workloads } from './pod-specs.ts';
+import { frozenCopy } from '#apimachinery/runtime/copy';
+import { changedPodTemplate, containersOf, imagesOf, podSpecOf, podTemplateOf, workloads } from './pod-specs.ts';
 
 const spec = { containers: [{ name: 'web', image: 'nginx' }] };
 const template = { metadata: { labels: { app: 'web' } }, spec };
@@ -93,3 +94,31 @@ function ofAllSorts(): object {
     ephemeralContainers: [{ name: 'debug' }],
   };
 }
+
+describe('of frozen objects, which all rules of a request share', () => {
+  it('a template, its containers and its images are read once, and a caller may change the lists', () => {
+    const pod = frozenCopy(object('v1', 'Pod', { spec }));
+    const found = podTemplateOf(pod)!;
+    expect(podTemplateOf(pod)).toBe(found);
+    expect(() => Object.assign(found, { path: 'other' })).toThrow(TypeError);
+    containersOf(found).pop();
+    expect(containersOf(found)[0]).toBe(containersOf(found)[0]);
+    imagesOf(found).pop();
+    const [image] = imagesOf(found);
+    expect(() => image?.replace('other')).toThrow(TypeError);
+    expect(imagesOf(found).map(({ path }) => path)).toEqual(['spec.containers[0].image']);
+  });
+
+  it('a template is compared with that of each older object', () => {
+    const current = frozenCopy(deployment(1, 'nginx'));
+    const [same, different] = [frozenCopy(deployment(2, 'nginx')), frozenCopy(deployment(1, 'httpd'))];
+    for (const [oldObject, isChanged] of [
+      [same, false],
+      [different, true],
+      [same, false],
+      [undefined, true],
+      [deployment(1, 'httpd'), true],
+    ] as const)
+      expect(changedPodTemplate({ object: current, oldObject }) !== undefined).toBe(isChanged);
+  });
+});

@@ -1,4 +1,5 @@
 import { type KubeObject, type ObjectMeta, parseGroupVersion } from '#apimachinery/meta/types';
+import { derivedOnce, isNotedFrozen } from '#apimachinery/runtime/deep-freeze';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import type { AdmissionMatch, Attributes } from '#apiserver/admission/attributes';
 import type { Container, PodSpec } from '#kubernetes/schema/core_v1.gen';
@@ -42,7 +43,10 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = {
  *     podTemplateOf(cronJob)?.path   ->   'spec.jobTemplate.spec.template.spec'
  */
 export function podTemplateOf(object: KubeObject | undefined): PodTemplate | undefined {
-  if (!object) return undefined;
+  return object && templateOf(object);
+}
+
+const templateOf = derivedOnce((object: KubeObject): PodTemplate | undefined => {
   const key = `${parseGroupVersion(object.apiVersion).group}/${object.kind}`;
   const path = Object.hasOwn(templatePaths, key) ? templatePaths[key] : undefined;
   if (!path) return undefined;
@@ -50,7 +54,7 @@ export function podTemplateOf(object: KubeObject | undefined): PodTemplate | und
   for (const member of path) template = template?.[member] as typeof template;
   const { metadata, spec } = (template ?? {}) as { readonly metadata?: ObjectMeta; readonly spec?: PodSpec };
   return spec && { metadata: metadata ?? {}, spec, path: [...path, 'spec'].join('.') };
-}
+});
 
 /**
  * Returns the spec of a Pod, or of the pods that an object of another kind creates; undefined if it creates none (see `podTemplateOf`).
@@ -67,8 +71,19 @@ export function podSpecOf(object: KubeObject | undefined): PodSpec | undefined {
  */
 export function changedPodTemplate({ object, oldObject }: Pick<Attributes, 'object' | 'oldObject'>): PodTemplate | undefined {
   const template = podTemplateOf(object);
-  if (!template || (oldObject && semanticDeepEqual(template.spec, podSpecOf(oldObject)))) return undefined;
-  return template;
+  const before = podTemplateOf(oldObject);
+  return template && before && hasSameSpec(template, before) ? undefined : template;
+}
+
+/** Templates of frozen objects, which all rules of a request share, with the ones that were compared with them. */
+const comparisons = new WeakMap<PodTemplate, { readonly before: PodTemplate; readonly isSame: boolean }>();
+
+function hasSameSpec(template: PodTemplate, before: PodTemplate): boolean {
+  const known = comparisons.get(template);
+  if (known?.before === before) return known.isSame;
+  const isSame = semanticDeepEqual(template.spec, before.spec);
+  if (isNotedFrozen(template) && isNotedFrozen(before)) comparisons.set(template, { before, isSame });
+  return isSame;
 }
 
 /** A container of a pod, with its place. */
@@ -92,12 +107,16 @@ const containerFields = [
  *     for (const { container, path } of containersOf(deployment)) check(container.image, `${path}.image`);
  */
 export function containersOf(from: KubeObject | PodTemplate | PodSpec): PlacedContainer[] {
+  return [...placedContainers(from)];
+}
+
+const placedContainers = derivedOnce((from: KubeObject | PodTemplate | PodSpec): readonly PlacedContainer[] => {
   const { spec, prefix } = placeOf(from);
   if (!spec) return [];
   return containerFields.flatMap(({ field, sort }) =>
     (spec[field] ?? []).map((container, index) => ({ container, sort, path: `${prefix}${field}[${index}]` })),
   );
-}
+});
 
 /** An image of a pod, with its place. */
 export interface PlacedImage {
@@ -120,6 +139,10 @@ export interface PlacedImage {
  *     for (const { image, path } of imagesOf(deployment)) check(image, path);
  */
 export function imagesOf(from: KubeObject | PodTemplate | PodSpec): PlacedImage[] {
+  return [...placedImages(from)];
+}
+
+const placedImages = derivedOnce((from: KubeObject | PodTemplate | PodSpec): readonly PlacedImage[] => {
   const ofContainers = containersOf(from).map(
     ({ container, sort, path }): PlacedImage => ({
       image: container.image ?? '',
@@ -150,7 +173,7 @@ export function imagesOf(from: KubeObject | PodTemplate | PodSpec): PlacedImage[
     ];
   });
   return [...ofContainers, ...ofVolumes];
-}
+});
 
 function placeOf(from: KubeObject | PodTemplate | PodSpec): { readonly spec: PodSpec | undefined; readonly prefix: string } {
   const { spec, path } =

@@ -336,10 +336,14 @@ describe('a package with `isolation: worker`', () => {
     expect(await call(server.port, path, labelled)).toMatchObject({ status: 201 });
   });
 
-  it('is refused if it needs a service that a thread cannot have', async () => {
-    const lines = await refusal([{ package: '@kubenest-example/unique-hosts', isolation: 'worker' }]);
-    expect(lines).toEqual([
-      expect.stringMatching(/plugin UniqueHosts: it injects Informers, which a package with `isolation: worker` cannot use$/),
-    ]);
+  it('follows the objects that it compares with', async () => {
+    const following = await launch([{ package: '@kubenest-example/unique-hosts', isolation: 'worker' }], folder);
+    const path = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
+    const create = (name: string): ReturnType<typeof call> =>
+      call(following.port, path, { metadata: { name }, spec: { rules: [{ host: 'shop.example.com' }] } });
+    expect(await create('first')).toMatchObject({ status: 201 });
+    let tries = 0;
+    await vi.waitFor(async () => expect(await create(`second-${(tries += 1)}`)).toMatchObject({ status: 403 }), { timeout: 10_000 });
+    await end(following);
   });
 });

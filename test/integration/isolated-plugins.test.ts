@@ -100,6 +100,89 @@ const first = policy({ name: 'First', services: ['client'] },
 export default contribute(first);
 `;
 
+const followingSource = `
+import { AdmissionPlugin, contribute, deny, inject, Informers } from 'kubenest/sdk';
+class Follows {
+  constructor(informers) {
+    this.maps = informers.for({ group: '', resource: 'configmaps' });
+    this.maps.subscribe((type, { metadata }) => { if (metadata.name === 'poison') throw new Error('in a listener'); });
+  }
+  validate(request) {
+    const { name } = request.object.metadata;
+    if (name === 'ending') process.exit(3);
+    const map = this.maps.get('default', name);
+    const names = this.maps.list('default').map(({ metadata }) => metadata.name);
+    if (!map || !names.includes(name)) deny(request, 'no config map ' + name);
+  }
+}
+inject(Informers)(Follows, undefined, 0);
+AdmissionPlugin({ name: 'Follows', match: [{ resources: ['secrets'], operations: ['CREATE'] }] })(Follows);
+export default contribute(Follows);
+`;
+
+describe('a package in a worker thread that follows a resource', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    await packageOf('follows', followingSource);
+    const plugins = await loadPlugins([isolated('./follows')], folder);
+    cluster = await startTestCluster({ config: { plugins }, quiet: true });
+  }, 60_000);
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  const createMap = (name: string): Promise<Response> => cluster.fetch(maps, { body: { metadata: { name }, data: { text: 'a' } } });
+  const secretStatus = async (name: string): Promise<number> => (await cluster.fetch(secrets, { body: { metadata: { name } } })).status;
+
+  it('sees objects that are created and deleted', async () => {
+    expect(await secretStatus('late')).toBe(403);
+    await createMap('late');
+    await vi.waitFor(async () => expect(await secretStatus('late')).toBe(201), 10_000);
+    await cluster.fetch(`${secrets}/late`, { method: 'DELETE' });
+    await cluster.fetch(`${maps}/late`, { method: 'DELETE' });
+    await vi.waitFor(async () => expect(await secretStatus('late')).toBe(403), 10_000);
+  });
+
+  it('sees the objects again after the thread has ended', async () => {
+    await createMap('early');
+    expect(await secretStatus('ending')).toBe(500);
+    await vi.waitFor(async () => expect(await secretStatus('early')).toBe(201), 20_000);
+  });
+
+  it('reports errors of its listeners, and goes on', async () => {
+    await createMap('poison');
+    await vi.waitFor(async () => {
+      const lines = (await (await cluster.fetch('/metrics')).text())
+        .split('\n')
+        .filter((line) => line.startsWith('kubenest_plugin_failures_total{'));
+      expect(lines.filter((line) => line.includes('"@acme/follows"')).join('\n')).toContain('plugin="",reason="error"');
+    }, 10_000);
+    await createMap('after');
+    await vi.waitFor(async () => expect(await secretStatus('after')).toBe(201), 10_000);
+  });
+});
+
+it('rules of the catalog in a worker thread look up owners', async () => {
+  const rules = isolated('kubenest/catalog/workloads', { contributions: ['DisallowBarePods'] });
+  const plugins = await loadPlugins([rules], folder);
+  await using cluster = await startTestCluster({ config: { plugins }, quiet: true });
+  const labels = { app: 'web' };
+  const spec = { containers: [{ name: 'web', image: 'web' }] };
+  const body = { metadata: { name: 'web' }, spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } } };
+  const created = await cluster.fetch('/apis/apps/v1/namespaces/default/replicasets', { body });
+  const { uid } = ((await created.json()) as KubeObject).metadata;
+  const pod = async (name: string, ownerUid: string | undefined): Promise<number> => {
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: ownerUid, controller: true }];
+    return (await cluster.fetch('/api/v1/namespaces/default/pods', { body: { metadata: { name, labels, ownerReferences }, spec } })).status;
+  };
+  expect(await pod('owned', uid)).toBe(201);
+  expect(await pod('forged', 'forged')).toBe(403);
+});
+
+it('a package in a worker thread that follows an unknown resource is refused at start', async () => {
+  const name = await packageOf('unknown-resource', followingSource.replace("resource: 'configmaps'", "resource: 'nones'"));
+  const plugins = await loadPlugins([isolated(name)], folder);
+  await expect(startTestCluster({ config: { plugins }, quiet: true })).rejects.toThrow(/nones/);
+});
+
 describe('a package in a worker thread', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
@@ -259,13 +342,13 @@ export default contribute(Other);`,
     problem: 'plugin package ./other-kinds: `isolation: worker` runs only admission plugins; list them in `contributions`, without Other',
   },
   {
-    name: 'informers',
-    code: `import { AdmissionPlugin, contribute, inject, Informers } from 'kubenest/sdk';
+    name: 'services',
+    code: `import { AdmissionPlugin, contribute, inject, ServedKinds } from 'kubenest/sdk';
 class Reads { validate() {} }
-inject(Informers)(Reads, undefined, 0);
+inject(ServedKinds)(Reads, undefined, 0);
 AdmissionPlugin({ name: 'Reads', match: [{ resources: ['pods'], operations: ['CREATE'] }] })(Reads);
 export default contribute(Reads);`,
-    problem: /informers: index.js: plugin Reads: it injects Informers, which a package with `isolation: worker` cannot use/,
+    problem: /services: index.js: plugin Reads: it injects ServedKinds, which a package with `isolation: worker` cannot use/,
   },
   { name: 'throwing-module', code: 'throw new Error("no licence");', problem: 'plugin package ./throwing-module: index.js:1: no licence' },
   {

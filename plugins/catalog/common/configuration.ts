@@ -31,18 +31,18 @@ export class RequiredEntry {
   pattern?: string;
 }
 
-/** Returns the problems of labels or annotations that `read` reads. */
-export type EntryCheck = (read: (key: string) => string | undefined) => string[];
+/** Returns the problems of labels or annotations that `read` reads. With `isPartial`, absent ones are no problem. */
+export type EntryCheck = (read: (key: string) => string | undefined, isPartial?: boolean) => string[];
 
 /**
  * Returns a check of required labels or annotations. `sort` is part of its messages. Throws a ConfigurationError for an invalid pattern.
  */
 export function entryCheckOf(sort: 'label' | 'annotation', entries: readonly RequiredEntry[]): EntryCheck {
   const compiled = entries.map(({ key, pattern }) => ({ key, pattern, form: pattern === undefined ? undefined : formOf(key, pattern) }));
-  return (read) =>
+  return (read, isPartial = false) =>
     compiled.flatMap(({ key, pattern, form }) => {
       const value = read(key);
-      if (value === undefined) return [`missing ${sort} ${key}`];
+      if (value === undefined) return isPartial ? [] : [`missing ${sort} ${key}`];
       return form && !form.test(value) ? [`${sort} ${key} is "${value}", which does not match ${pattern}`] : [];
     });
 }

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
-import { deepCopy, deepCopySteps } from './copy.ts';
+import { deepCopy, deepCopySteps, frozenCopy } from './copy.ts';
 import { deepEqual } from './equality.ts';
 import { atOnce } from './steps.ts';
+import { noteKeys } from './wide-objects.ts';
 
 const nested = (depth: number, leaf: unknown): unknown => {
   let value = leaf;
   for (let i = 0; i < depth; i++) value = i % 2 ? { a: value } : [value];
   return value;
 };
+
+const wideEntries = Array.from({ length: 5_000 }, (_, i): [string, object] => [`k${i}`, { i }]);
 
 test('a copy is equal and shares nothing', () => {
   const value = JSON.parse('{"b":[1,{"x":null}],"__proto__":{"p":1},"a":"s"}') as { b: [number, object] };
@@ -17,6 +20,29 @@ test('a copy is equal and shares nothing', () => {
   expect(copied.b[1]).not.toBe(value.b[1]);
   expect(Object.getPrototypeOf(copied)).toBe(Object.prototype);
   expect(deepEqual(copied, value)).toBe(true);
+});
+
+test.each([
+  { name: 'a small value', value: JSON.parse('{"b":[1,{"x":null}],"__proto__":{"p":1},"a":"s"}') as object },
+  {
+    name: 'a wide map',
+    value: noteKeys(
+      Object.fromEntries(wideEntries),
+      wideEntries.map(([key]) => key),
+    ),
+  },
+  { name: 'a deep value', value: nested(2_000, { a: 1 }) as object },
+])('a frozen copy of $name is equal, and frozen at all levels', ({ value }) => {
+  const copied = frozenCopy(value);
+  expect(deepEqual(copied, value)).toBe(true);
+  expect(Object.isFrozen(value)).toBe(false);
+  const pending: unknown[] = [copied];
+  while (pending.length > 0) {
+    const next = pending.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    if (!Object.isFrozen(next)) throw new Error(`not frozen: ${JSON.stringify(next)}`);
+    pending.push(...Object.values(next));
+  }
 });
 
 test('a chunked copy is equal', () => {

@@ -1,38 +1,47 @@
 import { setOwn } from '../patch/own-property.ts';
+import { deepFreeze, noteFrozen } from './deep-freeze.ts';
 import { Float64, isContainer } from './numbers.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, noteKeys, notedKeys } from './wide-objects.ts';
 
 /** Copies JSON, sharing only immutable values. Keys keep their order, `__proto__` stays an own property; undefined properties are left out. Any depth. */
 export function deepCopy<T>(value: T): T {
-  return copy(value, 0) as T;
+  return copy(value, 0, false) as T;
+}
+
+/** Like `deepCopy`, and freezes the copy at all levels, for half the cost of a `deepFreeze` of a `deepCopy`. */
+export function frozenCopy<T>(value: T): T {
+  return noteFrozen(copy(value, 0, true) as T);
 }
 
 const recursionLimit = 500;
 
 type Json = Record<string, unknown>;
 
-function copy(value: unknown, depth: number): unknown {
+function copy(value: unknown, depth: number, freezes: boolean): unknown {
   if (value === null || typeof value !== 'object') return value;
   const isList = Array.isArray(value);
   if (!isList && value instanceof Float64) return value;
-  if (depth > recursionLimit || notedKeys(value)) return atOnce(copySteps(value));
+  if (depth > recursionLimit || notedKeys(value)) {
+    const copied = atOnce(copySteps(value));
+    return freezes ? deepFreeze(copied) : copied;
+  }
   if (isList) {
     const list = new Array<unknown>(value.length);
     for (let i = 0; i < value.length; i++) {
       const item: unknown = value[i];
-      list[i] = item !== null && typeof item === 'object' ? copy(item, depth + 1) : item;
+      list[i] = item !== null && typeof item === 'object' ? copy(item, depth + 1, freezes) : item;
     }
-    return list;
+    return freezes ? Object.freeze(list) : list;
   }
   const object: Json = {};
   for (const key in value) {
     const item = (value as Json)[key];
     if (item === undefined) continue;
-    const copied = item !== null && typeof item === 'object' ? copy(item, depth + 1) : item;
+    const copied = item !== null && typeof item === 'object' ? copy(item, depth + 1, freezes) : item;
     setOwn(object, key, copied);
   }
-  return object;
+  return freezes ? Object.freeze(object) : object;
 }
 
 /** Like `deepCopy` for large values, but yields to the event loop. */

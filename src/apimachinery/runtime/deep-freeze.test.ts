@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { deepFreeze } from './deep-freeze.ts';
+import { frozenCopy } from './copy.ts';
+import { deepFreeze, derivedOnce } from './deep-freeze.ts';
 import { Float64 } from './numbers.ts';
 
 it('freezes objects and lists of any depth', () => {
@@ -14,4 +15,25 @@ it('freezes objects and lists of any depth', () => {
 
 it('returns undefined unchanged', () => {
   expect(deepFreeze(undefined)).toBeUndefined();
+});
+
+it('derives a value from a frozen copy once, and freezes it', () => {
+  let calls = 0;
+  const lengths = derivedOnce(({ items }: { readonly items: string[] }) => ({
+    count: (calls += 1),
+    lengths: items.map(({ length }) => length),
+  }));
+  const frozen = frozenCopy({ items: ['a', 'bc'] });
+  const first = lengths(frozen);
+  expect(lengths(frozen)).toBe(first);
+  expect(Object.isFrozen(first.lengths)).toBe(true);
+  expect(calls).toBe(1);
+});
+
+it('derives a value from an object that can change each time', () => {
+  const lengths = derivedOnce(({ items }: { readonly items: string[] }) => items.map(({ length }) => length));
+  const open = Object.freeze({ items: ['a'] });
+  expect(lengths(open)).toEqual([1]);
+  open.items.push('bc');
+  expect(lengths(open)).toEqual([1, 2]);
 });

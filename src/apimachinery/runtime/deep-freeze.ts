@@ -12,3 +12,31 @@ export function deepFreeze<T>(value: T): T {
   }
   return value;
 }
+
+/** Values that are frozen at all levels. */
+const frozen = new WeakSet();
+
+/** Declares that a value is frozen at all levels, so that `derivedOnce` keeps what is derived from it. Returns the value. */
+export function noteFrozen<T>(value: T): T {
+  if (isContainer(value)) frozen.add(value);
+  return value;
+}
+
+/** True for a value that `noteFrozen` knows. */
+export function isNotedFrozen(value: object): boolean {
+  return frozen.has(value);
+}
+
+/**
+ * Returns a function that derives a value from an object. The value for an object that `noteFrozen` knows is frozen, too, and derived once.
+ */
+export function derivedOnce<T extends object, R>(derive: (from: T) => R): (from: T) => R {
+  const known = new WeakMap<T, { readonly value: R }>();
+  return (from) => {
+    const kept = known.get(from);
+    if (kept) return kept.value;
+    const value = derive(from);
+    if (isNotedFrozen(from)) known.set(from, { value: noteFrozen(deepFreeze(value)) });
+    return value;
+  };
+}

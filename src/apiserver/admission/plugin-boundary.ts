@@ -1,8 +1,7 @@
 import { createJsonPatch } from '#apimachinery/patch/create-patch';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import type { KubeObject, ObjectMeta } from '#apimachinery/meta/types';
-import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
-import { deepFreeze } from '#apimachinery/runtime/deep-freeze';
+import { deepCopy, deepCopySteps, frozenCopy } from '#apimachinery/runtime/copy';
 import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import { DecodeError } from '#apimachinery/runtime/json/json';
 import { immediate, type Pace } from '#apimachinery/runtime/pace';
@@ -206,13 +205,13 @@ class PluginAttributes implements Attributes {
   get object(): KubeObject {
     if (!this.shared) return (this.#object ??= deepCopy(this.#original.object));
     this.hasReadShared = true;
-    return (this.shared.object ??= deepFreeze(deepCopy(this.#original.object)));
+    return (this.shared.object ??= frozenCopy(this.#original.object));
   }
 
   get oldObject(): KubeObject | undefined {
     if (!this.shared) return (this.#oldObject ??= deepCopy(this.#original.oldObject));
     this.hasReadShared = true;
-    return (this.shared.oldObject ??= deepFreeze(deepCopy(this.#original.oldObject)));
+    return (this.shared.oldObject ??= frozenCopy(this.#original.oldObject));
   }
 
   get options(): Attributes['options'] {

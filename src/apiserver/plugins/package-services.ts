@@ -14,7 +14,6 @@ import { PluginServices } from './plugin-services.ts';
  */
 export function newPackageServices(services: Container, origin: PluginOrigin): Container {
   const container = new Container({ parent: services });
-  // Resolved on injection, because a worker thread has no informers.
   const newInformers = (): Informers => {
     const failures = new PluginFailures(services.get<Logger>(Logger), services.get<Metrics>(Metrics));
     return new PackageInformers(services.get<Informers>(Informers), failures, origin);
@@ -36,24 +35,27 @@ class PackageInformers implements Informers {
   for<T extends KubeObject = KubeObject>(resource: GroupResource): Informer<T> {
     const informer = this.informers.for<T>(resource);
     const run = runnerOf(this.origin);
+    const guarded =
+      <A extends readonly unknown[]>(listener: (...args: A) => void) =>
+      (...args: A): void => {
+        try {
+          run(() => listener(...args));
+        } catch (error) {
+          const name = { sort: 'informer listener', name: this.origin.file ?? '', package: this.origin.package } as const;
+          this.failures.record(name, 'error', error, { resource: resource.resource });
+        }
+      };
     return {
       get: (namespace, name) => deepFreeze(informer.get(namespace, name)),
       list: (namespace) => informer.list(namespace).map(deepFreeze),
-      subscribe: (listener) =>
-        informer.subscribe((type, object) => {
-          try {
-            run(() => listener(type, deepFreeze(object)));
-          } catch (error) {
-            this.failures.record(
-              { sort: 'informer listener', name: this.origin.file ?? '', package: this.origin.package },
-              'error',
-              error,
-              {
-                resource: resource.resource,
-              },
-            );
-          }
-        }),
+      subscribe: (listener, { restarted, synced } = {}) =>
+        informer.subscribe(
+          guarded((type, object) => listener(type, deepFreeze(object))),
+          {
+            ...(restarted && { restarted: guarded(restarted) }),
+            ...(synced && { synced: guarded(synced) }),
+          },
+        ),
     };
   }
 }

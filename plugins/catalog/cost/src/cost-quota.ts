@@ -37,7 +37,7 @@ export class CostQuotaConfiguration {
   annotation?: string;
 }
 
-/** Milliseconds for which the cost of a namespace is kept, with what was admitted meanwhile. A denial counts it again. */
+/** Milliseconds for which the cost of a namespace is kept, with what was admitted meanwhile. Before a denial it is counted again. */
 const keptMs = 1_000;
 
 /** The cost of a namespace. */
@@ -74,6 +74,7 @@ export class CostQuota {
   readonly #budgets: readonly { readonly fits: Matcher; readonly amount: number }[];
   readonly #annotation: string | undefined;
   readonly #spent = new Map<string, Spent>();
+  /** Reservations since the namespace was counted last, and those that waited for the cache then. */
   readonly #reserved = new Map<string, Reservation[]>();
   /** Costs of cached objects, which do not change. */
   readonly #costs = new WeakMap<KubeObject, number>();
@@ -117,7 +118,10 @@ export class CostQuota {
 
   #reserve({ namespace, name, resource }: Attributes, cost: number): void {
     const informer = this.#priced[resource.resource === 'pods' ? 0 : 1] as Informer;
-    this.#reserved.set(namespace, [...this.#waiting(namespace), { informer, name, cost, until: performance.now() + keptMs }]);
+    const reservation = { informer, name, cost, until: performance.now() + keptMs };
+    const reserved = this.#reserved.get(namespace);
+    if (reserved) reserved.push(reservation);
+    else this.#reserved.set(namespace, [reservation]);
   }
 
   /** Returns the reservations of objects that are not in the cache yet. Those of requests that failed later end after a second. */

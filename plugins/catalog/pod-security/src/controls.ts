@@ -1,4 +1,5 @@
 import {
+  type AdmissionMatch,
   AdmissionPlugin,
   type AdmissionPluginClass,
   type Attributes,
@@ -9,6 +10,7 @@ import {
   type PodTemplate,
   workloads,
 } from 'kubenest/sdk';
+import { isBinding, podBindings } from '../../common/pod-bindings.ts';
 import { baselineChecks } from '../../../common/pod-security/baseline-checks.ts';
 import type { CheckedPod } from '../../../common/pod-security/check.ts';
 import { restrictedChecks } from '../../../common/pod-security/restricted-checks.ts';
@@ -19,8 +21,9 @@ const checks = new Map([...baselineChecks, ...restrictedChecks].map(({ id, versi
 /** Prefix of the annotations of a pod that set AppArmor profiles, beside the fields. */
 const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
 
-/** Returns the pod template if a request changes its AppArmor profiles by annotations alone. */
+/** Returns the pod template if a request changes its AppArmor profiles by annotations alone. Those of a binding become those of its pod. */
 function annotatedPodTemplate({ object, oldObject }: Attributes): PodTemplate | undefined {
+  if (isBinding(object)) return { metadata: object.metadata, spec: { containers: [] }, path: '' };
   return profilesOf(object) === profilesOf(oldObject) ? undefined : podTemplateOf(object);
 }
 
@@ -34,7 +37,7 @@ function profilesOf(object: KubeObject | undefined): string {
  * Returns a plugin of one control of the Pod Security Standards, for pods and for the templates of pods. In contrast to the labels of
  * namespaces, a control that is a plugin can be in force alone, and has a mode, a scope and exceptions.
  */
-function control(name: string, id: string): AdmissionPluginClass {
+function control(name: string, id: string, match: readonly AdmissionMatch[] = workloads): AdmissionPluginClass {
   const check = checks.get(id);
   if (!check) throw new Error(`unknown check ${id}`);
   class Control {
@@ -44,7 +47,7 @@ function control(name: string, id: string): AdmissionPluginClass {
       if (violation) deny(request, violation.detail === '' ? violation.reason : `${violation.reason} (${violation.detail})`);
     }
   }
-  AdmissionPlugin({ name, match: workloads })(Control);
+  AdmissionPlugin({ name, match })(Control);
   return Control;
 }
 
@@ -58,7 +61,7 @@ export const baseline = [
   control('DisallowHostProcess', 'windowsHostProcess'),
   control('DisallowPrivilegedContainers', 'privileged'),
   control('DisallowSELinuxOptions', 'seLinuxOptions'),
-  control('RestrictAppArmorProfiles', 'appArmorProfile'),
+  control('RestrictAppArmorProfiles', 'appArmorProfile', [...workloads, ...podBindings]),
   control('RestrictSeccomp', 'seccompProfile_baseline'),
   control('RestrictSysctls', 'sysctls'),
 ];

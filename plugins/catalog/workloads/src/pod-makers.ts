@@ -1,11 +1,6 @@
 import type { AdmissionMatch } from 'kubenest/sdk';
 
-/** Requests that create or change objects that keep replicas of a pod running. */
-export const replicated: readonly AdmissionMatch[] = [
-  { groups: ['apps'], resources: ['deployments', 'statefulsets'], operations: ['CREATE', 'UPDATE'] },
-];
-
-/** Like `replicated`, and DaemonSets. */
+/** Requests that create or change objects that keep pods running. */
 export const longRunning: readonly AdmissionMatch[] = [
   { groups: ['apps'], resources: ['daemonsets', 'deployments', 'statefulsets'], operations: ['CREATE', 'UPDATE'] },
 ];

@@ -1,5 +1,6 @@
 import { AdmissionPlugin, type Attributes, Configuration, deny, inject } from 'kubenest/sdk';
 import { IsInt, IsOptional, Min } from 'kubenest/sdk/configuration';
+import { replicasOf, replicated } from './replicas.ts';
 
 export class ReplicaLimitsConfiguration {
   @IsInt()
@@ -15,7 +16,7 @@ export class ReplicaLimitsConfiguration {
 @AdmissionPlugin({
   name: 'ReplicaLimits',
   configuration: ReplicaLimitsConfiguration,
-  match: [{ groups: ['apps'], resources: ['deployments', 'statefulsets'], subresources: ['', 'scale'], operations: ['CREATE', 'UPDATE'] }],
+  match: replicated,
 })
 export class ReplicaLimits {
   constructor(@inject(Configuration) private readonly configuration: ReplicaLimitsConfiguration) {}
@@ -27,9 +28,4 @@ export class ReplicaLimits {
     if (replicas < minimum) deny(request, `spec.replicas is ${replicas}, at least ${minimum} are required`);
     if (maximum !== undefined && replicas > maximum) deny(request, `spec.replicas is ${replicas}, at most ${maximum} are allowed`);
   }
-}
-
-function replicasOf({ kind, spec }: Attributes['object']): number {
-  // A Scale omits zero replicas; the workloads themselves have a default of 1.
-  return (spec as { readonly replicas?: number } | undefined)?.replicas ?? (kind === 'Scale' ? 0 : 1);
 }

@@ -1,32 +1,36 @@
 import {
   AdmissionPlugin,
   type Attributes,
+  Client,
   deny,
   type Informer,
   Informers,
   inject,
   labelSelectorAsSelector,
   type LabelSelectorSource,
-  podTemplateOf,
 } from 'kubenest/sdk';
 import type { PodDisruptionBudget } from 'kubenest/types/policy_v1';
-import { replicated } from './pod-makers.ts';
+import type { StoredObjects } from '../../common/stored-objects.ts';
+import { replicated, replicatedTemplate, storedWorkloads } from './replicas.ts';
 
 /** Denies deployments and stateful sets with several replicas whose pods have no PodDisruptionBudget, which must exist before them. */
 @AdmissionPlugin({ name: 'RequirePodDisruptionBudget', match: replicated })
 export class RequirePodDisruptionBudget {
   readonly #budgets: Informer<PodDisruptionBudget>;
+  readonly #workloads: StoredObjects;
 
-  constructor(@inject(Informers) informers: Informers) {
+  constructor(@inject(Informers) informers: Informers, @inject(Client) client: Client) {
+    this.#workloads = storedWorkloads(informers, client);
     this.#budgets = informers.for<PodDisruptionBudget>({ group: 'policy', resource: 'poddisruptionbudgets' });
   }
 
-  validate(request: Attributes): void {
-    const { object, namespace } = request;
-    const { replicas = 1 } = (object['spec'] ?? {}) as { readonly replicas?: number };
-    const labels = podTemplateOf(object)?.metadata.labels ?? {};
-    if (replicas < 2 || this.#budgets.list(namespace).some(({ spec }) => selects(spec?.selector, labels))) return;
-    deny(request, `no PodDisruptionBudget in namespace ${namespace} selects its pods`);
+  async validate(request: Attributes): Promise<void> {
+    const template = await replicatedTemplate(request, this.#workloads);
+    if (!template) return;
+    const { namespace } = request;
+    const { labels = {} } = template.metadata;
+    if (!this.#budgets.list(namespace).some(({ spec }) => selects(spec?.selector, labels)))
+      deny(request, `no PodDisruptionBudget in namespace ${namespace} selects its pods`);
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  type AdmissionMatch,
   AdmissionPlugin,
   annotationOf,
   type Attributes,
@@ -14,6 +15,7 @@ import {
 import { ArrayNotEmpty, IsArray, IsBoolean, Type, ValidateNested } from 'kubenest/sdk/configuration';
 import { type EntryCheck, entryCheckOf, RequiredEntry } from '../../common/configuration.ts';
 import { denyFor, newProblems } from '../../common/deny.ts';
+import { isBinding, podBindings } from '../../common/pod-bindings.ts';
 import { ControlledObjects } from './controlled-objects.ts';
 
 export class RequiredLabelsConfiguration {
@@ -27,13 +29,11 @@ export class RequiredLabelsConfiguration {
   onPodTemplates = false;
 }
 
-/** Requests that can change the labels and annotations of workloads; those of the subresource `status` can. */
-const labelled = workloads.map(({ groups = [], resources }) => ({
-  groups,
-  resources,
-  subresources: ['', 'status'],
-  operations: ['CREATE', 'UPDATE'] as const,
-}));
+/** Requests that can change the labels and annotations of workloads; those of the subresource `status` can, and bindings of pods. */
+const labelled: readonly AdmissionMatch[] = [
+  ...workloads.map(({ groups = [], resources, operations }) => ({ groups, resources, subresources: ['', 'status'], operations })),
+  ...podBindings,
+];
 
 /** Denies a request for new problems, unless a controller created the object: it has the labels of its template. */
 function denyUnlessControlled(
@@ -72,7 +72,7 @@ export class RequiredLabels {
   #problemsOf(object: KubeObject): string[] {
     const template = this.configuration.onPodTemplates ? podTemplateOf(object) : undefined;
     return [
-      ...this.#check((key) => labelOf(object, key)),
+      ...this.#check((key) => labelOf(object, key), isBinding(object)),
       ...(template ? this.#check((key) => labelOf(template, key)).map((problem) => `pod template: ${problem}`) : []),
     ];
   }
@@ -102,6 +102,6 @@ export class RequiredAnnotations {
   }
 
   validate(request: Attributes): void | Promise<void> {
-    return denyUnlessControlled(request, this.#controlled, (object) => this.#check((key) => annotationOf(object, key)));
+    return denyUnlessControlled(request, this.#controlled, (object) => this.#check((key) => annotationOf(object, key), isBinding(object)));
   }
 }

@@ -1,7 +1,7 @@
 import type { Status } from '#apimachinery/meta/types';
 import type { AdmissionMatch } from '#apiserver/admission/attributes';
 import type { Operation } from '#apiserver/request/admission-context';
-import type { GroupVersionKind, GroupVersionResource } from '#apimachinery/meta/types';
+import type { GroupResource, GroupVersionKind, GroupVersionResource } from '#apimachinery/meta/types';
 import type { TraceNote } from '#apiserver/request/request-trace';
 import type { UserInfo } from '#apiserver/request/user-info';
 import type { PluginRequest } from '../plugin-request.ts';
@@ -68,9 +68,15 @@ export interface IsolatedError {
   readonly notPlain?: boolean;
 }
 
+/** A change of a resource that the thread follows. The objects come as ADDED first; `synced` follows when all were sent. */
+export type FollowedEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly namespace: string; readonly name: string; readonly text: string }
+  | { readonly type: 'restarted' | 'synced' };
+
 export type ToWorker =
   | { readonly type: 'call'; readonly id: number; readonly plugin: string; readonly phase: PhaseName; readonly request: IsolatedAttributes }
   | { readonly type: 'ping' }
+  | { readonly type: 'followed'; readonly resource: GroupResource; readonly event: FollowedEvent }
   | { readonly type: 'answer'; readonly id: number; readonly value?: string; readonly error?: IsolatedError }
   | { readonly type: 'shutdown' };
 
@@ -96,6 +102,9 @@ export type FromWorker =
   | { readonly type: 'ready'; readonly plugins: readonly IsolatedPlugin[] }
   | { readonly type: 'refused'; readonly problems: readonly string[] }
   | { readonly type: 'pong' }
+  | { readonly type: 'follow'; readonly resource: GroupResource }
+  /** The thread has received so many characters of the resources that it follows. */
+  | { readonly type: 'read'; readonly characters: number }
   | CallOutcome
   | ({ readonly type: 'service'; readonly id: number } & ServiceCall)
   | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly fields: object; readonly message: string }

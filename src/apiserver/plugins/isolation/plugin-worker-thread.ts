@@ -15,6 +15,7 @@ import { serveSdk } from '../serve-sdk.ts';
 import { importOnly } from '../verified-modules.ts';
 import { isolatedError } from './isolated-error.ts';
 import type { CallOutcome, FromWorker, IsolatedAttributes, IsolatedPlugin, PhaseName, ToWorker, WorkerTask } from './messages.ts';
+import { MirroredInformers } from './mirrored-informers.ts';
 import { newWorkerContainer, ServiceCalls } from './worker-services.ts';
 
 /*
@@ -26,6 +27,9 @@ const port = parentPort!;
 const send = (message: FromWorker): void => port.postMessage(message);
 const shutdown = new AbortController();
 const calls = new ServiceCalls(port);
+const informers = new MirroredInformers((resource) => send({ type: 'follow', resource }));
+/** Characters of followed resources since the last report to the server. */
+let read = 0;
 const plugins = new Map<string, AdmissionHandler>();
 
 for (const kind of ['uncaughtException', 'unhandledRejection'] as const)
@@ -38,6 +42,8 @@ port.on('message', (message: ToWorker) => {
       return;
     case 'ping':
       return send({ type: 'pong' });
+    case 'followed':
+      return followed(message);
     case 'answer':
       return calls.answered(message);
     case 'shutdown':
@@ -50,6 +56,19 @@ try {
 } catch (error) {
   const isExpected = error instanceof PluginLoadError || error instanceof ConfigurationError;
   send({ type: 'refused', problems: isExpected ? error.problems : [(error as Error).stack ?? String(error)] });
+}
+
+function followed({ resource, event }: Extract<ToWorker, { readonly type: 'followed' }>): void {
+  if ('text' in event) {
+    if (read === 0) setImmediate(reportRead);
+    read += event.text.length;
+  }
+  informers.receive(resource, event);
+}
+
+function reportRead(): void {
+  send({ type: 'read', characters: read });
+  read = 0;
 }
 
 /** Disposes of the plugins and ends the thread. Failures are reported like errors that no code handles. */
@@ -71,7 +90,7 @@ async function load({ request, folder, verified }: WorkerTask): Promise<Isolated
     throw new PluginLoadError([
       `plugin package ${request.package}: \`isolation: worker\` runs only admission plugins; list them in \`contributions\`, without ${others.join(', ')}`,
     ]);
-  const container = newWorkerContainer(port, calls, shutdown.signal);
+  const container = newWorkerContainer(port, calls, informers, shutdown.signal);
   return loaded.map(({ described, origin, make }) => {
     const { name, match, before, after } = described.options as AdmissionPluginOptions;
     const plugin = make(container) as AdmissionHandler;
@@ -105,6 +124,8 @@ async function call(name: string, phase: PhaseName, sent: IsolatedAttributes): P
     within: (_name, _attributes, work) => work(),
   };
   try {
+    const synced = informers.whenSynced();
+    if (synced) await synced;
     const returned: unknown = await (plugins.get(name)?.[phase]?.(request) as unknown);
     const text = object && encodeRawJson(atOnce(plainCopySteps(object)));
     return {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Container } from 'inversify';
+import { groupResourceString } from '#apimachinery/api/errors';
+import type { GroupResource } from '#apimachinery/meta/types';
 import { encodeRawJson, parseEncodedText } from '#apimachinery/runtime/json/json';
 import type { Attributes } from '#apiserver/admission/attributes';
 import { Authorizer } from '#apiserver/authorization/authorizer';
@@ -8,13 +10,15 @@ import { Logger } from '#apiserver/base/logger';
 import { Metrics } from '#apiserver/base/metrics/metrics';
 import { ShutdownSignal } from '#apiserver/base/shutdown-signal';
 import { Client } from '#apiserver/registry/client';
+import { Informers } from '#apiserver/registry/informers';
 import type { PluginGuard } from '../guard-admission.ts';
 import { PluginLoadError } from '../plugin-request.ts';
 import { PluginFailures, type PluginName } from '../plugin-failures.ts';
 import { TimeoutError, within } from '../within.ts';
 import { answerService } from './answer-service.ts';
+import { FollowedResources } from './followed-resources.ts';
 import { restoredError } from './isolated-error.ts';
-import type { CallOutcome, FromWorker, IsolatedPlugin, PhaseName, ToWorker, WorkerTask } from './messages.ts';
+import type { CallOutcome, FollowedEvent, FromWorker, IsolatedPlugin, PhaseName, ToWorker, WorkerTask } from './messages.ts';
 
 /** Pauses before a restart double from the first to the last. A thread that ran this long starts with the first again. */
 const firstPauseMs = 100;
@@ -33,6 +37,7 @@ const maxObjectLength = 16 * mebibyte;
 /** Services of the server for a thread; known only after its start. */
 interface WorkerServices {
   readonly client: Client;
+  readonly informers: () => Informers;
   readonly authorizer: Authorizer;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -61,8 +66,11 @@ export class PluginWorker {
   #ended = false;
   #end: Promise<void> | undefined;
   #pong: (() => void) | undefined;
-  /** Threads that were ended because of their buffers. */
+  /** Threads that were ended because of their buffers, or of objects that they did not receive. */
   readonly #tooLarge = new WeakSet<Worker>();
+  /** Resources that a thread follows; its plugins ask for them in their constructors. */
+  readonly #resources = new Map<string, GroupResource>();
+  readonly #followed = new WeakMap<Worker, FollowedResources>();
 
   /** `packageName` is the name in logs and metrics. */
   constructor(packageName: string, { request, ...task }: WorkerTask, guard: PluginGuard, memoryMiB: number) {
@@ -86,8 +94,12 @@ export class PluginWorker {
     const logger = container.get<Logger>(Logger);
     const metrics = container.get<Metrics>(Metrics);
     const failures = new PluginFailures(logger, metrics);
+    const informers = (): Informers => container.get<Informers>(Informers);
+    // A resource that the server does not store is an error at start, as in the thread of the server.
+    for (const resource of this.#resources.values()) informers().for(resource);
     this.#services.resolve({
       client: container.get<Client>(Client),
+      informers,
       authorizer: container.get<Authorizer>(Authorizer),
       logger,
       metrics,
@@ -196,8 +208,36 @@ export class PluginWorker {
       case 'pong':
         this.#pong?.();
         return;
+      case 'follow':
+        this.#resources.set(groupResourceString(message.resource), message.resource);
+        void this.#services.promise.then((services) => this.#follow(worker, message.resource, services));
+        return;
+      case 'read':
+        this.#followed.get(worker)?.read(message.characters);
+        return;
       default:
         void this.#services.promise.then((services) => this.#serve(worker, message, services));
+    }
+  }
+
+  /** Sends the objects of a resource to a thread until it ends. */
+  #follow(worker: Worker, resource: GroupResource, { informers, failures }: WorkerServices): void {
+    let followed = this.#followed.get(worker);
+    if (!followed) {
+      const overflowed = (): void => {
+        this.#tooLarge.add(worker);
+        void worker.terminate();
+      };
+      const send = (of: GroupResource, event: FollowedEvent): void => this.#post(worker, { type: 'followed', resource: of, event });
+      followed = new FollowedResources(send, this.#memoryMiB * mebibyte, overflowed);
+      this.#followed.set(worker, followed);
+      // It may have ended before the server had its services.
+      if (worker.threadId < 0) followed[Symbol.dispose]();
+    }
+    try {
+      followed.follow(informers(), resource);
+    } catch (error) {
+      failures.record(this.#name, 'error', error, { resource: groupResourceString(resource) });
     }
   }
 
@@ -253,6 +293,7 @@ export class PluginWorker {
   }
 
   #exited(worker: Worker, cause: unknown): void {
+    this.#followed.get(worker)?.[Symbol.dispose]();
     void this.#running?.then(
       (running) => {
         if (running.worker !== worker || this.#ended) return;

@@ -8,6 +8,7 @@ import { systemClock } from '#apiserver/base/clock';
 import type { Logger } from '#apiserver/base/logger';
 import type { MetricLabels, MetricOptions, Metrics } from '#apiserver/base/metrics/metrics';
 import type { Client, ClientTarget, ObjectClient } from '#apiserver/registry/client';
+import type { Informers } from '#apiserver/registry/informers';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { PluginServices, serviceTokens } from '../plugin-services.ts';
 import { isolatedError, restoredError } from './isolated-error.ts';
@@ -37,13 +38,14 @@ export class ServiceCalls {
 }
 
 /** Services of the server whose calls are synchronous, so that a worker thread cannot have them. */
-const unavailable = ['informers', 'servedKinds', 'serviceResolver', 'restMapper', 'manifests', 'featureGates'] as const;
+const unavailable = ['servedKinds', 'serviceResolver', 'restMapper', 'manifests', 'featureGates'] as const;
 
 /** Creates the parent of the plugins' containers in a worker thread. A plugin that injects a service which is unavailable there fails. */
-export function newWorkerContainer(port: MessagePort, calls: ServiceCalls, shutdownSignal: AbortSignal): Container {
+export function newWorkerContainer(port: MessagePort, calls: ServiceCalls, informers: Informers, shutdownSignal: AbortSignal): Container {
   const container = new Container();
   const services = {
     client: newClient(calls),
+    informers,
     authorizer: newAuthorizer(calls),
     logger: newLogger(port),
     metrics: newMetrics(port),
