@@ -12,6 +12,7 @@ import {
   SharedInformers,
 } from 'kubenest/sdk';
 import type { Node, Pod } from 'kubenest/types/core_v1';
+import type { ReadSource } from './kubelet/container-sources.ts';
 import type { KubeletServers } from './kubelet/kubelet-server.ts';
 import { type PlannedNode, planNodes, simulatedAnnotation } from './node/node-object.ts';
 import { NodeRegistrar } from './node/node-registrar.ts';
@@ -113,7 +114,8 @@ export class SimulatedNodes {
       import('./kubelet/kubelet-server.ts'),
       import('./metrics/kubelet-pages.ts'),
     ]);
-    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts);
+    const readSource: ReadSource = (resource, namespace, name) => this.client.get({ group: '', version: 'v1', resource }, namespace, name);
+    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts, readSource);
   }
 
   /** Registers the configured nodes, a few at a time. On a new store, the permissions may not be known yet. */

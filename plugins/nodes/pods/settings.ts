@@ -1,4 +1,4 @@
-import type { Container, Pod } from 'kubenest/types/core_v1';
+import type { Pod } from 'kubenest/types/core_v1';
 import { parseGoDuration } from '../go-duration.ts';
 
 /** Prefix of the annotations that control the simulation of a pod. */
@@ -57,16 +57,12 @@ export function durationSetting(pod: Pod, name: Setting, container?: string): nu
   return ms !== undefined && ms >= 0 ? ms : undefined;
 }
 
-/** Environment variables with plain values. References to secrets and config maps are not resolved. */
-export function plainEnvironment({ env = [] }: Container, hostname: string): Record<string, string> {
-  const result: Record<string, string> = {
-    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-    HOSTNAME: hostname,
-    HOME: '/root',
-  };
-  for (const { name, value } of env) {
-    if (name !== undefined && value !== undefined)
-      Object.defineProperty(result, name, { value, enumerable: true, writable: true, configurable: true });
+/** Returns the JSON object in a text; undefined if there is none. */
+export function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
   }
-  return result;
 }
