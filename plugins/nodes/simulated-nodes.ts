@@ -21,6 +21,7 @@ import { SimulatedNodesOptions } from './options.ts';
 import { KnownPods } from './pods/known-pods.ts';
 import { type LifeOutcome, type LifeStep, nextLifeStep, type PodHost } from './pods/pod-life.ts';
 import { PodRunner } from './pods/pod-runner.ts';
+import { annotationPrefix, settingProblems } from './pods/settings.ts';
 import { retried } from './retried.ts';
 import { nodeRules } from './rules.ts';
 import { compileStage } from './stages/stage.ts';
@@ -48,13 +49,15 @@ export class SimulatedNodes {
   readonly #runner: PodRunner;
   readonly #stages: StageSource;
   readonly #staged: StagedLife;
+  /** Reported problems of annotations, by UID of the node or pod. */
+  readonly #problems = new Map<string, string>();
 
   constructor(
     @inject(Configuration) private readonly options: SimulatedNodesOptions,
     @inject(ControllerClient) private readonly client: ControllerClient,
     @inject(SharedInformers) private readonly informers: SharedInformers,
     @inject(Informers) sources: Informers,
-    @inject(EventRecorder) recorder: EventRecorder,
+    @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
   ) {
@@ -91,7 +94,10 @@ export class SimulatedNodes {
       this.#nodes.handle({
         added: (node) => this.#nodeChanged(node),
         updated: (node) => this.#nodeChanged(node),
-        deleted: ({ metadata }) => this.#simulated.delete(metadata.name ?? ''),
+        deleted: ({ metadata }) => {
+          this.#simulated.delete(metadata.name ?? '');
+          this.#problems.delete(metadata.uid ?? '');
+        },
       }),
     );
     cleanUp.use(
@@ -141,6 +147,7 @@ export class SimulatedNodes {
   #nodeChanged(node: Node): void {
     const name = node.metadata.name ?? '';
     const present = this.#simulated.get(name);
+    this.#report(node, nodeProblems(node));
     if (node.metadata.annotations?.[simulatedAnnotation] !== 'true') return void this.#simulated.delete(name);
     void this.#registrar.allocate(node);
     if (present) return present.update(node);
@@ -153,7 +160,17 @@ export class SimulatedNodes {
     const host = this.#simulated.get(pod.spec?.nodeName ?? '');
     if (!host) return;
     host.adopt(pod);
+    this.#report(pod, settingProblems(pod));
     this.#runner.set(pod);
+  }
+
+  /** Sends an event about annotations of the simulation that have no effect, once for the same ones. */
+  #report(object: Node | Pod, problems: readonly string[]): void {
+    const uid = object.metadata.uid ?? '';
+    const message = problems.join('; ');
+    if ((this.#problems.get(uid) ?? '') === message) return;
+    this.#problems.set(uid, message);
+    if (message !== '') this.recorder.event(object, 'Warning', 'InvalidSimulationAnnotation', message);
   }
 
   #stagesChanged(): void {
@@ -164,7 +181,16 @@ export class SimulatedNodes {
   #podDeleted(pod: Pod): void {
     this.#pods.changed(pod, true);
     this.#runner.delete(pod.metadata.uid ?? '');
+    this.#problems.delete(pod.metadata.uid ?? '');
     this.#staged.forget(pod.metadata.uid ?? '');
     this.#simulated.get(pod.spec?.nodeName ?? '')?.forget(pod);
   }
+}
+
+/** Describes the annotations of the simulation that a node has and that have no effect. */
+function nodeProblems({ metadata }: Node): string[] {
+  return Object.entries(metadata.annotations ?? {}).flatMap(([key, value]) => {
+    if (key === simulatedAnnotation) return value === 'true' || value === 'false' ? [] : [`annotation ${key}: must be "true" or "false"`];
+    return key.startsWith(annotationPrefix) ? [`unknown annotation ${key}`] : [];
+  });
 }

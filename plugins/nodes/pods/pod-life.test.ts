@@ -5,7 +5,12 @@ import { nextLifeStep, type PodHost } from './pod-life.ts';
 import { annotationPrefix } from './settings.ts';
 
 const start = Date.UTC(2026, 0, 1);
-const host: PodHost = { hasImage: () => false, addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }), isKilling: () => false };
+const host: PodHost = {
+  hasImage: () => false,
+  addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }),
+  admit: () => undefined,
+  isKilling: () => false,
+};
 
 function pod(
   containers: Partial<Container>[],
