@@ -27,7 +27,7 @@ import type { PodInfo } from './framework/pod-info.ts';
 import { isLost, needsNoNode, PodBinder } from './pod-binder.ts';
 import { gangScheduling, groupOf, PodGroups, waitingForGang } from './pod-groups.ts';
 import { PodReports } from './pod-reports.ts';
-import { findPreemption } from './preemption.ts';
+import { type Candidate, findPreemption } from './preemption.ts';
 import { defaultSchedulerName, type Profile } from './profile.ts';
 import type { BackOff } from './queue/back-off.ts';
 import { isGated, type QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
@@ -48,6 +48,14 @@ const maxBindings = 200;
 const withoutState = 'not found';
 
 const eventsOf = new Map([...filters, gangScheduling].map(({ name, events }) => [name, events]));
+
+/** Outcome for a pod that no node can take; `nominated` as in `#failed`. */
+interface Verdict {
+  readonly message: string;
+  readonly nominated: string | undefined;
+  /** Pods that have to go. */
+  readonly candidate?: Candidate;
+}
 
 /** A node that was chosen for a pod. */
 type Choice = Extract<CycleResult, { readonly node: NodeInfo }>;
@@ -172,14 +180,17 @@ export class Scheduler {
   /** Chooses nodes for all waiting pods of a group, and binds them if those are enough for a gang. */
   #scheduleGroup(first: QueuedPod, group: string, signal: AbortSignal): void {
     const others = this.#queue?.takeAll(({ pod }) => groupOf(pod) === group) ?? [];
-    const members = [first, ...others].sort((a, b) => b.pod.priority - a.pod.priority || a.order - b.order);
+    // Members that were taken with another one precede those that had their turn, as in upstream.
+    const members = [first, ...others].sort((a, b) => b.pod.priority - a.pod.priority || a.firstTurn - b.firstTurn || a.order - b.order);
     const placed: { readonly member: QueuedPod; readonly choice: Choice }[] = [];
-    const rejected: { readonly member: QueuedPod; readonly diagnosis: Diagnosis; readonly active: readonly ActiveFilter[] }[] = [];
+    const rejected: { readonly member: QueuedPod; readonly diagnosis: Diagnosis; readonly verdict: Verdict }[] = [];
     for (const member of members) {
       const result = this.#chooseNode(member);
       if (!result) continue;
-      if ('diagnosis' in result) rejected.push({ member, ...result });
-      else {
+      if ('diagnosis' in result) {
+        const { diagnosis, active } = result;
+        rejected.push({ member, diagnosis, verdict: this.#verdict(member.pod, diagnosis, active) });
+      } else {
         this.#assume(member, result);
         placed.push({ member, choice: result });
       }
@@ -193,10 +204,10 @@ export class Scheduler {
         this.#failed(member, new Set(), waitingForGang, '');
       }
     }
-    for (const { member, diagnosis, active } of rejected) {
-      if (isQuorate) this.#unschedulable(member, diagnosis, active);
+    for (const { member, diagnosis, verdict } of rejected) {
+      if (isQuorate || !verdict.candidate) this.#reject(member, diagnosis, verdict);
       // Room for one pod alone does not help a gang, so no other pod has to go for it.
-      else this.#failed(member, diagnosis.filters, fitError(this.#cluster.nodes.length, diagnosis), '');
+      else this.#failed(member, diagnosis.filters, verdict.message, '');
     }
   }
 
@@ -277,21 +288,28 @@ export class Scheduler {
   }
 
   #unschedulable(queued: QueuedPod, diagnosis: Diagnosis, active: readonly ActiveFilter[]): void {
-    const { pod } = queued;
+    this.#reject(queued, diagnosis, this.#verdict(queued.pod, diagnosis, active));
+  }
+
+  /** Looks for what may help a pod that no node can take. */
+  #verdict(pod: PodInfo, diagnosis: Diagnosis, active: readonly ActiveFilter[]): Verdict {
     const { preempts, filters: checks } = this.#profileOf(pod);
     const count = this.#cluster.nodes.length;
     const claimsChecked = checks.includes(dynamicResources as Filter);
     if (claimsChecked && diagnosis.podReasons && !diagnosis.filters.has(dynamicResources.name))
-      return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, withoutState), undefined);
+      return { message: fitError(count, diagnosis, withoutState), nominated: undefined };
     const reasons = claimsChecked ? [this.#freeDevices(pod, stateOf(active, dynamicResources))] : [];
-    if (!preempts) return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, reasons.join(', ')), undefined);
+    if (!preempts) return { message: fitError(count, diagnosis, reasons.join(', ')), nominated: undefined };
     const found = findPreemption(pod, this.#cluster, active, diagnosis, this.#caches.budgets.list(), this.#cluster);
-    if ('message' in found)
-      return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, [...reasons, found.message].join(', ')), '');
-    const { node } = found.candidate;
-    this.#cluster.nominate(pod, node.name);
-    this.#failed(queued, diagnosis.filters, fitError(count, diagnosis), node.name);
-    void this.#victims.remove(pod, found.candidate);
+    if ('message' in found) return { message: fitError(count, diagnosis, [...reasons, found.message].join(', ')), nominated: '' };
+    return { message: fitError(count, diagnosis), nominated: found.candidate.node.name, candidate: found.candidate };
+  }
+
+  /** Puts a pod back into the queue, and removes the pods that have to make room for it. */
+  #reject(queued: QueuedPod, { filters: rejectedBy }: Diagnosis, { message, nominated, candidate }: Verdict): void {
+    if (candidate) this.#cluster.nominate(queued.pod, candidate.node.name);
+    this.#failed(queued, rejectedBy, message, nominated);
+    if (candidate) void this.#victims.remove(queued.pod, candidate);
   }
 
   /** Gives up an allocation that no node can use and that only the pod needs. Returns what upstream's plugin reports about it. */
