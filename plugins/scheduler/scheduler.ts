@@ -9,6 +9,7 @@ import {
   inject,
   Logger,
   SharedInformers,
+  StatusError,
 } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
 import { ClaimBinder } from './claim-binder.ts';
@@ -247,22 +248,28 @@ export class Scheduler {
   async #bind(queued: QueuedPod, node: NodeInfo, active: readonly ActiveFilter[], signal: AbortSignal): Promise<void> {
     const { pod, namespace } = queued.pod;
     const claims = stateOf(active, dynamicResources);
+    const volumes = stateOf<PodClaims>(active, volumeBinding);
+    let reported = queued.pod;
     try {
+      // What takes time before the binding lets others know the node. Upstream: PreBindPreFlight, NominatedNodeNameForExpectation.
+      if (claims?.claims.length || volumes?.waiting.length) reported = await this.#reports.nominated(queued.pod, node.name);
       const wait = (): void => {
         const message = `waiting for binding conditions for device on node ${node.name}`;
         this.#reports.event(pod, 'Normal', 'BindingConditionsPending', message, 'Scheduling');
       };
-      if (claims) await this.#claimBinder.bind(pod, claims, node.name, wait);
-      await this.#binder.bind(queued.pod, node, stateOf<PodClaims>(active, volumeBinding), signal);
+      if (claims) await this.#claimBinder.bind(pod, claims, node.name, wait).catch(inPreBind);
+      await this.#binder.bind(queued.pod, node, volumes, signal);
       const message = `Successfully assigned ${namespace}/${pod.metadata.name} to ${node.name}`;
       this.#reports.event(pod, 'Normal', 'Scheduled', message, 'Binding');
     } catch (error) {
-      if (!signal.aborted) await this.#bindingFailed(queued, active, claims, error as Error);
+      if (!signal.aborted) await this.#bindingFailed(queued, reported, active, claims, error as Error);
     }
   }
 
+  /** `reported`: the pod with its nomination. */
   async #bindingFailed(
     queued: QueuedPod,
+    reported: PodInfo,
     active: readonly ActiveFilter[],
     claims: PodResourceClaims | undefined,
     error: Error,
@@ -275,7 +282,7 @@ export class Scheduler {
     this.#queue?.happened('PodDeleted');
     if (isLost(error) && (!current || needsNoNode(current))) return;
     this.#queue?.markFailed(queued);
-    this.#reports.failed(queued.pod, 'SchedulerError', error.message, undefined);
+    this.#reports.failed(reported, 'SchedulerError', error.message, '');
   }
 
   async #releaseClaims(pod: Pod, claims: PodResourceClaims): Promise<void> {
@@ -337,4 +344,10 @@ export class Scheduler {
 /** Returns the state of a filter for the pod; undefined if it has nothing to check. */
 function stateOf<S>(active: readonly ActiveFilter[], { name }: Filter<S>): S | undefined {
   return active.find(({ filter }) => filter.name === name)?.state as S | undefined;
+}
+
+/** Names the plugin that failed. Upstream: framework/runtime (RunPreBindPlugins). */
+function inPreBind(error: unknown): never {
+  if (!(error instanceof Error) || error instanceof StatusError) throw error;
+  throw new Error(`running PreBind plugin "${dynamicResources.name}": ${error.message}`, { cause: error });
 }
