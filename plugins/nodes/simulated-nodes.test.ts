@@ -42,12 +42,12 @@ const inPhase = (name: string, phase: string): Promise<Pod> =>
     return pod;
   }, 10_000);
 
-describe('pods', () => {
+describe('pods and nodes', () => {
   const withPort = (hostPort: number): object => ({
     containers: [{ name: 'c', image: 'nginx', ports: [{ containerPort: 80, hostPort }] }],
   });
 
-  it('are refused while their host port is taken', async () => {
+  it('are refused while a host port is taken', async () => {
     await addPod('port-1', withPort(8080));
     await inPhase('port-1', 'Running');
     await addPod('port-2', withPort(8080));
@@ -64,7 +64,7 @@ describe('pods', () => {
     await inPhase('port-5', 'Running');
   });
 
-  it('and nodes have an event about annotations without effect', async () => {
+  it('have an event about annotations without effect', async () => {
     const annotations = {
       'node.kubenest.dev/run-for': '5 minutes',
       'node.kubenest.dev/exit-code.other': '1',

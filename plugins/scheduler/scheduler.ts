@@ -251,7 +251,7 @@ export class Scheduler {
     const volumes = stateOf<PodClaims>(active, volumeBinding);
     let reported = queued.pod;
     try {
-      // What takes time before the binding lets others know the node. Upstream: PreBindPreFlight, NominatedNodeNameForExpectation.
+      // The preparation of claims and volumes takes time, so others learn the node. Upstream: NominatedNodeNameForExpectation.
       if (claims?.claims.length || volumes?.waiting.length) reported = await this.#reports.nominated(queued.pod, node.name);
       const wait = (): void => {
         const message = `waiting for binding conditions for device on node ${node.name}`;

@@ -7,7 +7,7 @@ import { podField } from '../pods/environment.ts';
 /** Returns a config map or a secret; undefined if it does not exist. */
 export type ReadSource = (resource: 'configmaps' | 'secrets', namespace: string, name: string) => Promise<ConfigMap | Secret | undefined>;
 
-/** What a container gets from config maps, secrets and the downward API: environment variables and mounted files. */
+/** Environment variables and mounted files of a container from config maps, secrets and the downward API. */
 export interface ContainerSources {
   readonly env: Readonly<Record<string, string>>;
   readonly mounted: MountedTexts;
