@@ -1,10 +1,8 @@
 import type { Container, Pod } from 'kubenest/types/core_v1';
 import { initialFiles } from './container-files.ts';
+import type { Role } from './container-roles.ts';
 import { runMainProcess, runSimulated } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
-
-/** Part that a container has in its pod. */
-export type Role = 'init' | 'sidecar' | 'main' | 'ephemeral';
 
 /** Simulated course of a container's process. */
 export interface ProcessPlan {
