@@ -31,12 +31,67 @@ const addPod = (name: string, spec: object = {}, metadata: object = {}): Promise
     body: { metadata: { name, ...metadata }, spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx' }], ...spec } },
   });
 const getPod = (name: string): Promise<Pod> => ask(`${pods}/${name}`);
+const eventsOf = async (name: string): Promise<string[]> =>
+  (await list<Event>('/api/v1/namespaces/default/events'))
+    .filter(({ involvedObject }) => involvedObject?.name === name)
+    .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
 const inPhase = (name: string, phase: string): Promise<Pod> =>
   vi.waitFor(async () => {
     const pod = await getPod(name);
     expect(pod.status?.phase).toBe(phase);
     return pod;
   }, 10_000);
+
+describe('pods and nodes', () => {
+  const withPort = (hostPort: number): object => ({
+    containers: [{ name: 'c', image: 'nginx', ports: [{ containerPort: 80, hostPort }] }],
+  });
+
+  it('are refused while a host port is taken', async () => {
+    await addPod('port-1', withPort(8080));
+    await inPhase('port-1', 'Running');
+    await addPod('port-2', withPort(8080));
+    await addPod('port-3', { ...withPort(8080), nodeName: 'node-2' });
+    await addPod('port-4', withPort(8081));
+    const { status } = await inPhase('port-2', 'Failed');
+    const message = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+    expect(status).toMatchObject({ reason: 'NodePorts', message: `Pod was rejected: ${message}` });
+    await inPhase('port-3', 'Running');
+    await inPhase('port-4', 'Running');
+    await vi.waitFor(async () => expect(await eventsOf('port-2')).toEqual([`Warning NodePorts: ${message}`]));
+    await ask(`${pods}/port-1`, { method: 'DELETE', body: { gracePeriodSeconds: 0 } });
+    await addPod('port-5', withPort(8080));
+    await inPhase('port-5', 'Running');
+  });
+
+  it('have an event about annotations without effect', async () => {
+    const annotations = {
+      'node.kubenest.dev/run-for': '5 minutes',
+      'node.kubenest.dev/exit-code.other': '1',
+      'node.kubenest.dev/exec': '{"a": 1}',
+      'node.kubenest.dev/cpu': '100m',
+      'node.kubenest.dev/redy': 'false',
+    };
+    await addPod('annotated', {}, { annotations });
+    const expected = [
+      'annotation node.kubenest.dev/run-for: must be a Go duration such as "1m30s", or "forever"',
+      'annotation node.kubenest.dev/exit-code.other: the pod has no container "other"',
+      'annotation node.kubenest.dev/exec: "a" must be a text or an object of stdout, stderr and exitCode',
+      'unknown annotation node.kubenest.dev/redy',
+    ];
+    const problem = 'Warning InvalidSimulationAnnotation: ';
+    await vi.waitFor(async () => {
+      const found = (await eventsOf('annotated')).filter((event) => event.startsWith(problem));
+      expect(found.map((event) => event.slice(problem.length).split('; ').sort())).toEqual([expected.toSorted()]);
+    });
+    await ask('/api/v1/nodes/node-2', {
+      method: 'PATCH',
+      body: { metadata: { annotations: { 'node.kubenest.dev/simulate': 'true' } } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    await vi.waitFor(async () => expect(await eventsOf('node-2')).toContain(`${problem}unknown annotation node.kubenest.dev/simulate`));
+  });
+});
 
 describe('nodes', () => {
   it('make extended resources of their capacity allocatable', async () => {

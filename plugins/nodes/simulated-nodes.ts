@@ -12,6 +12,7 @@ import {
   SharedInformers,
 } from 'kubenest/sdk';
 import type { Node, Pod } from 'kubenest/types/core_v1';
+import type { ReadSource } from './kubelet/container-sources.ts';
 import type { KubeletServers } from './kubelet/kubelet-server.ts';
 import { type PlannedNode, planNodes, simulatedAnnotation } from './node/node-object.ts';
 import { NodeRegistrar } from './node/node-registrar.ts';
@@ -20,6 +21,7 @@ import { SimulatedNodesOptions } from './options.ts';
 import { KnownPods } from './pods/known-pods.ts';
 import { type LifeOutcome, type LifeStep, nextLifeStep, type PodHost } from './pods/pod-life.ts';
 import { PodRunner } from './pods/pod-runner.ts';
+import { annotationPrefix, settingProblems } from './pods/settings.ts';
 import { retried } from './retried.ts';
 import { nodeRules } from './rules.ts';
 import { compileStage } from './stages/stage.ts';
@@ -47,13 +49,15 @@ export class SimulatedNodes {
   readonly #runner: PodRunner;
   readonly #stages: StageSource;
   readonly #staged: StagedLife;
+  /** Reported problems of annotations, by UID of the node or pod. */
+  readonly #problems = new Map<string, string>();
 
   constructor(
     @inject(Configuration) private readonly options: SimulatedNodesOptions,
     @inject(ControllerClient) private readonly client: ControllerClient,
     @inject(SharedInformers) private readonly informers: SharedInformers,
     @inject(Informers) sources: Informers,
-    @inject(EventRecorder) recorder: EventRecorder,
+    @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(Clock) private readonly clock: Clock,
     @inject(Logger) private readonly logger: Logger,
   ) {
@@ -90,7 +94,10 @@ export class SimulatedNodes {
       this.#nodes.handle({
         added: (node) => this.#nodeChanged(node),
         updated: (node) => this.#nodeChanged(node),
-        deleted: ({ metadata }) => this.#simulated.delete(metadata.name ?? ''),
+        deleted: ({ metadata }) => {
+          this.#simulated.delete(metadata.name ?? '');
+          this.#problems.delete(metadata.uid ?? '');
+        },
       }),
     );
     cleanUp.use(
@@ -113,7 +120,8 @@ export class SimulatedNodes {
       import('./kubelet/kubelet-server.ts'),
       import('./metrics/kubelet-pages.ts'),
     ]);
-    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts);
+    const readSource: ReadSource = (resource, namespace, name) => this.client.get({ group: '', version: 'v1', resource }, namespace, name);
+    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts, readSource);
   }
 
   /** Registers the configured nodes, a few at a time. On a new store, the permissions may not be known yet. */
@@ -139,6 +147,7 @@ export class SimulatedNodes {
   #nodeChanged(node: Node): void {
     const name = node.metadata.name ?? '';
     const present = this.#simulated.get(name);
+    this.#report(node, nodeProblems(node));
     if (node.metadata.annotations?.[simulatedAnnotation] !== 'true') return void this.#simulated.delete(name);
     void this.#registrar.allocate(node);
     if (present) return present.update(node);
@@ -151,7 +160,17 @@ export class SimulatedNodes {
     const host = this.#simulated.get(pod.spec?.nodeName ?? '');
     if (!host) return;
     host.adopt(pod);
+    this.#report(pod, settingProblems(pod));
     this.#runner.set(pod);
+  }
+
+  /** Sends an event about annotations of the simulation that have no effect, once for the same ones. */
+  #report(object: Node | Pod, problems: readonly string[]): void {
+    const uid = object.metadata.uid ?? '';
+    const message = problems.join('; ');
+    if ((this.#problems.get(uid) ?? '') === message) return;
+    this.#problems.set(uid, message);
+    if (message !== '') this.recorder.event(object, 'Warning', 'InvalidSimulationAnnotation', message);
   }
 
   #stagesChanged(): void {
@@ -162,7 +181,16 @@ export class SimulatedNodes {
   #podDeleted(pod: Pod): void {
     this.#pods.changed(pod, true);
     this.#runner.delete(pod.metadata.uid ?? '');
+    this.#problems.delete(pod.metadata.uid ?? '');
     this.#staged.forget(pod.metadata.uid ?? '');
     this.#simulated.get(pod.spec?.nodeName ?? '')?.forget(pod);
   }
+}
+
+/** Describes the annotations of the simulation that a node has and that have no effect. */
+function nodeProblems({ metadata }: Node): string[] {
+  return Object.entries(metadata.annotations ?? {}).flatMap(([key, value]) => {
+    if (key === simulatedAnnotation) return value === 'true' || value === 'false' ? [] : [`annotation ${key}: must be "true" or "false"`];
+    return key.startsWith(annotationPrefix) ? [`unknown annotation ${key}`] : [];
+  });
 }

@@ -18,8 +18,10 @@ const byGroup = 'podGroup';
 /** Name of upstream's plugin that keeps the pods of an incomplete gang out of the queue. */
 export const gangScheduling = { name: 'GangScheduling', events: ['PodGroupChanged'] as readonly ClusterEvent[] };
 
-/** Message for a pod that has a place, while its gang has not enough places. */
-export const waitingForGang = 'waiting for minCount pods from a gang to be scheduled';
+const unschedulable = 'pod group is unschedulable';
+
+/** Message for a pod that has a place, while its gang has not enough places. Upstream: submitPodGroupAlgorithmResult. */
+export const waitingForGang = `${unschedulable}, waiting for minCount pods from a gang to be scheduled, one or more plugins asked to wait and no plugin rejected pod`;
 
 /** Returns the group of a pod as namespace and name; undefined if it has none. */
 export function groupOf({ metadata, spec }: Pod): string | undefined {
@@ -74,13 +76,14 @@ export class PodGroups {
     const group = this.#get(key);
     const old = group?.status?.conditions?.find(({ type }) => type === 'PodGroupScheduled');
     const status = isScheduled ? 'True' : 'False';
-    if (!group || old?.status === status) return;
+    // A group that was scheduled remains so, also if further pods find no node.
+    if (!group || old?.status === status || old?.status === 'True') return;
     const { namespace = '', name = '', uid, generation } = group.metadata;
     const condition = {
       type: 'PodGroupScheduled',
       status,
       reason: isScheduled ? 'Scheduled' : 'Unschedulable',
-      message: '',
+      message: isScheduled ? '' : unschedulable,
       lastTransitionTime: formatTime(this.clock.wallTime()),
       ...(generation !== undefined && { observedGeneration: generation }),
     };

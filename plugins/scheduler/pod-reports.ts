@@ -37,14 +37,24 @@ export class PodReports {
       lastTransitionTime: (old?.status === 'False' && old.lastTransitionTime) || formatTime(this.clock.wallTime()),
     };
     const nomination = isNominationChange ? { nominatedNodeName: nominated === '' ? null : nominated } : {};
-    this.#patchStatus(pod, namespace, { conditions: [condition], ...nomination });
+    void this.#patchStatus(pod, namespace, { conditions: [condition], ...nomination });
   }
 
-  #patchStatus({ metadata }: Pod, namespace: string, status: object): void {
+  /** Writes the node that the pod is about to get, and returns the pod with it. A failure is logged, since the binding does not need it. */
+  async nominated(info: PodInfo, node: string): Promise<PodInfo> {
+    const { pod, namespace } = info;
+    if (pod.status?.nominatedNodeName === node) return info;
+    await this.#patchStatus(pod, namespace, { nominatedNodeName: node });
+    return { ...info, pod: { ...pod, status: { ...pod.status, nominatedNodeName: node } } };
+  }
+
+  async #patchStatus({ metadata }: Pod, namespace: string, status: object): Promise<void> {
     const { name = '', uid } = metadata;
-    this.client.patch(pods, namespace, name, { type: 'strategic', patch: { metadata: { uid }, status } }).catch((error: unknown) => {
+    try {
+      await this.client.patch(pods, namespace, name, { type: 'strategic', patch: { metadata: { uid }, status } });
+    } catch (error) {
       if (!isNotFound(error))
         this.logger.warn({ pod: `${namespace}/${name}`, reason: (error as Error).message }, 'cannot write the status of a pod');
-    });
+    }
   }
 }

@@ -9,6 +9,7 @@ import {
   inject,
   Logger,
   SharedInformers,
+  StatusError,
 } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
 import { ClaimBinder } from './claim-binder.ts';
@@ -27,7 +28,7 @@ import type { PodInfo } from './framework/pod-info.ts';
 import { isLost, needsNoNode, PodBinder } from './pod-binder.ts';
 import { gangScheduling, groupOf, PodGroups, waitingForGang } from './pod-groups.ts';
 import { PodReports } from './pod-reports.ts';
-import { findPreemption } from './preemption.ts';
+import { type Candidate, findPreemption } from './preemption.ts';
 import { defaultSchedulerName, type Profile } from './profile.ts';
 import type { BackOff } from './queue/back-off.ts';
 import { isGated, type QueuedPod, SchedulingQueue } from './queue/scheduling-queue.ts';
@@ -48,6 +49,14 @@ const maxBindings = 200;
 const withoutState = 'not found';
 
 const eventsOf = new Map([...filters, gangScheduling].map(({ name, events }) => [name, events]));
+
+/** Outcome for a pod that no node can take; `nominated` as in `#failed`. */
+interface Verdict {
+  readonly message: string;
+  readonly nominated: string | undefined;
+  /** Pods that have to go. */
+  readonly candidate?: Candidate;
+}
 
 /** A node that was chosen for a pod. */
 type Choice = Extract<CycleResult, { readonly node: NodeInfo }>;
@@ -177,14 +186,17 @@ export class Scheduler {
   /** Chooses nodes for all waiting pods of a group, and binds them if those are enough for a gang. */
   #scheduleGroup(first: QueuedPod, group: string, signal: AbortSignal): void {
     const others = this.#queue?.takeAll(({ pod }) => groupOf(pod) === group) ?? [];
-    const members = [first, ...others].sort((a, b) => b.pod.priority - a.pod.priority || a.order - b.order);
+    // Members that were taken with another one precede those that had their turn, as in upstream.
+    const members = [first, ...others].sort((a, b) => b.pod.priority - a.pod.priority || a.firstTurn - b.firstTurn || a.order - b.order);
     const placed: { readonly member: QueuedPod; readonly choice: Choice }[] = [];
-    const rejected: { readonly member: QueuedPod; readonly diagnosis: Diagnosis; readonly active: readonly ActiveFilter[] }[] = [];
+    const rejected: { readonly member: QueuedPod; readonly diagnosis: Diagnosis; readonly verdict: Verdict }[] = [];
     for (const member of members) {
       const result = this.#chooseNode(member);
       if (!result) continue;
-      if ('diagnosis' in result) rejected.push({ member, ...result });
-      else {
+      if ('diagnosis' in result) {
+        const { diagnosis, active } = result;
+        rejected.push({ member, diagnosis, verdict: this.#verdict(member.pod, diagnosis, active) });
+      } else {
         this.#assume(member, result);
         placed.push({ member, choice: result });
       }
@@ -198,10 +210,10 @@ export class Scheduler {
         this.#failed(member, new Set(), waitingForGang, '');
       }
     }
-    for (const { member, diagnosis, active } of rejected) {
-      if (isQuorate) this.#unschedulable(member, diagnosis, active);
+    for (const { member, diagnosis, verdict } of rejected) {
+      if (isQuorate || !verdict.candidate) this.#reject(member, diagnosis, verdict);
       // Room for one pod alone does not help a gang, so no other pod has to go for it.
-      else this.#failed(member, diagnosis.filters, fitError(this.#cluster.nodes.length, diagnosis), '');
+      else this.#failed(member, diagnosis.filters, verdict.message, '');
     }
   }
 
@@ -241,22 +253,28 @@ export class Scheduler {
   async #bind(queued: QueuedPod, node: NodeInfo, active: readonly ActiveFilter[], signal: AbortSignal): Promise<void> {
     const { pod, namespace } = queued.pod;
     const claims = stateOf(active, dynamicResources);
+    const volumes = stateOf<PodClaims>(active, volumeBinding);
+    let reported = queued.pod;
     try {
+      // The preparation of claims and volumes takes time, so others learn the node. Upstream: NominatedNodeNameForExpectation.
+      if (claims?.claims.length || volumes?.waiting.length) reported = await this.#reports.nominated(queued.pod, node.name);
       const wait = (): void => {
         const message = `waiting for binding conditions for device on node ${node.name}`;
         this.#reports.event(pod, 'Normal', 'BindingConditionsPending', message, 'Scheduling');
       };
-      if (claims) await this.#claimBinder.bind(pod, claims, node.name, wait);
-      await this.#binder.bind(queued.pod, node, stateOf<PodClaims>(active, volumeBinding), signal);
+      if (claims) await this.#claimBinder.bind(pod, claims, node.name, wait).catch(inPreBind);
+      await this.#binder.bind(queued.pod, node, volumes, signal);
       const message = `Successfully assigned ${namespace}/${pod.metadata.name} to ${node.name}`;
       this.#reports.event(pod, 'Normal', 'Scheduled', message, 'Binding');
     } catch (error) {
-      if (!signal.aborted) await this.#bindingFailed(queued, active, claims, error as Error);
+      if (!signal.aborted) await this.#bindingFailed(queued, reported, active, claims, error as Error);
     }
   }
 
+  /** `reported`: the pod with its nomination. */
   async #bindingFailed(
     queued: QueuedPod,
+    reported: PodInfo,
     active: readonly ActiveFilter[],
     claims: PodResourceClaims | undefined,
     error: Error,
@@ -269,7 +287,7 @@ export class Scheduler {
     this.#queue?.happened('PodDeleted');
     if (isLost(error) && (!current || needsNoNode(current))) return;
     this.#queue?.markFailed(queued);
-    this.#reports.failed(queued.pod, 'SchedulerError', error.message, undefined);
+    this.#reports.failed(reported, 'SchedulerError', error.message, '');
   }
 
   async #releaseClaims(pod: Pod, claims: PodResourceClaims): Promise<void> {
@@ -282,21 +300,28 @@ export class Scheduler {
   }
 
   #unschedulable(queued: QueuedPod, diagnosis: Diagnosis, active: readonly ActiveFilter[]): void {
-    const { pod } = queued;
+    this.#reject(queued, diagnosis, this.#verdict(queued.pod, diagnosis, active));
+  }
+
+  /** Looks for what may help a pod that no node can take. */
+  #verdict(pod: PodInfo, diagnosis: Diagnosis, active: readonly ActiveFilter[]): Verdict {
     const { preempts, filters: checks } = this.#profileOf(pod);
     const count = this.#cluster.nodes.length;
     const claimsChecked = checks.includes(dynamicResources as Filter);
     if (claimsChecked && diagnosis.podReasons && !diagnosis.filters.has(dynamicResources.name))
-      return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, withoutState), undefined);
+      return { message: fitError(count, diagnosis, withoutState), nominated: undefined };
     const reasons = claimsChecked ? [this.#freeDevices(pod, stateOf(active, dynamicResources))] : [];
-    if (!preempts) return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, reasons.join(', ')), undefined);
+    if (!preempts) return { message: fitError(count, diagnosis, reasons.join(', ')), nominated: undefined };
     const found = findPreemption(pod, this.#cluster, active, diagnosis, this.#caches.budgets.list(), this.#cluster);
-    if ('message' in found)
-      return this.#failed(queued, diagnosis.filters, fitError(count, diagnosis, [...reasons, found.message].join(', ')), '');
-    const { node } = found.candidate;
-    this.#cluster.nominate(pod, node.name);
-    this.#failed(queued, diagnosis.filters, fitError(count, diagnosis), node.name);
-    void this.#victims.remove(pod, found.candidate);
+    if ('message' in found) return { message: fitError(count, diagnosis, [...reasons, found.message].join(', ')), nominated: '' };
+    return { message: fitError(count, diagnosis), nominated: found.candidate.node.name, candidate: found.candidate };
+  }
+
+  /** Puts a pod back into the queue, and removes the pods that have to make room for it. */
+  #reject(queued: QueuedPod, { filters: rejectedBy }: Diagnosis, { message, nominated, candidate }: Verdict): void {
+    if (candidate) this.#cluster.nominate(queued.pod, candidate.node.name);
+    this.#failed(queued, rejectedBy, message, nominated);
+    if (candidate) void this.#victims.remove(queued.pod, candidate);
   }
 
   /** Gives up an allocation that no node can use and that only the pod needs. Returns what upstream's plugin reports about it. */
@@ -324,4 +349,10 @@ export class Scheduler {
 /** Returns the state of a filter for the pod; undefined if it has nothing to check. */
 function stateOf<S>(active: readonly ActiveFilter[], { name }: Filter<S>): S | undefined {
   return active.find(({ filter }) => filter.name === name)?.state as S | undefined;
+}
+
+/** Names the plugin that failed. Upstream: framework/runtime (RunPreBindPlugins). */
+function inPreBind(error: unknown): never {
+  if (!(error instanceof Error) || error instanceof StatusError) throw error;
+  throw new Error(`running PreBind plugin "${dynamicResources.name}": ${error.message}`, { cause: error });
 }

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { startTestCluster, type TestCluster } from 'kubenest/testing';
 import type { Node } from 'kubenest/types/core_v1';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { knownDifferences } from './known-differences.ts';
 import type { Outcome } from './normalise.ts';
 import { readOutcomes } from './outcomes.ts';
 import { Player, type Send } from './play.ts';
-import { readScenarios, type Scenario } from './scenario.ts';
+import { bySettings, readScenarios, type Scenario, type Settings } from './scenario.ts';
 
 const site = { node: 'node-1', poll: 25, patience: 30_000 };
 /** Time in which an outcome that equals the recorded one must remain so. */
@@ -20,13 +20,18 @@ const allScenarios = readScenarios();
 const known = new Map<string, string>(Object.entries(knownDifferences));
 
 let cluster: TestCluster;
-beforeAll(async () => {
-  const flags = ['--enable-admission-plugins=ServiceAccount'];
+async function start({ featureGates, runtimeConfig }: Settings): Promise<void> {
+  const flags = [
+    '--enable-admission-plugins=ServiceAccount',
+    '--allocate-node-cidrs=true',
+    '--cluster-cidr=10.244.0.0/16',
+    ...(featureGates === undefined ? [] : [`--feature-gates=${featureGates}`]),
+    ...(runtimeConfig === undefined ? [] : [`--runtime-config=${runtimeConfig}`]),
+  ];
   const controllers = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller'];
   cluster = await startTestCluster({ controllers, nodes: 3, listen: true, flags });
   await vi.waitFor(expectUsableNodes, { timeout: 10_000, interval: 50 });
-});
-afterAll(() => cluster[Symbol.asyncDispose]());
+}
 
 const send: Send = async (path, { method = 'GET', body, contentType = 'application/json' } = {}) => {
   const response = await cluster.fetch(path, { method, headers: { 'content-type': contentType }, ...(body && { body }) });
@@ -74,12 +79,13 @@ async function converge(player: Player, expected: Outcome, ms: number): Promise<
 vi.setConfig({ maxConcurrency: 16 });
 const timeout = 40_000;
 const title = ({ name }: Scenario): string => (known.has(name) ? `${name} (known difference)` : name);
-const [alone, together] = [true, false].map((value) => allScenarios.filter((scenario) => Boolean(scenario.alone) === value)) as [
-  Scenario[],
-  Scenario[],
-];
-for (const scenario of together) it.concurrent(title(scenario), { timeout }, () => play(scenario));
-for (const scenario of alone) it(title(scenario), { timeout }, () => play(scenario));
+for (const { settings, scenarios } of bySettings(allScenarios))
+  describe(settings.featureGates ?? 'default settings', () => {
+    beforeAll(() => start(settings));
+    afterAll(() => cluster[Symbol.asyncDispose]());
+    for (const scenario of scenarios.filter(({ alone }) => !alone)) it.concurrent(title(scenario), { timeout }, () => play(scenario));
+    for (const scenario of scenarios.filter(({ alone }) => alone)) it(title(scenario), { timeout }, () => play(scenario));
+  });
 
 it('has a scenario for each known difference', () => {
   const names = allScenarios.map(({ name }) => name);

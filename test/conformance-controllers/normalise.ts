@@ -43,6 +43,7 @@ export const kwokDifferences = [
     part: 'conditions of pods on nodes other than DisruptionTarget',
     reason: 'kwok sets no observedGeneration, no PodReadyToStartContainers and, on pods that no scheduler placed, no PodScheduled',
   },
+  { part: 'status of nodes', reason: 'kwok writes that of each node' },
   { part: 'events of kubelets (Pulled, Created, Started, Killing)', reason: 'kwok emits none' },
   { part: 'observedGeneration of the status of pods on nodes', reason: 'kwok does not set it' },
 ] as const;
@@ -78,6 +79,7 @@ function normaliseObject({ kind, object }: CollectedObject): Json {
   if (annotations !== undefined && Object.keys(annotations).length === 0) delete metadata['annotations'];
   delete copy['apiVersion'];
   delete copy['kind'];
+  if (kind === 'Node') delete copy['status'];
   if (kind === 'Pod') reducePod(copy);
   if (kind === 'Secret') hideToken(copy);
   return replaceStrings({ kind, ...copy }) as Json;

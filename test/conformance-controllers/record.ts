@@ -6,15 +6,15 @@
  * Requires the tools of ../shared/reference (build.sh). `FIRST_PORT` sets the first of ten ports (default 27400).
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Outcome } from './normalise.ts';
 import { readOutcomes, writeOutcomes } from './outcomes.ts';
 import { Player, type Send } from './play.ts';
-import { readScenarios, type Scenario } from './scenario.ts';
+import { bySettings, readScenarios, type Scenario, type Settings } from './scenario.ts';
 
 const reference = resolve(import.meta.dirname, '../../../shared/reference');
 const execute = promisify(execFile);
@@ -29,15 +29,37 @@ const settleMs = 2_500;
 
 const named = process.argv.slice(2);
 const scenarios = readScenarios().filter(({ name }) => named.length === 0 || named.includes(name));
-const folder = mkdtempSync(join(tmpdir(), 'kubenest-scenarios-'));
-try {
-  await script('up.sh', folder);
-  await script('cluster.sh', 'up', folder, `https://127.0.0.1:${ports.PORT}`);
-  await record(scenarios);
-} finally {
-  await script('cluster.sh', 'down', folder);
-  await script('down.sh', folder);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+for (const group of bySettings(scenarios)) await recordGroup(group.scenarios, group.settings);
+
+async function recordGroup(group: readonly Scenario[], settings: Settings): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubenest-scenarios-'));
+  const env = environment(folder, settings);
+  const script = (name: string, ...args: string[]): Promise<unknown> => execute(join(reference, name), args, { env });
+  try {
+    await script('up.sh', folder);
+    await script('cluster.sh', 'up', folder, `https://127.0.0.1:${ports.PORT}`);
+    await record(group);
+  } finally {
+    await script('cluster.sh', 'down', folder);
+    await script('down.sh', folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+/** Environment of the scripts. With feature gates, wrappers pass them to the controllers and the scheduler. */
+function environment(folder: string, { featureGates, runtimeConfig }: Settings): NodeJS.ProcessEnv {
+  const extra = [featureGates && `--feature-gates=${featureGates}`, runtimeConfig && `--runtime-config=${runtimeConfig}`].filter(Boolean);
+  const env = { ...process.env, ...ports, EXTRA: extra.join(' ') };
+  if (featureGates === undefined) return env;
+  const programs = process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/bin');
+  const wrappers = join(folder, 'bin');
+  mkdirSync(wrappers);
+  for (const name of ['etcd', 'kube-apiserver', 'kubectl', 'kwok']) symlinkSync(join(programs, name), join(wrappers, name));
+  for (const name of ['kube-controller-manager', 'kube-scheduler']) {
+    writeFileSync(join(wrappers, name), `#!/bin/sh\nexec '${join(programs, name)}' "$@" --feature-gates=${featureGates}\n`);
+    chmodSync(join(wrappers, name), 0o755);
+  }
+  return { ...env, REFERENCE_BIN: wrappers };
 }
 
 async function record(all: readonly Scenario[]): Promise<void> {
@@ -82,8 +104,4 @@ function send(...[path, { method = 'GET', body, contentType = 'application/json'
     sent.on('error', reject);
     sent.end(text);
   });
-}
-
-async function script(name: string, ...args: string[]): Promise<void> {
-  await execute(join(reference, name), args, { env: { ...process.env, ...ports } });
 }

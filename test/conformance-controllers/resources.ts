@@ -20,6 +20,7 @@ const kinds: Readonly<Record<string, readonly [groupVersion: string, resource: s
   PersistentVolume: ['api/v1', 'persistentvolumes', 'Cluster'],
   PersistentVolumeClaim: ['api/v1', 'persistentvolumeclaims'],
   Pod: ['api/v1', 'pods'],
+  PodGroup: ['apis/scheduling.k8s.io/v1alpha2', 'podgroups'],
   PodDisruptionBudget: ['apis/policy/v1', 'poddisruptionbudgets'],
   PriorityClass: ['apis/scheduling.k8s.io/v1', 'priorityclasses', 'Cluster'],
   ReplicaSet: ['apis/apps/v1', 'replicasets'],
@@ -34,6 +35,7 @@ const kinds: Readonly<Record<string, readonly [groupVersion: string, resource: s
   ServiceCIDR: ['apis/networking.k8s.io/v1', 'servicecidrs', 'Cluster'],
   StatefulSet: ['apis/apps/v1', 'statefulsets'],
   StorageClass: ['apis/storage.k8s.io/v1', 'storageclasses', 'Cluster'],
+  StorageVersionMigration: ['apis/storagemigration.k8s.io/v1beta1', 'storageversionmigrations', 'Cluster'],
   ValidatingAdmissionPolicy: ['apis/admissionregistration.k8s.io/v1', 'validatingadmissionpolicies', 'Cluster'],
 };
 

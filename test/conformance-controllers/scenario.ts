@@ -33,6 +33,13 @@ export interface Step {
   readonly pause?: number;
 }
 
+/** Flags of API server, controllers and scheduler, beyond the defaults. */
+export interface Settings {
+  readonly featureGates?: string;
+  /** Only of the API server. */
+  readonly runtimeConfig?: string;
+}
+
 /**
  * A scenario has a namespace of its own, with its name. In strings, `$NS` is this namespace, `$NODE` the name of a node, `$UID` the UID of the object created
  * last, and `$NOW` the time, optionally with an offset in seconds (`$NOW-3600`).
@@ -40,6 +47,8 @@ export interface Step {
 export interface Scenario {
   readonly name: string;
   readonly area: string;
+  /** Settings of the cluster, those of the area. Each has a cluster of its own. */
+  readonly settings: Settings;
   /** Runs after the others, when no other scenario runs: for what changes nodes or needs most of their capacity. */
   readonly alone?: boolean;
   readonly steps: readonly Step[];
@@ -49,7 +58,8 @@ export interface Scenario {
 
 interface Area {
   readonly collect: Scenario['collect'];
-  readonly scenarios: readonly (Omit<Scenario, 'area' | 'collect'> & Partial<Pick<Scenario, 'collect'>>)[];
+  readonly settings?: Settings;
+  readonly scenarios: readonly (Omit<Scenario, 'area' | 'collect' | 'settings'> & Partial<Pick<Scenario, 'collect'>>)[];
 }
 
 const folder = new URL('./scenarios/', import.meta.url);
@@ -57,7 +67,17 @@ const folder = new URL('./scenarios/', import.meta.url);
 /** Reads all scenarios; the name of the file is the area. */
 export function readScenarios(): Scenario[] {
   return readdirSync(folder).flatMap((file) => {
-    const { collect, scenarios } = parse(readFileSync(new URL(file, folder), 'utf8'), { merge: true, maxAliasCount: -1 }) as Area;
-    return scenarios.map((scenario) => ({ collect, ...scenario, area: file.replace(/\.yaml$/, '') }));
+    const {
+      collect,
+      settings = {},
+      scenarios,
+    } = parse(readFileSync(new URL(file, folder), 'utf8'), { merge: true, maxAliasCount: -1 }) as Area;
+    return scenarios.map((scenario) => ({ collect, settings, ...scenario, area: file.replace(/\.yaml$/, '') }));
   });
+}
+
+/** Groups scenarios by the cluster that they run on. */
+export function bySettings(scenarios: readonly Scenario[]): { readonly settings: Settings; readonly scenarios: Scenario[] }[] {
+  const groups = Map.groupBy(scenarios, ({ settings }) => JSON.stringify(settings));
+  return [...groups.values()].map((group) => ({ settings: (group[0] as Scenario).settings, scenarios: group }));
 }

@@ -11,6 +11,7 @@ import { Authority, type KeyPair } from '#cmd/certificates/issue';
 import { KnownPods } from '../pods/known-pods.ts';
 import { dataFrame, SpdyFrameReader, synStreamFrame } from '../spdy/frames.ts';
 import { dictionary } from '../spdy/headers.ts';
+import type { ReadSource } from './container-sources.ts';
 import { KubeletServers } from './kubelet-server.ts';
 
 let kubelets: KubeletServers;
@@ -40,6 +41,7 @@ function pod(
 const forbiddenPort = 22;
 let pods: Map<string, Pod>;
 let known: KnownPods;
+const readSource: ReadSource = async () => undefined;
 
 beforeAll(async () => {
   const authority = await Authority.create('kubelets');
@@ -64,7 +66,13 @@ beforeAll(async () => {
   const informer = { addIndex: () => {}, get: (_: string, name: string) => pods.get(name), byIndex: () => [...pods.values()] };
   known = new KnownPods(informer as unknown as SharedInformer<Pod>);
   const pages = { '/metrics/resource': (node: string) => ({ type: 'text/plain', body: `metrics of ${node}` }) };
-  kubelets = new KubeletServers({ ...server, clientAuthorities: authority.pair.cert, clientName: 'apiserver' }, known, pages, [localPort]);
+  kubelets = new KubeletServers(
+    { ...server, clientAuthorities: authority.pair.cert, clientName: 'apiserver' },
+    known,
+    pages,
+    [localPort],
+    readSource,
+  );
   port = await kubelets.start('node-1');
 });
 afterAll(async () => {
@@ -230,7 +238,11 @@ describe('remote commands over WebSocket', () => {
     {
       name: 'an unknown program',
       query: commandOf('nginx'),
-      want: { 1: '', 2: 'sh: nginx: not found\n', 3: expect.stringContaining('"127"') },
+      want: {
+        1: '',
+        2: 'sh: nginx: not found (this container is simulated; the annotation node.kubenest.dev/exec can give the output of a command)\n',
+        3: expect.stringContaining('"127"'),
+      },
     },
     {
       name: 'a response of the annotation',

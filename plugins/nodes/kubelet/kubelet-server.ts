@@ -9,7 +9,9 @@ import type { Pod } from 'kubenest/types/core_v1';
 import type { KubeletCertificates } from '../options.ts';
 import { containersOf } from '../pods/container-roles.ts';
 import type { KnownPods } from '../pods/known-pods.ts';
+import { containerSources, type ReadSource } from './container-sources.ts';
 import { logQuery, logSource, type LogSource, logText, selectLog, type LogQuery } from './container-log.ts';
+import { PodFiles } from './pod-files.ts';
 import { forwardPorts } from './port-forward.ts';
 import { attachProcess, type ProcessOptions, type ProcessStreams, type RemoteProcess, startProcess } from './remote-process.ts';
 import { serveSpdyCommand, spdyCommandProtocol } from './spdy-command.ts';
@@ -36,13 +38,17 @@ class HttpError extends Error {
  */
 export class KubeletServers implements AsyncDisposable {
   readonly #servers = new Map<string, Server>();
+  readonly #files: PodFiles;
 
   constructor(
     private readonly certificates: KubeletCertificates,
     private readonly pods: KnownPods,
     private readonly pages: KubeletPages,
     private readonly localPorts: readonly number[],
-  ) {}
+    private readonly readSource: ReadSource,
+  ) {
+    this.#files = new PodFiles(pods);
+  }
 
   /** Starts the kubelet of a node, if it does not run yet, and returns its port. */
   async start(node: string): Promise<number> {
@@ -51,7 +57,7 @@ export class KubeletServers implements AsyncDisposable {
     const { cert, key, clientAuthorities } = this.certificates;
     const server = createServer({ cert, key, ca: clientAuthorities, requestCert: true, rejectUnauthorized: false, minVersion: 'TLSv1.2' });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#request(node, request, response));
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => this.#upgrade(node, request, socket, head));
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#upgrade(node, request, socket, head));
     this.#servers.set(node, server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -141,7 +147,7 @@ export class KubeletServers implements AsyncDisposable {
     if (options.limitBytes !== undefined) response.end();
   }
 
-  #upgrade(node: string, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  async #upgrade(node: string, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
     try {
       this.#authorize(request);
@@ -150,7 +156,7 @@ export class KubeletServers implements AsyncDisposable {
       const pod = this.#podOf(node, namespace, name);
       if (verb === 'portForward') return this.#forward(pod, request, socket, head);
       if (verb !== 'exec' && verb !== 'attach') throw new HttpError(404, '404 page not found');
-      this.#command(verb, pod, container, searchParams, request, socket, head);
+      await this.#command(verb, pod, container, searchParams, request, socket, head);
     } catch (error) {
       refuse(error, (status, text) => {
         socket.end(
@@ -160,7 +166,7 @@ export class KubeletServers implements AsyncDisposable {
     }
   }
 
-  #command(
+  async #command(
     verb: 'exec' | 'attach',
     pod: Pod,
     name: string,
@@ -168,7 +174,7 @@ export class KubeletServers implements AsyncDisposable {
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
-  ): void {
+  ): Promise<void> {
     const found = containersOf(pod, pod.status).find(({ container }) => container.name === name);
     if (!found?.status?.state?.running) throw new HttpError(404, `container not found (${quote(name)})`);
     const isOn = (flag: string): boolean => query.get(flag) === '1';
@@ -178,6 +184,8 @@ export class KubeletServers implements AsyncDisposable {
       command: query.getAll('command'),
       hasStdin: isOn('input'),
       tty: isOn('tty'),
+      sources: await containerSources(pod, found.container, this.readSource),
+      files: this.#files,
     };
     const start = (streams: ProcessStreams): RemoteProcess =>
       verb === 'exec' ? startProcess(options, streams) : attachProcess(options, logText({ pod, container: found }), streams);

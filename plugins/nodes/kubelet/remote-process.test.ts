@@ -1,13 +1,27 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import type { Pod } from 'kubenest/types/core_v1';
-import { startProcess } from './remote-process.ts';
+import type { KnownPods } from '../pods/known-pods.ts';
+import { PodFiles } from './pod-files.ts';
+import { type ProcessOptions, startProcess } from './remote-process.ts';
+
+const sources = { env: {}, mounted: { texts: {}, volumes: new Set<string>(), unknown: [] } };
+const pods = { watch: () => ({ [Symbol.dispose]: () => {} }) } as unknown as KnownPods;
+const options = (more: Partial<ProcessOptions>): ProcessOptions => ({
+  pod: { metadata: { name: 'a' } } as Pod,
+  container: { name: 'c' },
+  command: ['sh'],
+  hasStdin: true,
+  tty: false,
+  sources,
+  files: new PodFiles(pods),
+  ...more,
+});
 
 it.each([true, false])('ends a shell that gets a line without end (terminal: %s)', (tty) => {
   const codes: number[] = [];
   const streams = { stdout: () => {}, stderr: () => {}, exit: (code: number) => void codes.push(code) };
-  const options = { pod: { metadata: { name: 'a' } } as Pod, container: { name: 'c' }, command: ['sh'], hasStdin: true, tty };
-  const shell = startProcess(options, streams);
+  const shell = startProcess(options({ tty }), streams);
   shell.stdin(Buffer.from('echo a\n'));
   shell.stdin(Buffer.alloc(60_000, 'a'));
   expect(codes).toEqual([]);

@@ -1,8 +1,12 @@
 import { Buffer } from 'node:buffer';
 import type { Container, Pod } from 'kubenest/types/core_v1';
-import { plainEnvironment, settingOf } from '../pods/settings.ts';
-import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript, UnknownProgramError } from '../pods/shell.ts';
-import { UnsupportedScriptError } from '../pods/shell-words.ts';
+import { environmentOf, hostnameOf } from '../pods/environment.ts';
+import { annotationPrefix, parseJsonObject, settingOf } from '../pods/settings.ts';
+import { UnknownProgramError } from '../shell/programs.ts';
+import { UnsupportedScriptError } from '../shell/script.ts';
+import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
+import type { ContainerSources } from './container-sources.ts';
+import type { PodFiles } from './pod-files.ts';
 
 /** Streams of a remote process, whatever protocol carries them. */
 export interface ProcessStreams {
@@ -27,6 +31,8 @@ export interface ProcessOptions {
   readonly command: readonly string[];
   readonly hasStdin: boolean;
   readonly tty: boolean;
+  readonly sources: ContainerSources;
+  readonly files: PodFiles;
 }
 
 const notFoundCode = 127;
@@ -41,7 +47,7 @@ export function startProcess(options: ProcessOptions, streams: ProcessStreams): 
   if (hasStdin && isInteractiveShell(command)) return new ShellProcess(options, streams);
   if (hasStdin && command.length === 1 && /(^|\/)cat$/.test(command[0] as string)) return new EchoProcess(streams);
   return new FinishedProcess(
-    run(() => runCommand(command, contextOf(options))),
+    run(options, (context) => runCommand(command, context)),
     streams,
     options.tty,
   );
@@ -54,42 +60,36 @@ export function attachProcess(options: ProcessOptions, output: string, streams: 
   return { stdin: () => {}, stdinClosed: () => {}, hangUp: () => {} };
 }
 
-function contextOf({ pod, container }: ProcessOptions): ProcessContext {
-  const hostname = pod.spec?.hostname ?? pod.metadata.name ?? '';
-  const ip = pod.status?.podIP ?? '127.0.0.1';
-  const files = {
-    '/etc/hostname': `${hostname}\n`,
-    '/etc/hosts': `127.0.0.1\tlocalhost\n${ip}\t${hostname}\n`,
-    '/var/run/secrets/kubernetes.io/serviceaccount/namespace': pod.metadata.namespace ?? '',
-  };
-  return { env: plainEnvironment(container, hostname), hostname, now: Date.now(), files };
-}
+type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>;
 
-/** Turns a command that is not simulated into the failure that a shell reports. */
-function run(work: () => ProcessResult): ProcessResult {
+/**
+ * Runs a command with the files of the container, and keeps its changes. A command that is not simulated changes nothing, and its failure
+ * says so.
+ */
+function run({ pod, container, sources, files: store }: ProcessOptions, work: (context: ProcessContext) => ProcessResult): Outcome {
+  const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });
+  const now = Date.now();
   try {
-    return work();
+    const files = store.open(pod, container, sources.mounted, now);
+    const before = new Map(files.changes);
+    const result = work({ env: environmentOf(pod, container, sources.env), hostname: hostnameOf(pod), now, files });
+    store.keep(pod, container, files, before);
+    return result;
   } catch (error) {
-    if (error instanceof UnknownProgramError)
-      return { stdout: '', stderr: `sh: ${error.program}: not found\n`, exitCode: notFoundCode, seconds: 0 };
-    if (error instanceof UnsupportedScriptError) return { stdout: '', stderr: `sh: ${error.message}\n`, exitCode: usageError, seconds: 0 };
+    const hint = `this container is simulated; the annotation ${annotationPrefix}exec can give the output of a command`;
+    if (error instanceof UnknownProgramError) return failure(notFoundCode, `sh: ${error.program}: not found (${hint})\n`);
+    if (error instanceof UnsupportedScriptError) return failure(usageError, `sh: ${error.message} (${hint})\n`);
     throw error;
   }
 }
 
-/** Returns the response that the annotation `exec` gives for the command line. Invalid annotations are ignored. */
-function scriptedResult({ pod, container, command }: ProcessOptions): ProcessResult | undefined {
+/** Returns the response that the annotation `exec` gives for the command line. A warning of the node reports invalid annotations. */
+function scriptedResult({ pod, container, command }: ProcessOptions): Outcome | undefined {
   const text = settingOf(pod, 'exec', container.name);
-  if (text === undefined) return undefined;
-  let responses: unknown;
-  try {
-    responses = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof responses !== 'object' || responses === null) return undefined;
+  const responses = text === undefined ? undefined : parseJsonObject(text);
+  if (!responses) return undefined;
   const line = command.join(' ');
-  const response: unknown = Object.hasOwn(responses, line) ? (responses as Record<string, unknown>)[line] : undefined;
+  const response = Object.hasOwn(responses, line) ? responses[line] : undefined;
   if (typeof response === 'string') return { stdout: response, stderr: '', exitCode: 0, seconds: 0 };
   if (typeof response !== 'object' || response === null) return undefined;
   const { stdout = '', stderr = '', exitCode = 0 } = response as { stdout?: unknown; stderr?: unknown; exitCode?: unknown };
@@ -103,7 +103,7 @@ const onTerminal = (text: string, tty: boolean): Buffer => Buffer.from(tty ? tex
 class FinishedProcess implements RemoteProcess {
   readonly #timer: NodeJS.Timeout;
 
-  constructor({ stdout, stderr, exitCode, seconds }: ProcessResult, streams: ProcessStreams, tty: boolean) {
+  constructor({ stdout, stderr, exitCode, seconds }: Outcome, streams: ProcessStreams, tty: boolean) {
     if (stdout) streams.stdout(onTerminal(stdout, tty));
     // A terminal has one output.
     if (stderr) (tty ? streams.stdout : streams.stderr).call(streams, onTerminal(stderr, tty));
@@ -195,7 +195,7 @@ class ShellProcess implements RemoteProcess {
     this.#line = [];
     const exit = /^\s*exit(?:\s+(\d+))?\s*$/.exec(line);
     if (exit) return this.#exit(exit[1] === undefined ? this.#exitCode : Number(exit[1]) % 256);
-    const { stdout, stderr, exitCode } = run(() => runScript(line, contextOf(this.options)));
+    const { stdout, stderr, exitCode } = run(this.options, (context) => runScript(line, context));
     const { tty } = this.options;
     if (stdout) this.streams.stdout(onTerminal(stdout, tty));
     if (stderr) (tty ? this.streams.stdout : this.streams.stderr).call(this.streams, onTerminal(stderr, tty));

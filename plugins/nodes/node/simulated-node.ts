@@ -1,15 +1,18 @@
 import type { Node, Pod } from 'kubenest/types/core_v1';
-import type { LifeOutcome, PodAddresses, PodHost } from '../pods/pod-life.ts';
+import { type HostPort, hostPortsOf, portsConflict, portsTaken } from '../../common/host-ports.ts';
+import type { LifeOutcome, PodAddresses, PodHost, PodRejection } from '../pods/pod-life.ts';
 import { AddressPool } from './address-pool.ts';
 
 /** Network of the pods of a node without a pod CIDR. */
 const otherPods = '10.191.0.0/16';
 
-/** A simulated node with its memory of pods beyond their objects: addresses, pulled images, and pods that got SIGTERM. */
+/** A simulated node with its memory of pods beyond their objects: addresses, host ports, pulled images, and pods that got SIGTERM. */
 export class SimulatedNode implements PodHost {
   readonly #addresses: AddressPool;
   readonly #images = new Set<string>();
   readonly #killing = new Set<string>();
+  /** Host ports of the pods that were admitted and have not ended, by UID. */
+  readonly #ports = new Map<string, readonly HostPort[]>();
 
   constructor(public node: Node) {
     this.#addresses = new AddressPool(node.spec?.podCIDR || otherPods);
@@ -32,8 +35,25 @@ export class SimulatedNode implements PodHost {
     return { hostIP, podIP: spec?.hostNetwork ? hostIP : this.#addresses.addressOf(metadata.uid ?? '') };
   }
 
-  /** Takes over the address of a pod that had one before. */
-  adopt({ metadata, spec, status }: Pod): void {
+  /** Refuses a pod whose host port is taken. Upstream: kubernetes/pkg/kubelet/lifecycle/predicate.go. */
+  admit(pod: Pod): PodRejection | undefined {
+    const ports = hostPortsOf(pod);
+    if (ports.length === 0) return undefined;
+    const uid = pod.metadata.uid ?? '';
+    const isTaken = [...this.#ports].some(
+      ([other, taken]) => other !== uid && taken.some((one) => ports.some((port) => portsConflict(one, port))),
+    );
+    if (isTaken) return { reason: 'NodePorts', message: `Predicate NodePorts failed: ${portsTaken}` };
+    this.#ports.set(uid, ports);
+    return undefined;
+  }
+
+  /** Takes over the address and the ports of a pod that had them before. */
+  adopt(pod: Pod): void {
+    const { metadata, spec, status } = pod;
+    const ports = hostPortsOf(pod);
+    if (status?.phase === 'Failed' || status?.phase === 'Succeeded') this.#ports.delete(metadata.uid ?? '');
+    else if (status?.startTime && ports.length > 0) this.#ports.set(metadata.uid ?? '', ports);
     if (status?.podIP && !spec?.hostNetwork) this.#addresses.adopt(metadata.uid ?? '', status.podIP);
   }
 
@@ -52,5 +72,6 @@ export class SimulatedNode implements PodHost {
   forget({ metadata }: Pod): void {
     this.#addresses.release(metadata.uid ?? '');
     this.#killing.delete(metadata.uid ?? '');
+    this.#ports.delete(metadata.uid ?? '');
   }
 }

@@ -1,5 +1,7 @@
 import type { Container, ContainerStatus, EphemeralContainer, Pod, PodStatus } from 'kubenest/types/core_v1';
-import type { Role } from './process-plan.ts';
+
+/** Part that a container has in its pod. */
+export type Role = 'init' | 'sidecar' | 'main' | 'ephemeral';
 
 /** A container of a pod with its part and its status, if it has one. */
 export interface PodContainer {

@@ -5,7 +5,12 @@ import { nextLifeStep, type PodHost } from './pod-life.ts';
 import { annotationPrefix } from './settings.ts';
 
 const start = Date.UTC(2026, 0, 1);
-const host: PodHost = { hasImage: () => false, addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }), isKilling: () => false };
+const host: PodHost = {
+  hasImage: () => false,
+  addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }),
+  admit: () => undefined,
+  isKilling: () => false,
+};
 
 function pod(
   containers: Partial<Container>[],
@@ -134,6 +139,88 @@ describe('the life of a pod', () => {
       name: 'a container without a liveness probe is not killed',
       pod: pod([{}], { annotations: { 'liveness-failure': '1s', 'startup-delay': '9s' } }),
       want: [[0, 'Running', 'running ready']],
+    },
+    {
+      name: 'a readiness probe by a command that fails',
+      pod: pod([{ readinessProbe: { exec: { command: ['false'] } } }]),
+      want: [[0, 'Running', 'running']],
+    },
+    {
+      name: 'a readiness probe by a command that is not simulated',
+      pod: pod([{ readinessProbe: { exec: { command: ['pg_isready'] } } }]),
+      want: [[0, 'Running', 'running ready']],
+    },
+    {
+      name: 'a readiness probe for a file of an image whose files are not known',
+      pod: pod([{ readinessProbe: { exec: { command: ['cat', '/tmp/healthy'] } } }]),
+      want: [[0, 'Running', 'running ready']],
+    },
+    {
+      name: 'a readiness probe for a file that the container writes later',
+      pod: pod([
+        {
+          command: ['sh', '-c', 'sleep 12; touch /tmp/ready; sleep infinity'],
+          readinessProbe: { exec: { command: ['test', '-f', '/tmp/ready'] }, periodSeconds: 5 },
+        },
+      ]),
+      want: [
+        [0, 'Running', 'running'],
+        [15, 'Running', 'running ready'],
+      ],
+    },
+    {
+      name: 'a liveness probe for a file that the container removes',
+      pod: pod([
+        {
+          command: ['sh', '-c', 'touch /tmp/healthy; sleep 32; rm -f /tmp/healthy; sleep 600'],
+          livenessProbe: { exec: { command: ['cat', '/tmp/healthy'] }, initialDelaySeconds: 5, periodSeconds: 5 },
+        },
+      ]),
+      seconds: 50,
+      want: [
+        [0, 'Running', 'running ready'],
+        [45, 'Running', 'running ready #1'],
+      ],
+    },
+    {
+      name: 'a process finds what its earlier run left in an emptyDir volume',
+      pod: pod(
+        [
+          {
+            command: ['sh', '-c', 'if [[ -r /data/foo ]]; then exit 0; else touch /data/foo; exit 1; fi'],
+            volumeMounts: [{ name: 'data', mountPath: '/data' }],
+          },
+        ],
+        { spec: { restartPolicy: 'OnFailure', volumes: [{ name: 'data', emptyDir: {} }] } },
+      ),
+      want: [
+        [0, 'Running', 'running ready'],
+        [0, 'Running', 'running ready #1'],
+        [0, 'Succeeded', 'exit 0 #1'],
+      ],
+    },
+    {
+      name: 'a process that reads a volume whose files are not known runs',
+      pod: pod([{ command: ['cat', '/data/foo'], volumeMounts: [{ name: 'data', mountPath: '/data' }] }], {
+        spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] },
+      }),
+      want: [[0, 'Running', 'running ready']],
+    },
+    {
+      name: 'a process sees the fields of its pod',
+      pod: pod(
+        [
+          {
+            command: ['sh', '-c', 'exit $(expr $INDEX % 2)'],
+            env: [{ name: 'INDEX', valueFrom: { fieldRef: { fieldPath: "metadata.annotations['index']" } } }],
+          },
+        ],
+        { spec: { restartPolicy: 'Never' }, metadata: { annotations: { index: '3' } } },
+      ),
+      want: [
+        [0, 'Running', 'running ready'],
+        [0, 'Failed', 'exit 1'],
+      ],
     },
     {
       name: 'init containers wait for the startup probe of a sidecar',

@@ -15,10 +15,18 @@ export interface PodAddresses {
   readonly podIP: string;
 }
 
+/** Refusal of a pod by the kubelet. */
+export interface PodRejection {
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** The node as the life of its pods sees it. */
 export interface PodHost extends NodeState {
   /** Returns the addresses of a pod, the same ones each time. */
   addressesOf(pod: Pod): PodAddresses;
+  /** Takes the pod on the node; returns why the kubelet refuses it, if it does. */
+  admit(pod: Pod): PodRejection | undefined;
   /** True if the Killing events of the pod were already sent. */
   isKilling(pod: Pod): boolean;
 }
@@ -43,7 +51,7 @@ export interface LifeStep {
 
 /**
  * Returns the next step of a pod on a simulated node; undefined if nothing happens until the pod changes. A pure function of the
- * pod's object, so a life goes on after a restart of the server.
+ * pod's object, but for the admission by the host, so a life goes on after a restart of the server.
  */
 export function nextLifeStep(pod: Pod, host: PodHost): LifeStep | undefined {
   const { status = {}, metadata } = pod;
@@ -105,6 +113,8 @@ function dueChanges(pod: Pod, status: PodStatus, node: NodeState): DueChange[] {
 function run(pod: Pod, host: PodHost, now: number): LifeOutcome {
   const events: KubeletEvent[] = [];
   if (now >= deadlineOf(pod)) return exceedDeadline(pod, now);
+  const rejection = pod.status?.startTime ? undefined : host.admit(pod);
+  if (rejection) return rejected(pod, rejection, now);
   let status = pod.status?.startTime ? { ...pod.status } : admitted(pod, host, now);
   for (let round = 0, started = false; !started && round < 100; round += 1) {
     const due = dueChanges(pod, status, host).filter(({ at }) => at <= now);
@@ -133,6 +143,22 @@ function admitted(pod: Pod, host: PodHost, now: number): PodStatus {
     startTime: timeText(now),
     ...(spec.initContainers?.length && { initContainerStatuses: spec.initContainers.map((one) => waitingStatus(one, 'PodInitializing')) }),
     containerStatuses: (spec.containers ?? []).map((one) => waitingStatus(one, reason)),
+  };
+}
+
+/** Outcome for a pod that the kubelet refuses. Upstream: kubernetes/pkg/kubelet (rejectPod). */
+function rejected({ metadata, status = {} }: Pod, { reason, message }: PodRejection, now: number): LifeOutcome {
+  const generation = metadata.generation;
+  return {
+    status: {
+      ...status,
+      ...(generation !== undefined && { observedGeneration: generation }),
+      phase: 'Failed',
+      reason,
+      message: `Pod was rejected: ${message}`,
+      startTime: timeText(now),
+    },
+    events: [{ type: 'Warning', reason, message }],
   };
 }
 

@@ -1,4 +1,7 @@
 import type { Container, Pod, Probe } from 'kubenest/types/core_v1';
+import { SimulatedFiles } from '../shell/files.ts';
+import { containersOf } from './container-roles.ts';
+import { runMainProcess, runSimulated, startOf } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
 /** Simulated course of the probes of a container, in milliseconds after its start; Infinity: never. */
@@ -12,26 +15,90 @@ export interface ProbePlan {
   readonly unready?: string;
 }
 
+/** A time in which all checks of a probe have the same outcome, in milliseconds after the start of the container. */
+interface Period {
+  readonly from: number;
+  readonly to: number;
+  readonly succeeds: boolean;
+  /** Output of the probe's command. */
+  readonly output?: string;
+}
+
+const maxPeriods = 32;
+
 /**
- * Course of the probes: each succeeds at its first check (`initialDelaySeconds`) unless an annotation delays or ends its success.
+ * Course of the probes. Each succeeds at its first check (`initialDelaySeconds`), unless an annotation delays or ends its success, or its command
+ * is simulated and fails. That command sees the files which the simulated command of the container has written by then.
  *
  * Example: a startup probe each 5 s with `startup-delay: 12s` succeeds at the check at 15 s; with `failureThreshold: 3` it has failed three
  * times at 10 s, where the kubelet kills the container.
  */
 export function probePlan(pod: Pod, container: Container): ProbePlan {
   const { startupProbe, livenessProbe, readinessProbe, name } = container;
-  const startup = startupOf(pod, container);
-  const startedMs = startup ?? Infinity;
-  const liveness = livenessProbe && livenessFailure(pod, container, livenessProbe, startedMs);
-  const failed = startup === undefined ? startupProbe && { probe: 'Startup' as const, atMs: lastFailure(startupProbe, 0) } : liveness;
-  const failedProbe = startup === undefined ? startupProbe : livenessProbe;
+  const startup = startupProbe && startupPeriods(pod, container, startupProbe);
+  const success = startupProbe && startup ? streak(startupProbe, startup, true, 1, 0) : 0;
+  const failed = startupProbe && startup ? streak(startupProbe, startup, false, startupProbe.failureThreshold ?? 3, 0) : Infinity;
+  const startedMs = failed < success ? Infinity : success;
+  const liveness = livenessProbe && livenessPeriods(pod, container, livenessProbe);
+  const killed =
+    livenessProbe && liveness ? streak(livenessProbe, liveness, false, livenessProbe.failureThreshold ?? 3, startedMs) : Infinity;
+  const failure =
+    startupProbe && startup && failed < success
+      ? { probe: 'Startup' as const, atMs: failed, message: failureText(pod, startupProbe, startup) }
+      : livenessProbe && liveness && killed < Infinity
+        ? { probe: 'Liveness' as const, atMs: killed, message: failureText(pod, livenessProbe, liveness) }
+        : undefined;
+  const readiness = readinessProbe && execPeriods(pod, container, readinessProbe);
   const isUnready = settingOf(pod, 'ready', name) === 'false';
+  const readyMs = isUnready ? Infinity : readyAt(pod, container, readiness, startedMs);
   return {
     startedMs,
-    readyMs: isUnready ? Infinity : readyAt(pod, container, startedMs),
-    ...(failed && failed.atMs < Infinity && { failure: { ...failed, message: failureText(pod, failedProbe ?? {}) } }),
-    ...(isUnready && readinessProbe && { unready: failureText(pod, readinessProbe) }),
+    readyMs,
+    ...(failure && { failure }),
+    ...(readinessProbe && readyMs === Infinity && startedMs < Infinity && { unready: failureText(pod, readinessProbe, readiness) }),
   };
+}
+
+const always: readonly Period[] = [{ from: 0, to: Infinity, succeeds: true }];
+
+function startupPeriods(pod: Pod, container: Container, probe: Probe): readonly Period[] {
+  const delay = durationSetting(pod, 'startup-delay', container.name);
+  return (delay === undefined ? execPeriods(pod, container, probe) : changeAt(delay, true)) ?? always;
+}
+
+function livenessPeriods(pod: Pod, container: Container, probe: Probe): readonly Period[] {
+  const failsFrom = durationSetting(pod, 'liveness-failure', container.name);
+  return (failsFrom === undefined ? execPeriods(pod, container, probe) : changeAt(failsFrom, false)) ?? always;
+}
+
+/** Periods of a probe whose outcome changes once. */
+function changeAt(ms: number, succeeds: boolean): Period[] {
+  return [
+    { from: 0, to: ms, succeeds: !succeeds },
+    { from: ms, to: Infinity, succeeds },
+  ];
+}
+
+/** Periods of a probe by its command; undefined if that is not simulated. */
+function execPeriods(pod: Pod, container: Container, { exec, timeoutSeconds = 1 }: Probe): readonly Period[] | undefined {
+  if (!exec?.command) return undefined;
+  const startedAt = startOf(containersOf(pod, pod.status).find((one) => one.container.name === container.name)?.status);
+  const main = runMainProcess(pod, container);
+  const times = [...new Set([0, ...(main?.result.changeTimes ?? [])])];
+  if (times.length > maxPeriods) return undefined;
+  const periods: Period[] = [];
+  for (const [i, seconds] of times.entries()) {
+    // Without a simulated command of the container, its files are not known.
+    const files = runMainProcess(pod, container, seconds)?.files ?? new SimulatedFiles({ unknown: ['/'] });
+    const result = runSimulated(pod, container, exec.command, files, startedAt + seconds * 1_000);
+    if (!result) return undefined;
+    const succeeds = result.exitCode === 0 && result.seconds < timeoutSeconds;
+    const last = periods.at(-1);
+    if (last?.succeeds === succeeds) periods.pop();
+    const [from, to] = [last?.succeeds === succeeds ? last.from : seconds * 1_000, (times[i + 1] ?? Infinity) * 1_000];
+    periods.push({ from, to, succeeds, output: result.stdout + result.stderr });
+  }
+  return periods;
 }
 
 /** Returns the time of the first check that is not before `ms`. */
@@ -40,35 +107,28 @@ function checkFrom({ initialDelaySeconds = 0, periodSeconds = 10 }: Probe, ms: n
   return ms <= delay ? delay : delay + Math.ceil((ms - delay) / period) * period;
 }
 
-/** Returns the time of the last failure in a row that the kubelet accepts, if checks fail from `ms` on. */
-function lastFailure(probe: Probe, ms: number): number {
-  const { failureThreshold = 3, periodSeconds = 10 } = probe;
-  return checkFrom(probe, ms) + (failureThreshold - 1) * periodSeconds * 1_000;
+/** Returns the time of the check that is the last of `count` in a row with the outcome, of the checks from `since` on. */
+function streak(probe: Probe, periods: readonly Period[], succeeds: boolean, count: number, since: number): number {
+  if (since === Infinity) return Infinity;
+  for (const period of periods) {
+    if (period.succeeds !== succeeds || period.to <= since) continue;
+    const last = checkFrom(probe, Math.max(period.from, since)) + (count - 1) * (probe.periodSeconds ?? 10) * 1_000;
+    if (last < period.to) return last;
+  }
+  return Infinity;
 }
 
-/** Returns the time of the startup probe's success; undefined if it fails too often before. */
-function startupOf(pod: Pod, { startupProbe, name }: Container): number | undefined {
-  if (!startupProbe) return 0;
-  const success = checkFrom(startupProbe, durationSetting(pod, 'startup-delay', name) ?? 0);
-  return success > lastFailure(startupProbe, 0) ? undefined : success;
-}
-
-function livenessFailure(pod: Pod, { name }: Container, probe: Probe, startedMs: number): { probe: 'Liveness'; atMs: number } | undefined {
-  const failsFrom = durationSetting(pod, 'liveness-failure', name);
-  return failsFrom === undefined ? undefined : { probe: 'Liveness', atMs: lastFailure(probe, Math.max(failsFrom, startedMs)) };
-}
-
-function readyAt(pod: Pod, { readinessProbe, name }: Container, startedMs: number): number {
+function readyAt(pod: Pod, { readinessProbe, name }: Container, periods: readonly Period[] | undefined, startedMs: number): number {
   const delay = durationSetting(pod, 'ready-delay', name);
   if (delay !== undefined) return Math.max(delay, startedMs);
   if (!readinessProbe || startedMs === Infinity) return startedMs;
-  const { successThreshold = 1, periodSeconds = 10 } = readinessProbe;
-  return checkFrom(readinessProbe, startedMs) + (successThreshold - 1) * periodSeconds * 1_000;
+  return streak(readinessProbe, periods ?? always, true, readinessProbe.successThreshold ?? 1, startedMs);
 }
 
 /** Text of a failed probe. Upstream: kubernetes/pkg/probe. */
-function failureText({ status }: Pod, { httpGet, tcpSocket, grpc }: Probe): string {
+function failureText({ status }: Pod, { httpGet, tcpSocket, grpc }: Probe, periods: readonly Period[] = []): string {
   if (httpGet) return 'HTTP probe failed with statuscode: 500';
   if (tcpSocket) return `dial tcp ${tcpSocket.host ?? status?.podIP ?? ''}:${tcpSocket.port}: connect: connection refused`;
-  return grpc ? 'service unhealthy (responded with "NOT_SERVING")' : '';
+  if (grpc) return 'service unhealthy (responded with "NOT_SERVING")';
+  return periods.find(({ succeeds }) => !succeeds)?.output ?? '';
 }

@@ -1,10 +1,8 @@
 import type { Container, Pod } from 'kubenest/types/core_v1';
-import { durationSetting, plainEnvironment, settingOf } from './settings.ts';
-import { runCommand, UnknownProgramError } from './shell.ts';
-import { UnsupportedScriptError } from './shell-words.ts';
-
-/** Part that a container has in its pod. */
-export type Role = 'init' | 'sidecar' | 'main' | 'ephemeral';
+import { initialFiles } from './container-files.ts';
+import type { Role } from './container-roles.ts';
+import { runMainProcess, runSimulated } from './main-process.ts';
+import { durationSetting, settingOf } from './settings.ts';
 
 /** Simulated course of a container's process. */
 export interface ProcessPlan {
@@ -41,21 +39,15 @@ export function processPlan(pod: Pod, container: Container, role: Role): Process
 export function preStopMs(pod: Pod, container: Container): number {
   const { sleep, exec } = container.lifecycle?.preStop ?? {};
   if (sleep) return (sleep.seconds ?? 0) * 1_000;
-  return (exec && simulate(pod, { ...container, command: exec.command ?? [], args: [] })?.runMs) ?? 0;
+  const result = exec && runSimulated(pod, container, exec.command ?? [], initialFiles(pod, container), 0);
+  return (result?.seconds ?? 0) * 1_000;
 }
 
 function simulate(pod: Pod, container: Container): ProcessPlan | undefined {
-  const command = [...(container.command ?? []), ...(container.args ?? [])];
-  if (command.length === 0) return undefined;
-  const hostname = pod.metadata.name ?? '';
-  try {
-    const result = runCommand(command, { env: plainEnvironment(container, hostname), hostname, now: 0 });
-    const { stdout, stderr, exitCode, seconds } = result;
-    return { runMs: seconds * 1_000, exitCode, terminatedExitCode: sigterm, stdout, stderr };
-  } catch (error) {
-    if (error instanceof UnknownProgramError || error instanceof UnsupportedScriptError) return undefined;
-    throw error;
-  }
+  const run = runMainProcess(pod, container);
+  if (!run) return undefined;
+  const { stdout, stderr, exitCode, seconds } = run.result;
+  return { runMs: seconds * 1_000, exitCode, terminatedExitCode: sigterm, stdout, stderr };
 }
 
 function defaultPlan(pod: Pod, { image = '' }: Container, role: Role): ProcessPlan {

@@ -57,7 +57,12 @@ const remove = stage('remove', {
 });
 
 const start = Date.UTC(2026, 0, 1);
-const host: PodHost = { hasImage: () => true, isKilling: () => false, addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.1.0.5' }) };
+const host: PodHost = {
+  hasImage: () => true,
+  admit: () => undefined,
+  isKilling: () => false,
+  addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.1.0.5' }),
+};
 const pod = (metadata: object = {}, status: object = { phase: 'Pending' }): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',

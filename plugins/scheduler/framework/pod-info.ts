@@ -1,5 +1,6 @@
 import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk';
 import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from 'kubenest/types/core_v1';
+import { type HostPort, hostPortsOf } from '../../common/host-ports.ts';
 import { type Amounts, nonZeroRequests, podRequests } from './resources.ts';
 
 export type Selector = ReturnType<typeof labelSelectorAsSelector>;
@@ -13,13 +14,6 @@ export interface AffinityTerm {
 }
 export interface WeightedTerm extends AffinityTerm {
   readonly weight: number;
-}
-
-/** A port of the host. */
-export interface HostPort {
-  readonly ip: string;
-  readonly protocol: string;
-  readonly port: number;
 }
 
 /** A pod with all that the filters need of it, computed once. */
@@ -83,15 +77,6 @@ function compileTerm(term: PodAffinityTerm, namespace: string): AffinityTerm {
     matches: (other, namespaceLabels) =>
       (namespaces.has(other.namespace) || (ofNamespaces?.matches(namespaceLabels) ?? false)) && selector.matches(other.labels),
   };
-}
-
-function hostPortsOf({ spec = {} }: Pod): HostPort[] {
-  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
-  return [...(spec.containers ?? []), ...sidecars].flatMap(({ ports = [] }) =>
-    ports
-      .filter(({ hostPort = 0 }) => hostPort > 0)
-      .map(({ hostIP, protocol = 'TCP', hostPort = 0 }) => ({ ip: hostIP || '0.0.0.0', protocol, port: hostPort })),
-  );
 }
 
 /** True if the pod has a term of affinity to other pods. */

@@ -16,6 +16,8 @@ export interface QueuedPod {
   pod: PodInfo;
   /** Number of attempts. */
   attempts: number;
+  /** Place among all pods that were taken because it was their turn; 0 before. */
+  firstTurn: number;
   /** Plugin that keeps it out of the queue. */
   gate: string | undefined;
   /** Filters that rejected it in its last attempt; empty if the attempt failed for another reason. */
@@ -55,6 +57,7 @@ export class SchedulingQueue implements Disposable {
   readonly #stopFlush: () => void;
   #cancelTimer: (() => void) | undefined;
   #orders = 0;
+  #turns = 0;
 
   /**
    * `wake` is called whenever a pod becomes active; `eventsOf` returns the events that may help after a filter's rejection; `gateOf` returns
@@ -81,6 +84,7 @@ export class SchedulingQueue implements Disposable {
       const added: QueuedPod = {
         pod,
         attempts: 0,
+        firstTurn: 0,
         gate: undefined,
         rejectedBy: new Set(),
         order: (this.#orders += 1),
@@ -109,6 +113,7 @@ export class SchedulingQueue implements Disposable {
       if (!this.#isCurrent(entry, 'active')) continue;
       this.#move(queued, 'inFlight');
       queued.attempts += 1;
+      queued.firstTurn ||= ++this.#turns;
       return queued;
     }
     return undefined;

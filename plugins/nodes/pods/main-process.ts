@@ -1,0 +1,70 @@
+import type { Container, ContainerStatus, Pod } from 'kubenest/types/core_v1';
+import type { SimulatedFiles } from '../shell/files.ts';
+import { UnknownProgramError } from '../shell/programs.ts';
+import { UnsupportedScriptError } from '../shell/script.ts';
+import { type ProcessResult, runCommand } from '../shell/shell.ts';
+import { timeOf } from '../time.ts';
+import { applyVolumes, initialFiles, splitChanges, type VolumeChanges } from './container-files.ts';
+import { containersOf } from './container-roles.ts';
+import { commandOf, environmentOf, hostnameOf } from './environment.ts';
+
+/** Earlier runs of a container that are played to find what they left in its emptyDir volumes. */
+const maxEarlierRuns = 8;
+
+/** A simulated run of a container's command, with the files that it leaves. */
+export interface MainProcess {
+  readonly result: ProcessResult;
+  readonly files: SimulatedFiles;
+}
+
+/**
+ * Runs the command of a container, up to a time after its start if that is given. Returns undefined if the command is not simulated. The
+ * files of earlier runs in emptyDir volumes are there, unless another container has the volume, too.
+ */
+export function runMainProcess(pod: Pod, container: Container, untilSeconds = Infinity): MainProcess | undefined {
+  const status = containersOf(pod, pod.status).find((one) => one.container.name === container.name)?.status;
+  const startedAt = startOf(status);
+  let volumes: VolumeChanges = new Map();
+  for (let left = Math.min(status?.restartCount ?? 0, maxEarlierRuns); ; left -= 1) {
+    const files = initialFiles(pod, container, undefined, (volume) => isOwn(pod, volume));
+    applyVolumes(pod, container, volumes, files);
+    const command = commandOf(container, environmentOf(pod, container));
+    const result = runSimulated(pod, container, command, files, startedAt, left > 0 ? Infinity : untilSeconds);
+    if (!result) return undefined;
+    const next = splitChanges(pod, container, files.changes).volumes;
+    // A run that left nothing in a volume is like the next one.
+    if (left <= 0 || (next.size === 0 && untilSeconds === Infinity)) return { result, files };
+    volumes = next;
+  }
+}
+
+/** Runs a command in the container with its files; undefined if it is not simulated. */
+export function runSimulated(
+  pod: Pod,
+  container: Container,
+  command: readonly string[],
+  files: SimulatedFiles,
+  now: number,
+  untilSeconds = Infinity,
+): ProcessResult | undefined {
+  if (command.length === 0) return undefined;
+  try {
+    return runCommand(command, { env: environmentOf(pod, container), hostname: hostnameOf(pod), now, files, untilSeconds });
+  } catch (error) {
+    if (error instanceof UnknownProgramError || error instanceof UnsupportedScriptError) return undefined;
+    throw error;
+  }
+}
+
+/** Time at which the present or last run of a container started, in milliseconds since the epoch. */
+export function startOf(status: ContainerStatus | undefined): number {
+  const { state, lastState } = status ?? {};
+  const startedAt = (state?.running ?? state?.terminated ?? lastState?.terminated)?.startedAt;
+  return startedAt === undefined ? 0 : timeOf(startedAt);
+}
+
+/** True if only one container of the pod has the volume. */
+function isOwn(pod: Pod, volume: string): boolean {
+  const users = containersOf(pod, undefined).filter(({ container }) => container.volumeMounts?.some(({ name }) => name === volume));
+  return users.length === 1;
+}

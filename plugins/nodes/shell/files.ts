@@ -1,0 +1,154 @@
+import { posix } from 'node:path';
+import { UnsupportedScriptError } from './script.ts';
+
+/** A failed operation on a file, as a program reports it. */
+export class FileError extends Error {}
+
+/** Change of a path since the files were made: new text, a new folder, or its removal. */
+export type FileChange = { readonly text: string } | 'folder' | 'removed';
+
+const baseFolders = [
+  '/',
+  '/bin',
+  '/dev',
+  '/etc',
+  '/home',
+  '/proc',
+  '/root',
+  '/run',
+  '/sys',
+  '/tmp',
+  '/usr',
+  '/var',
+  '/var/log',
+  '/var/run',
+];
+const maxFiles = 1_000;
+const maxLength = 1_048_576;
+
+/** Content of the file system of a simulated container. */
+export interface FileContent {
+  /** Text by absolute path. */
+  readonly texts?: Readonly<Record<string, string>>;
+  /** Folders that exist without a file in them. */
+  readonly folders?: readonly string[];
+  /** Folders in which nothing can be changed. */
+  readonly readOnly?: readonly string[];
+  /** Folders whose content the simulation does not know. Reading it ends the script with UnsupportedScriptError. */
+  readonly unknown?: readonly string[];
+}
+
+/** Files and folders of a simulated container, by absolute path. All operations take normalized absolute paths. */
+export class SimulatedFiles {
+  readonly #texts = new Map<string, string>();
+  readonly #folders = new Set<string>(baseFolders);
+  readonly #changes = new Map<string, FileChange>();
+  #length = 0;
+
+  constructor(private readonly content: FileContent = {}) {
+    for (const folder of content.folders ?? []) this.#addFolder(folder);
+    for (const [path, text] of Object.entries(content.texts ?? {})) {
+      this.#addFolder(posix.dirname(path));
+      this.#set(path, text);
+    }
+  }
+
+  /** Changes since the construction, by path, in their order. */
+  get changes(): ReadonlyMap<string, FileChange> {
+    return this.#changes;
+  }
+
+  /** Makes the changes of other files here. */
+  apply(changes: ReadonlyMap<string, FileChange>): void {
+    for (const [path, change] of changes) {
+      if (change === 'removed') this.#drop(path);
+      else if (change === 'folder') this.#addFolder(path);
+      else this.#set(path, change.text);
+      this.#changes.set(path, change);
+    }
+  }
+
+  read(path: string): string | undefined {
+    const text = this.#texts.get(path);
+    if (text === undefined) this.#expectKnown(path);
+    return text;
+  }
+
+  isFolder(path: string): boolean {
+    if (this.#folders.has(path)) return true;
+    this.#expectKnown(path);
+    return false;
+  }
+
+  isReadOnly(path: string): boolean {
+    return isWithin(path, this.content.readOnly ?? []);
+  }
+
+  /** Lists the names in a folder. */
+  list(folder: string): string[] {
+    this.#expectKnown(folder);
+    const prefix = folder === '/' ? '/' : `${folder}/`;
+    const found = [...this.#folders, ...this.#texts.keys()].filter((path) => path !== '/' && path.startsWith(prefix));
+    return [...new Set(found.map((path) => path.slice(prefix.length).split('/', 1)[0] as string))].sort();
+  }
+
+  /** Writes a file. Throws FileError as a kernel would refuse it. */
+  write(path: string, text: string): void {
+    this.#expectWritable(path);
+    if (this.#folders.has(path)) throw new FileError('Is a directory');
+    if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
+    this.#set(path, text);
+    this.#changes.set(path, { text });
+  }
+
+  makeFolder(path: string): void {
+    this.#expectWritable(path);
+    if (this.#folders.has(path) || this.#texts.has(path)) throw new FileError('File exists');
+    if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
+    this.#addFolder(path);
+    this.#changes.set(path, 'folder');
+  }
+
+  /** Removes a file, or a folder with all that is in it. */
+  remove(path: string): void {
+    this.#expectWritable(path);
+    for (const one of [...this.#texts.keys(), ...this.#folders].filter((each) => each === path || each.startsWith(`${path}/`))) {
+      this.#drop(one);
+      this.#changes.set(one, 'removed');
+    }
+  }
+
+  #expectKnown(path: string): void {
+    if (isWithin(path, this.content.unknown ?? [])) throw new UnsupportedScriptError(`${path}: the files of this volume are not simulated`);
+  }
+
+  #expectWritable(path: string): void {
+    if (this.isReadOnly(path)) throw new FileError('Read-only file system');
+  }
+
+  #addFolder(path: string): void {
+    for (let at = path; !this.#folders.has(at); at = posix.dirname(at)) this.#folders.add(at);
+    this.#expectRoom();
+  }
+
+  #set(path: string, text: string): void {
+    this.#length += text.length - (this.#texts.get(path)?.length ?? 0);
+    this.#texts.set(path, text);
+    this.#expectRoom();
+  }
+
+  #drop(path: string): void {
+    this.#length -= this.#texts.get(path)?.length ?? 0;
+    this.#texts.delete(path);
+    this.#folders.delete(path);
+  }
+
+  #expectRoom(): void {
+    if (this.#length > maxLength || this.#texts.size + this.#folders.size > maxFiles)
+      throw new UnsupportedScriptError('the files are too large for the simulation');
+  }
+}
+
+function isWithin(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
+}

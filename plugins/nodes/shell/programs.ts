@@ -1,0 +1,358 @@
+import { posix } from 'node:path';
+import { FileError, type SimulatedFiles } from './files.ts';
+import { UnsupportedScriptError } from './script.ts';
+
+/** Environment of a program. */
+export interface ProgramContext {
+  readonly env: Readonly<Record<string, string>>;
+  readonly hostname: string;
+  readonly now: number;
+  readonly files: SimulatedFiles;
+  /** Working directory. */
+  readonly folder: string;
+  readonly stdin: string;
+}
+
+/** End of a program. */
+export interface ProgramResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  /** Simulated run time. */
+  readonly seconds: number;
+  /** True if the program changes files. */
+  readonly changesFiles?: boolean;
+}
+
+/** Thrown for a program that is not simulated. */
+export class UnknownProgramError extends Error {
+  constructor(readonly program: string) {
+    super(`${program} is not simulated`);
+  }
+}
+
+type Program = (args: readonly string[], context: ProgramContext) => ProgramResult;
+
+const maxLines = 10_000;
+const nothing: ProgramResult = { stdout: '', stderr: '', exitCode: 0, seconds: 0 };
+const failed: ProgramResult = { ...nothing, exitCode: 1 };
+const prints = (stdout: string): ProgramResult => ({ ...nothing, stdout });
+const fails = (stderr: string, exitCode = 1): ProgramResult => ({ ...nothing, stderr: `${stderr}\n`, exitCode });
+const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
+
+const programs: Readonly<Record<string, Program>> = {
+  true: () => nothing,
+  ':': () => nothing,
+  false: () => failed,
+  exit: ([code = '0']) => ({ ...nothing, exitCode: exitCodeOf(code) }),
+  sleep: (args) => sleep(args),
+  echo: (args) => echo(args),
+  printf: ([format = '', ...values]) => prints(escapes(format).replace(/%[sd]/g, () => values.shift() ?? '')),
+  env: (args, { env }) => (args.length === 0 ? prints(variables(env)) : unsupported('env with arguments')),
+  printenv: ([name], { env }) =>
+    name === undefined ? prints(variables(env)) : Object.hasOwn(env, name) ? prints(`${env[name]}\n`) : failed,
+  hostname: (_, { hostname }) => prints(`${hostname}\n`),
+  whoami: () => prints('root\n'),
+  id: ([option]) => prints(option === '-u' || option === '-g' ? '0\n' : 'uid=0(root) gid=0(root) groups=0(root)\n'),
+  pwd: (_, { folder }) => prints(`${folder}\n`),
+  uname: (args) => prints(args.includes('-a') ? 'Linux simulated 6.12.0 x86_64 GNU/Linux\n' : 'Linux\n'),
+  date: (args, { now }) => prints(args[0] === '+%s' ? `${Math.floor(now / 1_000)}\n` : `${new Date(now).toUTCString()}\n`),
+  basename: ([path = '', suffix = '']) => prints(`${posix.basename(path, suffix)}\n`),
+  dirname: ([path = '']) => prints(`${posix.dirname(path)}\n`),
+  seq: (args) => seq(args.map(Number)),
+  expr: (args) => expr(args),
+  test: (args, context) => verdict(test(args, context)),
+  '[': (args, context) => (args.at(-1) === ']' ? verdict(test(args.slice(0, -1), context)) : fails('[: missing ]', 2)),
+  '[[': (args, context) => (args.at(-1) === ']]' ? verdict(test(args.slice(0, -1), context)) : fails('[[: missing ]]', 2)),
+  ls: (args, context) => ls(args, context),
+  cat: (args, context) => withFiles('cat', args, context, (texts) => prints(texts.join(''))),
+  head: (args, context) => partOf('head', args, context, (all, count) => all.slice(0, count)),
+  tail: (args, context) => partOf('tail', args, context, (all, count) => (count === 0 ? [] : all.slice(-count))),
+  wc: (args, context) => count(args, context),
+  grep: (args, context) => grep(args, context),
+  tee: (args, context) => tee(args, context),
+  touch: (args, context) => change('touch', args, context, (files, path) => files.write(path, files.read(path) ?? '')),
+  rm: (args, context) => remove(args, context),
+  mkdir: (args, context) => makeFolders(args, context),
+  mv: (args, context) => copy('mv', args, context),
+  cp: (args, context) => copy('cp', args, context),
+  sync: () => nothing,
+};
+
+/** Exit code that a shell makes of its operand. */
+export function exitCodeOf(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) % 256 : 2;
+}
+
+/** True if the program is simulated. */
+export function isProgram(path: string): boolean {
+  return Object.hasOwn(programs, path.slice(path.lastIndexOf('/') + 1));
+}
+
+/** Runs a program. Throws UnknownProgramError for one that is not simulated, and UnsupportedScriptError for its unknown options. */
+export function runProgram([path = '', ...args]: readonly string[], context: ProgramContext): ProgramResult {
+  const program = isProgram(path) ? programs[path.slice(path.lastIndexOf('/') + 1)] : undefined;
+  if (!program) throw new UnknownProgramError(path);
+  return program(args, context);
+}
+
+function unsupported(what: string): never {
+  throw new UnsupportedScriptError(`${what} is not simulated`);
+}
+
+const variables = (env: ProgramContext['env']): string => lines(Object.entries(env).map(([name, value]) => `${name}=${value}`));
+const verdict = (isTrue: boolean): ProgramResult => (isTrue ? nothing : failed);
+
+const units: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+function sleep(args: readonly string[]): ProgramResult {
+  if (args.length === 0) return fails('sleep: missing operand');
+  let seconds = 0;
+  for (const text of args) {
+    const match = /^(\d+(?:\.\d+)?|\.\d+)([smhd]?)$/.exec(text);
+    if (text === 'infinity' || text === 'inf') seconds = Infinity;
+    else if (match) seconds += Number(match[1]) * (units[match[2] ?? ''] ?? 1);
+    else return fails(`sleep: invalid number '${text}'`);
+  }
+  return { ...nothing, seconds };
+}
+
+function echo(args: readonly string[]): ProgramResult {
+  const options = new Set<string>();
+  let at = 0;
+  while (/^-[neE]+$/.test(args[at] ?? '')) for (const option of (args[at++] as string).slice(1)) options.add(option);
+  const text = args.slice(at).join(' ');
+  return prints((options.has('e') ? escapes(text) : text) + (options.has('n') ? '' : '\n'));
+}
+
+function escapes(text: string): string {
+  return text.replace(/\\([ntr\\])/g, (_, char: string) => ({ n: '\n', t: '\t', r: '\r', '\\': '\\' })[char] as string);
+}
+
+function seq(numbers: readonly number[]): ProgramResult {
+  const [first, step, last] = numbers.length === 1 ? [1, 1, numbers[0]] : numbers.length === 2 ? [numbers[0], 1, numbers[1]] : numbers;
+  if (![first, step, last].every(Number.isSafeInteger) || step === 0 || numbers.length > 3) return unsupported('this use of seq');
+  const length = Math.max(0, Math.floor((Number(last) - Number(first)) / Number(step)) + 1);
+  if (length > maxLines) throw new UnsupportedScriptError('the output is too long');
+  return prints(lines(Array.from({ length }, (_, i) => String(Number(first) + i * Number(step)))));
+}
+
+/** `expr A OPERATOR B` on integers. */
+function expr([a = '', operator = '', b = '', ...more]: readonly string[]): ProgramResult {
+  const [x, y] = [Number(a), Number(b)];
+  if (more.length > 0 || !/^[-+*/%]$/.test(operator) || !Number.isInteger(x) || !Number.isInteger(y))
+    return unsupported('this use of expr');
+  if (y === 0 && (operator === '/' || operator === '%')) return fails('expr: division by zero', 2);
+  const results: Readonly<Record<string, number>> = { '+': x + y, '-': x - y, '*': x * y, '/': Math.trunc(x / y), '%': x % y };
+  const result = results[operator] ?? 0;
+  return { ...prints(`${result}\n`), exitCode: result === 0 ? 1 : 0 };
+}
+
+const comparisons: ReadonlyMap<string, (a: string, b: string) => boolean> = new Map([
+  ['=', (a, b) => a === b],
+  ['==', (a, b) => a === b],
+  ['!=', (a, b) => a !== b],
+  ['-eq', (a, b) => Number(a) === Number(b)],
+  ['-ne', (a, b) => Number(a) !== Number(b)],
+  ['-lt', (a, b) => Number(a) < Number(b)],
+  ['-le', (a, b) => Number(a) <= Number(b)],
+  ['-gt', (a, b) => Number(a) > Number(b)],
+  ['-ge', (a, b) => Number(a) >= Number(b)],
+]);
+
+/** Evaluates the expression of `test`; `-a` and `-o` join simple expressions. */
+function test(args: readonly string[], context: ProgramContext): boolean {
+  for (const [operator, join] of [
+    ['-o', (a: boolean, b: boolean) => a || b],
+    ['-a', (a: boolean, b: boolean) => a && b],
+  ] as const) {
+    const at = args.indexOf(operator, 1);
+    if (at > 0) return join(test(args.slice(0, at), context), test(args.slice(at + 1), context));
+  }
+  const [first = '', second = '', third = ''] = args;
+  if (args.length === 0) return false;
+  if (args.length === 1) return first !== '';
+  if (first === '!') return !test(args.slice(1), context);
+  if (args.length === 2) return unaryTest(first, second, context);
+  const compare = args.length === 3 ? comparisons.get(second) : undefined;
+  return compare ? compare(first, third) : unsupported(`test ${args.join(' ')}`);
+}
+
+function unaryTest(operator: string, operand: string, { files, folder }: ProgramContext): boolean {
+  if (operator === '-n') return operand !== '';
+  if (operator === '-z') return operand === '';
+  if (!/^-[defrswx]$/.test(operator)) return unsupported(`test ${operator}`);
+  const path = posix.resolve(folder, operand);
+  const text = files.read(path);
+  if (operator === '-d') return files.isFolder(path);
+  if (operator === '-f') return text !== undefined;
+  if (operator === '-s') return (text ?? '') !== '';
+  if (operator === '-w' && files.isReadOnly(path)) return false;
+  if (operator === '-x') return files.isFolder(path);
+  return text !== undefined || files.isFolder(path);
+}
+
+/** Splits the arguments of a program into its options, of which `allowed` are known, and the rest. */
+function optionsOf(program: string, args: readonly string[], allowed: string): { options: Set<string>; rest: string[] } {
+  const options = new Set<string>();
+  const rest: string[] = [];
+  for (const [i, arg] of args.entries()) {
+    if (arg === '--') return { options, rest: [...rest, ...args.slice(i + 1)] };
+    if (!/^-./.test(arg)) rest.push(arg);
+    else
+      for (const option of arg.slice(1))
+        if (allowed.includes(option)) options.add(option);
+        else return unsupported(`${program} ${arg}`);
+  }
+  return { options, rest };
+}
+
+function ls(args: readonly string[], { files, folder, now }: ProgramContext): ProgramResult {
+  const { options, rest } = optionsOf('ls', args, 'laA1R');
+  if (options.has('R')) return unsupported('ls -R');
+  const paths = rest.length > 0 ? rest : ['.'];
+  const time = new Date(now).toUTCString().replace(/^\w+, (\d+) (\w+) \d+ (\d+:\d+).*$/, '$2 $1 $3');
+  const row = (name: string, path: string): string => {
+    if (!options.has('l')) return name;
+    const text = files.read(path);
+    return `${text === undefined ? 'drwxr-xr-x' : '-rw-r--r--'}    1 root     root     ${String(text?.length ?? 4096).padStart(9)} ${time} ${name}`;
+  };
+  let [stdout, stderr] = ['', ''];
+  for (const path of paths) {
+    const absolute = posix.resolve(folder, path);
+    if (files.isFolder(absolute)) {
+      const names = files.list(absolute).filter((name) => options.has('a') || options.has('A') || !name.startsWith('.'));
+      stdout += (paths.length > 1 ? `${path}:\n` : '') + lines(names.map((name) => row(name, posix.join(absolute, name))));
+    } else if (files.read(absolute) !== undefined) stdout += lines([row(path, absolute)]);
+    else stderr += `ls: ${path}: No such file or directory\n`;
+  }
+  return { ...prints(stdout), stderr, exitCode: stderr === '' ? 0 : 1 };
+}
+
+/** Calls back with the texts of the files, or of standard input if there are none. */
+function withFiles(
+  program: string,
+  paths: readonly string[],
+  { files, folder, stdin }: ProgramContext,
+  use: (texts: readonly string[]) => ProgramResult,
+): ProgramResult {
+  if (paths.length === 0) return use([stdin]);
+  const texts: string[] = [];
+  for (const path of paths) {
+    if (/^-./.test(path)) return unsupported(`${program} ${path}`);
+    const text = path === '-' ? stdin : files.read(posix.resolve(folder, path));
+    if (text === undefined) return fails(`${program}: can't open '${path}': No such file or directory`);
+    texts.push(text);
+  }
+  return use(texts);
+}
+
+/** Splits text into its lines. */
+function linesOf(text: string): string[] {
+  const all = text.split('\n');
+  if (all.at(-1) === '') all.pop();
+  return all;
+}
+
+function partOf(
+  program: string,
+  args: readonly string[],
+  context: ProgramContext,
+  select: (all: string[], count: number) => string[],
+): ProgramResult {
+  const [first = '', second = ''] = args;
+  const own = /^-(?:n)?(\d+)$/.exec(first)?.[1] ?? (first === '-n' && /^\d+$/.test(second) ? second : undefined);
+  const paths = own === undefined ? args : args.slice(first === '-n' ? 2 : 1);
+  return withFiles(program, paths, context, (texts) => prints(lines(select(linesOf(texts.join('')), Number(own ?? 10)))));
+}
+
+function count(args: readonly string[], context: ProgramContext): ProgramResult {
+  const { options, rest } = optionsOf('wc', args, 'lwc');
+  if (options.size !== 1 || rest.length > 1) return unsupported('this use of wc');
+  return withFiles('wc', rest, context, ([text = '']) => {
+    const [amount] = [
+      options.has('l') ? text.split('\n').length - 1 : options.has('w') ? text.split(/\s+/).filter(Boolean).length : text.length,
+    ];
+    return prints(`${amount}${rest[0] === undefined ? '' : ` ${rest[0]}`}\n`);
+  });
+}
+
+/** Searches for text, which `^` and `$` tie to the ends of lines. Other regular expressions are not simulated. */
+function grep(args: readonly string[], context: ProgramContext): ProgramResult {
+  const { options, rest } = optionsOf('grep', args, 'qvcinFE');
+  const [pattern = '', ...paths] = rest;
+  if (options.has('n')) return unsupported('grep -n');
+  const [, start, plain = '', end] =
+    (options.has('F') ? ['', '', pattern, ''] : /^(\^?)([^\\[\]*.+?(){}|^$]*)(\$?)$/.exec(pattern)) ?? unsupported('a regular expression');
+  const fold = (text: string): string => (options.has('i') ? text.toLowerCase() : text);
+  const wanted = fold(plain);
+  const isFound = (line: string): boolean =>
+    start && end ? line === wanted : start ? line.startsWith(wanted) : end ? line.endsWith(wanted) : line.includes(wanted);
+  return withFiles('grep', paths, context, (texts) => {
+    const found = texts.flatMap(linesOf).filter((line) => isFound(fold(line)) !== options.has('v'));
+    const stdout = options.has('q') ? '' : options.has('c') ? `${found.length}\n` : lines(found);
+    return { ...prints(stdout), exitCode: found.length > 0 ? 0 : 1 };
+  });
+}
+
+/** Calls `make` for each path and reports the failures of the file system. */
+function change(
+  program: string,
+  paths: readonly string[],
+  { files, folder }: ProgramContext,
+  make: (files: SimulatedFiles, path: string, name: string) => void,
+): ProgramResult {
+  let stderr = '';
+  for (const name of paths) {
+    if (/^-./.test(name)) return unsupported(`${program} ${name}`);
+    try {
+      make(files, posix.resolve(folder, name), name);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      stderr += `${program}: ${name}: ${error.message}\n`;
+    }
+  }
+  return { ...nothing, stderr, exitCode: stderr === '' ? 0 : 1, changesFiles: true };
+}
+
+function tee(args: readonly string[], context: ProgramContext): ProgramResult {
+  const { options, rest } = optionsOf('tee', args, 'a');
+  const result = change('tee', rest, context, (files, path) =>
+    files.write(path, (options.has('a') ? (files.read(path) ?? '') : '') + context.stdin),
+  );
+  return { ...result, stdout: context.stdin };
+}
+
+function remove(args: readonly string[], context: ProgramContext): ProgramResult {
+  const { options, rest } = optionsOf('rm', args, 'rRf');
+  return change('rm', rest, context, (files, path) => {
+    const isFolder = files.isFolder(path);
+    if (isFolder && !options.has('r') && !options.has('R')) throw new FileError('Is a directory');
+    if (isFolder || files.read(path) !== undefined) files.remove(path);
+    else if (!options.has('f')) throw new FileError('No such file or directory');
+  });
+}
+
+function makeFolders(args: readonly string[], context: ProgramContext): ProgramResult {
+  const { options, rest } = optionsOf('mkdir', args, 'p');
+  return change('mkdir', rest, context, (files, path) => {
+    if (!options.has('p')) return files.makeFolder(path);
+    const missing = [];
+    for (let at = path; !files.isFolder(at); at = posix.dirname(at)) missing.unshift(at);
+    for (const one of missing) files.makeFolder(one);
+  });
+}
+
+/** `cp` or `mv` of one file. */
+function copy(program: 'cp' | 'mv', args: readonly string[], context: ProgramContext): ProgramResult {
+  const { rest } = optionsOf(program, args, 'fv');
+  const [from = '', to = ''] = rest;
+  if (rest.length !== 2) return unsupported(`this use of ${program}`);
+  return change(program, [from], context, (files, source) => {
+    const text = files.read(source);
+    if (text === undefined) throw new FileError(files.isFolder(source) ? 'Is a directory' : 'No such file or directory');
+    const target = posix.resolve(context.folder, to);
+    files.write(files.isFolder(target) ? posix.join(target, posix.basename(source)) : target, text);
+    if (program === 'mv') files.remove(source);
+  });
+}

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SimulatedFiles } from './files.ts';
+import { UnknownProgramError } from './programs.ts';
+import { UnsupportedScriptError } from './script.ts';
+import { type ProcessContext, type ProcessResult, runCommand } from './shell.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
+
+const context: Omit<ProcessContext, 'files'> = {
+  env: { HOME: '/root', COLOR: 'red' },
+  hostname: 'web-0',
+  now: Date.UTC(2026, 0, 1),
+};
+const withFiles = (): ProcessContext => ({ ...context, files: new SimulatedFiles({ texts: { '/etc/hosts': '127.0.0.1 localhost\n' } }) });
+const run = (...command: string[]): ProcessResult => runCommand(command, withFiles());
+const result = (part: Partial<ProcessResult>): ProcessResult => ({
+  stdout: '',
+  stderr: '',
+  exitCode: 0,
+  seconds: 0,
+  changeTimes: [],
+  ...part,
+});
+
+describe('a command', () => {
+  it.each<{ command: string[]; want: Partial<ProcessResult> }>([
+    { command: ['true'], want: {} },
+    { command: ['/bin/false'], want: { exitCode: 1 } },
+    { command: ['sleep', '1.5'], want: { seconds: 1.5 } },
+    { command: ['sleep', '2m'], want: { seconds: 120 } },
+    { command: ['sleep', 'infinity'], want: { seconds: Infinity } },
+    { command: ['sleep', 'x'], want: { exitCode: 1, stderr: "sleep: invalid number 'x'\n" } },
+    { command: ['echo', '-n', 'a', 'b'], want: { stdout: 'a b' } },
+    { command: ['sh', '-c', 'exit 3'], want: { exitCode: 3 } },
+    { command: ['bash', '-ec', 'false; echo never'], want: { exitCode: 1 } },
+    { command: ['sh', '-c', 'false; echo $?'], want: { stdout: '1\n' } },
+    {
+      command: ['sh', '-c', 'echo "a  b" $COLOR $HOME; sleep 5 && exit 4'],
+      want: { stdout: 'a  b red /root\n', seconds: 5, exitCode: 4 },
+    },
+    { command: ['sh', '-c', 'false && echo no || echo yes'], want: { stdout: 'yes\n' } },
+    { command: ['sh', '-c', 'A=1; export B=2; echo $A$B'], want: { stdout: '12\n' } },
+    { command: ['sh', '-c', 'echo bad >&2\n# done\nexit 1'], want: { stderr: 'bad\n', exitCode: 1 } },
+    { command: ['sh', '-c', 'echo hidden > /dev/null'], want: {} },
+    { command: ['sh', '-c', "echo 'it''s' \\$HOME"], want: { stdout: 'its $HOME\n' } },
+    { command: ['sh', '-c', 'sleep infinity; echo never'], want: { seconds: Infinity } },
+    { command: ['sh', '-c', 'sh -c "exit 7"'], want: { exitCode: 7 } },
+    { command: ['cat', '/etc/hosts'], want: { stdout: '127.0.0.1 localhost\n' } },
+    { command: ['cat', '/none'], want: { exitCode: 1, stderr: "cat: can't open '/none': No such file or directory\n" } },
+    { command: ['hostname'], want: { stdout: 'web-0\n' } },
+    { command: ['printenv', 'COLOR'], want: { stdout: 'red\n' } },
+    { command: ['ls', '/etc'], want: { stdout: 'hosts\n' } },
+    { command: ['date', '+%s'], want: { stdout: '1767225600\n' } },
+  ])('$command', ({ command, want }) => {
+    expect(run(...command)).toEqual(result(want));
+  });
+
+  it.each(['nginx', '__proto__', 'constructor'])('%s is not simulated', (program) => {
+    expect(() => run(program)).toThrow(UnknownProgramError);
+  });
+
+  it.each([
+    'sleep 1 &',
+    "echo 'open",
+    'ls *',
+    'cat <<END\na\nEND',
+    'case a in a) echo;; esac',
+    'f() { echo; }',
+    `echo ${'$'}{A%b}`,
+    'if true; then echo',
+    'for i in a; echo',
+    'fi',
+    'echo $((1 / 0))',
+    'echo $RANDOM',
+    'ls --color',
+    `${'('.repeat(1_000)}`,
+    `echo ${'$('.repeat(1_000)}`,
+    `echo $((${'('.repeat(1_000)}`,
+  ])('a script %s is not simulated', (script) => {
+    expect(() => run('sh', '-c', script)).toThrow(UnsupportedScriptError);
+  });
+
+  it('any script either runs or is refused as unsupported', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary-ascii', maxLength: 60 }), (script) => {
+        try {
+          expect(run('sh', '-c', script)).toBeTypeOf('object');
+        } catch (error) {
+          expect(error instanceof UnsupportedScriptError || error instanceof UnknownProgramError).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('a script', () => {
+  it.each<{ script: string; want: Partial<ProcessResult> }>([
+    { script: 'test -f /tmp/x && echo ok', want: { exitCode: 1 } },
+    { script: 'touch /tmp/x; test -f /tmp/x && echo ok', want: { stdout: 'ok\n', changeTimes: [0] } },
+    { script: 'if [ -d /tmp ]; then echo yes; else echo no; fi', want: { stdout: 'yes\n' } },
+    { script: 'if false\nthen echo a\nelif [[ $COLOR == red ]]\nthen echo b\nfi', want: { stdout: 'b\n' } },
+    { script: 'if [ ! -e /none ]; then exit 4; fi', want: { exitCode: 4 } },
+    { script: '! true', want: { exitCode: 1 } },
+    { script: 'for i in a b "c d"; do echo "<$i>"; done', want: { stdout: '<a>\n<b>\n<c d>\n' } },
+    { script: 'for i in 1 2 3; do [ $i = 2 ] && continue; echo $i; done', want: { stdout: '1\n3\n' } },
+    { script: 'for i in 1 2 3; do if [ $i -ge 2 ]; then break; fi; echo $i; done', want: { stdout: '1\n' } },
+    { script: 'i=0; while [ $i -lt 3 ]; do i=$((i + 1)); sleep 2; done; echo $i', want: { stdout: '3\n', seconds: 6 } },
+    { script: 'while true; do echo tick; sleep 1; done', want: { stdout: 'tick\n', seconds: Infinity } },
+    { script: 'until [ -f /tmp/go ]; do sleep 1; done; echo never', want: { seconds: Infinity } },
+    { script: 'echo one > /tmp/x; echo two >> /tmp/x; cat < /tmp/x', want: { stdout: 'one\ntwo\n', changeTimes: [0] } },
+    { script: 'touch /tmp/x; sleep 30; rm -f /tmp/x; sleep 600', want: { seconds: 630, changeTimes: [0, 30] } },
+    { script: 'echo x > /nowhere/x', want: { exitCode: 1, stderr: "sh: can't create /nowhere/x: No such file or directory\n" } },
+    { script: 'mkdir -p /a/b && cd /a/b && pwd && ls -A /a', want: { stdout: '/a/b\nb\n', changeTimes: [0] } },
+    { script: 'cat /etc/hosts | grep -c localhost', want: { stdout: '1\n' } },
+    { script: "printf 'a\\nb\\nc\\n' | tail -n 2 | wc -l", want: { stdout: '2\n' } },
+    { script: '(exit 3); echo $?', want: { stdout: '3\n' } },
+    { script: 'A=$(echo " x  y "); echo $A; echo "$A"', want: { stdout: 'x y\n x  y \n' } },
+    { script: `echo ${'$'}{NONE:-no} \`hostname\``, want: { stdout: 'no web-0\n' } },
+    { script: 'set -e; false || true; if false; then :; fi; echo on; false; echo off', want: { stdout: 'on\n', exitCode: 1 } },
+    { script: 'if [ $(expr 3 % 2) -ne 0 ]; then exit 1; else exit 0; fi', want: { exitCode: 1 } },
+    { script: '{ echo a; echo b >&2; } > /tmp/x 2>&1; cat /tmp/x', want: { stdout: 'a\nb\n', changeTimes: [0] } },
+    { script: 'command -v curl || echo none', want: { stdout: 'none\n' } },
+    { script: 'echo $((2 * (3 + 4) % 5)) $((1 < 2 && 0))', want: { stdout: '4 0\n' } },
+    { script: 'test "$COLOR" = red -a -n "$HOME"', want: {} },
+    { script: "sh -c 'echo $0 $1 $#' a b", want: { stdout: 'a b 1\n' } },
+  ])('$script', ({ script, want }) => {
+    expect(run('sh', '-c', script)).toEqual(result(want));
+  });
+
+  it('is left as it is at a time', () => {
+    const left = runCommand(['sh', '-c', 'echo a; sleep 5; echo b; sleep 5; echo c'], { ...context, untilSeconds: 7 });
+    expect(left.stdout).toBe('a\nb\n');
+  });
+
+  it.each([
+    ['writes to a read-only folder', 'echo x > /config/x', "sh: can't create /config/x: Read-only file system\n"],
+    ['reads a file there', 'cat /config/key', ''],
+  ])('%s', (_, script, stderr) => {
+    const files = new SimulatedFiles({ texts: { '/config/key': 'value' }, readOnly: ['/config'] });
+    expect(runCommand(['sh', '-c', script], { ...context, files }).stderr).toBe(stderr);
+  });
+
+  it('that reads a volume whose files are not known is refused', () => {
+    const files = new SimulatedFiles({ folders: ['/data'], unknown: ['/data'] });
+    const on = (script: string): ProcessResult => runCommand(['sh', '-c', script], { ...context, files });
+    expect(() => on('test -f /data/x')).toThrow(UnsupportedScriptError);
+    expect(() => on('ls /data')).toThrow(UnsupportedScriptError);
+    expect(on('echo x > /data/x; cat /data/x').stdout).toBe('x\n');
+  });
+});
+
+describe('a script that grows', () => {
+  const double = (name: string, previous: string): [string, string] => [name, `sh -c "$${previous}"; sh -c "$${previous}"`];
+  it.each<{ name: string; env: Record<string, string>; script: string }>([
+    { name: 'a shell that runs itself', env: { X: 'sh -c "$X"' }, script: 'sh -c "$X"' },
+    {
+      name: 'shells that each run two',
+      env: Object.fromEntries([['X0', ':'], ...Array.from({ length: 31 }, (_, i) => double(`X${i + 1}`, `X${i}`))]),
+      script: 'sh -c "$X31"',
+    },
+    { name: 'a variable that doubles', env: { A: 'x' }, script: 'A=$A$A;'.repeat(40) },
+    { name: 'a word that repeats a long variable', env: { A: 'x'.repeat(1_000) }, script: `echo ${'$A'.repeat(1_000)}` },
+    {
+      name: 'a file that doubles',
+      env: { A: 'x' },
+      script: 'echo $A > /tmp/a;' + 'cat /tmp/a /tmp/a > /tmp/b; mv /tmp/b /tmp/a;'.repeat(40),
+    },
+    { name: 'a loop that counts', env: {}, script: 'i=0; while true; do i=$((i + 1)); done' },
+    { name: 'a loop that makes files', env: {}, script: 'i=0; while true; do i=$((i + 1)); touch /tmp/$i; done' },
+    {
+      name: 'loops in loops',
+      env: {},
+      script: 'for a in $(seq 1 100); do for b in $(seq 1 100); do for c in $(seq 1 100); do :; done; done; done',
+    },
+    { name: 'long output that is discarded', env: { A: 'x'.repeat(100_000) }, script: 'env >/dev/null;'.repeat(1_000) },
+  ])('is refused before it costs time: $name', ({ env, script }) => {
+    const began = threadMilliseconds();
+    expect(() => runCommand(['sh', '-c', script], { ...context, env })).toThrow(UnsupportedScriptError);
+    expect(threadMilliseconds() - began).toBeLessThan(100);
+  });
+
+  it('may be as long as a script can be', () => {
+    expect(run('sh', '-c', `${':;'.repeat(32_000)}exit 3`).exitCode).toBe(3);
+  });
+});

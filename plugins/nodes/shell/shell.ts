@@ -1,0 +1,521 @@
+import { posix } from 'node:path';
+import { evaluateArithmetic } from './arithmetic.ts';
+import { FileError, SimulatedFiles } from './files.ts';
+import { exitCodeOf, isProgram, runProgram } from './programs.ts';
+import { type Command, parseScript, type Part, type Pipeline, type Script, UnsupportedScriptError, type Word } from './script.ts';
+
+/** Environment of a simulated process. */
+export interface ProcessContext {
+  readonly env: Readonly<Record<string, string>>;
+  readonly hostname: string;
+  /** Time of the command in milliseconds since the epoch. */
+  readonly now: number;
+  /** Files of the container, which the command may change. */
+  readonly files?: SimulatedFiles;
+  /** Simulated run time after which the command is left as it is then. */
+  readonly untilSeconds?: number;
+}
+
+/** End of a simulated process. */
+export interface ProcessResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  /** Simulated run time; Infinity if the process does not end by itself. */
+  readonly seconds: number;
+  /** Run times at which the process changed files. */
+  readonly changeTimes: readonly number[];
+}
+
+const shells = new Set(['sh', 'bash', 'ash', 'dash']);
+const maxOutput = 1_048_576;
+const maxNesting = 32;
+const unitsPerCommand = 8;
+
+/** Ends the whole process: it runs for ever, or until the time that the context gives. */
+class ProcessLeft extends Error {}
+
+/** Ends the current shell, as `exit` does. */
+class ShellExit extends Error {
+  constructor(readonly code: number) {
+    super();
+  }
+}
+
+/** Leaves the iteration of a loop (`continue`), or the loop (`break`). */
+class LoopJump extends Error {
+  constructor(readonly isBreak: boolean) {
+    super();
+  }
+}
+
+/** Name of a program without its folder. */
+export function programName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** Returns the script of `sh -c SCRIPT ARGUMENT…`, with -e if set; undefined for other commands. */
+export function shellScript(
+  command: readonly string[],
+): { readonly script: string; readonly stopsOnError: boolean; readonly parameters: readonly string[] } | undefined {
+  const [program = '', ...rest] = command;
+  if (!shells.has(programName(program))) return undefined;
+  let stopsOnError = false;
+  for (const [i, word] of rest.entries()) {
+    if (!/^-[a-z]+$/.test(word)) return undefined;
+    stopsOnError ||= word.includes('e');
+    const script = rest[i + 1];
+    if (word.includes('c')) return script === undefined ? undefined : { script, stopsOnError, parameters: rest.slice(i + 2) };
+  }
+  return undefined;
+}
+
+/** True for a shell without a script, which reads its commands from standard input. */
+export function isInteractiveShell(command: readonly string[]): boolean {
+  return shells.has(programName(command[0] ?? '')) && command.slice(1).every((word) => /^-[il]+$/.test(word));
+}
+
+/**
+ * Runs a command in the simulation: a program of a small set, or `sh -c` with a script. Throws UnknownProgramError or
+ * UnsupportedScriptError for all else; the files may have been changed by then.
+ */
+export function runCommand(command: readonly string[], context: ProcessContext): ProcessResult {
+  return new Process(command, context).run((shell, streams) => shell.program(command, streams));
+}
+
+/** Runs a script. */
+export function runScript(script: string, context: ProcessContext): ProcessResult {
+  return new Process([script], context).run((shell, streams) => shell.script(script, streams));
+}
+
+/** Standard streams of a command. */
+interface Streams {
+  readonly stdin: string;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+}
+
+/**
+ * A simulated process with all shells in it: its time, its files, and the work that it may cost the server. The work grows with the text of the
+ * command and of its environment, not with what nested shells and variables make of it: a few variables that each run the previous one twice
+ * are otherwise an endless loop.
+ */
+class Process {
+  readonly files: SimulatedFiles;
+  readonly #changeTimes: number[] = [];
+  #units: number;
+  #nesting = 0;
+  #seconds = 0;
+
+  constructor(
+    words: readonly string[],
+    readonly context: ProcessContext,
+  ) {
+    const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+    this.#units = 32_768 + 4 * length(words) + length(Object.values(context.env));
+    this.files = context.files ?? new SimulatedFiles();
+  }
+
+  run(work: (shell: Shell, streams: Streams) => number): ProcessResult {
+    let [stdout, stderr, exitCode] = ['', '', 0];
+    const add = (text: string): string => {
+      if (stdout.length + stderr.length + text.length > maxOutput) throw new UnsupportedScriptError('the output is too long');
+      return text;
+    };
+    const streams: Streams = { stdin: '', stdout: (text) => (stdout += add(text)), stderr: (text) => (stderr += add(text)) };
+    try {
+      exitCode = work(new Shell(this, this.context.env, [], false), streams);
+    } catch (error) {
+      if (!(error instanceof ProcessLeft)) throw error;
+    }
+    return { stdout, stderr, exitCode, seconds: this.#seconds, changeTimes: this.#changeTimes };
+  }
+
+  get seconds(): number {
+    return this.#seconds;
+  }
+
+  /** Lets time pass. */
+  sleep(seconds: number): void {
+    this.#seconds += seconds;
+    if (this.#seconds === Infinity || this.#seconds > (this.context.untilSeconds ?? Infinity)) throw new ProcessLeft();
+  }
+
+  /** Notes that files have changed. */
+  changed(): void {
+    if (this.#changeTimes.at(-1) !== this.#seconds) this.#changeTimes.push(this.#seconds);
+  }
+
+  /** Throws if the work exceeds the allowance. */
+  spend(units: number): void {
+    this.#units -= units;
+    if (this.#units < 0) throw new UnsupportedScriptError('the script does too much');
+  }
+
+  /** Calls `run` for a shell or command within the current one. */
+  nested<T>(run: () => T): T {
+    if (this.#nesting >= maxNesting) throw new UnsupportedScriptError('the shells are nested too deeply');
+    this.#nesting += 1;
+    try {
+      return run();
+    } finally {
+      this.#nesting -= 1;
+    }
+  }
+}
+
+/** Builtins that change the shell itself. Each returns its exit code. */
+const builtins: Readonly<Record<string, (shell: Shell, args: readonly string[], streams: Streams) => number>> = {
+  exit(shell, [code]) {
+    throw new ShellExit(code === undefined ? shell.status : exitCodeOf(code));
+  },
+  set(shell, args) {
+    if (args.some((word) => !/^[-+][eux]+$/.test(word))) throw new UnsupportedScriptError(`set ${args.join(' ')} is not simulated`);
+    for (const word of args) if (word.includes('e')) shell.stopsOnError = word.startsWith('-');
+    return 0;
+  },
+  break() {
+    throw new LoopJump(true);
+  },
+  continue() {
+    throw new LoopJump(false);
+  },
+  export: (shell, args) => shell.assignAll(args),
+  local: (shell, args) => shell.assignAll(args),
+  unset(shell, args) {
+    for (const name of args) shell.variables.delete(name);
+    return 0;
+  },
+  cd(shell, [folder = shell.variables.get('HOME') ?? '/'], streams) {
+    const path = posix.resolve(shell.folder, folder);
+    if (shell.process.files.isFolder(path)) shell.folder = path;
+    else streams.stderr(`sh: cd: can't cd to ${folder}: No such file or directory\n`);
+    return shell.folder === path ? 0 : 1;
+  },
+  eval: (shell, args, streams) => shell.process.nested(() => shell.commands(parseScript(args.join(' ')), streams)),
+  exec(shell, args, streams) {
+    if (args.length === 0) return 0;
+    throw new ShellExit(shell.program(args, streams));
+  },
+  command(_, args, streams) {
+    if (args[0] !== '-v') throw new UnsupportedScriptError('this use of command is not simulated');
+    const name = args[1] ?? '';
+    if (!isProgram(name) && !Object.hasOwn(builtins, name) && !shells.has(name)) return 127;
+    streams.stdout(`${name}\n`);
+    return 0;
+  },
+};
+
+/** A shell with its variables. */
+class Shell {
+  readonly variables: Map<string, string>;
+  folder = '/';
+  /** Exit code of the last command. */
+  status = 0;
+
+  constructor(
+    readonly process: Process,
+    variables: Readonly<Record<string, string>>,
+    readonly parameters: readonly string[],
+    public stopsOnError: boolean,
+  ) {
+    this.variables = new Map(Object.entries(variables));
+    process.spend(this.variables.size);
+  }
+
+  /** Runs a script to its end, or to `exit`. */
+  script(text: string, streams: Streams): number {
+    try {
+      return this.process.nested(() => this.commands(parseScript(text), streams));
+    } catch (error) {
+      if (error instanceof ShellExit) return error.code;
+      if (error instanceof LoopJump) return 0;
+      throw error;
+    }
+  }
+
+  commands(script: Script, streams: Streams, isCondition = false): number {
+    let result = 0;
+    for (const { join, pipeline } of script) {
+      if ((join === '&&' && result !== 0) || (join === '||' && result === 0)) continue;
+      result = this.#pipeline(pipeline, streams);
+      this.status = result;
+      if (result !== 0 && this.stopsOnError && !isCondition && !pipeline.isNegated && !isTested(script, pipeline))
+        throw new ShellExit(result);
+    }
+    return result;
+  }
+
+  /** Runs a program, or a shell with a script. */
+  program(words: readonly string[], streams: Streams): number {
+    const shell = shellScript(words);
+    if (shell) {
+      const { script, stopsOnError, parameters } = shell;
+      return this.#copy(parameters, stopsOnError).script(script, streams);
+    }
+    const { process, folder } = this;
+    const { hostname, now } = process.context;
+    const env = Object.fromEntries(this.variables);
+    const program = { env, hostname, now: now + process.seconds * 1_000, files: process.files, folder, stdin: streams.stdin };
+    const { stdout, stderr, exitCode, seconds, changesFiles } = runProgram(words, program);
+    process.spend(stdout.length);
+    if (changesFiles) process.changed();
+    streams.stdout(stdout);
+    streams.stderr(stderr);
+    process.sleep(seconds);
+    return exitCode;
+  }
+
+  assignAll(words: readonly string[]): number {
+    for (const word of words) {
+      const [name, value] = assignment(word) ?? [];
+      if (name !== undefined) this.variables.set(name, value as string);
+    }
+    return 0;
+  }
+
+  #copy(parameters: readonly string[], stopsOnError: boolean): Shell {
+    const copy = new Shell(this.process, Object.fromEntries(this.variables), parameters, stopsOnError);
+    copy.folder = this.folder;
+    return copy;
+  }
+
+  #subshell(): Shell {
+    const copy = this.#copy(this.parameters, this.stopsOnError);
+    copy.status = this.status;
+    return copy;
+  }
+
+  #pipeline({ isNegated, commands }: Pipeline, streams: Streams): number {
+    const [first] = commands;
+    if (commands.length === 1 && first) return negated(this.#command(first, streams), isNegated);
+    let { stdin } = streams;
+    let result = 0;
+    for (const [i, command] of commands.entries()) {
+      let output = '';
+      const stdout = i === commands.length - 1 ? streams.stdout : (text: string) => void (output += text);
+      const shell = this.#subshell();
+      result = inSubshell(() => shell.#command(command, { ...streams, stdin, stdout }));
+      stdin = output;
+    }
+    return negated(result, isNegated);
+  }
+
+  #command(command: Command, streams: Streams): number {
+    this.process.spend(unitsPerCommand);
+    const redirected = this.#redirect(command, streams);
+    if (!redirected) return 1;
+    return this.process.nested(() => {
+      if (command.kind === 'simple') return this.#simple(command.words, redirected);
+      if (command.kind === 'if') return this.#if(command, redirected);
+      if (command.kind === 'for') return this.#for(command, redirected);
+      if (command.kind === 'while') return this.#while(command, redirected);
+      if (!command.isSubshell) return this.commands(command.body, redirected);
+      const shell = this.#subshell();
+      return inSubshell(() => shell.commands(command.body, redirected));
+    });
+  }
+
+  #simple(words: readonly Word[], streams: Streams): number {
+    let count = 0;
+    while (count < words.length && isAssignment(words[count] as Word)) count += 1;
+    const assigned = words.slice(0, count).map((word) => assignment(this.#text(word)) as [string, string]);
+    const fields = words.slice(count).flatMap((word) => this.#fields(word));
+    const [name] = fields;
+    if (name === undefined) {
+      for (const [variable, value] of assigned) this.variables.set(variable, value);
+      return words.some((word) => word.some(({ kind }) => kind === 'substitution')) ? this.status : 0;
+    }
+    const shell = assigned.length > 0 ? this.#subshell() : this;
+    for (const [variable, value] of assigned) shell.variables.set(variable, value);
+    const builtin = Object.hasOwn(builtins, name) ? builtins[name] : undefined;
+    return builtin ? builtin(shell, fields.slice(1), streams) : shell.program(fields, streams);
+  }
+
+  #if({ branches, otherwise }: Extract<Command, { kind: 'if' }>, streams: Streams): number {
+    for (const { condition, body } of branches) if (this.commands(condition, streams, true) === 0) return this.commands(body, streams);
+    return this.commands(otherwise, streams);
+  }
+
+  #for({ variable, words, body }: Extract<Command, { kind: 'for' }>, streams: Streams): number {
+    let result = 0;
+    for (const field of words.flatMap((word) => this.#fields(word))) {
+      this.variables.set(variable, field);
+      const next = this.#iteration(body, streams);
+      if (next === 'break') break;
+      result = next;
+    }
+    return result;
+  }
+
+  /** A loop whose iteration changes neither variables nor files goes on for ever; what one iteration prints stands for all. */
+  #while({ condition, body, isUntil }: Extract<Command, { kind: 'while' }>, streams: Streams): number {
+    let result = 0;
+    for (;;) {
+      const before = this.#state();
+      if ((this.commands(condition, streams, true) === 0) === isUntil) return result;
+      const next = this.#iteration(body, streams);
+      if (next === 'break') return result;
+      result = next;
+      if (before === this.#state()) this.process.sleep(Infinity);
+    }
+  }
+
+  /** Text that changes with the variables and the files. */
+  #state(): string {
+    const changes = [...this.process.files.changes];
+    const state = JSON.stringify([[...this.variables], changes, this.folder, this.stopsOnError]);
+    this.process.spend(state.length >> 4);
+    return state;
+  }
+
+  #iteration(body: Script, streams: Streams): number | 'break' {
+    this.process.spend(unitsPerCommand);
+    try {
+      return this.commands(body, streams);
+    } catch (error) {
+      if (!(error instanceof LoopJump)) throw error;
+      return error.isBreak ? 'break' : 0;
+    }
+  }
+
+  /** Returns the streams of a command; undefined if a file cannot be opened. */
+  #redirect({ redirections }: Command, streams: Streams): Streams | undefined {
+    let result = streams;
+    for (const { stream, operator, target } of redirections) {
+      const name = this.#text(target);
+      const path = posix.resolve(this.folder, name);
+      if (operator === '<') {
+        const stdin = path === '/dev/null' ? '' : this.process.files.read(path);
+        if (stdin === undefined) return void streams.stderr(`sh: can't open ${name}: no such file\n`);
+        result = { ...result, stdin };
+        continue;
+      }
+      const sink = operator === '>&' ? sinkOf(name, result) : this.#sink(path, name, operator === '>>', result);
+      if (!sink) return undefined;
+      result = { ...result, [stream === 2 ? 'stderr' : 'stdout']: sink };
+    }
+    return result;
+  }
+
+  /** Opens a file for output. */
+  #sink(path: string, name: string, appends: boolean, streams: Streams): Streams['stdout'] | undefined {
+    if (path === '/dev/null') return () => {};
+    if (path === '/dev/stdout' || path === '/dev/stderr') return streams[path.slice('/dev/'.length) as 'stdout' | 'stderr'];
+    const { files } = this.process;
+    const write = (text: string): void => {
+      const next = (files.read(path) ?? '') + text;
+      this.process.spend(next.length >> 4);
+      files.write(path, next);
+      this.process.changed();
+    };
+    try {
+      if (appends) write('');
+      else files.write(path, '');
+      this.process.changed();
+      return (text) => text !== '' && write(text);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      return void streams.stderr(`sh: can't create ${name}: ${error.message}\n`);
+    }
+  }
+
+  /** Expands a word to one text, without splitting. */
+  #text(word: Word): string {
+    return word.map((part) => this.#expand(part)).join('');
+  }
+
+  /** Expands a word to fields: results of unquoted expansions are split at blanks. */
+  #fields(word: Word): string[] {
+    const fields: string[] = [];
+    let current: string | undefined;
+    for (const part of word) {
+      const isList = part.kind === 'variable' && part.name === '@' && part.isQuoted;
+      const text = isList ? '' : this.#expand(part);
+      if (isList) {
+        const [head, ...rest] = this.parameters.slice(1);
+        if (head !== undefined) current = (current ?? '') + head;
+        for (const parameter of rest) {
+          fields.push(current ?? '');
+          current = parameter;
+        }
+      } else if (part.kind === 'text' || part.isQuoted) {
+        current = (current ?? '') + text;
+      } else {
+        const pieces = text.split(/[ \t\n]+/);
+        for (const [i, piece] of pieces.entries()) {
+          if (i > 0 && current !== undefined) {
+            fields.push(current);
+            current = undefined;
+          }
+          if (piece !== '') current = (current ?? '') + piece;
+        }
+      }
+    }
+    if (current !== undefined) fields.push(current);
+    return fields;
+  }
+
+  #expand(part: Part): string {
+    if (part.kind === 'text') return part.text;
+    const value = this.#value(part);
+    this.process.spend(value.length);
+    return value;
+  }
+
+  #value(part: Exclude<Part, { kind: 'text' }>): string {
+    if (part.kind === 'variable') return this.#variable(part.name) || (part.fallback ? this.#text(part.fallback) : '');
+    if (part.kind === 'arithmetic') return String(evaluateArithmetic(this.#text(part.expression), (name) => this.#variable(name)));
+    let output = '';
+    const shell = this.#subshell();
+    const streams: Streams = { stdin: '', stdout: (text) => (output += text), stderr: () => {} };
+    this.status = this.process.nested(() => inSubshell(() => shell.commands(part.script, streams)));
+    return output.replace(/\n+$/, '');
+  }
+
+  #variable(name: string): string {
+    if (name === '?') return String(this.status);
+    if (name === '$') return '1';
+    if (name === '#') return String(Math.max(0, this.parameters.length - 1));
+    if (name === '@' || name === '*') return this.parameters.slice(1).join(' ');
+    if (name === 'RANDOM') throw new UnsupportedScriptError('random numbers are not simulated');
+    return (/^\d$/.test(name) ? this.parameters[Number(name)] : this.variables.get(name)) ?? '';
+  }
+}
+
+/** True if the command's failure decides about the next one (`a && b`), for which `set -e` does not end the shell. */
+function isTested(script: Script, pipeline: Pipeline): boolean {
+  const next = script[script.findIndex((one) => one.pipeline === pipeline) + 1];
+  return next !== undefined && next.join !== ';';
+}
+
+function negated(code: number, isNegated: boolean): number {
+  return isNegated ? Number(code === 0) : code;
+}
+
+/** Runs commands whose `exit` ends only them. */
+function inSubshell(run: () => number): number {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof ShellExit) return error.code;
+    throw error;
+  }
+}
+
+function sinkOf(name: string, streams: Streams): Streams['stdout'] {
+  if (name === '1') return streams.stdout;
+  if (name === '2') return streams.stderr;
+  throw new UnsupportedScriptError(`the redirection >&${name} is not simulated`);
+}
+
+/** Splits `NAME=VALUE`. */
+function assignment(word: string): [name: string, value: string] | undefined {
+  const match = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(word);
+  return match ? [match[1] as string, match[2] as string] : undefined;
+}
+
+/** True for a word that begins with an unquoted `NAME=`. */
+function isAssignment([first]: Word): boolean {
+  return first?.kind === 'text' && !first.isQuoted && /^[A-Za-z_]\w*=/.test(first.text);
+}
