@@ -15,7 +15,7 @@ const withServers = ['plugins/storage/{redis,etcd}/**/*.test.ts'];
 const measured = [
   'test/bench/**/*.test.ts',
   'test/fault/{greedy-clients,list-storm,overload,slow-clients,watcher-storm}.test.ts',
-  'test/security/{content/*,controller-turns,event-loop,http2/budget}.test.ts',
+  'test/security/{content/*,controller-turns,event-loop,large-reviews,http2/budget}.test.ts',
 ];
 
 export default defineConfig({
