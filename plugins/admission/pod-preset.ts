@@ -29,7 +29,7 @@ interface PodPresetSpec {
   readonly volumes?: readonly Volume[];
   readonly volumeMounts?: readonly VolumeMount[];
 }
-/** Of settings.k8s.io/v1alpha1, which `kubenest/kinds` does not have. */
+/** A PodPreset of settings.k8s.io/v1alpha1, which `kubenest/kinds` does not have. */
 interface PodPresetObject extends KubeObject {
   readonly spec?: PodPresetSpec;
 }
