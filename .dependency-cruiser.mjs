@@ -54,9 +54,16 @@ export default {
     layer(
       'plugins-know-the-sdk',
       '^plugins/([^/]+/)',
-      '^(src/sdk/|src/kubernetes/schema/[^/]+\\.gen\\.ts$|plugins/(common/|$1))',
+      '^(src/sdk/|src/kubernetes/(schema/[^/]+|kinds)\\.gen\\.ts$|plugins/(common/|$1))',
       'a built-in plugin is written like a package of somebody else',
     ),
+    {
+      name: 'built-in-plugins-take-types-of-kinds',
+      comment: 'the server starts without the table of all kinds',
+      severity: 'error',
+      from: { path: '^plugins/(admission|authentication|authorization|common|controllers)/' },
+      to: { path: '^src/kubernetes/kinds\\.gen\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
     layer('testing-knows-cmd', '^src/testing/', '^(src|plugins)/', 'the test server is a server'),
     layer('src-knows-no-tests', '^src/(?!.*\\.test\\.ts$)', '^(src|plugins)/', 'what runs does not need tests'),
     ...floors.map((floor, i) =>

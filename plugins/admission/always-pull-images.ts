@@ -1,10 +1,6 @@
 import { AdmissionPlugin, type Attributes, forbidden, quote } from 'kubenest/sdk';
 import { aggregateMessages } from '#sdk/internal';
-import { type Container, containersOf, type Pod, type Volume } from '../common/pod-walker.ts';
-
-interface ImageVolume extends Volume {
-  image?: { pullPolicy?: string };
-}
+import { type Container, containersOf, type Pod } from '../common/pod-walker.ts';
 
 /**
  * Sets imagePullPolicy to Always, so that nodes verify the credentials for private images. Upstream:
@@ -12,16 +8,16 @@ interface ImageVolume extends Volume {
  */
 @AdmissionPlugin({ name: 'AlwaysPullImages', match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }] })
 export class AlwaysPullImages {
-  admit(request: Attributes): void {
+  admit(request: Attributes<Pod>): void {
     if (!hasNewImage(request)) return;
-    const { spec } = request.object as Pod;
+    const { spec } = request.object;
     for (const { container } of containersOf(spec)) container.imagePullPolicy = 'Always';
-    for (const { image } of (spec.volumes ?? []) as ImageVolume[]) if (image) image.pullPolicy = 'Always';
+    for (const { image } of spec.volumes ?? []) if (image) image.pullPolicy = 'Always';
   }
 
-  validate(request: Attributes): void {
+  validate(request: Attributes<Pod>): void {
     if (!hasNewImage(request)) return;
-    const { spec } = request.object as Pod;
+    const { spec } = request.object;
     const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
     const wrong = lists.flatMap((list) =>
       placesOf(
@@ -30,7 +26,7 @@ export class AlwaysPullImages {
         ({ imagePullPolicy }) => imagePullPolicy,
       ),
     );
-    for (const [at, { image }] of ((spec.volumes ?? []) as ImageVolume[]).entries())
+    for (const [at, { image }] of (spec.volumes ?? []).entries())
       if (image && image.pullPolicy !== 'Always') wrong.push([`spec.volumes[${at}].image.pullPolicy`, image.pullPolicy ?? '']);
     if (wrong.length === 0) return;
     const messages = wrong.map(
@@ -52,8 +48,8 @@ function placesOf(
 }
 
 /** Returns false for an update that adds no image, because its containers are already running. */
-function hasNewImage({ object, oldObject }: Attributes): boolean {
+function hasNewImage({ object, oldObject }: Attributes<Pod>): boolean {
   if (!oldObject) return true;
-  const old = new Set(Array.from(containersOf((oldObject as Pod).spec), ({ container }) => container.image));
-  return Array.from(containersOf((object as Pod).spec)).some(({ container }) => !old.has(container.image));
+  const old = new Set(Array.from(containersOf(oldObject.spec), ({ container }) => container.image));
+  return Array.from(containersOf(object.spec)).some(({ container }) => !old.has(container.image));
 }

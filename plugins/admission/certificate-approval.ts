@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, quote } from 'kubenest/sdk';
+import type { CertificateSigningRequest } from 'kubenest/kinds';
 import { isAuthorizedForSignerName } from '#sdk/internal';
-import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 /**
  * Requires permission to `approve` for the signer of an approved certificate signing request. Upstream:
@@ -15,7 +15,7 @@ import type { CertificateSigningRequest } from './certificate-signing-request.ts
 export class CertificateApproval {
   constructor(@inject(Authorizer) private readonly authorizer: Authorizer) {}
 
-  async validate(request: Attributes): Promise<void> {
+  async validate(request: Attributes<CertificateSigningRequest>): Promise<void> {
     // Uses the stored object, whose signerName is immutable.
     const { signerName = '' } = (request.oldObject as CertificateSigningRequest).spec ?? {};
     if (await isAuthorizedForSignerName(this.authorizer, request.user, 'approve', signerName)) return;

@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, Authorizer, forbidden, inject, quote } from 'kubenest/sdk';
+import type { CertificateSigningRequest } from 'kubenest/kinds';
 import { isAuthorizedForSignerName, semanticDeepEqual } from '#sdk/internal';
-import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 /**
  * Requires permission to `sign` for the signer of an issued certificate. Upstream:
@@ -13,8 +13,8 @@ import type { CertificateSigningRequest } from './certificate-signing-request.ts
 export class CertificateSigning {
   constructor(@inject(Authorizer) private readonly authorizer: Authorizer) {}
 
-  async validate(request: Attributes): Promise<void> {
-    const { status } = request.object as CertificateSigningRequest;
+  async validate(request: Attributes<CertificateSigningRequest>): Promise<void> {
+    const { status } = request.object;
     const old = request.oldObject as CertificateSigningRequest;
     if (status?.certificate === old.status?.certificate && semanticDeepEqual(status?.conditions, old.status?.conditions)) return;
     const { signerName = '' } = old.spec ?? {};

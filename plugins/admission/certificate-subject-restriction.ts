@@ -1,6 +1,6 @@
 import { AdmissionPlugin, type Attributes, forbidden, groupNames } from 'kubenest/sdk';
+import type { CertificateSigningRequest } from 'kubenest/kinds';
 import { type CertificateRequest, parsePemCertificateRequest } from '#sdk/internal';
-import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
 
@@ -13,8 +13,8 @@ const clientSigner = 'kubernetes.io/kube-apiserver-client';
   match: [{ groups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], operations: ['CREATE'] }],
 })
 export class CertificateSubjectRestriction {
-  validate(request: Attributes): void {
-    const { spec } = request.object as CertificateSigningRequest;
+  validate(request: Attributes<CertificateSigningRequest>): void {
+    const { spec } = request.object;
     if (spec?.signerName !== clientSigner) return;
     let requested: CertificateRequest;
     try {

@@ -1,9 +1,6 @@
 import { AdmissionPlugin, type Attributes, Authorizer, FeatureGates, forbidden, inject, type KubeObject, quote } from 'kubenest/sdk';
+import type { ClusterTrustBundle } from 'kubenest/types/certificates_v1beta1';
 import { isAuthorizedForSignerName, semanticDeepEqual } from '#sdk/internal';
-
-interface ClusterTrustBundle extends KubeObject {
-  readonly spec?: { readonly signerName?: string };
-}
 
 /**
  * Requires permission to `attest` for the signer of a ClusterTrustBundle. Upstream:
@@ -23,8 +20,8 @@ export class ClusterTrustBundleAttest {
     this.#enabled = features.enabled('ClusterTrustBundle');
   }
 
-  async validate(request: Attributes): Promise<void> {
-    const { signerName = '' } = (request.object as ClusterTrustBundle).spec ?? {};
+  async validate(request: Attributes<ClusterTrustBundle>): Promise<void> {
+    const { signerName = '' } = request.object.spec ?? {};
     if (!this.#enabled || signerName === '') return;
     if (request.oldObject && changesOnlyHousekeeping(request.object, request.oldObject)) return;
     if (await isAuthorizedForSignerName(this.authorizer, request.user, 'attest', signerName)) return;

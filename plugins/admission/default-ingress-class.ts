@@ -1,9 +1,6 @@
-import { AdmissionPlugin, type Attributes, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, type Informer, Informers, inject } from 'kubenest/sdk';
+import type { Ingress } from 'kubenest/kinds';
 import { defaultClassOf } from './default-class.ts';
-
-interface Ingress extends KubeObject {
-  spec?: { ingressClassName?: string };
-}
 
 const classAnnotation = 'kubernetes.io/ingress.class';
 const defaultAnnotations = ['ingressclass.kubernetes.io/is-default-class'];
@@ -23,8 +20,7 @@ export class DefaultIngressClass {
     this.#classes = informers.for({ group: 'networking.k8s.io', resource: 'ingressclasses' });
   }
 
-  admit(request: Attributes): void {
-    const ingress = request.object as Ingress;
+  admit({ object: ingress }: Attributes<Ingress>): void {
     if (ingress.spec?.ingressClassName !== undefined || ingress.metadata.annotations?.[classAnnotation] !== undefined) return;
     const name = defaultClassOf(this.#classes, defaultAnnotations)?.metadata.name;
     if (name !== undefined) ingress.spec = { ...ingress.spec, ingressClassName: name };

@@ -1,6 +1,7 @@
 import { AdmissionPlugin, type Attributes, type Informer, Informers, inject } from 'kubenest/sdk';
+import type { PersistentVolumeClaim } from 'kubenest/kinds';
 import { defaultClassOf } from './default-class.ts';
-import { betaClassAnnotation, type PersistentVolumeClaim } from '../common/volume-claim.ts';
+import { betaClassAnnotation } from '../common/volume-claim.ts';
 
 const defaultAnnotations = ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'];
 
@@ -16,8 +17,7 @@ export class DefaultStorageClass {
     this.#classes = informers.for({ group: 'storage.k8s.io', resource: 'storageclasses' });
   }
 
-  admit(request: Attributes): void {
-    const claim = request.object as PersistentVolumeClaim;
+  admit({ object: claim }: Attributes<PersistentVolumeClaim>): void {
     // An empty name explicitly requests no class.
     if (claim.spec?.storageClassName !== undefined || claim.metadata.annotations?.[betaClassAnnotation] !== undefined) return;
     const name = defaultClassOf(this.#classes, defaultAnnotations)?.metadata.name;

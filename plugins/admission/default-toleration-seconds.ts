@@ -35,8 +35,7 @@ export class DefaultTolerationSeconds {
     ];
   }
 
-  admit(request: Attributes): void {
-    const { spec } = request.object as Pod;
+  admit({ object: { spec } }: Attributes<Pod>): void {
     for (const [key, tolerationSeconds] of this.#seconds) {
       if (!spec.tolerations?.some((toleration) => tolerates(toleration, key))) {
         (spec.tolerations ??= []).push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds });

@@ -7,11 +7,10 @@ const connect = { groups: [''], resources: ['pods'], subresources: ['exec', 'att
 function reasonAgainst(request: Attributes, pods: Informer<Pod>, looksAtNamespaces: boolean): string | undefined {
   const pod = pods.get(request.namespace, request.name);
   if (!pod) throw newNotFound(request.resource, request.name);
-  if (looksAtNamespaces && pod.spec['hostPID']) return 'cannot exec into or attach to a container using host pid';
-  if (looksAtNamespaces && pod.spec['hostIPC']) return 'cannot exec into or attach to a container using host ipc';
+  if (looksAtNamespaces && pod.spec.hostPID) return 'cannot exec into or attach to a container using host pid';
+  if (looksAtNamespaces && pod.spec.hostIPC) return 'cannot exec into or attach to a container using host ipc';
   for (const { container } of containersOf(pod.spec)) {
-    if ((container as { securityContext?: { privileged?: boolean } }).securityContext?.privileged)
-      return 'cannot exec into or attach to a privileged container';
+    if (container.securityContext?.privileged) return 'cannot exec into or attach to a privileged container';
   }
   return undefined;
 }

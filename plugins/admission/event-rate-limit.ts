@@ -1,13 +1,9 @@
-import { AdmissionPlugin, type Attributes, Clock, Configuration, inject, type KubeObject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Clock, Configuration, inject } from 'kubenest/sdk';
+import type { Event } from 'kubenest/kinds';
 import { aggregateMessages, newTooManyRequestsError } from '#sdk/internal';
 import { ArrayNotEmpty, ConfigurationError, IsIn, IsInt, IsOptional, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
 
 const defaultCacheSize = 4_096;
-
-interface Event extends KubeObject {
-  readonly source?: { readonly component?: string; readonly host?: string };
-  readonly involvedObject?: Readonly<Partial<Record<'kind' | 'namespace' | 'name' | 'uid' | 'apiVersion', string>>>;
-}
 
 export class EventLimit {
   @IsIn(['Server', 'Namespace', 'User', 'SourceAndObject'])
@@ -60,7 +56,7 @@ export class EventRateLimit {
     this.#enforcers = limits.map((limit) => new LimitEnforcer(limit, clock));
   }
 
-  validate(request: Attributes): void {
+  validate(request: Attributes<Event>): void {
     if (request.dryRun) return;
     const reached = this.#enforcers.flatMap((enforcer) => enforcer.refusal(request) ?? []);
     if (reached.length > 0) throw newTooManyRequestsError(aggregateMessages(reached));
@@ -81,7 +77,7 @@ class LimitEnforcer {
   }
 
   /** Takes a token. Returns the reason of the denial if there is none. */
-  refusal(request: Attributes): string | undefined {
+  refusal(request: Attributes<Event>): string | undefined {
     const key = keyOf(this.limit.type, request);
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.limit, this.clock);
     this.#buckets.delete(key);
@@ -91,7 +87,7 @@ class LimitEnforcer {
   }
 }
 
-function keyOf(type: EventLimit['type'], { namespace, user, object }: Attributes): string {
+function keyOf(type: EventLimit['type'], { namespace, user, object }: Attributes<Event>): string {
   switch (type) {
     case 'Server':
       return '';
@@ -100,7 +96,7 @@ function keyOf(type: EventLimit['type'], { namespace, user, object }: Attributes
     case 'User':
       return user.name;
     case 'SourceAndObject': {
-      const { source, involvedObject: of } = object as Event;
+      const { source, involvedObject: of } = object;
       return [source?.component, source?.host, of?.kind, of?.namespace, of?.name, of?.uid, of?.apiVersion]
         .map((part) => part ?? '')
         .join('');

@@ -12,8 +12,7 @@ import { isExtendedResourceName } from '../common/resource-names.ts';
   match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }],
 })
 export class ExtendedResourceToleration {
-  admit({ object }: Attributes): void {
-    const { spec } = object as Pod;
+  admit({ object: { spec } }: Attributes<Pod>): void {
     const names = new Set<string>();
     for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])])
       for (const name of Object.keys(resources?.requests ?? {})) if (isExtendedResourceName(name)) names.add(name);
@@ -22,7 +21,7 @@ export class ExtendedResourceToleration {
 }
 
 /** Adds a toleration, replacing one of the same taint. */
-function tolerate(spec: Pod['spec'], toleration: Toleration): void {
+function tolerate(spec: { tolerations?: Toleration[] }, toleration: Toleration): void {
   const list = (spec.tolerations ??= []);
   const at = list.findIndex(
     ({ key, effect, operator, value }) =>

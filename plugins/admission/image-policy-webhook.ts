@@ -104,7 +104,7 @@ export class ImagePolicyWebhook {
     shutdown.addEventListener('abort', () => client[Symbol.dispose](), { once: true });
   }
 
-  async validate(request: Attributes): Promise<void> {
+  async validate(request: Attributes<Pod>): Promise<void> {
     const spec = reviewSpecOf(request);
     const key = JSON.stringify(spec);
     const status = this.#remembered(key) ?? (await this.#ask(request, key, spec));
@@ -157,8 +157,7 @@ function setting(value: number, usual: number): number {
   return value === 0 ? usual : Math.max(0, value);
 }
 
-function reviewSpecOf({ object, subresource, namespace }: Attributes): object {
-  const { metadata, spec } = object as Pod;
+function reviewSpecOf({ object: { metadata, spec }, subresource, namespace }: Attributes<Pod>): object {
   const containers = subresource === '' ? [...(spec.containers ?? []), ...(spec.initContainers ?? [])] : (spec.ephemeralContainers ?? []);
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes('.image-policy.k8s.io/'));
   return {

@@ -1,24 +1,6 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  FeatureGates,
-  forbidden,
-  type Informer,
-  Informers,
-  inject,
-  type KubeObject,
-  quote,
-} from 'kubenest/sdk';
-
-interface Job extends KubeObject {
-  readonly spec?: {
-    readonly parallelism?: number;
-    readonly template?: { readonly spec?: { readonly schedulingGroup?: { readonly podGroupName?: string } } };
-  };
-}
-interface PodGroup extends KubeObject {
-  readonly spec?: { readonly schedulingPolicy?: { readonly gang?: object } };
-}
+import { AdmissionPlugin, type Attributes, FeatureGates, forbidden, type Informer, Informers, inject, quote } from 'kubenest/sdk';
+import type { Job } from 'kubenest/kinds';
+import type { PodGroup } from 'kubenest/types/scheduling_v1alpha2';
 
 /**
  * Denies changes of parallelism for a job with a gang-scheduled pod group. Upstream:
@@ -33,8 +15,8 @@ export class JobValidation {
     if (features.enabled('GenericWorkload')) this.#groups = informers.for({ group: 'scheduling.k8s.io', resource: 'podgroups' });
   }
 
-  validate(request: Attributes): void {
-    const job = request.object as Job;
+  validate(request: Attributes<Job>): void {
+    const job = request.object;
     const old = request.oldObject as Job;
     if (!this.#groups || job.spec?.parallelism === old.spec?.parallelism) return;
     const gang = this.#groupsOf(this.#groups, old).find(({ spec }) => spec?.schedulingPolicy?.gang);

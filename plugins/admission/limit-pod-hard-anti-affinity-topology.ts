@@ -3,10 +3,6 @@ import type { Pod } from '../common/pod-walker.ts';
 
 const hostnameLabel = 'kubernetes.io/hostname';
 
-interface Affinity {
-  readonly podAntiAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly { readonly topologyKey?: string }[] };
-}
-
 /**
  * Denies required pod anti-affinity with a topology key other than the hostname. Upstream:
  * kubernetes/plugin/pkg/admission/antiaffinity/admission.go.
@@ -16,9 +12,8 @@ interface Affinity {
   match: [{ groups: [''], resources: ['pods'], operations: ['CREATE', 'UPDATE'] }],
 })
 export class LimitPodHardAntiAffinityTopology {
-  validate({ object, resource }: Attributes): void {
-    const affinity = (object as Pod).spec['affinity'] as Affinity | undefined;
-    const wrong = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.find(
+  validate({ object, resource }: Attributes<Pod>): void {
+    const wrong = object.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.find(
       ({ topologyKey }) => topologyKey !== hostnameLabel,
     );
     if (!wrong) return;

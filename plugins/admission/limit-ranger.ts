@@ -1,34 +1,11 @@
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Client,
-  Clock,
-  forbidden,
-  type Informer,
-  Informers,
-  inject,
-  type KubeObject,
-  Quantity,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Client, Clock, forbidden, type Informer, Informers, inject, Quantity } from 'kubenest/sdk';
+import type { LimitRange, PersistentVolumeClaim } from 'kubenest/kinds';
 import { aggregateMessages, setOwn } from '#sdk/internal';
 import { type Amounts, amountsOf, podResources } from '../common/pod-resources.ts';
 import type { Container, Pod, ResourceList, ResourceRequirements } from '../common/pod-walker.ts';
 import { CaughtUp } from './caught-up.ts';
 
-interface LimitRangeItem {
-  readonly type: string;
-  readonly max?: ResourceList;
-  readonly min?: ResourceList;
-  readonly default?: ResourceList;
-  readonly defaultRequest?: ResourceList;
-  readonly maxLimitRequestRatio?: ResourceList;
-}
-interface LimitRange extends KubeObject {
-  readonly spec?: { readonly limits?: readonly LimitRangeItem[] };
-}
-interface PersistentVolumeClaim extends KubeObject {
-  readonly spec?: { readonly resources?: ResourceRequirements };
-}
+type LimitRangeItem = LimitRange['spec']['limits'][number];
 
 const annotation = 'kubernetes.io/limit-ranger';
 /**

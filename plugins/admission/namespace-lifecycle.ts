@@ -6,15 +6,11 @@ import {
   forbidden,
   type Informer,
   Informers,
-  type KubeObject,
   newForbidden,
   newNotFound,
   inject,
 } from 'kubenest/sdk';
-
-interface Namespace extends KubeObject {
-  readonly status?: { readonly phase?: string };
-}
+import type { Namespace } from 'kubenest/kinds';
 
 /** Period after a deletion in which the store is read. Upstream: forceLiveLookupTTL. */
 const forceLiveLookupMs = 30_000;
@@ -60,9 +56,9 @@ export class NamespaceLifecycle {
 
   /** Reads the namespace from the store, because the informer may lag behind other servers on the same store. */
   async #checkPresent(request: Attributes, namespace: string): Promise<void> {
-    const found = await this.client.get({ group: '', version: 'v1', resource: 'namespaces' }, '', namespace);
+    const found = await this.client.get<Namespace>({ group: '', version: 'v1', resource: 'namespaces' }, '', namespace);
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace);
-    if (request.operation === 'CREATE') checkAlive(request, namespace, found as Namespace);
+    if (request.operation === 'CREATE') checkAlive(request, namespace, found);
   }
 
   #noteDeletion(name: string): void {

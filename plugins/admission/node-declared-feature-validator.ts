@@ -7,16 +7,12 @@ import {
   type Informer,
   Informers,
   inject,
-  type KubeObject,
   quote,
 } from 'kubenest/sdk';
+import type { Node } from 'kubenest/kinds';
 import { semanticDeepEqual } from '#sdk/internal';
 import { isSidecar } from '../common/pod-resources.ts';
 import type { Pod } from '../common/pod-walker.ts';
-
-interface Node extends KubeObject {
-  readonly status?: { readonly declaredFeatures?: readonly string[] };
-}
 
 /**
  * Features that an update of a running pod requires from its node, sorted by name. Upstream:
@@ -50,8 +46,8 @@ export class NodeDeclaredFeatureValidator {
     this.#enabled = features.enabled('NodeDeclaredFeatures');
   }
 
-  validate(request: Attributes): void {
-    const pod = request.object as Pod;
+  validate(request: Attributes<Pod>): void {
+    const pod = request.object;
     const old = request.oldObject as Pod;
     const { nodeName } = pod.spec;
     if (!this.#enabled || !nodeName || pod.metadata.generation === old.metadata.generation) return;

@@ -1,9 +1,6 @@
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, Quantity } from 'kubenest/sdk';
-import { type PersistentVolumeClaim, storageClassOf } from '../common/volume-claim.ts';
-
-interface StorageClass extends KubeObject {
-  readonly allowVolumeExpansion?: boolean;
-}
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, Quantity } from 'kubenest/sdk';
+import type { PersistentVolumeClaim, StorageClass } from 'kubenest/kinds';
+import { storageClassOf } from '../common/volume-claim.ts';
 
 /**
  * Denies the expansion of claims that are not bound or whose class does not allow it. Upstream:
@@ -20,8 +17,8 @@ export class PersistentVolumeClaimResize {
     this.#classes = informers.for({ group: 'storage.k8s.io', resource: 'storageclasses' });
   }
 
-  validate(request: Attributes): void {
-    const claim = request.object as PersistentVolumeClaim;
+  validate(request: Attributes<PersistentVolumeClaim>): void {
+    const claim = request.object;
     const old = request.oldObject as PersistentVolumeClaim;
     if (sizeOf(claim).compare(sizeOf(old)) <= 0) return;
     if (old.status?.phase !== 'Bound') throw forbidden(request, 'Only bound persistent volume claims can be expanded');

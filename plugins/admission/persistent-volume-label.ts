@@ -1,13 +1,9 @@
-import { AdmissionPlugin, type Attributes, Configuration, inject, type KubeObject } from 'kubenest/sdk';
-import { getOwn, setOwn } from '#sdk/internal';
+import { AdmissionPlugin, type Attributes, Configuration, inject } from 'kubenest/sdk';
+import type { PersistentVolume } from 'kubenest/kinds';
+import { setOwn } from '#sdk/internal';
 import { IsObject, IsString, Type, ValidateNested } from 'kubenest/sdk/configuration';
 
-interface NodeSelectorTerm {
-  matchExpressions?: { key: string; operator: string; values?: string[] }[];
-}
-interface PersistentVolume extends KubeObject {
-  spec?: Readonly<Record<string, unknown>> & { nodeAffinity?: { required?: { nodeSelectorTerms?: NodeSelectorTerm[] } } };
-}
+type VolumeSpec = PersistentVolume['spec'];
 
 /** Provides topology labels of cloud disks: `topology.kubernetes.io/zone: a`. Several zones are joined by two underscores. */
 export interface VolumeLabels {
@@ -43,14 +39,14 @@ export class PersistentVolumeLabelConfiguration implements VolumeLabels {
   }
 }
 
-/** Cloud volume sources with the member that identifies a disk. */
-const idMembers: Readonly<Record<string, string>> = {
-  awsElasticBlockStore: 'volumeID',
-  gcePersistentDisk: 'pdName',
-  azureDisk: 'diskName',
-  cinder: 'volumeID',
-  vsphereVolume: 'volumePath',
-};
+/** Cloud volume sources with the identifier of their disk; undefined for volumes of other sources. */
+const disks: readonly (readonly [source: string, idOf: (spec: Partial<VolumeSpec>) => string | undefined])[] = [
+  ['awsElasticBlockStore', ({ awsElasticBlockStore: disk }) => disk && (disk.volumeID ?? '')],
+  ['gcePersistentDisk', ({ gcePersistentDisk: disk }) => disk && (disk.pdName ?? '')],
+  ['azureDisk', ({ azureDisk: disk }) => disk && (disk.diskName ?? '')],
+  ['cinder', ({ cinder: disk }) => disk && (disk.volumeID ?? '')],
+  ['vsphereVolume', ({ vsphereVolume: disk }) => disk && (disk.volumePath ?? '')],
+];
 const zonesSeparator = '__';
 /** Annotation of dynamically provisioned volumes, which already have their labels. */
 const dynamicallyProvisioned = 'pv.kubernetes.io/provisioned-by';
@@ -67,8 +63,7 @@ const dynamicallyProvisioned = 'pv.kubernetes.io/provisioned-by';
 export class PersistentVolumeLabel {
   constructor(@inject(Configuration) private readonly source: PersistentVolumeLabelConfiguration) {}
 
-  admit({ object }: Attributes): void {
-    const volume = object as PersistentVolume;
+  admit({ object: volume }: Attributes<PersistentVolume>): void {
     if (volume.metadata.annotations?.[dynamicallyProvisioned] !== undefined) return;
     const labels = this.#labelsOf(volume);
     if (!labels || Object.keys(labels).length === 0) return;
@@ -76,10 +71,10 @@ export class PersistentVolumeLabel {
     requireNodes(volume, labels);
   }
 
-  #labelsOf({ spec = {} }: PersistentVolume): Readonly<Record<string, string>> | undefined {
-    for (const [source, member] of Object.entries(idMembers)) {
-      const disk = getOwn(spec, source) as Readonly<Record<string, unknown>> | undefined;
-      if (disk) return this.source.labelsOf(source, String(disk[member] ?? ''));
+  #labelsOf({ spec }: PersistentVolume): Readonly<Record<string, string>> | undefined {
+    for (const [source, idOf] of disks) {
+      const id = idOf(spec ?? {});
+      if (id !== undefined) return this.source.labelsOf(source, id);
     }
     return undefined;
   }
@@ -87,12 +82,16 @@ export class PersistentVolumeLabel {
 
 /** Adds the requirements to every term of the volume's node affinity, except for terms that already use one of the keys. */
 function requireNodes(volume: PersistentVolume, labels: Readonly<Record<string, string>>): void {
-  const requirements = Object.entries(labels).map(([key, value]) => ({ key, operator: 'In', values: value.split(zonesSeparator) }));
+  const requirements = Object.entries(labels).map(([key, value]) => ({
+    key,
+    operator: 'In' as const,
+    values: value.split(zonesSeparator),
+  }));
   const required = volume.spec?.nodeAffinity?.required;
   const terms = required?.nodeSelectorTerms ?? [];
   const isSaid = terms.some(({ matchExpressions = [] }) => matchExpressions.some(({ key }) => Object.hasOwn(labels, key)));
   if (isSaid) return;
-  const extended = (terms.length === 0 ? [{}] : terms).map((term: NodeSelectorTerm) => ({
+  const extended = (terms.length === 0 ? [{}] : terms).map((term: (typeof terms)[number]) => ({
     ...term,
     matchExpressions: [...(term.matchExpressions ?? []), ...requirements],
   }));

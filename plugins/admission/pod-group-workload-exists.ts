@@ -1,13 +1,5 @@
-import { AdmissionPlugin, type Attributes, Client, FeatureGates, forbidden, inject, type KubeObject, quote } from 'kubenest/sdk';
-
-interface PodGroup extends KubeObject {
-  readonly spec?: {
-    readonly podGroupTemplateRef?: { readonly workload?: { readonly workloadName?: string; readonly podGroupTemplateName?: string } };
-  };
-}
-interface Workload extends KubeObject {
-  readonly spec?: { readonly podGroupTemplates?: readonly { readonly name?: string }[] };
-}
+import { AdmissionPlugin, type Attributes, Client, FeatureGates, forbidden, inject, quote } from 'kubenest/sdk';
+import type { PodGroup, Workload } from 'kubenest/types/scheduling_v1alpha2';
 
 /**
  * Requires the workload and the template that a pod group refers to. Upstream:
@@ -27,12 +19,12 @@ export class PodGroupWorkloadExists {
     this.#enabled = features.enabled('GenericWorkload');
   }
 
-  async validate(request: Attributes): Promise<void> {
-    const ref = (request.object as PodGroup).spec?.podGroupTemplateRef?.workload;
+  async validate(request: Attributes<PodGroup>): Promise<void> {
+    const ref = request.object.spec?.podGroupTemplateRef?.workload;
     if (!this.#enabled || !ref) return;
     const { workloadName = '', podGroupTemplateName = '' } = ref;
     const target = { group: 'scheduling.k8s.io', version: 'v1alpha2', resource: 'workloads' };
-    const workload = (await this.client.get(target, request.namespace, workloadName)) as Workload | undefined;
+    const workload = await this.client.get<Workload>(target, request.namespace, workloadName);
     if (!workload) throw forbidden(request, `PodGroup rejected: Workload ${quote(workloadName)} not found`);
     if (workload.metadata.deletionTimestamp !== undefined)
       throw forbidden(request, `PodGroup rejected: Workload ${quote(workloadName)} is being deleted`);

@@ -46,18 +46,18 @@ export class PodNodeSelector {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
-  admit(request: Attributes): void {
-    const { spec } = request.object as Pod;
+  admit(request: Attributes<Pod>): void {
+    const { spec } = request.object;
     const selector = this.#selectorOf(request);
     checkConflicts(request, selector);
     for (const [key, value] of Object.entries(selector)) setOwn((spec.nodeSelector ??= {}), key, value);
     this.validate(request);
   }
 
-  validate(request: Attributes): void {
+  validate(request: Attributes<Pod>): void {
     checkConflicts(request, this.#selectorOf(request));
     const allowed = labelsOf(getOwn(this.configuration.podNodeSelectorPluginConfig, request.namespace) as string | undefined);
-    const asked = Object.entries((request.object as Pod).spec.nodeSelector ?? {});
+    const asked = Object.entries(request.object.spec.nodeSelector ?? {});
     if (Object.keys(allowed).length > 0 && asked.some(([key, value]) => getOwn(allowed, key) !== value))
       throw denial(request, 'pod node label selector labels conflict with its namespace whitelist');
   }
@@ -69,8 +69,8 @@ export class PodNodeSelector {
   }
 }
 
-function checkConflicts(request: Attributes, selector: Labels): void {
-  const asked = (request.object as Pod).spec.nodeSelector ?? {};
+function checkConflicts(request: Attributes<Pod>, selector: Labels): void {
+  const asked = request.object.spec.nodeSelector ?? {};
   const conflicts = Object.entries(selector).some(([key, value]) => Object.hasOwn(asked, key) && asked[key] !== value);
   if (conflicts) throw denial(request, 'pod node label selector conflicts with its namespace node label selector');
 }

@@ -29,6 +29,7 @@ interface PodPresetSpec {
   readonly volumes?: readonly Volume[];
   readonly volumeMounts?: readonly VolumeMount[];
 }
+/** A PodPreset of settings.k8s.io/v1alpha1, which `kubenest/kinds` does not have. */
 interface PodPresetObject extends KubeObject {
   readonly spec?: PodPresetSpec;
 }
@@ -53,18 +54,15 @@ export class PodPreset {
     this.#presets = informers.for({ group: 'settings.k8s.io', resource: 'podpresets' });
   }
 
-  admit(request: Attributes): void {
-    const pod = request.object as Pod;
+  admit({ object: pod, namespace }: Attributes<Pod>): void {
     const { labels, annotations = {} } = pod.metadata;
     if (Object.hasOwn(annotations, mirrorAnnotation) || annotations[excludeAnnotation] === 'true') return;
-    const presets = this.#presets
-      .list(request.namespace)
-      .filter(({ spec }) => labelSelectorAsSelector(spec?.selector ?? {}).matches(labels));
+    const presets = this.#presets.list(namespace).filter(({ spec }) => labelSelectorAsSelector(spec?.selector ?? {}).matches(labels));
     if (presets.length === 0) return;
     const merge = new PresetMerge(presets);
     merge.addTo(pod);
     if (merge.conflicts.length > 0) {
-      this.logger.warn({ namespace: request.namespace, conflicts: merge.conflicts }, 'pod presets not applied: conflict');
+      this.logger.warn({ namespace, conflicts: merge.conflicts }, 'pod presets not applied: conflict');
       return;
     }
     merge.apply();

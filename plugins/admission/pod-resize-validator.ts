@@ -5,17 +5,13 @@ import {
   type Informer,
   Informers,
   inject,
-  type KubeObject,
   Quantity,
   quote,
   type StatusError,
 } from 'kubenest/sdk';
+import type { Node } from 'kubenest/kinds';
 import { isPodLevelResource, podResources } from '../common/pod-resources.ts';
 import type { Pod, ResourceList } from '../common/pod-walker.ts';
-
-interface Node extends KubeObject {
-  readonly status?: { readonly allocatable?: ResourceList };
-}
 
 const osLabel = 'kubernetes.io/os';
 
@@ -34,8 +30,8 @@ export class PodResizeValidator {
     this.#nodes = informers.for({ group: '', resource: 'nodes' });
   }
 
-  validate(request: Attributes): void {
-    const pod = request.object as Pod;
+  validate(request: Attributes<Pod>): void {
+    const pod = request.object;
     const { nodeName } = pod.spec;
     if (!nodeName || pod.metadata.generation === request.oldObject?.metadata.generation) return;
     const node = this.#nodes.get('', nodeName);

@@ -75,16 +75,17 @@ export class PodTolerationRestriction {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
   }
 
-  admit(request: Attributes): void {
-    const pod = request.object as Pod;
+  admit(request: Attributes<Pod>): void {
+    const pod = request.object;
+    const spec: { tolerations?: Toleration[] } = pod.spec;
     const extra = request.operation === 'CREATE' ? [...(this.#listOf(request, defaultsAnnotation) ?? this.#defaults)] : [];
     if (!isBestEffort(pod)) extra.push({ ...memoryPressure });
-    if (extra.length > 0) pod.spec.tolerations = mergeTolerations(pod.spec.tolerations, extra);
+    if (extra.length > 0) spec.tolerations = mergeTolerations(spec.tolerations, extra);
     this.validate(request);
   }
 
-  validate(request: Attributes): void {
-    const { tolerations } = (request.object as Pod).spec;
+  validate(request: Attributes<Pod>): void {
+    const { tolerations } = request.object.spec;
     if (!tolerations?.length) return;
     const own = this.#listOf(request, allowedAnnotation);
     if (areTolerationsAllowed(tolerations, own ?? this.#whitelist)) return;

@@ -1,9 +1,6 @@
-import { AdmissionPlugin, type Attributes, FeatureGates, type Informer, Informers, inject, type KubeObject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, FeatureGates, type Informer, Informers, inject } from 'kubenest/sdk';
+import type { Binding } from 'kubenest/kinds';
 import type { Pod } from '../common/pod-walker.ts';
-
-interface Binding extends KubeObject {
-  readonly target?: { readonly kind?: string; readonly name?: string };
-}
 
 const topologyLabels = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 

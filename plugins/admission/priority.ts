@@ -1,20 +1,13 @@
-import { AdmissionPlugin, type Attributes, FeatureGates, forbidden, type Informer, Informers, type KubeObject, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, FeatureGates, forbidden, type Informer, Informers, inject } from 'kubenest/sdk';
+import type { PriorityClass } from 'kubenest/kinds';
+import type { PodGroup } from 'kubenest/types/scheduling_v1alpha2';
 import type { Pod } from '../common/pod-walker.ts';
 
-interface PriorityClass extends KubeObject {
-  readonly value?: number;
-  readonly globalDefault?: boolean;
-  readonly preemptionPolicy?: string;
-}
-
-interface PodGroup extends KubeObject {
-  spec?: { priorityClassName?: string; priority?: number };
-}
 /** The priority and preemption policy of a class or of the default. */
 interface EstablishedPriority {
   readonly className: string;
   readonly priority: number;
-  readonly preemptionPolicy: string;
+  readonly preemptionPolicy: NonNullable<PriorityClass['preemptionPolicy']>;
 }
 
 const defaultPreemptionPolicy = 'PreemptLowerPriority';

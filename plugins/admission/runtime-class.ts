@@ -1,13 +1,9 @@
-import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, type KubeObject, quote } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, forbidden, type Informer, Informers, inject, quote } from 'kubenest/sdk';
+import type { RuntimeClass as RuntimeClassObject } from 'kubenest/kinds';
 import { getOwn, semanticDeepEqual, setOwn } from '#sdk/internal';
 import { lookupProblem } from './live-lookup.ts';
-import type { Pod, ResourceList, Toleration } from '../common/pod-walker.ts';
+import type { Pod } from '../common/pod-walker.ts';
 import { mergeTolerations } from './tolerations.ts';
-
-interface RuntimeClassObject extends KubeObject {
-  readonly overhead?: { readonly podFixed?: ResourceList };
-  readonly scheduling?: { readonly nodeSelector?: Record<string, string>; readonly tolerations?: readonly Toleration[] };
-}
 
 /**
  * Sets a pod's overhead and scheduling from its runtime class, and denies a different overhead. Upstream:
@@ -21,8 +17,8 @@ export class RuntimeClass {
     this.#classes = informers.for({ group: 'node.k8s.io', resource: 'runtimeclasses' });
   }
 
-  admit(request: Attributes): void {
-    const { spec } = request.object as Pod;
+  admit(request: Attributes<Pod>): void {
+    const { spec } = request.object;
     const runtimeClass = this.#classOf(request);
     if (runtimeClass?.overhead) {
       const { podFixed } = runtimeClass.overhead;
@@ -47,8 +43,8 @@ export class RuntimeClass {
     if (merged.length > 0) spec.tolerations = merged;
   }
 
-  validate(request: Attributes): void {
-    const { overhead } = (request.object as Pod).spec;
+  validate(request: Attributes<Pod>): void {
+    const { overhead } = request.object.spec;
     const defined = this.#classOf(request)?.overhead;
     if (defined && !semanticDeepEqual(defined.podFixed, overhead))
       throw forbidden(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
@@ -56,8 +52,8 @@ export class RuntimeClass {
       throw forbidden(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
   }
 
-  #classOf(request: Attributes): RuntimeClassObject | undefined {
-    const { runtimeClassName } = (request.object as Pod).spec;
+  #classOf(request: Attributes<Pod>): RuntimeClassObject | undefined {
+    const { runtimeClassName } = request.object.spec;
     if (runtimeClassName === undefined) return undefined;
     const found = this.#classes.get('', runtimeClassName);
     if (found) return found;

@@ -1,15 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  AdmissionPlugin,
-  type Attributes,
-  Client,
-  forbidden,
-  type Informer,
-  Informers,
-  type KubeObject,
-  inject,
-  quote,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Client, forbidden, type Informer, Informers, inject, quote } from 'kubenest/sdk';
+import type { ServiceAccount } from 'kubenest/kinds';
 import { lookupProblem } from './live-lookup.ts';
 import {
   type Container,
@@ -20,12 +11,6 @@ import {
   refersToSecrets,
   type Volume,
 } from '../common/pod-walker.ts';
-
-interface ServiceAccount extends KubeObject {
-  readonly secrets?: readonly { readonly name?: string }[];
-  readonly imagePullSecrets?: readonly { readonly name?: string }[];
-  readonly automountServiceAccountToken?: boolean;
-}
 
 const defaultName = 'default';
 const volumePrefix = 'kube-api-access-';
@@ -57,9 +42,9 @@ export class ServiceAccountAdmission {
     this.#accounts = informers.for({ group: '', resource: 'serviceaccounts' });
   }
 
-  admit(request: Attributes): void | Promise<void> {
+  admit(request: Attributes<Pod>): void | Promise<void> {
     if (request.operation !== 'CREATE') return;
-    const { metadata, spec } = request.object as Pod;
+    const { metadata, spec } = request.object;
     // Mirror pods are not mutated, and they are validated before other plugins run.
     if (metadata.annotations?.[mirrorAnnotation] !== undefined) return this.validate(request);
     spec.serviceAccountName ||= defaultName;
@@ -75,8 +60,8 @@ export class ServiceAccountAdmission {
       spec.imagePullSecrets = account.imagePullSecrets.map(({ name = '' }) => ({ name }));
   }
 
-  validate(request: Attributes): void | Promise<void> {
-    const { metadata, spec } = request.object as Pod;
+  validate(request: Attributes<Pod>): void | Promise<void> {
+    const { metadata, spec } = request.object;
     if (request.operation === 'CREATE' && metadata.annotations?.[mirrorAnnotation] !== undefined) return checkMirror(request, spec);
     if (!spec.serviceAccountName)
       throw forbidden(request, `no service account specified for pod ${request.namespace}/${metadata.name ?? ''}`);
@@ -98,8 +83,12 @@ export class ServiceAccountAdmission {
     if (problem !== undefined) throw forbidden(request, `${lookingUp}: ${problem}`);
     const attempts = name === defaultName ? patience.attempts : 1;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const account = await this.client.get({ group: '', version: 'v1', resource: 'serviceaccounts' }, request.namespace, name);
-      if (account) return account as ServiceAccount;
+      const account = await this.client.get<ServiceAccount>(
+        { group: '', version: 'v1', resource: 'serviceaccounts' },
+        request.namespace,
+        name,
+      );
+      if (account) return account;
       if (attempt + 1 < attempts) await new Promise((resolve) => setTimeout(resolve, patience.waitMs));
     }
     throw forbidden(request, `${lookingUp}: serviceaccount ${quote(name)} not found`);
@@ -128,9 +117,9 @@ function tokenVolume(name: string): Volume {
         { serviceAccountToken: { expirationSeconds: tokenSeconds, path: 'token' } },
         { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
         { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
-      ] as never,
+      ],
       defaultMode: 420,
-    } as never,
+    },
   };
 }
 

@@ -1,14 +1,7 @@
-import { AdmissionPlugin, type Attributes, type KubeObject } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes } from 'kubenest/sdk';
+import type { Node } from 'kubenest/kinds';
 
-interface Taint {
-  readonly key: string;
-  readonly effect: string;
-}
-interface Node extends KubeObject {
-  spec?: { taints?: Taint[] };
-}
-
-const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
 
 /**
  * Taints new nodes as not ready, so that no pods are scheduled on them before they are. Upstream:
@@ -16,8 +9,7 @@ const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedu
  */
 @AdmissionPlugin({ name: 'TaintNodesByCondition', match: [{ groups: [''], resources: ['nodes'], operations: ['CREATE'] }] })
 export class TaintNodesByCondition {
-  admit(request: Attributes): void {
-    const node = request.object as Node;
+  admit({ object: node }: Attributes<Node>): void {
     const spec = (node.spec ??= {});
     if (spec.taints?.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)) return;
     (spec.taints ??= []).push({ ...notReady });

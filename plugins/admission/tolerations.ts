@@ -5,7 +5,7 @@ import type { Toleration } from '../common/pod-walker.ts';
  * Merges two lists without tolerations that another one covers. The first of equal ones stays. Upstream:
  * kubernetes/pkg/util/tolerations (MergeTolerations).
  */
-export function mergeTolerations(first: readonly Toleration[] = [], second: readonly Toleration[] = []): Toleration[] {
+export function mergeTolerations<T extends Toleration>(first: readonly T[] = [], second: readonly T[] = []): T[] {
   const distinct = [...new Map([...first, ...second].map((toleration) => [textOf(toleration), toleration])).values()];
   const later = new Coverage();
   const notCoveredLater = distinct.toReversed().filter((toleration) => later.isNew(toleration));

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Credentials, Informer, Informers, KubeObject, TokenAuthenticator, UserInfo } from 'kubenest/sdk';
+import type { Secret, ServiceAccount } from 'kubenest/kinds';
 import { quoteList } from '#sdk/internal';
 import { type ParsedJwt, parseJwt, verifiesJwt } from './jwt.ts';
 import { type Reference, readServiceAccountClaims, type ServiceAccountTokenClaims } from './service-account-claims.ts';
@@ -40,12 +41,6 @@ export interface ServiceAccountOptions {
 export type TokenUse = 'legacy' | 'stale' | 'valid' | 'legacyManual' | 'legacyAuto' | 'invalidLegacyAuto';
 
 type TokenRequest = Pick<Credentials, 'audiences' | 'warn' | 'annotate'>;
-interface Secret extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-interface ServiceAccount extends KubeObject {
-  readonly secrets?: readonly { readonly name?: string }[];
-}
 
 const legacyIssuer = 'kubernetes/serviceaccount';
 const algorithms: ReadonlySet<string> = new Set(['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']);

@@ -1,65 +1,21 @@
-import type { KubeObject } from 'kubenest/sdk';
+import type { Pod } from 'kubenest/kinds';
 
-export interface SecretKeySelector {
-  readonly name?: string;
-}
-export interface EnvVar {
-  readonly name: string;
-  readonly valueFrom?: { readonly secretKeyRef?: SecretKeySelector; readonly configMapKeyRef?: { readonly name?: string } };
-}
-export interface EnvFromSource {
-  readonly prefix?: string;
-  readonly secretRef?: { readonly name?: string };
-  readonly configMapRef?: { readonly name?: string };
-}
-/** Canonical quantities by resource name. */
-export type ResourceList = Record<string, string>;
-export interface ResourceRequirements {
-  requests?: ResourceList;
-  limits?: ResourceList;
-}
-export interface VolumeMount {
-  name: string;
-  readOnly?: boolean;
-  mountPath: string;
-}
-export interface Container {
-  name: string;
-  image?: string;
-  imagePullPolicy?: string;
-  env?: EnvVar[];
-  envFrom?: EnvFromSource[];
-  volumeMounts?: VolumeMount[];
-  resources?: ResourceRequirements;
-  /** Set for init containers: `Always` makes it a sidecar. */
-  restartPolicy?: string;
-}
-export interface Volume {
-  name: string;
-  secret?: { readonly secretName?: string };
-  projected?: { readonly sources?: readonly { readonly serviceAccountToken?: object; readonly secret?: { readonly name?: string } }[] };
-  [source: string]: unknown;
-}
-export interface PodSpec {
-  serviceAccountName?: string;
-  serviceAccount?: string;
-  automountServiceAccountToken?: boolean;
-  containers?: Container[];
-  initContainers?: Container[];
-  ephemeralContainers?: Container[];
-  volumes?: Volume[];
-  imagePullSecrets?: { name?: string }[];
-  tolerations?: Toleration[];
-  priorityClassName?: string;
-  priority?: number;
-  preemptionPolicy?: string;
-  nodeName?: string;
-  nodeSelector?: Record<string, string>;
-  runtimeClassName?: string;
-  overhead?: ResourceList;
-  resources?: ResourceRequirements;
-  [field: string]: unknown;
-}
+// The parts of a pod as the API declares them; a pod that is not validated yet may lack required ones.
+export type { Pod };
+export type PodSpec = Pod['spec'];
+export type PodStatus = NonNullable<Pod['status']>;
+export type Container = PodSpec['containers'][number];
+export type EnvVar = NonNullable<Container['env']>[number];
+export type EnvFromSource = NonNullable<Container['envFrom']>[number];
+export type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+export type ResourceRequirements = NonNullable<Container['resources']>;
+export type Volume = NonNullable<PodSpec['volumes']>[number];
+export type VolumeProjection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
+export type PodSecurityContext = NonNullable<PodSpec['securityContext']>;
+export type ContainerSecurityContext = NonNullable<Container['securityContext']>;
+export type SELinuxOptions = NonNullable<ContainerSecurityContext['seLinuxOptions']>;
+export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+/** A toleration before validation: annotations and configuration files may have any text in `operator` and `effect`. */
 export interface Toleration {
   key?: string;
   operator?: string;
@@ -67,22 +23,8 @@ export interface Toleration {
   effect?: string;
   tolerationSeconds?: number;
 }
-export interface ContainerStatus {
-  readonly name: string;
-  readonly resources?: ResourceRequirements;
-  readonly allocatedResources?: ResourceList;
-}
-export interface PodStatus {
-  readonly phase?: string;
-  readonly qosClass?: string;
-  readonly conditions?: readonly { readonly type: string; readonly reason?: string }[];
-  readonly containerStatuses?: readonly ContainerStatus[];
-  readonly initContainerStatuses?: readonly ContainerStatus[];
-}
-export interface Pod extends KubeObject {
-  spec: PodSpec;
-  status?: PodStatus;
-}
+/** Canonical quantities by resource name. */
+export type ResourceList = Record<string, string>;
 
 export type ContainerSort = 'container' | 'init container' | 'ephemeral container';
 
@@ -90,33 +32,19 @@ export type ContainerSort = 'container' | 'init container' | 'ephemeral containe
  * Yields the containers of every kind in upstream's order. A plugin that misses a kind can be bypassed (CVE-2023-2727,
  * CVE-2023-2728, CVE-2024-3177).
  */
-export function* containersOf(spec: PodSpec): Iterable<{ readonly sort: ContainerSort; readonly container: Container }> {
+export function* containersOf(spec: Partial<PodSpec>): Iterable<{ readonly sort: ContainerSort; readonly container: Container }> {
   for (const container of spec.initContainers ?? []) yield { sort: 'init container', container };
   for (const container of spec.containers ?? []) yield { sort: 'container', container };
   for (const container of spec.ephemeralContainers ?? []) yield { sort: 'ephemeral container', container };
 }
 
-interface NamedSource {
-  readonly secretName?: string;
-  readonly secretRef?: { readonly name?: string };
-  readonly nodePublishSecretRef?: { readonly name?: string };
-}
-/** Secret names in volume sources. */
-const secretNames: Readonly<Record<string, (source: NamedSource) => string | undefined>> = {
-  azureFile: ({ secretName }) => secretName,
-  secret: ({ secretName }) => secretName,
-  csi: ({ nodePublishSecretRef }) => nodePublishSecretRef?.name,
-  ...Object.fromEntries(
-    ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'].map((name) => [
-      name,
-      ({ secretRef }: NamedSource) => secretRef?.name,
-    ]),
-  ),
-};
-
 function secretsOfVolume(volume: Volume): (string | undefined)[] {
+  const { cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos } = volume;
   return [
-    ...Object.entries(secretNames).map(([source, nameOf]) => (volume[source] ? nameOf(volume[source] as NamedSource) : undefined)),
+    volume.azureFile?.secretName,
+    volume.secret?.secretName,
+    volume.csi?.nodePublishSecretRef?.name,
+    ...[cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos].map((source) => source?.secretRef?.name),
     ...(volume.projected?.sources ?? []).map(({ secret }) => secret?.name),
   ];
 }

@@ -1,20 +1,4 @@
 import type { KubeObject } from 'kubenest/sdk';
-import type { ResourceList, ResourceRequirements } from './pod-walker.ts';
-
-export interface PersistentVolumeClaim extends KubeObject {
-  spec?: {
-    storageClassName?: string;
-    resources?: ResourceRequirements;
-    volumeName?: string;
-    volumeAttributesClassName?: string;
-  };
-  status?: {
-    phase?: string;
-    allocatedResources?: ResourceList;
-    currentVolumeAttributesClassName?: string;
-    modifyVolumeStatus?: { targetVolumeAttributesClassName?: string };
-  };
-}
 
 /** Annotation older than the field; it takes precedence. */
 export const betaClassAnnotation = 'volume.beta.kubernetes.io/storage-class';

@@ -1,7 +1,7 @@
 import { quote } from 'kubenest/sdk';
-import { containersOf, type Pod, refersToSecrets, type Volume } from '../../common/pod-walker.ts';
+import { containersOf, type Pod, refersToSecrets, type Volume, type VolumeProjection } from '../../common/pod-walker.ts';
 
-const harmless = [
+const harmless: readonly (keyof Volume)[] = [
   'awsElasticBlockStore',
   'azureDisk',
   'cephfs',
@@ -25,7 +25,7 @@ const harmless = [
   'storageos',
   'vsphereVolume',
 ];
-const volumeReferences: readonly (readonly [source: string, resource: string])[] = [
+const volumeReferences: readonly (readonly [source: keyof Volume, resource: string])[] = [
   ['configMap', 'configmaps (via configmap volumes)'],
   ['secret', 'secrets (via secret volumes)'],
   ['csi', 'csidrivers (via CSI volumes)'],
@@ -34,7 +34,7 @@ const volumeReferences: readonly (readonly [source: string, resource: string])[]
   ['ephemeral', 'persistentvolumeclaims (via ephemeral volumes)'],
   ['azureFile', 'secrets (via azureFile volumes)'],
 ];
-const projectedReferences: readonly (readonly [source: string, resource: string])[] = [
+const projectedReferences: readonly (readonly [source: keyof VolumeProjection, resource: string])[] = [
   ['configMap', 'configmaps (via projected volumes)'],
   ['secret', 'secrets (via projected volumes)'],
   ['serviceAccountToken', 'serviceaccounts (via projected volumes)'],
@@ -50,7 +50,7 @@ export function apiReferenceOf({ spec }: Pod): string | undefined {
   if (spec.serviceAccountName) return 'serviceaccounts';
   if (refersToSecrets(spec)) return 'secrets';
   if (refersToConfigMaps(spec)) return 'configmaps';
-  if ((spec['resourceClaims'] as readonly unknown[] | undefined)?.length) return 'resourceclaims';
+  if (spec.resourceClaims?.length) return 'resourceclaims';
   for (const volume of spec.volumes ?? []) {
     const reference = volumeReferenceOf(volume);
     if (reference !== undefined) return reference;
@@ -66,8 +66,8 @@ function refersToConfigMaps(spec: Pod['spec']): boolean {
   return (spec.volumes ?? []).some((volume) => [volume, ...(volume.projected?.sources ?? [])].some(namesConfigMap));
 }
 
-function namesConfigMap(source: Readonly<Record<string, unknown>>): boolean {
-  return Boolean((source['configMap'] as { name?: string } | undefined)?.name);
+function namesConfigMap({ configMap }: Volume | VolumeProjection): boolean {
+  return Boolean(configMap?.name);
 }
 
 function volumeReferenceOf(volume: Volume): string | undefined {
@@ -75,10 +75,10 @@ function volumeReferenceOf(volume: Volume): string | undefined {
   const reference = volumeReferences.find(([source]) => volume[source]);
   if (reference) return reference[1];
   if (!volume.projected) throw new Error(`unknown volume type for volume  ${quote(volume.name)}`);
-  for (const projected of (volume.projected.sources ?? []) as readonly Record<string, unknown>[]) {
+  for (const projected of volume.projected.sources ?? []) {
     const found = projectedReferences.find(([source]) => projected[source]);
     if (found) return found[1];
-    if (!projected['downwardAPI']) throw new Error(`unknown source for projected volume ${quote(volume.name)}`);
+    if (!projected.downwardAPI) throw new Error(`unknown source for projected volume ${quote(volume.name)}`);
   }
   return undefined;
 }

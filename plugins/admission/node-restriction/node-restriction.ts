@@ -11,36 +11,15 @@ import {
   newNotFound,
   quote,
 } from 'kubenest/sdk';
+import type { CertificateSigningRequest, Node, PersistentVolumeClaim, ResourceSlice } from 'kubenest/kinds';
+import type { TokenRequest } from 'kubenest/types/authentication_v1';
+import type { PodCertificateRequest } from 'kubenest/types/certificates_v1beta1';
 import { type CertificateRequest, parsePemCertificateRequest, semanticDeepEqual } from '#sdk/internal';
-import type { CertificateSigningRequest } from '../certificate-signing-request.ts';
 import type { Pod } from '../../common/pod-walker.ts';
-import type { PersistentVolumeClaim } from '../../common/volume-claim.ts';
 import { apiReferenceOf } from './api-references.ts';
 import { nodeNameOf } from './node-identity.ts';
 import { forbiddenLabels } from './node-labels.ts';
 import { TokenAudiences } from './token-audience.ts';
-
-interface Node extends KubeObject {
-  readonly spec?: { readonly configSource?: object; readonly taints?: readonly object[] };
-}
-interface TokenRequest extends KubeObject {
-  readonly spec?: {
-    readonly audiences?: readonly string[];
-    readonly boundObjectRef?: { readonly apiVersion?: string; readonly kind?: string; readonly name?: string; readonly uid?: string };
-  };
-}
-interface ResourceSlice extends KubeObject {
-  readonly spec?: { readonly nodeName?: string };
-}
-interface PodCertificateRequest extends KubeObject {
-  readonly spec?: Readonly<
-    Partial<Record<'nodeName' | 'nodeUID' | 'podName' | 'podUID' | 'serviceAccountName' | 'serviceAccountUID', string>>
-  >;
-}
-interface ClaimStatuses {
-  readonly resourceClaimStatuses?: readonly { readonly name: string; readonly resourceClaimName?: string }[];
-  readonly extendedResourceClaimStatus?: object;
-}
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const leaseNamespace = 'kube-node-lease';
@@ -283,8 +262,8 @@ function admitPodStatus(nodeName: string, request: Attributes): void {
     throw forbidden(request, `node ${node} can only update pod status for pods with spec.nodeName set to itself`);
   if (!semanticDeepEqual(old.metadata.labels, request.object.metadata.labels))
     throw forbidden(request, `node ${node} cannot update labels through pod status`);
-  const before = old.status as ClaimStatuses | undefined;
-  const now = (request.object as Pod).status as ClaimStatuses | undefined;
+  const before = old.status;
+  const now = (request.object as Pod).status;
   if (!semanticDeepEqual(before?.resourceClaimStatuses, now?.resourceClaimStatuses))
     throw forbidden(request, `node ${node} cannot update resource claim statues`);
   if (!semanticDeepEqual(before?.extendedResourceClaimStatus, now?.extendedResourceClaimStatus))

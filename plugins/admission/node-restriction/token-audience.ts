@@ -1,24 +1,17 @@
-import type { Informer, Informers, KubeObject } from 'kubenest/sdk';
+import type { Informer, Informers } from 'kubenest/sdk';
+import type { CSIDriver, PersistentVolume, PersistentVolumeClaim } from 'kubenest/kinds';
 import type { Pod, Volume } from '../../common/pod-walker.ts';
-import type { PersistentVolumeClaim } from '../../common/volume-claim.ts';
-
-interface PersistentVolume extends KubeObject {
-  readonly spec?: Readonly<Record<string, unknown>> & { readonly csi?: { readonly driver?: string } };
-}
-interface CSIDriver extends KubeObject {
-  readonly spec?: { readonly tokenRequests?: readonly { readonly audience?: string }[] };
-}
 
 /** CSI drivers that replaced in-tree volume sources. Upstream: csi-translation-lib. */
-const migratedDrivers: Readonly<Record<string, string>> = {
-  gcePersistentDisk: 'pd.csi.storage.gke.io',
-  awsElasticBlockStore: 'ebs.csi.aws.com',
-  cinder: 'cinder.csi.openstack.org',
-  azureDisk: 'disk.csi.azure.com',
-  azureFile: 'file.csi.azure.com',
-  vsphereVolume: 'csi.vsphere.vmware.com',
-  portworxVolume: 'pxd.portworx.com',
-};
+const migratedDrivers = [
+  ['gcePersistentDisk', 'pd.csi.storage.gke.io'],
+  ['awsElasticBlockStore', 'ebs.csi.aws.com'],
+  ['cinder', 'cinder.csi.openstack.org'],
+  ['azureDisk', 'disk.csi.azure.com'],
+  ['azureFile', 'file.csi.azure.com'],
+  ['vsphereVolume', 'csi.vsphere.vmware.com'],
+  ['portworxVolume', 'pxd.portworx.com'],
+] as const;
 
 /** Determines the audiences for which a pod's volumes need service account tokens. */
 export class TokenAudiences {
@@ -39,7 +32,7 @@ export class TokenAudiences {
   isNeeded(pod: Pod, audience: string): boolean {
     const problems: string[] = [];
     for (const volume of pod.spec.volumes ?? []) {
-      const sources = (volume.projected?.sources ?? []) as readonly { serviceAccountToken?: { audience?: string } }[];
+      const sources = volume.projected?.sources ?? [];
       if (sources.some(({ serviceAccountToken }) => serviceAccountToken && (serviceAccountToken.audience ?? '') === audience)) return true;
       try {
         if (this.#asksFor(this.#driverOf(pod, volume), audience)) return true;
@@ -60,11 +53,9 @@ export class TokenAudiences {
 
   #driverOf({ metadata }: Pod, volume: Volume): string | undefined {
     const namespace = metadata.namespace ?? '';
-    const ephemeral = volume['ephemeral'] as { volumeClaimTemplate?: object } | undefined;
-    if (ephemeral?.volumeClaimTemplate) return this.#driverOfClaim(namespace, `${metadata.name}-${volume.name}`);
-    const claim = volume['persistentVolumeClaim'] as { claimName?: string } | undefined;
+    if (volume.ephemeral?.volumeClaimTemplate) return this.#driverOfClaim(namespace, `${metadata.name}-${volume.name}`);
+    const { persistentVolumeClaim: claim, csi } = volume;
     if (claim) return this.#driverOfClaim(namespace, claim.claimName ?? '');
-    const csi = volume['csi'] as { driver?: string } | undefined;
     return csi ? csi.driver : migratedDriverOf(volume);
   }
 
@@ -78,7 +69,6 @@ export class TokenAudiences {
   }
 }
 
-function migratedDriverOf(sources: Readonly<Record<string, unknown>>): string | undefined {
-  const source = Object.keys(migratedDrivers).find((name) => sources[name]);
-  return source && migratedDrivers[source];
+function migratedDriverOf(sources: Partial<Record<(typeof migratedDrivers)[number][0], object>>): string | undefined {
+  return migratedDrivers.find(([source]) => sources[source])?.[1];
 }

@@ -1,6 +1,5 @@
 import { fieldPath } from 'kubenest/sdk';
-import { type ContainerSort, containersOf } from '../../common/pod-walker.ts';
-import type { SecuredContainer, SecuredPod } from './policy.ts';
+import { type Container, type ContainerSort, containersOf, type Pod } from '../../common/pod-walker.ts';
 
 export type Path = ReturnType<typeof fieldPath>;
 
@@ -11,7 +10,7 @@ const listOf: Readonly<Record<ContainerSort, string>> = {
 };
 
 /** Yields the containers of all kinds with their paths: `spec.initContainers[0]`. */
-export function* containersWithPaths(pod: SecuredPod): Iterable<{ readonly container: SecuredContainer; readonly path: Path }> {
+export function* containersWithPaths(pod: Pod): Iterable<{ readonly container: Container; readonly path: Path }> {
   let before: ContainerSort | undefined;
   let index = 0;
   for (const { sort, container } of containersOf(pod.spec)) {

@@ -1,12 +1,12 @@
-import { containersOf } from '../../common/pod-walker.ts';
-import type { Capabilities, ContainerSecurityContext, IdStrategy, Policy, PolicySpec, SecuredContainer, SecuredPod } from './policy.ts';
+import { type Container, type ContainerSecurityContext, containersOf, type Pod } from '../../common/pod-walker.ts';
+import type { Capabilities, IdStrategy, Policy, PolicySpec } from './policy.ts';
 import { defaultAppArmor, defaultSeccomp } from './profiles.ts';
 
 /**
  * Sets the policy's defaults in a pod, in place. Upstream until 1.25: MutatePod in
  * kubernetes/pkg/security/podsecuritypolicy/provider.go.
  */
-export function mutatePod(pod: SecuredPod, policy: Policy): void {
+export function mutatePod(pod: Pod, policy: Policy): void {
   const { spec } = policy;
   const own = { ...pod.spec.securityContext };
   const groups = firstOf(spec.supplementalGroups);
@@ -22,7 +22,7 @@ export function mutatePod(pod: SecuredPod, policy: Policy): void {
   for (const { container } of containersOf(pod.spec)) mutateContainer(pod, container, policy);
 }
 
-function mutateContainer(pod: SecuredPod, container: SecuredContainer, policy: Policy): void {
+function mutateContainer(pod: Pod, container: Container, policy: Policy): void {
   const { spec } = policy;
   const ofPod = pod.spec.securityContext ?? {};
   const own: ContainerSecurityContext = { ...container.securityContext };

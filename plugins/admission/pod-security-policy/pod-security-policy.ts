@@ -13,17 +13,16 @@ import {
   type UserInfo,
 } from 'kubenest/sdk';
 import { replaceObject, semanticDeepEqual } from '#sdk/internal';
+import type { Pod } from '../../common/pod-walker.ts';
 import { mutatePod } from './mutate.ts';
-import { isComplete, type Policy, type SecuredPod } from './policy.ts';
+import { isComplete, type Policy } from './policy.ts';
 import { validatePod } from './validate.ts';
 
 const validatedAnnotation = 'kubernetes.io/psp';
 const auditPrefix = 'podsecuritypolicy.policy.k8s.io/';
 
 /** The policy that allows a pod and the mutated pod, or the errors of all policies. */
-type Verdict =
-  | { readonly policy: string; readonly pod: SecuredPod }
-  | { readonly policy?: undefined; readonly errors: readonly FieldError[] };
+type Verdict = { readonly policy: string; readonly pod: Pod } | { readonly policy?: undefined; readonly errors: readonly FieldError[] };
 
 /**
  * Requires pods to satisfy a PodSecurityPolicy that the user or the service account may `use`. Among the policies that allow
@@ -48,7 +47,7 @@ export class PodSecurityPolicy {
     this.#policies = informers.for({ group: 'policy', resource: 'podsecuritypolicies' });
   }
 
-  async admit(request: Attributes): Promise<void> {
+  async admit(request: Attributes<Pod>): Promise<void> {
     if (request.operation !== 'CREATE') return;
     const verdict = await this.#verdict(request, 'mutable');
     if (verdict.policy === undefined) throw denied(request, `unable to admit pod: [${verdict.errors.join(' ')}]`);
@@ -58,15 +57,15 @@ export class PodSecurityPolicy {
     request.addAnnotation(`${auditPrefix}admit-policy`, verdict.policy);
   }
 
-  async validate(request: Attributes): Promise<void> {
+  async validate(request: Attributes<Pod>): Promise<void> {
     if (isOnlyMutatingGCFields(request)) return;
     const verdict = await this.#verdict(request, 'fixed');
     if (verdict.policy === undefined) throw denied(request, `unable to validate pod: [${verdict.errors.join(' ')}]`);
     request.addAnnotation(`${auditPrefix}validate-policy`, verdict.policy);
   }
 
-  async #verdict(request: Attributes, form: 'mutable' | 'fixed'): Promise<Verdict> {
-    const original = request.object as SecuredPod;
+  async #verdict(request: Attributes<Pod>, form: 'mutable' | 'fixed'): Promise<Verdict> {
+    const original = request.object;
     const hint = form === 'fixed' ? original.metadata.annotations?.[validatedAnnotation] : undefined;
     const policies = sorted(this.#policies.list().filter(isComplete), hint);
     if (policies.length === 0) throw denied(request, 'no providers available to validate pod request');
@@ -92,7 +91,7 @@ export class PodSecurityPolicy {
 
   /** Returns only the errors of policies that the user may use. */
   async #visibleErrors(
-    request: Attributes,
+    request: Attributes<Pod>,
     failures: readonly { readonly name: string; readonly errors: readonly FieldError[] }[],
   ): Promise<FieldError[]> {
     const visible: FieldError[] = [];
@@ -103,8 +102,8 @@ export class PodSecurityPolicy {
     return visible;
   }
 
-  async #mayUse({ user, namespace, object }: Attributes, name: string): Promise<boolean> {
-    const { serviceAccountName } = (object as SecuredPod).spec;
+  async #mayUse({ user, namespace, object }: Attributes<Pod>, name: string): Promise<boolean> {
+    const { serviceAccountName } = object.spec;
     const users = serviceAccountName ? [serviceAccount(namespace, serviceAccountName), user] : [user];
     for (const one of users) {
       // Older RBAC rules use the group extensions.

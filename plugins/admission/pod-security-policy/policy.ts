@@ -1,5 +1,5 @@
 import type { KubeObject } from 'kubenest/sdk';
-import type { Container, Pod, PodSpec } from '../../common/pod-walker.ts';
+import type { ContainerSecurityContext, SELinuxOptions } from '../../common/pod-walker.ts';
 
 /** A range of ids, both ends inclusive. */
 export interface IdRange {
@@ -10,12 +10,6 @@ export interface IdRange {
 export interface IdStrategy {
   readonly rule: string;
   readonly ranges?: readonly IdRange[];
-}
-export interface SELinuxOptions {
-  readonly level?: string;
-  readonly role?: string;
-  readonly type?: string;
-  readonly user?: string;
 }
 
 /** policy/v1beta1 PodSecurityPolicySpec with defaults. */
@@ -49,43 +43,8 @@ export interface Policy extends KubeObject {
   readonly spec: PolicySpec;
 }
 
-export interface Profile {
-  readonly type?: string;
-  readonly localhostProfile?: string;
-}
-/** The fields shared by pods and containers; the pod's values are the containers' defaults. */
-interface CommonSecurityContext {
-  seLinuxOptions?: SELinuxOptions;
-  runAsUser?: number;
-  runAsGroup?: number;
-  runAsNonRoot?: boolean;
-  seccompProfile?: Profile;
-  appArmorProfile?: Profile;
-}
-export interface PodSecurityContext extends CommonSecurityContext {
-  supplementalGroups?: number[];
-  fsGroup?: number;
-  sysctls?: readonly { readonly name: string }[];
-}
-export interface Capabilities {
-  readonly add?: readonly string[];
-  readonly drop?: readonly string[];
-}
-export interface ContainerSecurityContext extends CommonSecurityContext {
-  privileged?: boolean;
-  capabilities?: Capabilities;
-  readOnlyRootFilesystem?: boolean;
-  allowPrivilegeEscalation?: boolean;
-  procMount?: string;
-}
-
-export interface SecuredContainer extends Container {
-  securityContext?: ContainerSecurityContext;
-  ports?: readonly { readonly hostPort?: number }[];
-}
-export interface SecuredPod extends Pod {
-  spec: PodSpec & { securityContext?: PodSecurityContext; hostNetwork?: boolean; hostPID?: boolean; hostIPC?: boolean };
-}
+export type Capabilities = NonNullable<ContainerSecurityContext['capabilities']>;
+export type SeccompProfile = NonNullable<ContainerSecurityContext['seccompProfile']>;
 
 /** True if pods can be checked against a policy; validation does not require ranges or SELinux options. */
 export function isComplete({ spec }: Policy): boolean {

@@ -1,5 +1,6 @@
 import { type FieldError, fieldPath, fieldForbidden, quote } from 'kubenest/sdk';
-import type { Policy, Profile, SecuredContainer, SecuredPod } from './policy.ts';
+import type { Container, Pod } from '../../common/pod-walker.ts';
+import type { Policy, SeccompProfile } from './policy.ts';
 
 /** Annotations of policies and pods that preceded the profile fields. */
 const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
@@ -12,7 +13,7 @@ const seccompAllowed = 'seccomp.security.alpha.kubernetes.io/allowedProfileNames
 const annotationsPath = fieldPath('pod', 'metadata', 'annotations');
 
 /** Returns the annotation form of a field's profile, `localhost/x`; empty if there is none. */
-function nameOf(profile: Profile | undefined): string {
+function nameOf(profile: SeccompProfile | undefined): string {
   switch (profile?.type) {
     case 'Unconfined':
       return 'unconfined';
@@ -25,7 +26,7 @@ function nameOf(profile: Profile | undefined): string {
   }
 }
 
-function profileOf(name: string): Profile {
+function profileOf(name: string): SeccompProfile {
   if (name === 'unconfined') return { type: 'Unconfined' };
   if (name.startsWith('localhost/')) return { type: 'Localhost', localhostProfile: name.slice('localhost/'.length) };
   return { type: 'RuntimeDefault' };
@@ -35,7 +36,7 @@ function profileOf(name: string): Profile {
  * Sets the policy's seccomp profile in a pod without one, by annotation and by the field, which alone is effective since
  * 1.27.
  */
-export function defaultSeccomp(pod: SecuredPod, { metadata }: Policy): void {
+export function defaultSeccomp(pod: Pod, { metadata }: Policy): void {
   const { annotations = {} } = pod.metadata;
   const { seccompProfile } = pod.spec.securityContext ?? {};
   const name = annotations[seccompPod] || (seccompProfile ? nameOf(seccompProfile) : (metadata.annotations?.[seccompDefault] ?? ''));
@@ -44,17 +45,17 @@ export function defaultSeccomp(pod: SecuredPod, { metadata }: Policy): void {
   if (!seccompProfile) (pod.spec.securityContext ??= {}).seccompProfile = profileOf(name);
 }
 
-export function defaultAppArmor(pod: SecuredPod, container: SecuredContainer, { metadata }: Policy): void {
+export function defaultAppArmor(pod: Pod, container: Container, { metadata }: Policy): void {
   const profile = metadata.annotations?.[appArmorDefault];
   if (profile && appArmorOf(pod, container) === '') (pod.metadata.annotations ??= {})[appArmorPrefix + container.name] = profile;
 }
 
-function appArmorOf(pod: SecuredPod, { name, securityContext }: SecuredContainer): string {
+function appArmorOf(pod: Pod, { name, securityContext }: Container): string {
   const annotation = pod.metadata.annotations?.[appArmorPrefix + name];
   return annotation || nameOf(securityContext?.appArmorProfile ?? pod.spec.securityContext?.appArmorProfile);
 }
 
-export function validateAppArmor(pod: SecuredPod, container: SecuredContainer, { metadata }: Policy): FieldError[] {
+export function validateAppArmor(pod: Pod, container: Container, { metadata }: Policy): FieldError[] {
   const allowed = metadata.annotations?.[appArmorAllowed];
   if (allowed === undefined) return [];
   const path = annotationsPath.key(appArmorPrefix + container.name);
@@ -64,12 +65,12 @@ export function validateAppArmor(pod: SecuredPod, container: SecuredContainer, {
   return [fieldForbidden(path, `${profile} is not an allowed profile. Allowed values: ${quote(allowed)}`)];
 }
 
-export function validatePodSeccomp(pod: SecuredPod, policy: Policy): FieldError[] {
+export function validatePodSeccomp(pod: Pod, policy: Policy): FieldError[] {
   const profile = pod.metadata.annotations?.[seccompPod] || nameOf(pod.spec.securityContext?.seccompProfile);
   return seccompErrors(profile, seccompPod, policy);
 }
 
-export function validateContainerSeccomp(pod: SecuredPod, { name, securityContext }: SecuredContainer, policy: Policy): FieldError[] {
+export function validateContainerSeccomp(pod: Pod, { name, securityContext }: Container, policy: Policy): FieldError[] {
   const { annotations = {} } = pod.metadata;
   const ofPod = pod.spec.securityContext?.seccompProfile;
   const profile = securityContext?.seccompProfile

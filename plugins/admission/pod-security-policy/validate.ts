@@ -1,6 +1,7 @@
 import { type FieldError, fieldForbidden, fieldPath, fieldRequired, invalid, quote } from 'kubenest/sdk';
+import type { Container, Pod, SELinuxOptions } from '../../common/pod-walker.ts';
 import { containersWithPaths, type Path } from './containers-with-paths.ts';
-import type { IdRange, IdStrategy, Policy, PolicySpec, SecuredContainer, SecuredPod, SELinuxOptions } from './policy.ts';
+import type { IdRange, IdStrategy, Policy, PolicySpec } from './policy.ts';
 import { validateAppArmor, validateContainerSeccomp, validatePodSeccomp } from './profiles.ts';
 import { validateVolumes } from './volumes.ts';
 
@@ -18,7 +19,7 @@ const safeSysctls = [
  * Returns the violations of a policy by a pod. Upstream until 1.25: ValidatePod in
  * kubernetes/pkg/security/podsecuritypolicy/provider.go.
  */
-export function validatePod(pod: SecuredPod, policy: Policy): FieldError[] {
+export function validatePod(pod: Pod, policy: Policy): FieldError[] {
   const { spec } = policy;
   const { securityContext: context = {}, runtimeClassName } = pod.spec;
   const errors = [
@@ -43,7 +44,7 @@ export function validatePod(pod: SecuredPod, policy: Policy): FieldError[] {
   return errors;
 }
 
-function containerErrors(pod: SecuredPod, container: SecuredContainer, policy: Policy, path: Path): FieldError[] {
+function containerErrors(pod: Pod, container: Container, policy: Policy, path: Path): FieldError[] {
   const { spec } = policy;
   const at = path.child('securityContext');
   const ofPod = pod.spec.securityContext ?? {};
@@ -134,7 +135,7 @@ function normalizedLevel(level: string): string {
   return `${level.slice(0, colon)}:${categories.join()}`;
 }
 
-function sysctlErrors({ spec: { securityContext } }: SecuredPod, spec: PolicySpec): FieldError[] {
+function sysctlErrors({ spec: { securityContext } }: Pod, spec: PolicySpec): FieldError[] {
   const { forbiddenSysctls = [], allowedUnsafeSysctls = [] } = spec;
   return (securityContext?.sysctls ?? []).flatMap(({ name }, i) => {
     if (matchesAny(name, forbiddenSysctls)) return [fieldForbidden(sysctlsPath.index(i), `sysctl ${quote(name)} is not allowed`)];
@@ -147,7 +148,7 @@ function matchesAny(name: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 
-function capabilityErrors(path: Path, spec: PolicySpec, { securityContext }: SecuredContainer): FieldError[] {
+function capabilityErrors(path: Path, spec: PolicySpec, { securityContext }: Container): FieldError[] {
   const { defaultAddCapabilities = [], requiredDropCapabilities = [], allowedCapabilities = [] } = spec;
   const capabilities = securityContext?.capabilities;
   if (!capabilities) {
@@ -166,7 +167,7 @@ function capabilityErrors(path: Path, spec: PolicySpec, { securityContext }: Sec
   ];
 }
 
-function hostPortErrors(path: Path, { hostPorts = [] }: PolicySpec, { ports = [] }: SecuredContainer): FieldError[] {
+function hostPortErrors(path: Path, { hostPorts = [] }: PolicySpec, { ports = [] }: Container): FieldError[] {
   const allowed = hostPorts.map(({ min, max }) => (min === max ? `${min}` : `${min}-${max}`)).join();
   return ports
     .map(({ hostPort = 0 }) => hostPort)

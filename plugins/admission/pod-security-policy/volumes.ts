@@ -1,7 +1,6 @@
 import { type FieldError, fieldPath, invalid } from 'kubenest/sdk';
-import { getOwn } from '#sdk/internal';
-import type { Volume } from '../../common/pod-walker.ts';
-import type { PolicySpec, SecuredPod } from './policy.ts';
+import type { Pod, Volume, VolumeProjection } from '../../common/pod-walker.ts';
+import type { PolicySpec } from './policy.ts';
 import { containersWithPaths, type Path } from './containers-with-paths.ts';
 
 /** Volume types, named after their fields, in upstream's order. */
@@ -37,23 +36,12 @@ const volumeTypes = [
   'ephemeral',
 ] as const;
 
-interface ProjectedSource {
-  readonly serviceAccountToken?: { readonly path?: string; readonly audience?: string };
-  readonly configMap?: { readonly name?: string };
-  readonly downwardAPI?: {
-    readonly items?: readonly {
-      readonly path?: string;
-      readonly fieldRef?: { readonly apiVersion?: string; readonly fieldPath?: string };
-    }[];
-  };
-}
-
 /** Validates volumes. Volume types that policies predate (`image`) require `*`. */
-export function validateVolumes(pod: SecuredPod, spec: PolicySpec): FieldError[] {
+export function validateVolumes(pod: Pod, spec: PolicySpec): FieldError[] {
   return (pod.spec.volumes ?? []).flatMap((volume, i) => volumeErrors(pod, volume, spec, fieldPath('spec', 'volumes').index(i)));
 }
 
-function volumeErrors(pod: SecuredPod, volume: Volume, spec: PolicySpec, path: Path): FieldError[] {
+function volumeErrors(pod: Pod, volume: Volume, spec: PolicySpec, path: Path): FieldError[] {
   const field = volumeTypes.find((one) => volume[one] !== undefined);
   const allowed = spec.volumes ?? [];
   if (!field) return allowed.includes('*') ? [] : [invalid(path, '', `unknown volume type for volume: ${volume.name}`)];
@@ -65,16 +53,14 @@ function volumeErrors(pod: SecuredPod, volume: Volume, spec: PolicySpec, path: P
       return hostPathErrors(pod, volume, spec, path);
     case 'flexVolume':
       return driverErrors(
-        volume,
-        type,
+        volume.flexVolume?.driver,
         spec.allowedFlexVolumes?.map(({ driver }) => driver),
         path.child('driver'),
         'Flexvolume driver',
       );
     case 'csi':
       return driverErrors(
-        volume,
-        type,
+        volume.csi?.driver,
         spec.allowedCSIDrivers?.map(({ name }) => name),
         path.child('csi', 'driver'),
         'Inline CSI driver',
@@ -84,13 +70,13 @@ function volumeErrors(pod: SecuredPod, volume: Volume, spec: PolicySpec, path: P
   }
 }
 
-function driverErrors(volume: Volume, type: string, allowed: readonly string[] = [], path: Path, title: string): FieldError[] {
-  const driver = String((getOwn(volume, type) as { driver?: string }).driver ?? '');
+function driverErrors(named: string | undefined, allowed: readonly string[] = [], path: Path, title: string): FieldError[] {
+  const driver = named ?? '';
   return allowed.length === 0 || allowed.includes(driver) ? [] : [invalid(path, driver, `${title} is not allowed to be used`)];
 }
 
-function hostPathErrors(pod: SecuredPod, volume: Volume, { allowedHostPaths = [] }: PolicySpec, path: Path): FieldError[] {
-  const { path: hostPath = '' } = volume['hostPath'] as { readonly path?: string };
+function hostPathErrors(pod: Pod, volume: Volume, { allowedHostPaths = [] }: PolicySpec, path: Path): FieldError[] {
+  const hostPath = volume.hostPath?.path ?? '';
   const matching = allowedHostPaths.filter(({ pathPrefix = '' }) => hasPathPrefix(hostPath, pathPrefix));
   if (allowedHostPaths.length === 0 || matching.some(({ readOnly }) => !readOnly)) return [];
   if (matching.length === 0) return [invalid(path.child('hostPath', 'pathPrefix'), hostPath, 'is not allowed to be used')];
@@ -108,10 +94,10 @@ function hasPathPrefix(path: string, prefix: string): boolean {
 
 /** True for the projected volume that the plugin ServiceAccount adds, which replaced the service account's secret volume. */
 function isServiceAccountToken({ projected }: Volume): boolean {
-  return projected !== undefined && ((projected.sources ?? []) as readonly ProjectedSource[]).every(isServiceAccountTokenSource);
+  return projected !== undefined && (projected.sources ?? []).every(isServiceAccountTokenSource);
 }
 
-function isServiceAccountTokenSource({ serviceAccountToken: token, configMap, downwardAPI }: ProjectedSource): boolean {
+function isServiceAccountTokenSource({ serviceAccountToken: token, configMap, downwardAPI }: VolumeProjection): boolean {
   if (!token && !configMap && !downwardAPI) return false;
   if (token && (token.path !== 'token' || token.audience)) return false;
   if (configMap && configMap.name !== 'kube-root-ca.crt') return false;

@@ -16,7 +16,7 @@ import {
   type VerdictRecorder,
 } from 'kubenest/sdk';
 import { aggregateFieldErrors } from '#sdk/internal';
-import type { Container, Pod, PodSpec } from '../../common/pod-walker.ts';
+import type { Container, Pod } from '../../common/pod-walker.ts';
 import type { CheckedPod } from '../../common/pod-security/check.ts';
 import { defaultPolicyOf, PodSecurityConfiguration } from './configuration.ts';
 import { detailsText, violationsOf } from './evaluator.ts';
@@ -171,7 +171,7 @@ export class PodSecurity {
     return found;
   }
 
-  #isExemptRuntimeClass({ runtimeClassName }: PodSpec): boolean {
+  #isExemptRuntimeClass({ runtimeClassName }: CheckedPod['spec']): boolean {
     return runtimeClassName !== undefined && this.#exemptions.runtimeClasses.has(runtimeClassName);
   }
 
@@ -229,9 +229,13 @@ function isSignificantUpdate({ spec }: Pod, { spec: old }: Pod): boolean {
   return (spec.ephemeralContainers ?? []).some(({ name, image }) => !before.has(name) || before.get(name) !== image);
 }
 
+/** The part that the kinds with a pod template have in common; objects may not be validated yet. */
 interface WithTemplate extends KubeObject {
-  readonly template?: Partial<Pod>;
-  readonly spec?: { readonly template?: Partial<Pod>; readonly jobTemplate?: { readonly spec?: { readonly template?: Partial<Pod> } } };
+  readonly template?: Partial<CheckedPod>;
+  readonly spec?: {
+    readonly template?: Partial<CheckedPod>;
+    readonly jobTemplate?: { readonly spec?: { readonly template?: Partial<CheckedPod> } };
+  };
 }
 
 function templateOf(object: KubeObject): CheckedPod | undefined {

@@ -21,6 +21,7 @@ export interface WebhookSpec {
   readonly reinvocationPolicy?: string;
   readonly matchConditions?: readonly MatchCondition[];
 }
+/** The part that the configurations of both types have in common. */
 export interface WebhookConfiguration extends KubeObject {
   readonly webhooks?: readonly WebhookSpec[];
 }

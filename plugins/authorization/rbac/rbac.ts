@@ -4,30 +4,17 @@ import type {
   Authorizer,
   Informer,
   Informers,
-  KubeObject,
   NonResourceRule,
   ResourceRule,
   UserInfo,
   UserRules,
 } from 'kubenest/sdk';
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from 'kubenest/kinds';
 import { type PolicyRule, ruleAllows } from './rules.ts';
 
-interface Subject {
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace?: string;
-}
-interface RoleRef {
-  readonly kind: string;
-  readonly name: string;
-}
-export interface Role extends KubeObject {
-  readonly rules?: readonly PolicyRule[];
-}
-export interface Binding extends KubeObject {
-  readonly subjects?: readonly Subject[];
-  readonly roleRef: RoleRef;
-}
+type Binding = ClusterRoleBinding | RoleBinding;
+type Subject = NonNullable<Binding['subjects']>[number];
+type RoleRef = Binding['roleRef'];
 
 const group = 'rbac.authorization.k8s.io';
 const noOpinion: AuthorizationResult = { decision: 'NoOpinion', reason: '' };
@@ -46,9 +33,9 @@ interface Grant {
 export class RBAC implements Authorizer {
   readonly name = 'RBAC';
   readonly #roles: Informer<Role>;
-  readonly #clusterRoles: Informer<Role>;
-  readonly #roleBindings: Informer<Binding>;
-  readonly #clusterRoleBindings: Informer<Binding>;
+  readonly #clusterRoles: Informer<ClusterRole>;
+  readonly #roleBindings: Informer<RoleBinding>;
+  readonly #clusterRoleBindings: Informer<ClusterRoleBinding>;
   readonly #subscriptions: Disposable[];
   /** Cluster-wide grants by subject. */
   #clusterIndex: ReadonlyMap<string, readonly Grant[]> | undefined;

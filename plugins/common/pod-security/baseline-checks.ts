@@ -1,9 +1,9 @@
 /** The checks of the baseline level. Upstream: pod-security-admission/policy. */
 import { quote } from 'kubenest/sdk';
+import type { Container, SELinuxOptions } from '../pod-walker.ts';
 import {
   badContainers,
   type Check,
-  type CheckedContainer,
   type CheckedPod,
   checkedContainers,
   containersText,
@@ -11,7 +11,6 @@ import {
   joinQuoted,
   pluralize,
   podContext,
-  type SELinuxOptions,
   settersText,
   type Violation,
 } from './check.ts';
@@ -70,7 +69,7 @@ const defaultCapabilities = new Set([
 ]);
 
 function capabilities({ spec }: CheckedPod): Violation | undefined {
-  const added = ({ securityContext }: CheckedContainer): readonly string[] =>
+  const added = ({ securityContext }: Container): readonly string[] =>
     (securityContext?.capabilities?.add ?? []).filter((name) => !defaultCapabilities.has(name));
   const names = badContainers(spec, (container) => added(container).length > 0);
   if (names.length === 0) return undefined;
@@ -82,18 +81,18 @@ function capabilities({ spec }: CheckedPod): Violation | undefined {
 }
 
 function hostNamespaces({ spec }: CheckedPod): Violation | undefined {
-  const set = ['hostNetwork', 'hostPID', 'hostIPC'].filter((name) => spec[name]).map((name) => `${name}=true`);
+  const set = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((name) => spec[name]).map((name) => `${name}=true`);
   return set.length === 0 ? undefined : { reason: 'host namespaces', detail: set.join(', ') };
 }
 
 function hostPathVolumes({ spec }: CheckedPod): Violation | undefined {
-  const names = (spec.volumes ?? []).filter((volume) => volume['hostPath']).map(({ name }) => name);
+  const names = (spec.volumes ?? []).filter((volume) => volume.hostPath).map(({ name }) => name);
   if (names.length === 0) return undefined;
   return { reason: 'hostPath volumes', detail: `${pluralize('volume', 'volumes', names.length)} ${joinQuoted(names)}` };
 }
 
 function hostPorts({ spec }: CheckedPod): Violation | undefined {
-  const portsOf = ({ ports }: CheckedContainer): string[] =>
+  const portsOf = ({ ports }: Container): string[] =>
     (ports ?? []).filter(({ hostPort }) => hostPort).map(({ hostPort }) => String(hostPort));
   const names = badContainers(spec, (container) => portsOf(container).length > 0);
   if (names.length === 0) return undefined;
@@ -103,7 +102,7 @@ function hostPorts({ spec }: CheckedPod): Violation | undefined {
 }
 
 function hostProbesAndHostLifecycle({ spec }: CheckedPod): Violation | undefined {
-  const hostsOf = ({ livenessProbe, readinessProbe, startupProbe, lifecycle }: CheckedContainer): string[] =>
+  const hostsOf = ({ livenessProbe, readinessProbe, startupProbe, lifecycle }: Container): string[] =>
     [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop].flatMap((handler) =>
       [handler?.httpGet?.host, handler?.tcpSocket?.host].filter((host): host is string => Boolean(host)),
     );
@@ -124,7 +123,7 @@ function privileged({ spec }: CheckedPod): Violation | undefined {
 }
 
 export function procMount({ spec }: CheckedPod): Violation | undefined {
-  const typeOf = ({ securityContext }: CheckedContainer): string => securityContext?.procMount ?? 'Default';
+  const typeOf = ({ securityContext }: Container): string => securityContext?.procMount ?? 'Default';
   const names = badContainers(spec, (container) => typeOf(container) !== 'Default');
   if (names.length === 0) return undefined;
   const types = [...new Set(checkedContainers(spec).map(typeOf))].filter((type) => type !== 'Default').sort();

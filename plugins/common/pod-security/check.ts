@@ -1,7 +1,11 @@
-import { containersOf, type Container, type Pod, type PodSpec } from '../pod-walker.ts';
+import type { KubeObject } from 'kubenest/sdk';
+import { containersOf, type Container, type PodSecurityContext, type PodSpec } from '../pod-walker.ts';
 
-/** The checked parts of a pod or a pod template. */
-export type CheckedPod = Pick<Pod, 'metadata' | 'spec'>;
+/** The checked parts of a pod or a pod template, which may not be validated yet. */
+export interface CheckedPod {
+  readonly metadata: KubeObject['metadata'];
+  readonly spec: Partial<PodSpec>;
+}
 
 /** A violation by a pod: `host namespaces (hostNetwork=true)`. */
 export interface Violation {
@@ -26,56 +30,17 @@ export interface Check {
   readonly overrides?: readonly string[];
 }
 
-export interface SeccompOrAppArmorProfile {
-  readonly type?: string;
-}
-export interface SELinuxOptions {
-  readonly user?: string;
-  readonly role?: string;
-  readonly type?: string;
-}
-/** The fields shared by pods and containers. */
-export interface CommonSecurityContext {
-  readonly seLinuxOptions?: SELinuxOptions;
-  readonly windowsOptions?: { readonly hostProcess?: boolean };
-  readonly runAsUser?: number;
-  readonly runAsNonRoot?: boolean;
-  readonly seccompProfile?: SeccompOrAppArmorProfile;
-  readonly appArmorProfile?: SeccompOrAppArmorProfile;
-}
-export interface PodSecurityContext extends CommonSecurityContext {
-  readonly sysctls?: readonly { readonly name: string }[];
-}
-export interface ContainerSecurityContext extends CommonSecurityContext {
-  readonly privileged?: boolean;
-  readonly allowPrivilegeEscalation?: boolean;
-  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
-  readonly procMount?: string;
-}
-interface Handler {
-  readonly httpGet?: { readonly host?: string };
-  readonly tcpSocket?: { readonly host?: string };
-}
-export interface CheckedContainer extends Container {
-  readonly securityContext?: ContainerSecurityContext;
-  readonly ports?: readonly { readonly hostPort?: number }[];
-  readonly livenessProbe?: Handler;
-  readonly readinessProbe?: Handler;
-  readonly startupProbe?: Handler;
-  readonly lifecycle?: { readonly postStart?: Handler; readonly preStop?: Handler };
-}
-
-export function podContext({ securityContext }: PodSpec): PodSecurityContext | undefined {
-  return securityContext as PodSecurityContext | undefined;
+export function podContext({ securityContext }: CheckedPod['spec']): PodSecurityContext | undefined {
+  return securityContext;
 }
 
 /** Returns the containers of all kinds. */
-export function checkedContainers(spec: PodSpec): CheckedContainer[] {
-  return Array.from(containersOf(spec), ({ container }) => container as CheckedContainer);
+export function checkedContainers(spec: CheckedPod['spec']): Container[] {
+  return Array.from(containersOf(spec), ({ container }) => container);
 }
 
 /** Returns the names of the violating containers. */
-export function badContainers(spec: PodSpec, isBad: (container: CheckedContainer) => boolean): string[] {
+export function badContainers(spec: CheckedPod['spec'], isBad: (container: Container) => boolean): string[] {
   return checkedContainers(spec)
     .filter(isBad)
     .map(({ name }) => name);
@@ -100,11 +65,11 @@ export function settersText(podIsBad: boolean, names: readonly string[]): string
   return [...(podIsBad ? ['pod'] : []), ...(names.length > 0 ? [containersText(names)] : [])].join(' and ');
 }
 
-export function isWindows(spec: PodSpec): boolean {
-  return (spec['os'] as { name?: string } | undefined)?.name === 'windows';
+export function isWindows(spec: CheckedPod['spec']): boolean {
+  return spec.os?.name === 'windows';
 }
 
 /** True for pods with a user namespace. */
-export function hasOwnUsers(spec: PodSpec): boolean {
-  return spec['hostUsers'] === false;
+export function hasOwnUsers(spec: CheckedPod['spec']): boolean {
+  return spec.hostUsers === false;
 }

@@ -1,10 +1,9 @@
 /** Checks that the restricted level adds to the baseline. Upstream: pod-security-admission/policy. */
-import type { Volume } from '../pod-walker.ts';
+import type { Container, Volume } from '../pod-walker.ts';
 import { procMount, seccompProfile } from './baseline-checks.ts';
 import {
   badContainers,
   type Check,
-  type CheckedContainer,
   type CheckedPod,
   checkedContainers,
   containersText,
@@ -37,7 +36,7 @@ function allowPrivilegeEscalation({ spec }: CheckedPod): Violation | undefined {
 }
 
 function capabilities({ spec }: CheckedPod): Violation | undefined {
-  const added = ({ securityContext }: CheckedContainer): readonly string[] =>
+  const added = ({ securityContext }: Container): readonly string[] =>
     (securityContext?.capabilities?.add ?? []).filter((name) => name !== 'NET_BIND_SERVICE');
   const keeping = badContainers(spec, ({ securityContext }) => !securityContext?.capabilities?.drop?.includes('ALL'));
   const adding = badContainers(spec, (container) => added(container).length > 0);
@@ -50,7 +49,7 @@ function capabilities({ spec }: CheckedPod): Violation | undefined {
   return details.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: details.join('; ') };
 }
 
-const allowedVolumes = [
+const allowedVolumes: readonly (keyof Volume)[] = [
   'configMap',
   'csi',
   'downwardAPI',
@@ -61,7 +60,7 @@ const allowedVolumes = [
   'projected',
   'secret',
 ];
-const restrictedVolumes = [
+const restrictedVolumes: readonly (keyof Volume)[] = [
   'hostPath',
   'gcePersistentDisk',
   'awsElasticBlockStore',

@@ -1,5 +1,6 @@
 import { type Attributes, Quantity } from 'kubenest/sdk';
-import { type PersistentVolumeClaim, storageClassOf } from '../volume-claim.ts';
+import type { PersistentVolumeClaim } from 'kubenest/kinds';
+import { storageClassOf } from '../volume-claim.ts';
 import { matchesNames, objectCountName, type QuotaEvaluator, type ScopeRequirement } from './evaluator.ts';
 import { one, type QuotaAmounts } from './quota-amounts.ts';
 

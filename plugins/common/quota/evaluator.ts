@@ -1,5 +1,5 @@
 import { type Attributes, type KubeObject, labelSelectorAsSelector } from 'kubenest/sdk';
-import type { ResourceList } from '../pod-walker.ts';
+import type { ResourceQuota } from 'kubenest/kinds';
 import type { QuotaAmounts } from './quota-amounts.ts';
 
 export interface ScopeRequirement {
@@ -8,14 +8,8 @@ export interface ScopeRequirement {
   readonly values?: readonly string[];
 }
 
-export interface ResourceQuotaObject extends KubeObject {
-  readonly spec?: {
-    readonly hard?: ResourceList;
-    readonly scopes?: readonly string[];
-    readonly scopeSelector?: { readonly matchExpressions?: readonly ScopeRequirement[] };
-  };
-  readonly status?: { readonly hard?: ResourceList; readonly used?: ResourceList };
-}
+/** A ResourceQuota; the admission plugin has that name. */
+export type ResourceQuotaObject = ResourceQuota;
 
 /** Returns the scopes of a quota; an object must match all of them. */
 export function scopesOf({ spec }: ResourceQuotaObject): ScopeRequirement[] {

@@ -15,15 +15,6 @@ const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 
 const deviceClassPrefix = 'deviceclass.resource.kubernetes.io/';
 const podUsageOptions = { isPodLevelResource, useStatus: true, overhead: true };
 
-interface AffinityTerm {
-  readonly namespaces?: readonly string[];
-  readonly namespaceSelector?: object;
-}
-interface AffinityTerms {
-  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly AffinityTerm[];
-  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly { readonly podAffinityTerm?: AffinityTerm }[];
-}
-
 /** True for extended resources in a quota: `requests.example.com/gpu`. */
 export function isExtendedResourceNameForQuota(name: string): boolean {
   return name.startsWith('requests.') && (!isNativeResource(name) || name.startsWith(`requests.${deviceClassPrefix}`));
@@ -117,12 +108,11 @@ function isCharged({ status, metadata }: Pod): boolean {
 }
 
 function isTerminating({ spec }: Pod): boolean {
-  return ((spec['activeDeadlineSeconds'] as number | undefined) ?? -1) >= 0;
+  return (spec.activeDeadlineSeconds ?? -1) >= 0;
 }
 
 function usesCrossNamespaceAffinity({ spec }: Pod): boolean {
-  const { podAffinity, podAntiAffinity } = (spec['affinity'] ?? {}) as { podAffinity?: AffinityTerms; podAntiAffinity?: AffinityTerms };
-  return [podAffinity, podAntiAffinity].some((terms) =>
+  return [spec.affinity?.podAffinity, spec.affinity?.podAntiAffinity].some((terms) =>
     [
       ...(terms?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
       ...(terms?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),

@@ -1,27 +1,15 @@
 import { type Attributes, type Informer, type KubeObject, Quantity } from 'kubenest/sdk';
+import type { DeviceClass, Pod, ResourceClaim } from 'kubenest/kinds';
 import type { Amounts } from '../pod-resources.ts';
-import type { Pod } from '../pod-walker.ts';
 import { objectCountName, type QuotaEvaluator } from './evaluator.ts';
 import { isExtendedResourceNameForQuota, type PodEvaluator } from './pod-evaluator.ts';
 import { one, type QuotaAmounts } from './quota-amounts.ts';
 
+/** The common part of exact requests and their alternatives. */
 interface DeviceRequest {
   readonly deviceClassName?: string;
   readonly allocationMode?: string;
   readonly count?: number;
-}
-interface ResourceClaim extends KubeObject {
-  readonly spec?: {
-    readonly devices?: {
-      readonly requests?: readonly { readonly exactly?: DeviceRequest; readonly firstAvailable?: readonly DeviceRequest[] }[];
-    };
-  };
-}
-interface DeviceClass extends KubeObject {
-  readonly spec?: { readonly extendedResourceName?: string };
-}
-interface ClaimedPod extends Pod {
-  readonly status?: Pod['status'] & { readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string } };
 }
 
 const countName = objectCountName('resource.k8s.io', 'resourceclaims');
@@ -39,7 +27,7 @@ export class ResourceClaimEvaluator implements QuotaEvaluator {
   constructor(
     readonly claims: Informer<ResourceClaim>,
     readonly classes: Informer<DeviceClass>,
-    readonly pods: Informer<ClaimedPod>,
+    readonly pods: Informer<Pod>,
     readonly podEvaluator: PodEvaluator,
   ) {}
 

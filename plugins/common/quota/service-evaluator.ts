@@ -1,14 +1,7 @@
-import { type Attributes, type KubeObject, Quantity } from 'kubenest/sdk';
+import { type Attributes, Quantity } from 'kubenest/sdk';
+import type { Service } from 'kubenest/kinds';
 import { objectCountName, type QuotaEvaluator } from './evaluator.ts';
 import { one, type QuotaAmounts, zero } from './quota-amounts.ts';
-
-interface Service extends KubeObject {
-  readonly spec?: {
-    readonly type?: string;
-    readonly ports?: readonly { readonly nodePort?: number }[];
-    readonly allocateLoadBalancerNodePorts?: boolean;
-  };
-}
 
 const countName = objectCountName('', 'services');
 const resources = [countName, 'services', 'services.nodeports', 'services.loadbalancers'];

@@ -6,7 +6,6 @@ import {
   inject,
   isConflict,
   isNotFound,
-  type KubeObject,
   type ReconcileRequest,
   type SharedInformer,
   SharedInformers,
@@ -62,8 +61,8 @@ export class BootstrapSignerController {
   }
 
   @Watches(secrets)
-  *requestsOfSecret(object: KubeObject): Iterable<ReconcileRequest> {
-    if (object.metadata.namespace === bootstrapTokenNamespace && (object as Secret).type === bootstrapTokenType) yield clusterInfo;
+  *requestsOfSecret({ metadata, type }: Secret): Iterable<ReconcileRequest> {
+    if (metadata.namespace === bootstrapTokenNamespace && type === bootstrapTokenType) yield clusterInfo;
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<void> {

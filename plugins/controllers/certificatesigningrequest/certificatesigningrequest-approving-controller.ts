@@ -1,12 +1,5 @@
-import {
-  Controller,
-  ControllerClient,
-  inject,
-  type KubeObject,
-  type ReconcileRequest,
-  type SharedInformer,
-  SharedInformers,
-} from 'kubenest/sdk';
+import { Controller, ControllerClient, inject, type ReconcileRequest, type SharedInformer, SharedInformers } from 'kubenest/sdk';
+import type { SubjectAccessReview } from 'kubenest/types/authorization_v1';
 import type { CertificateSigningRequest } from 'kubenest/types/certificates_v1';
 import { parsePemCertificateRequest } from '#sdk/internal';
 import { asManager } from '../common/as-manager.ts';
@@ -66,7 +59,7 @@ export class CertificateSigningRequestApprovingController {
       metadata: {},
       spec: { user, resourceAttributes, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }) },
     };
-    const review = (await this.client.create(reviews, body as KubeObject)) as KubeObject & { status?: { allowed?: boolean } };
+    const review = await this.client.create(reviews, body as SubjectAccessReview);
     return review.status?.allowed === true;
   }
 

@@ -37,7 +37,7 @@ export class PodControl {
   async create(owner: KubeObject, pod: Pod): Promise<Pod> {
     if (Object.keys(pod.metadata.labels ?? {}).length === 0) throw new Error('unable to create pods, no labels');
     try {
-      const created = (await this.client.create(pods, pod)) as Pod;
+      const created = await this.client.create<Pod>(pods, pod);
       this.recorder.event(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
       return created;
     } catch (error) {

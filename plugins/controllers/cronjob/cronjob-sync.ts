@@ -162,7 +162,7 @@ export class CronJobSync {
   /** True if the stored CronJob lists the job, which the informer may not know yet. */
   async #isListedNow(uid: string): Promise<boolean> {
     const { namespace = '', name = '' } = this.cronJob.metadata;
-    const stored = (await this.client.get(cronJobs, namespace, name)) as CronJob | undefined;
+    const stored = await this.client.get<CronJob>(cronJobs, namespace, name);
     return stored?.status?.active?.some((job) => job.uid === uid) ?? false;
   }
 
@@ -215,7 +215,7 @@ export class CronJobSync {
 
   async #deleteActive(): Promise<void> {
     for (const { namespace = '', name = '' } of this.status.active ?? []) {
-      const job = (await this.client.get(jobs, namespace, name)) as Job | undefined;
+      const job = await this.client.get<Job>(jobs, namespace, name);
       if (!job) {
         this.#event('Warning', 'FailedGet', `Get job: jobs.batch "${name}" not found`);
         throw new Error(`active job ${namespace}/${name} is gone`);
@@ -240,7 +240,7 @@ export class CronJobSync {
   /** Returns the created job, or one that an earlier attempt created and did not list; undefined if there is nothing to list. */
   async #create(job: Job): Promise<Job | undefined> {
     try {
-      const created = (await this.client.create(jobs, job)) as Job;
+      const created = await this.client.create<Job>(jobs, job);
       this.#event('Normal', 'SuccessfulCreate', `Created job ${created.metadata.name}`);
       return created;
     } catch (error) {
@@ -248,7 +248,7 @@ export class CronJobSync {
         if (!isNamespaceTerminating(error)) this.#event('Warning', 'FailedCreate', `Error creating job: ${(error as Error).message}`);
         throw error;
       }
-      const present = (await this.client.get(jobs, job.metadata.namespace as string, job.metadata.name as string)) as Job | undefined;
+      const present = await this.client.get<Job>(jobs, job.metadata.namespace as string, job.metadata.name as string);
       const isOurs = present !== undefined && isControlledBy(present, this.cronJob);
       return isOurs && !this.#isActive(present.metadata.uid as string) ? present : undefined;
     }

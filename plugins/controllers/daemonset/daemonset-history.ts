@@ -93,10 +93,10 @@ export class DaemonSetHistory {
       revision,
     };
     try {
-      return (await this.client.create(controllerRevisions, created)) as ControllerRevision;
+      return await this.client.create<ControllerRevision>(controllerRevisions, created);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      const present = (await this.client.get(controllerRevisions, namespace, name)) as ControllerRevision | undefined;
+      const present = await this.client.get<ControllerRevision>(controllerRevisions, namespace, name);
       // The informer does not know yet that an earlier attempt created it.
       if (present && isSameRevision(present, created)) return present;
       await updateStatus(this.client, daemonSets, this.daemonSet, { ...status, collisionCount: (status?.collisionCount ?? 0) + 1 });

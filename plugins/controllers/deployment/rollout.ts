@@ -287,11 +287,10 @@ export class Rollout {
   async #createOrFind(set: ReplicaSet): Promise<{ readonly set: ReplicaSet; readonly isNew: boolean }> {
     const { client } = this.parts;
     try {
-      return { set: (await client.create(replicaSets, set)) as ReplicaSet, isNew: true };
+      return { set: await client.create<ReplicaSet>(replicaSets, set), isNew: true };
     } catch (error) {
       if (isAlreadyExists(error)) {
-        const present = await client.get(replicaSets, set.metadata.namespace as string, set.metadata.name as string);
-        const found = present as ReplicaSet | undefined;
+        const found = await client.get<ReplicaSet>(replicaSets, set.metadata.namespace as string, set.metadata.name as string);
         // The informer does not know yet that an earlier attempt created it.
         if (found && isControlledBy(found, this.#deployment) && isSameTemplate(found.spec?.template, this.#deployment.spec?.template))
           return { set: found, isNew: false };

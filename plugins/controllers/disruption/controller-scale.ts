@@ -9,6 +9,7 @@ import {
 } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
 
+/** The part that workloads and scales have in common. */
 interface Scaled extends KubeObject {
   spec?: { replicas?: number };
 }
@@ -64,7 +65,7 @@ export class ControllerScales {
     const { resources } = await servedResources(this.client);
     const served = resources.find(({ group, kind }) => `${group}/${kind}` === kindOf(owner));
     if (!served) return undefined;
-    const scale = (await this.client.get({ ...served, subresource: 'scale' }, namespace, owner.name)) as Scaled | undefined;
+    const scale = await this.client.get<Scaled>({ ...served, subresource: 'scale' }, namespace, owner.name);
     if (!scale) throw new Error(`${served.resource}.${served.group} does not implement the scale subresource`);
     return scale.metadata.uid === owner.uid ? scale : undefined;
   }

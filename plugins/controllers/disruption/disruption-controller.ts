@@ -6,7 +6,6 @@ import {
   formatTime,
   inject,
   isConflict,
-  type KubeObject,
   parseTime,
   type ReconcileRequest,
   type ReconcileResult,
@@ -61,14 +60,14 @@ export class DisruptionController {
 
   /** Reconciles the budgets that select the pod, or did before its labels changed. */
   @Watches(pods)
-  *requestsOfPod(pod: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
+  *requestsOfPod(pod: Pod, old: Pod | undefined): Iterable<ReconcileRequest> {
     const namespace = pod.metadata.namespace as string;
     for (const { metadata, spec } of this.#budgets.list(namespace)) {
       const selector = selectorOf(spec?.selector);
       const isSelected = [pod, ...(old ? [old] : [])].some((state) => selector.matches(state.metadata.labels ?? {}));
       if (isSelected) yield { namespace, name: metadata.name as string };
     }
-    if (staleInMs(pod as Pod, this.clock.wallTime()) !== undefined) yield { namespace, name: `${podPrefix}${pod.metadata.name}` };
+    if (staleInMs(pod, this.clock.wallTime()) !== undefined) yield { namespace, name: `${podPrefix}${pod.metadata.name}` };
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {

@@ -54,8 +54,8 @@ export class EndpointsController {
   }
 
   @Watches(pods)
-  requestsOfPod(pod: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
-    return servicesOfPod(this.#services, pod as Pod, old as Pod | undefined);
+  requestsOfPod(pod: Pod, old: Pod | undefined): Iterable<ReconcileRequest> {
+    return servicesOfPod(this.#services, pod, old);
   }
 
   /** Endpoints that a client created need no service; those that were deleted are created again. */

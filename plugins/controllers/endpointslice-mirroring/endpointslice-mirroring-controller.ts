@@ -55,8 +55,8 @@ export class EndpointSliceMirroringController {
   }
 
   @Watches(slices)
-  requestsOfSlice(slice: KubeObject): Iterable<ReconcileRequest> {
-    return requestsOf(slice as EndpointSlice);
+  requestsOfSlice(slice: EndpointSlice): Iterable<ReconcileRequest> {
+    return requestsOf(slice);
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {

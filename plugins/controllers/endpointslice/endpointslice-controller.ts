@@ -46,13 +46,13 @@ export class EndpointSliceController {
   }
 
   @Watches(pods)
-  requestsOfPod(pod: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
-    return servicesOfPod(this.#services, pod as Pod, old as Pod | undefined);
+  requestsOfPod(pod: Pod, old: Pod | undefined): Iterable<ReconcileRequest> {
+    return servicesOfPod(this.#services, pod, old);
   }
 
   @Watches(slices)
-  requestsOfSlice(slice: KubeObject): Iterable<ReconcileRequest> {
-    return requestsOf(slice as EndpointSlice);
+  requestsOfSlice(slice: EndpointSlice): Iterable<ReconcileRequest> {
+    return requestsOf(slice);
   }
 
   /** Services of pods on a node that appears, or changes its zone. */

@@ -4,11 +4,11 @@ import {
   deepEqual,
   type EventRecorder,
   formatTime,
-  type KubeObject,
   Quantity,
   servedResources,
   type SharedInformer,
 } from 'kubenest/sdk';
+import type { Scale } from 'kubenest/types/autoscaling_v1';
 import type {
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerCondition,
@@ -31,12 +31,6 @@ const defaultTolerance = 0.1;
 const noStatus: MetricStatus = { type: '' };
 /** Condition that the controller scaled the target to zero. */
 const scaledToZero = 'ScaledToZero';
-
-/** Upstream: autoscaling/v1 Scale. */
-interface Scale extends KubeObject {
-  spec?: { replicas?: number };
-  status?: { replicas?: number; selector?: string };
-}
 
 export interface AutoscalerParts {
   readonly client: ControllerClient;
@@ -245,9 +239,9 @@ export class AutoscalerSync {
   async #resize(target: ClientTarget, current: number, replicas: number, reason: string): Promise<void> {
     const { spec } = this.autoscaler;
     try {
-      await this.parts.client.update(target, this.#namespace, spec?.scaleTargetRef?.name as string, (scale) => ({
+      await this.parts.client.update<Scale>(target, this.#namespace, spec?.scaleTargetRef?.name as string, (scale) => ({
         ...scale,
-        spec: { ...(scale as Scale).spec, replicas },
+        spec: { ...scale.spec, replicas },
       }));
     } catch (error) {
       const { message } = error as Error;

@@ -61,7 +61,7 @@ export class LegacyServiceAccountTokenCleanerController {
 
   /** Marks and deletes the tokens that are due, once the server has tracked their use for long enough. */
   async clean(): Promise<void> {
-    const tracking = (await this.client.get(configMaps, 'kube-system', trackingName)) as ConfigMap | undefined;
+    const tracking = await this.client.get<ConfigMap>(configMaps, 'kube-system', trackingName);
     const since = tracking?.data?.['since'];
     const nowMs = this.clock.wallTime();
     if (!isDate(since) || nowMs < Date.parse(since) + dayMs + cleanUpPeriodMs) return;

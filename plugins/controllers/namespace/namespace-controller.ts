@@ -66,13 +66,13 @@ export class NamespaceController {
 
   async #report(name: string, outcome: DeletionOutcome): Promise<void> {
     const now = formatTime(this.clock.wallTime());
-    await this.client.update({ ...namespaces, subresource: 'status' }, '', name, (namespace) =>
-      withConditions(namespace as Namespace, outcome, now),
+    await this.client.update<Namespace>({ ...namespaces, subresource: 'status' }, '', name, (namespace) =>
+      withConditions(namespace, outcome, now),
     );
   }
 
   async #finalize(name: string): Promise<void> {
-    const namespace = (await this.client.get(namespaces, '', name)) as Namespace | undefined;
+    const namespace = await this.client.get<Namespace>(namespaces, '', name);
     if (!namespace) return;
     const finalizers = namespace.spec?.finalizers?.filter((present) => present !== finalizer) ?? [];
     await this.client.replace({ ...namespaces, subresource: 'finalize' }, { ...namespace, spec: { ...namespace.spec, finalizers } });

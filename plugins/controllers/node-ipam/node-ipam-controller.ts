@@ -3,7 +3,6 @@ import {
   ControllerClient,
   EventRecorder,
   inject,
-  type KubeObject,
   type ReconcileRequest,
   type SharedInformer,
   SharedInformers,
@@ -40,9 +39,9 @@ export class NodeIpamController {
 
   /** The addresses of a deleted node are free again. */
   @Watches(nodes)
-  *releasedBy(object: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
+  *releasedBy(object: Node, old: Node | undefined): Iterable<ReconcileRequest> {
     const isDeleted = old === undefined && this.#nodes.get('', object.metadata.name ?? '') === undefined;
-    if (isDeleted) this.#each(podCidrs(object as Node), (set, cidr) => set.release(cidr));
+    if (isDeleted) this.#each(podCidrs(object), (set, cidr) => set.release(cidr));
   }
 
   async reconcile({ name }: ReconcileRequest): Promise<void> {

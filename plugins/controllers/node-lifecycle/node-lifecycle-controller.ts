@@ -5,7 +5,6 @@ import {
   EventRecorder,
   formatTime,
   inject,
-  type KubeObject,
   Logger,
   type ReconcileRequest,
   type SharedInformer,
@@ -64,9 +63,8 @@ export class NodeLifecycleController {
 
   /** Pods that get a node, which may be silent already. */
   @Watches(pods)
-  *requestsOfPod(object: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
-    const { metadata, spec } = object as Pod;
-    const isNew = spec?.nodeName && spec.nodeName !== (old as Pod | undefined)?.spec?.nodeName;
+  *requestsOfPod({ metadata, spec }: Pod, old: Pod | undefined): Iterable<ReconcileRequest> {
+    const isNew = spec?.nodeName && spec.nodeName !== old?.spec?.nodeName;
     if (isNew) yield { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
   }
 
@@ -163,8 +161,7 @@ export class NodeLifecycleController {
   /** Changes the newest state of the node, unless the known one needs no change. */
   async #changeTaints(node: Node, change: (present: Node) => Node | undefined): Promise<Node> {
     if (!change(node)) return node;
-    const changed = await this.client.update(nodes, '', node.metadata.name ?? '', (present) => change(present as Node));
-    return (changed as Node | undefined) ?? node;
+    return (await this.client.update<Node>(nodes, '', node.metadata.name ?? '', change)) ?? node;
   }
 
   /** A failure at one node does not concern the others; the next round repeats it. */

@@ -61,20 +61,20 @@ export class PersistentVolumeBinderController {
 
   /** The volume itself, and the claims that it may fulfil once it is available, or that lose it. */
   @Watches(volumes)
-  *requestsOfVolume(object: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
-    const { metadata, spec, status } = object as PersistentVolume;
+  *requestsOfVolume(volume: PersistentVolume, old: PersistentVolume | undefined): Iterable<ReconcileRequest> {
+    const { metadata, spec, status } = volume;
     yield { namespace: '', name: metadata.name ?? '' };
     const { namespace = '', name = '' } = spec?.claimRef ?? {};
     if (name) yield { namespace, name };
-    const isNewlyAvailable = status?.phase === 'Available' && (old as PersistentVolume | undefined)?.status?.phase !== 'Available';
+    const isNewlyAvailable = status?.phase === 'Available' && old?.status?.phase !== 'Available';
     if (!isNewlyAvailable || name) return;
-    yield* this.#unboundClaims((claim) => storageClassOf(claim) === storageClassOf(object));
+    yield* this.#unboundClaims((claim) => storageClassOf(claim) === storageClassOf(volume));
   }
 
   /** The volume of a claim that is deleted, or changes. */
   @Watches(claims)
-  *volumeOfClaim(object: KubeObject): Iterable<ReconcileRequest> {
-    const { volumeName } = (object as PersistentVolumeClaim).spec ?? {};
+  *volumeOfClaim({ spec }: PersistentVolumeClaim): Iterable<ReconcileRequest> {
+    const { volumeName } = spec ?? {};
     if (volumeName) yield { namespace: '', name: volumeName };
   }
 

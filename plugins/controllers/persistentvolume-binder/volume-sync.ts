@@ -35,7 +35,7 @@ export class VolumeSync {
     const known = this.claims.get(namespace, name);
     if (known?.metadata.uid === uid) return known;
     if (!known && isReleased(volume)) return undefined;
-    const stored = (await this.client.get(claims, namespace, name)) as PersistentVolumeClaim | undefined;
+    const stored = await this.client.get<PersistentVolumeClaim>(claims, namespace, name);
     return stored?.metadata.uid === uid ? stored : undefined;
   }
 

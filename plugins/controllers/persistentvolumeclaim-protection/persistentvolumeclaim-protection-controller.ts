@@ -6,7 +6,6 @@ import {
   hasFinalizer,
   inject,
   isConflict,
-  type KubeObject,
   type ReconcileRequest,
   type ReconcileResult,
   removeFinalizer,
@@ -46,8 +45,7 @@ export class PersistentVolumeClaimProtectionController {
 
   /** The claims of pods that are gone, have ended, or are on no node; others keep their claims. */
   @Watches(pods)
-  *requestsOfPod(object: KubeObject): Iterable<ReconcileRequest> {
-    const pod = object as Pod;
+  *requestsOfPod(pod: Pod): Iterable<ReconcileRequest> {
     const { namespace = '', name = '' } = pod.metadata;
     const isPresent = this.#pods.get(namespace, name)?.metadata.uid === pod.metadata.uid;
     if (isPresent && !isPodTerminal(pod) && !isShutDown(pod) && pod.spec?.nodeName) return;

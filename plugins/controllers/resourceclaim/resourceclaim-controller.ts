@@ -70,8 +70,7 @@ export class ResourceClaimController {
 
   /** The claims of a pod that is done or gone, and a pod with claims to generate or reserve. */
   @Watches(pods)
-  *requestsOfPod(object: KubeObject): Iterable<ReconcileRequest> {
-    const pod = object as Pod;
+  *requestsOfPod(pod: Pod): Iterable<ReconcileRequest> {
     const { namespace = '', name = '', uid } = pod.metadata;
     const isPresent = this.#pods.get(namespace, name)?.metadata.uid === uid;
     if (!isPresent || isPodDone(pod)) for (const key of claimKeys(pod)) yield { namespace, name: key.slice(namespace.length + 1) };
@@ -79,8 +78,7 @@ export class ResourceClaimController {
   }
 
   @Watches(claims)
-  *requestsOfClaim(object: KubeObject): Iterable<ReconcileRequest> {
-    const claim = object as ResourceClaim;
+  *requestsOfClaim(claim: ResourceClaim): Iterable<ReconcileRequest> {
     const owner = owningPod(claim);
     if (owner) this.#generated.delete(generatedKey(owner.uid, claim.metadata.annotations?.[podClaimAnnotation]));
     for (const pod of this.#pods.byIndex(podsByClaim, `${claim.metadata.namespace}/${claim.metadata.name}`)) yield* this.requestsOfPod(pod);
@@ -160,7 +158,7 @@ export class ResourceClaimController {
       spec,
     };
     try {
-      return (await this.client.create(claims, claim as KubeObject)) as ResourceClaim;
+      return await this.client.create(claims, claim as ResourceClaim);
     } catch (error) {
       throw new Error(`create ResourceClaim : ${(error as Error).message}`, { cause: error });
     }

@@ -71,9 +71,9 @@ export class ServiceCidrController {
 
   /** A new range may let an overlapping one go that is being deleted. */
   @Watches(serviceCidrs)
-  *requestsOfOverlapping(object: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
+  *requestsOfOverlapping(object: ServiceCIDR, old: ServiceCIDR | undefined): Iterable<ReconcileRequest> {
     if (old) return;
-    const own = prefixesOf((object as ServiceCIDR).spec?.cidrs);
+    const own = prefixesOf(object.spec?.cidrs);
     for (const { metadata, spec } of this.#cidrs.list()) {
       const isOverlapping = prefixesOf(spec?.cidrs).some((prefix) => own.some((one) => overlaps(one, prefix)));
       if (isOverlapping) yield { namespace: '', name: metadata.name ?? '' };

@@ -77,7 +77,7 @@ export class ServiceAccountTokenController {
       account !== undefined && (!annotations?.[uidAnnotation] || annotations[uidAnnotation] === account.metadata.uid);
     const cached = this.#serviceAccounts.get(namespace, accountOf(secret));
     if (isRight(cached)) return cached;
-    const stored = (await this.client.get(serviceAccounts, namespace, accountOf(secret))) as ServiceAccount | undefined;
+    const stored = await this.client.get<ServiceAccount>(serviceAccounts, namespace, accountOf(secret));
     return isRight(stored) ? stored : undefined;
   }
 
@@ -104,10 +104,9 @@ export class ServiceAccountTokenController {
   async #removeReference(namespace: string, secret: string): Promise<void> {
     const refers = ({ secrets: listed }: ServiceAccount): boolean => listed?.some(({ name }) => name === secret) ?? false;
     for (const { metadata } of this.#serviceAccounts.list(namespace).filter(refers)) {
-      await this.client.update(serviceAccounts, namespace, metadata.name as string, (object) => {
-        const account = object as ServiceAccount;
-        return refers(account) ? { ...account, secrets: account.secrets?.filter(({ name }) => name !== secret) } : undefined;
-      });
+      await this.client.update<ServiceAccount>(serviceAccounts, namespace, metadata.name as string, (account) =>
+        refers(account) ? { ...account, secrets: (account.secrets ?? []).filter(({ name }) => name !== secret) } : undefined,
+      );
     }
   }
 }

@@ -21,7 +21,7 @@ export class StatefulPodControl {
   async create(set: StatefulSet, pod: Pod): Promise<void> {
     await this.#recorded('Create', set, pod, async () => {
       await this.createClaims(set, pod);
-      const created = (await this.client.create(pods, pod)) as Pod;
+      const created = await this.client.create<Pod>(pods, pod);
       await this.updateClaims(set, created);
     });
   }

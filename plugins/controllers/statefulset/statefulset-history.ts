@@ -68,12 +68,12 @@ async function create(
     const name = nameOf(set, revisionHash(planned.data, collisions));
     try {
       const revision = { ...planned, metadata: { ...planned.metadata, name } };
-      return { update: (await client.create(controllerRevisions, revision)) as ControllerRevision, collisions };
+      return { update: await client.create<ControllerRevision>(controllerRevisions, revision), collisions };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      const present = await client.get(controllerRevisions, set.metadata.namespace as string, name);
+      const present = await client.get<ControllerRevision>(controllerRevisions, set.metadata.namespace as string, name);
       if (!present) throw error;
-      if (isSameRevision(present as ControllerRevision, planned)) return { update: present as ControllerRevision, collisions };
+      if (isSameRevision(present, planned)) return { update: present, collisions };
     }
   }
 }

@@ -1,9 +1,5 @@
 import { type ControllerClient, type KubeObject, isConflict } from 'kubenest/sdk';
-
-interface CustomResourceDefinition extends KubeObject {
-  readonly spec?: { readonly versions?: readonly { readonly name: string; readonly storage?: boolean }[] };
-  readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly observedGeneration?: number }[] };
-}
+import type { CustomResourceDefinition } from 'kubenest/kinds';
 
 const definitions = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' } as const;
 const fieldManager = 'migration-runner-controller';
@@ -43,7 +39,7 @@ export class CustomResourceMigration {
 
   async #apply(name: string, outcomeOf: (definition: CustomResourceDefinition) => Outcome): Promise<void> {
     for (let left = attempts; ; left -= 1) {
-      const definition = (await this.client.get(definitions, '', name)) as CustomResourceDefinition | undefined;
+      const definition = await this.client.get<CustomResourceDefinition>(definitions, '', name);
       if (!definition) return;
       const { storedVersions, ...condition } = outcomeOf(definition);
       const { resourceVersion, generation } = definition.metadata;

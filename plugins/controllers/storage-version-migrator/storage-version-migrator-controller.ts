@@ -58,9 +58,9 @@ export class StorageVersionMigratorController {
 
   /** The migrations that may be next. */
   @Watches(migrations)
-  *requestsOfSameResource(object: KubeObject): Iterable<ReconcileRequest> {
+  *requestsOfSameResource(object: StorageVersionMigration): Iterable<ReconcileRequest> {
     for (const other of this.#migrations.list()) {
-      const isWaiting = !hasEnded(other) && isOfSameResource(other, object as StorageVersionMigration);
+      const isWaiting = !hasEnded(other) && isOfSameResource(other, object);
       if (isWaiting) yield { namespace: '', name: other.metadata.name ?? '' };
     }
   }

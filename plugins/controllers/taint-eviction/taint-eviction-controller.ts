@@ -7,7 +7,6 @@ import {
   formatTime,
   inject,
   isNotFound,
-  type KubeObject,
   type ReconcileRequest,
   type ReconcileResult,
   type SharedInformer,
@@ -57,8 +56,8 @@ export class TaintEvictionController {
 
   /** The pods of a node whose taints change. */
   @Watches(nodes)
-  *requestsOfNode(object: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
-    const [taints, before] = [object as Node, old as Node | undefined].map((node) => noExecuteTaints(node?.spec?.taints));
+  *requestsOfNode(object: Node, old: Node | undefined): Iterable<ReconcileRequest> {
+    const [taints, before] = [object, old].map((node) => noExecuteTaints(node?.spec?.taints));
     if (deepEqual(taints, before)) return;
     for (const { metadata } of this.#pods.byIndex(podsByNode, object.metadata.name ?? ''))
       yield { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };

@@ -49,7 +49,7 @@ export class TtlAfterFinishedController {
     const known = this.#jobs.get(namespace, name);
     if (!known || (timeLeftMs(known, this.clock.wallTime()) ?? 1) > 0) return this.#later(known);
     // The time may have been extended meanwhile.
-    const job = (await this.client.get(jobs, namespace, name)) as Job | undefined;
+    const job = await this.client.get<Job>(jobs, namespace, name);
     if (!job || (timeLeftMs(job, this.clock.wallTime()) ?? 1) > 0) return this.#later(job);
     try {
       await this.client.remove(jobs, namespace, name, { propagationPolicy: 'Foreground', preconditions: { uid: job.metadata.uid } });
