@@ -95,7 +95,7 @@ function ofAllSorts(): object {
   };
 }
 
-describe('of frozen objects, which all rules of a request share', () => {
+describe('the parts of frozen objects, which all rules of a request share', () => {
   it('a template, its containers and its images are read once, and a caller may change the lists', () => {
     const pod = frozenCopy(object('v1', 'Pod', { spec }));
     const found = podTemplateOf(pod)!;
