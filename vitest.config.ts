@@ -11,11 +11,17 @@ const alias = [
 /** Tests beside the code that start a redis or an etcd. */
 const withServers = ['plugins/storage/{redis,etcd}/**/*.test.ts'];
 
+/** What measures turns or processor time of its own process has a heap of its own, so that others' garbage is not collected meanwhile. */
+const withOwnHeap = [
+  'test/security/{patterns,quotas,unread-lists,large-lists,large-reviews,http2/budget}.test.ts',
+  'test/integration/isolated-plugins.test.ts',
+];
+
 /** What compares times, rates or memory has the machine to itself: after all others, one file at a time. */
 const measured = [
   'test/bench/**/*.test.ts',
   'test/fault/{greedy-clients,list-storm,overload,slow-clients,watcher-storm}.test.ts',
-  'test/security/{content/*,controller-turns,event-loop,large-reviews,http2/budget}.test.ts',
+  'test/security/{content/*,controller-turns,event-loop}.test.ts',
 ];
 
 export default defineConfig({
@@ -50,10 +56,11 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts', ...withServers],
-          exclude: [...configDefaults.exclude, '**/dist/**', ...measured],
+          exclude: [...configDefaults.exclude, '**/dist/**', ...withOwnHeap, ...measured],
           sequence: { groupOrder: 1 },
         },
       },
+      { extends: true, test: { name: 'own heap', include: withOwnHeap, isolate: true, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'measured', include: measured, isolate: true, fileParallelism: false, sequence: { groupOrder: 2 } } },
     ],
   },

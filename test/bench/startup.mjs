@@ -15,7 +15,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '../../scripts/free-port.ts';
 
-const limits = { milliseconds: 700, megabytes: 160 };
+/** A tenth above what a start takes, so that noise does not fail the check. */
+const limits = { milliseconds: 770, megabytes: 160 };
 /** The processes of a yardstick, and the time that they take on the machine for which the limit is. */
 const yardstick = { processes: 8, milliseconds: 600 };
 const mostRuns = 30;
