@@ -15,8 +15,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '../../scripts/free-port.ts';
 
-/** A tenth above what a start takes, so that noise does not fail the check. */
-const limits = { milliseconds: 770, megabytes: 160 };
+/** The bar of a start is 700 ms; a fifth more is left for noise, which is larger than most changes. */
+const limits = { milliseconds: 850, megabytes: 160 };
 /** The processes of a yardstick, and the time that they take on the machine for which the limit is. */
 const yardstick = { processes: 8, milliseconds: 600 };
 const mostRuns = 30;
