@@ -20,7 +20,7 @@ const withOwnHeap = [
 /** What compares times, rates or memory has the machine to itself: after all others, one file at a time. */
 const measured = [
   'test/bench/**/*.test.ts',
-  'test/fault/{greedy-clients,list-storm,overload,slow-clients,watcher-storm}.test.ts',
+  'test/fault/{greedy-clients,list-storm,overload,watcher-storm}.test.ts',
   'test/security/{content/*,controller-turns,event-loop}.test.ts',
 ];
 

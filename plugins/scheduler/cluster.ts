@@ -1,4 +1,4 @@
-import { labelSelectorAsSelector, type LabelSelectorSource, selectorFromSet } from 'kubenest/sdk';
+import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk';
 import type { ReplicaSet, StatefulSet } from 'kubenest/types/apps_v1';
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service } from 'kubenest/types/core_v1';
 import type { DeviceClass, ResourceClaim, ResourceSlice } from 'kubenest/types/resource_v1';
@@ -8,6 +8,7 @@ import type { ClusterView } from './framework/framework.ts';
 import { NodeInfo } from './framework/node-info.ts';
 import { type Labels, podInfo, type PodInfo, type Selector } from './framework/pod-info.ts';
 import { claimNames } from '../common/pod-claims.ts';
+import { selectorOf, selects } from '../common/selectors.ts';
 import type { Nominations } from './scheduling-cycle.ts';
 
 /** Reads of one kind from a cache; a part of the SDK's Informer. */
@@ -188,18 +189,19 @@ export class Cluster implements ClusterView, Nominations {
   defaultSelector(pod: PodInfo): Selector | undefined {
     const { services, replicationControllers, replicaSets, statefulSets } = this.listers;
     const labels: Record<string, string> = {};
-    for (const { spec } of services.list(pod.namespace)) {
-      const selector = spec?.selector;
-      if (selector && Object.keys(selector).length > 0 && selectorFromSet(selector).matches(pod.labels)) Object.assign(labels, selector);
-    }
+    for (const service of services.list(pod.namespace)) if (selects(service, pod.labels)) Object.assign(labels, service.spec?.selector);
     const owner = pod.pod.metadata.ownerReferences?.find(({ controller }) => controller);
     let source: LabelSelectorSource = { matchLabels: labels };
     if (owner?.kind === 'ReplicationController')
       source = { matchLabels: { ...labels, ...replicationControllers.get(pod.namespace, owner.name)?.spec?.selector } };
     const owned = owner?.kind === 'ReplicaSet' ? replicaSets : owner?.kind === 'StatefulSet' ? statefulSets : undefined;
     const selector = owner && owned?.get(pod.namespace, owner.name)?.spec?.selector;
+    if (selector && Object.keys(labels).length === 0) return nonEmpty(selectorOf(selector));
     if (selector) source = { ...(selector as LabelSelectorSource), matchLabels: { ...labels, ...selector.matchLabels } };
-    const compiled = labelSelectorAsSelector(source);
-    return compiled.isEmpty() ? undefined : compiled;
+    return nonEmpty(labelSelectorAsSelector(source));
   }
+}
+
+function nonEmpty(selector: Selector): Selector | undefined {
+  return selector.isEmpty() ? undefined : selector;
 }

@@ -1,5 +1,5 @@
-import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk';
 import type { PodDisruptionBudget } from 'kubenest/types/policy_v1';
+import { selectorOf } from '../common/selectors.ts';
 import { fitError } from './fit-error.ts';
 import { type ClusterView, type Rejection, unresolvable } from './framework/framework.ts';
 import type { NodeInfo } from './framework/node-info.ts';
@@ -114,7 +114,7 @@ export function splitByBudget(
 ): { readonly violating: PodInfo[]; readonly allowed: PodInfo[] } {
   const left = budgets.map((budget) => ({
     namespace: budget.metadata.namespace,
-    selector: labelSelectorAsSelector(budget.spec?.selector as LabelSelectorSource | undefined),
+    selector: selectorOf(budget.spec?.selector),
     disrupted: budget.status?.disruptedPods ?? {},
     allowed: budget.status?.disruptionsAllowed ?? 0,
   }));

@@ -34,15 +34,17 @@ it.each(expressions)(`%s takes less than ${mostOfExpression} µs`, (text) => {
 });
 
 it(`${policies} policies for another resource add less than ${mostOfPolicies * 100} % to the creation of an object`, async () => {
+  await using plain = await startTestCluster();
   await using cluster = await startTestCluster();
-  for (let i = 0; i < 3; i += 1) await fastestCreation(cluster);
-  const without = await fastestCreation(cluster);
   for (let i = 0; i < policies; i += 1) await addPolicy(cluster, `p-${i}`);
-  const most = without * (1 + mostOfPolicies);
-  // The fastest of many rounds is the best estimate on a busy machine.
-  let best = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < 24 && best >= most; attempt += 1) best = Math.min(best, await fastestCreation(cluster));
-  expect(best).toBeLessThan(most);
+  // The fastest of many rounds in turn is the best estimate on a busy machine.
+  let without = Number.POSITIVE_INFINITY;
+  let withPolicies = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 24 && (attempt < 2 || withPolicies >= without * (1 + mostOfPolicies)); attempt += 1) {
+    without = Math.min(without, await fastestCreation(plain));
+    withPolicies = Math.min(withPolicies, await fastestCreation(cluster));
+  }
+  expect(withPolicies / without).toBeLessThan(1 + mostOfPolicies);
 });
 
 /** Returns the microseconds of the work in the fastest round. */

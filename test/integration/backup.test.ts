@@ -113,13 +113,12 @@ async function on<T>({ storage }: Place, work: (cluster: TestCluster) => Promise
   }
 }
 
-/** Each backend is a source and a destination. An etcd is the destination of two only, because it raises its revision by transactions. */
+/** Each backend is a source and a destination. An etcd is the destination of one only, because it raises its revision by transactions. */
 const pairs = [
   ['embedded', 'embedded'],
   ['embedded', 'redis'],
   ['redis', 'embedded'],
   ['redis', 'redis'],
-  ['redis', 'etcd'],
   ['etcd', 'embedded'],
   ['etcd', 'redis'],
   ['etcd', 'etcd'],

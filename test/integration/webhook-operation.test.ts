@@ -53,6 +53,10 @@ async function ask({ server }: WebhookServer, url: string, body?: object, header
   return [response.status, await response.text()];
 }
 
+async function isReady(server: WebhookServer): Promise<void> {
+  await vi.waitFor(async () => expect((await ask(server, '/readyz'))[0]).toBe(200), { timeout: 15_000, interval: 50 });
+}
+
 const review = {
   apiVersion: 'admission.k8s.io/v1',
   kind: 'AdmissionReview',
@@ -91,7 +95,7 @@ it('is live but not ready, and answers 503, until the informers of its plugins h
       spec: { group: widgets.group, scope: 'Namespaced', names, versions },
     };
     await cluster.fetch('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition });
-    await vi.waitFor(async () => expect((await ask(server, '/readyz'))[0]).toBe(200), { timeout: 15_000, interval: 100 });
+    await isReady(server);
     expect((await ask(server, '/mutate', review))[0]).toBe(200);
   } finally {
     await server.stop();
@@ -103,6 +107,7 @@ it('exports spans that link to those of the cluster', async () => {
   await using cluster = await startTestCluster({ listen: true, quiet: true });
   const tracing = { endpoint: collector.endpoint, samplingRatePerMillion: 1_000_000 };
   const server = await start(cluster, contributionOf(Marks), { tracing });
+  await isReady(server);
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const spanId = 'b7ad6b7169203331';
   expect((await ask(server, '/mutate', review, { traceparent: `00-${traceId}-${spanId}-01` }))[0]).toBe(200);

@@ -1,21 +1,7 @@
+import { selects } from '../../common/selectors.ts';
 import { isPodReady } from './pods.ts';
 import { keyOf, type ReconcileRequest, type SharedInformer } from 'kubenest/sdk';
 import type { Pod, Service, ServicePort } from 'kubenest/types/core_v1';
-
-const entries = new WeakMap<object, readonly (readonly [string, string])[]>();
-
-/** Returns the entries of a stored, thus immutable, selector, which is compared with each event of a pod. */
-function entriesOf(selector: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
-  let known = entries.get(selector);
-  if (!known) entries.set(selector, (known = Object.entries(selector)));
-  return known;
-}
-
-/** True if the service selects the labels. A service without a selector selects nothing. */
-export function selects({ spec }: Service, labels: Readonly<Record<string, string>> | undefined): boolean {
-  const selector = spec?.selector;
-  return selector !== undefined && entriesOf(selector).every(([key, value]) => labels?.[key] === value);
-}
 
 /** Returns the services that a change of a pod concerns: those that select it before or after. */
 export function* servicesOfPod(services: SharedInformer<Service>, pod: Pod, old: Pod | undefined): Iterable<ReconcileRequest> {

@@ -26,7 +26,7 @@ import { isNamespaceTerminating } from '../common/namespace-terminating.ts';
 import { PodControl, podFromTemplate } from '../common/pod-control.ts';
 import { ControlledObjects, isPodTerminal, pods } from '../common/pods.ts';
 import { controllerRevisions } from '../common/revisions.ts';
-import { selectorOf } from '../common/selectors.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import { slowStart } from '../common/slow-start.ts';
 import { updateStatus } from '../common/update-status.ts';
 import { affinityTo, fitOf, targetNode, templateOf } from './daemon-pods.ts';

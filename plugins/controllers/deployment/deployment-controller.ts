@@ -18,7 +18,7 @@ import type { Pod } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
 import { claimObjects } from '../common/claim.ts';
 import { ControlledObjects, pods } from '../common/pods.ts';
-import { selectorOf } from '../common/selectors.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import { deployments, replicaSets, Rollout } from './rollout.ts';
 
 /** Rolls out the templates of Deployments by ReplicaSets. Upstream: pkg/controller/deployment. */

@@ -17,7 +17,7 @@ import type { Pod, PodCondition } from 'kubenest/types/core_v1';
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from 'kubenest/types/policy_v1';
 import { asManager } from '../common/as-manager.ts';
 import { isPodTerminal, pods } from '../common/pods.ts';
-import { selectorOf } from '../common/selectors.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import { desiredHealthy, disruptedPods, failedStatus, formatSelector, healthyPods, needsScale, nextStatus } from './budget-status.ts';
 import { ControllerScales } from './controller-scale.ts';
 

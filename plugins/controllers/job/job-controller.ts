@@ -22,7 +22,7 @@ import { claimObjects } from '../common/claim.ts';
 import { observePods } from '../common/expected-pods.ts';
 import { PodControl } from '../common/pod-control.ts';
 import { ControlledObjects, pods } from '../common/pods.ts';
-import { selectorOf } from '../common/selectors.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import { isFinished, isTracked, trackingFinalizer } from './job-pods.ts';
 import { stateOf } from './job-state.ts';
 import { JobSync, type JobSyncParts, jobs, removeFinalizer } from './job-sync.ts';

@@ -13,7 +13,7 @@ import {
 import type { ReplicaSet } from 'kubenest/types/apps_v1';
 import { asManager } from '../common/as-manager.ts';
 import { pods } from '../common/pods.ts';
-import { selectorOf } from '../common/selectors.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import { ReplicaManager } from './replica-manager.ts';
 
 const replicaSets = { group: 'apps', version: 'v1', resource: 'replicasets', kind: 'ReplicaSet' } as const;

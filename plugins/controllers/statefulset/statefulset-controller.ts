@@ -19,7 +19,7 @@ import { asManager } from '../common/as-manager.ts';
 import { claimObjects } from '../common/claim.ts';
 import { ControlledObjects, nextAvailabilityMs, pods } from '../common/pods.ts';
 import { controllerRevisions } from '../common/revisions.ts';
-import { selectorOf } from '../common/selectors.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import { updateStatus } from '../common/update-status.ts';
 import { persistentVolumeClaims, StatefulPodControl } from './stateful-pod-control.ts';
 import { isMemberOf, statefulSets } from './stateful-pods.ts';

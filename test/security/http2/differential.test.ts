@@ -11,8 +11,8 @@ import { noGo, startTargets } from './fuzz/targets.ts';
 
 /** `KUBENEST_FUZZ_SEED` overrides the seed, which a failure reports. */
 const seed = Number(process.env['KUBENEST_FUZZ_SEED'] ?? 9113);
-const framesSeconds = 45;
-const hpackSeconds = 15;
+const framesSeconds = 25;
+const hpackSeconds = 10;
 
 describe(`with the seed ${seed}${noGo() ? ', without Go' : ''}`, () => {
   it('frames have the same outcome', { timeout: 300_000 }, async () => {

@@ -42,6 +42,7 @@ interface Case {
 const mostSuspects = 2_000;
 const quick: Patience = { quietMs: 10, mostMs: 300 };
 const patient: Patience = { quietMs: 250, mostMs: 1_500 };
+const repetitions = 3;
 const valid: Mutation = { name: 'nothing', apply: () => undefined };
 
 /** Returns the case with a number: all mutations in turn, with valid and distorted sequences in between. */
@@ -100,6 +101,18 @@ async function playAll(
 }
 
 /**
+ * Repeats a case with long timeouts. Returns the last outcomes if they differ each time; an outcome that depends on timing differs only sometimes.
+ */
+async function confirmed(targets: readonly Target[], each: Case): Promise<Pick<Finding, 'differences' | 'outcomes'> | undefined> {
+  for (let left = repetitions; ; left -= 1) {
+    const outcomes = await playAll(targets, each, patient);
+    const differences = unreviewed(each, outcomes);
+    if (differences.length === 0) return undefined;
+    if (left === 1) return { differences, outcomes };
+  }
+}
+
+/**
  * Runs cases until the time is over. A differing case is repeated with a longer timeout and fewer concurrent cases before it
  * counts as a finding.
  */
@@ -124,10 +137,9 @@ export async function fuzzFrames(
   const confirm = async (): Promise<void> => {
     for (let number = suspects.shift(); number !== undefined && findings.length < most; number = suspects.shift()) {
       const each = caseOf(seed, number);
-      const outcomes = await playAll(targets, each, patient);
-      const differences = unreviewed(each, outcomes);
+      const found = await confirmed(targets, each);
       const frames = each.steps.map(({ bytes }) => bytes.toString('hex'));
-      if (differences.length > 0) findings.push({ seed, number, mutation: each.mutation.name, differences, outcomes, frames });
+      if (found) findings.push({ seed, number, mutation: each.mutation.name, ...found, frames });
     }
   };
   suspects.sort((a, b) => a - b);
