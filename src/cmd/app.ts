@@ -13,6 +13,7 @@ import { StorageFactory } from '#apiserver/registry/storage-factory';
 import { GenericServer } from '#apiserver/server/generic-server';
 import type { TlsOptions } from '#apiserver/serving/secure-server';
 import { Aggregation } from './apis/aggregation.ts';
+import { PeerServers } from './apis/peer-servers.ts';
 import { ContributedGroups } from './apis/contributed-groups.ts';
 import type { EncryptionRule } from './config/encryption-configuration.ts';
 import { Log } from './logging/log.ts';
@@ -106,7 +107,10 @@ async function assemble(config: ServerConfig, extensions: AppExtensions, lifetim
       nest.get(UnionAuthenticator).replace(nest.get(StrategyFactory).make(next));
       if (tls) server.reloadCertificates(trust.asking(tls));
     },
-    reloadAggregation: ({ clientCertificate }) => nest.get(Aggregation).reloadClientCertificate(clientCertificate),
+    reloadAggregation(next) {
+      nest.get(Aggregation).reloadClientCertificate(next.clientCertificate);
+      nest.get(PeerServers).reload(next);
+    },
     reloadPlugins(contributions) {
       const chain = nest.get(AdmissionChain);
       nest.get(PackageAdmission).replace(

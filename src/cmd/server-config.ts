@@ -22,7 +22,7 @@ import type { AuditLogOptions } from '#plugins/audit/log';
 import type { ControlPlaneOptions, RequestHeaderInfo } from '#kubernetes/controlplane/control-plane-options';
 import type { GracefulShutdownOptions } from '#apiserver/server/lifecycle/graceful-shutdown';
 import type { ServingConfig } from '#apiserver/server/generic-server';
-import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
+import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/remote-server';
 import type { ServiceConnection } from '#apiserver/network/webhook/kubeconfig';
 import type { OidcOptions } from '#plugins/authentication/oidc';
 import type { AbacPolicy } from '#plugins/authorization/abac';
@@ -62,6 +62,8 @@ export interface AggregationConfig {
   /** Client certificate, PEM, that identifies this server to them; undefined: it presents none. */
   readonly clientCertificate?: ProxyClientCertificate | undefined;
   readonly rejectsRedirects: boolean;
+  /** Authorities of the certificates of other servers on the same store, PEM, to which requests are proxied; undefined: none are. */
+  readonly peerCa?: string | undefined;
 }
 
 /** Configuration of authentication. Absent methods are disabled. */

@@ -38,6 +38,9 @@ export class Director {
    */
   proxied: ReadonlyMap<string, Handler> = new Map();
 
+  /** Returns the handler of a resource that only another server of the cluster serves; asked for each unknown resource. */
+  elsewhere: (context: RequestContext) => Handler | undefined = () => undefined;
+
   constructor(
     readonly mux: PathMux,
     readonly incomplete: WeakSet<RequestContext>,
@@ -112,6 +115,8 @@ export class Director {
         newServiceUnavailable('the request has been made before all known HTTP paths have been installed, please try again'),
       );
     const { info } = context;
+    const elsewhere = info.isResourceRequest && !endpoints?.has(info.resource) ? this.elsewhere(context) : undefined;
+    if (elsewhere) return elsewhere(context);
     if (info.isResourceRequest && !this.#ownGroups.has(info.apiGroup)) {
       const parent = info.subresource === '' ? undefined : endpoints?.get(info.resource);
       if (parent && fitsDynamicScope(context, parent))

@@ -6,7 +6,7 @@ import type { ServiceResolver } from '#apiserver/network/service-resolver';
 import { ApiAggregator } from '#kube-aggregator/apiserver/api-aggregator';
 import type { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { AvailabilityMetrics } from '#kube-aggregator/controllers/availability-metrics';
-import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/extension-server';
+import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/remote-server';
 import { ServerPart } from '#cmd/modules/server-part';
 import type { Log } from '#cmd/logging/log';
 import type { Published } from '#cmd/serving/non-resource-routes';

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { GenericServer } from '#apiserver/server/generic-server';
+import { addressOf } from '#apiserver/network/egress-selector/egress-selector';
 import type { Storage } from '#apiserver/storage/storage';
-import { resolveAdvertiseAddress } from '#kubernetes/controlplane/advertise-address';
+import { advertisedEndpoint } from '#kubernetes/controlplane/advertise-address';
 import { Autoregistration } from '#kubernetes/controlplane/autoregistration';
 import { ensurePriorityClasses, ensureSystemNamespaces } from '#kubernetes/controlplane/bootstrap';
 import { publishClusterAuthenticationInfo } from '#kubernetes/controlplane/cluster-authentication-info';
@@ -23,6 +24,7 @@ import type { AddressRange } from '#kubernetes/controlplane/services/address-ran
 import { DefaultServiceCIDR } from '#kubernetes/controlplane/services/default-service-cidr';
 import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
 import { ServerPart } from '#cmd/modules/server-part';
+import { peerProxyGate } from './peer-servers.ts';
 import type { ServiceAllocators } from './service-allocators.ts';
 import type { Log } from '#cmd/logging/log';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
@@ -59,14 +61,13 @@ const storageVersionIntervalMs = 600_000;
 const defaultPort = 6443;
 
 /** Returns kube-apiserver's hooks for which clients may wait by name. */
-function upstreamHooks({ config, features }: Pick<ControlPlaneParts, 'config' | 'features'>): string[] {
+function upstreamHooks({ config }: Pick<ControlPlaneParts, 'config'>): string[] {
   return [
     'start-apiserver-admission-initializer',
     'generic-apiserver-start-informers',
     config.requests.priorityAndFairness ? 'priority-and-fairness-filter' : 'max-in-flight-filter',
     'storage-object-count-tracker-hook',
     'start-apiextensions-informers',
-    ...(features.enabled('UnknownVersionInteroperabilityProxy') ? ['peer-endpoint-reconciler-controller'] : []),
   ];
 }
 
@@ -148,8 +149,11 @@ export class ControlPlane implements ServerPart {
     return {
       taken,
       start: (signal) => {
-        const address = this.#advertised(server);
-        const identity = new IdentityLease(this.parts.client, address && hostAndPort(address.ip, address.port));
+        const { peerEndpoint, advertiseAddress, host } = this.#options;
+        const endpoint = this.parts.features.enabled(peerProxyGate)
+          ? (peerEndpoint ?? advertisedEndpoint(advertiseAddress, server.address))
+          : undefined;
+        const identity = new IdentityLease(this.parts.client, endpoint && addressOf(endpoint), host);
         lease = identity;
         signal.addEventListener('abort', () => resolve(), { once: true });
         return this.#keep(signal, leaseIntervalMs, 'identity lease', () => identity.renew().then(resolve));
@@ -228,17 +232,18 @@ export class ControlPlane implements ServerPart {
       },
       startKubernetesService: async (signal) => {
         const [range] = this.parts.services.cidrs as [AddressRange];
-        const address = this.#options.endpointReconcilerType === 'none' ? undefined : this.#advertised(server);
+        const { endpointReconcilerType, advertiseAddress } = this.#options;
+        const endpoint = endpointReconcilerType === 'none' ? undefined : advertisedEndpoint(advertiseAddress, server.address);
         const service = new KubernetesService({
           client,
           servers:
-            this.#options.endpointReconcilerType === 'master-count'
+            endpointReconcilerType === 'master-count'
               ? new CountedAddresses(client, kubernetesEndpoints, this.#options.apiserverCount)
               : new LeasedAddresses(this.parts.storage),
           clusterIP: range.format(range.first),
           nodePort: this.#options.kubernetesServiceNodePort,
           port: server.address?.port ?? defaultPort,
-          address: address?.ip,
+          address: endpoint?.host,
         });
         kubernetesService = service;
         const sync = async (): Promise<void> => {
@@ -366,13 +371,4 @@ export class ControlPlane implements ServerPart {
   #errorLogger(message: string): (error: unknown) => void {
     return (error) => this.parts.log.error({ reason: error instanceof Error ? error.message : String(error) }, message);
   }
-
-  /** Returns the address by which others reach this server; undefined without one. */
-  #advertised({ address }: GenericServer): { readonly ip: string; readonly port: number } | undefined {
-    if (!address) return undefined;
-    const ip = this.#options.advertiseAddress ?? resolveAdvertiseAddress(address.address);
-    return ip === undefined ? undefined : { ip, port: address.port };
-  }
 }
-
-const hostAndPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);

@@ -1,19 +1,26 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoopbackClient } from '#apiserver/server/loopback-client';
+import { FeatureGates } from '#apiserver/base/feature-gates';
+import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
 import { WorkQueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { LimitedRegistry } from '#apiserver/base/metrics/limited-registry';
 import { ServiceResolver } from '#apiserver/network/service-resolver';
 import { Aggregation } from '#cmd/apis/aggregation';
+import { PeerServers } from '#cmd/apis/peer-servers';
 import { Log } from '#cmd/logging/log';
 import type { ServerConfig } from '#cmd/server-config';
+import { OpenedStorage } from '#cmd/storage/opened-storage';
 import { Lifetime } from './lifetime.ts';
 
-/** The aggregation layer, which proxies to extension API servers. */
+/** The aggregation layer, which proxies to extension API servers, and to other servers on the same store. */
 @Module({})
 export class AggregatorModule {
-  static register({ aggregation: config = { rejectsRedirects: true } }: Pick<ServerConfig, 'aggregation'>): DynamicModule {
+  /** `storage`: the storage module. */
+  static register(all: Pick<ServerConfig, 'aggregation' | 'controlPlane'>, storage: DynamicModule): DynamicModule {
+    const config = all.aggregation ?? { rejectsRedirects: true };
     return {
       module: AggregatorModule,
+      imports: [storage],
       providers: [
         {
           provide: Aggregation,
@@ -26,6 +33,18 @@ export class AggregatorModule {
             lifetime: Lifetime,
           ) => lifetime.use(new Aggregation({ client, services, config, registry, queues, log })),
           inject: [LoopbackClient, ServiceResolver, LimitedRegistry, WorkQueueMetrics, Log, Lifetime],
+        },
+        {
+          provide: PeerServers,
+          useFactory: (
+            features: FeatureGates,
+            client: LoopbackClient,
+            { objects }: OpenedStorage,
+            log: Log,
+            lifetime: Lifetime,
+            egress?: EgressSelector,
+          ) => lifetime.use(new PeerServers({ config: all, features, client, storage: objects, dial: egress?.dial('controlplane'), log })),
+          inject: [FeatureGates, LoopbackClient, OpenedStorage, Log, Lifetime, { token: EgressSelector, optional: true }],
         },
       ],
     };

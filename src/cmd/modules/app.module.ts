@@ -72,7 +72,7 @@ export class AppModule {
         ApiGroupsModule.register(apis.groups, endpoints),
         serving,
         ApiExtensionsModule.register(endpoints),
-        AggregatorModule.register(config),
+        AggregatorModule.register(config, storage),
         ControlPlaneModule.register(config, storage),
         ControllersModule.register(config, serving, serviceAccounts),
         PackagesModule.register(contributions),

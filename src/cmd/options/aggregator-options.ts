@@ -1,6 +1,6 @@
 import { Check, Flag } from './flag.ts';
 
-/** Options for proxying to the servers behind APIServices. Upstream: kubernetes/pkg/controlplane/apiserver/options. */
+/** Options for proxying to the servers behind APIServices and to other servers on the same store. Upstream: kubernetes/pkg/controlplane/apiserver/options. */
 export class AggregatorOptions {
   @Flag('proxy-client-cert-file')
   @Check<AggregatorOptions>((file: string, { proxyClientKeyFile }) => pairProblem(file, proxyClientKeyFile))
@@ -11,6 +11,15 @@ export class AggregatorOptions {
 
   @Flag('aggregator-reject-forwarding-redirect')
   aggregatorRejectForwardingRedirect = true;
+
+  @Flag('peer-ca-file')
+  peerCaFile = '';
+
+  @Flag('peer-advertise-ip')
+  peerAdvertiseIp = '';
+
+  @Flag('peer-advertise-port')
+  peerAdvertisePort = '';
 }
 
 function pairProblem(certFile: string, keyFile: string): string | undefined {

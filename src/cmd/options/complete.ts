@@ -30,6 +30,7 @@ import type { SchedulerConfiguration } from '#plugins/scheduler/configuration/sc
 import { admissionPlugins } from '#cmd/builtin-plugins';
 import { readAdmissionConfiguration } from '#cmd/config/admission-configuration';
 import { ownBackends, type StorageOptions } from './storage-options.ts';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import { type EgressRoutes, readEgressConfiguration } from '#cmd/config/egress-configuration';
 import type { KubeletClientConfig } from '#kubernetes/apis/core/kubelet-connection';
 import type { KubeletOptions } from './kubelet-options.ts';
@@ -245,6 +246,8 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
       controlPlane: {
         serviceNodePortRange: parsePortRange(services.serviceNodePortRange) ?? defaultControlPlaneOptions.serviceNodePortRange,
         advertiseAddress: services.advertiseAddress === '' ? undefined : services.advertiseAddress,
+        peerEndpoint: peerEndpointOf(options.aggregator),
+        host: defaultControlPlaneOptions.host,
         kubernetesServiceNodePort: services.kubernetesServiceNodePort,
         endpointReconcilerType: services.endpointReconcilerType,
         apiserverCount: services.apiserverCount,
@@ -386,14 +389,22 @@ async function tracingOf({ tracingConfigFile: file }: TracingOptions): Promise<T
   return file === '' ? undefined : parseTracingConfiguration(await readFile(file, 'utf8'));
 }
 
+/** Returns the endpoint of this server for others on the same store; undefined unless both flags are given. */
+function peerEndpointOf({ peerAdvertiseIp: host, peerAdvertisePort: port }: ServerOptions['aggregator']): Endpoint | undefined {
+  return host === '' || port === '' ? undefined : { host, port: Number(port) };
+}
+
 /** Returns the aggregation configuration. `own`: the client certificate to present if the options name none. */
 async function aggregationOf(
-  { proxyClientCertFile, proxyClientKeyFile, aggregatorRejectForwardingRedirect }: ServerOptions['aggregator'],
+  { proxyClientCertFile, proxyClientKeyFile, aggregatorRejectForwardingRedirect, peerCaFile }: ServerOptions['aggregator'],
   own: KeyPair | undefined,
 ): Promise<AggregationConfig> {
+  const clientCertificate = proxyClientCertFile === '' ? own : await readKeyPair(proxyClientCertFile, proxyClientKeyFile);
+  if (peerCaFile !== '' && !clientCertificate) throw new Error('error building peer proxy handler, proxy-cert-file not specified');
   return {
-    clientCertificate: proxyClientCertFile === '' ? own : await readKeyPair(proxyClientCertFile, proxyClientKeyFile),
+    clientCertificate,
     rejectsRedirects: aggregatorRejectForwardingRedirect,
+    peerCa: peerCaFile === '' ? undefined : await readBundle(peerCaFile),
   };
 }
 

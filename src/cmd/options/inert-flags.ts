@@ -9,8 +9,6 @@ export interface InertFlag {
   readonly problemOf?: (value: string) => string | undefined;
 }
 
-const peers = 'requests are never proxied to a server of another version';
-
 /** Flags without an effect, by name. Launchers may set each of them to any value that kube-apiserver accepts. */
 export const inertFlags: ReadonlyMap<string, InertFlag> = new Map(
   Object.entries<InertFlag>({
@@ -26,9 +24,6 @@ export const inertFlags: ReadonlyMap<string, InertFlag> = new Map(
     'log-json-split-stream': { reason: 'the log is one stream' },
     'log-text-info-buffer-size': { reason: 'the log is one stream of JSON lines' },
     'log-text-split-stream': { reason: 'the log is one stream of JSON lines' },
-    'peer-advertise-ip': { reason: peers },
-    'peer-advertise-port': { reason: peers },
-    'peer-ca-file': { reason: peers },
     'show-hidden-metrics-for-version': { reason: 'no metric is hidden', problemOf: hiddenMetricsProblem },
     vmodule: { reason: 'the log has one verbosity, --v', problemOf: vmoduleProblem },
     'watch-cache': { reason: 'watches and lists are always served by the watch cache' },

@@ -3,7 +3,8 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { now } from '#apimachinery/runtime/time';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { APIService } from '#kube-aggregator/schema/apiregistration_v1.gen';
-import { type ExtensionServer, urlOf } from '../apiserver/extension-server.ts';
+import type { ExtensionServer } from '../apiserver/extension-server.ts';
+import { urlOf } from '../apiserver/remote-server.ts';
 import {
   type Availability,
   type EndpointSliceObject,

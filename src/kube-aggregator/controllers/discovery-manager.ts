@@ -1,6 +1,7 @@
 import type { QueueMetrics } from '#apiserver/base/metrics/workqueue-metrics';
 import { deepEqual } from '#apimachinery/runtime/equality';
-import type { ApiVersionDiscovery, DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
+import type { ApiVersionDiscovery } from '#apiserver/endpoints/discovery/aggregated-form';
+import type { DiscoverableGroup } from '#apiserver/endpoints/discovery/discovery-registry';
 import type { ExtensionServer } from '../apiserver/extension-server.ts';
 import { aggregatorUser } from './availability-controller.ts';
 import { everyMinute, KeyedQueue } from './keyed-queue.ts';

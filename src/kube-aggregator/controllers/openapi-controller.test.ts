@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { afterEach, expect, it, vi } from 'vitest';
 import { inSteps } from '#apimachinery/runtime/steps';
-import type { ExtensionAnswer, ExtensionServer } from '../apiserver/extension-server.ts';
+import type { ExtensionServer } from '../apiserver/extension-server.ts';
+import type { RemoteAnswer } from '../apiserver/remote-server.ts';
 import { OpenApiController } from './openapi-controller.ts';
 
 const path = 'apis/a.io/v1';
@@ -13,7 +14,7 @@ class FakeServer {
   readonly asked: string[] = [];
   answers: Record<string, unknown> = {};
 
-  get(asked: string): Promise<ExtensionAnswer> {
+  get(asked: string): Promise<RemoteAnswer> {
     this.asked.push(asked);
     const answer = this.answers[asked];
     const body = Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer ?? null));

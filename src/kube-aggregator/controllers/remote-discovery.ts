@@ -4,19 +4,15 @@ import { decode } from '#apimachinery/runtime/decode';
 import { encode } from '#apimachinery/runtime/encode';
 import { parseJson } from '#apimachinery/runtime/json/json';
 import type {
-  ApiResource,
   ApiResourceDiscovery,
   ApiSubresourceDiscovery,
   ApiVersionDiscovery,
-} from '#apiserver/endpoints/discovery/discovery-registry';
+  GroupDiscovery,
+} from '#apiserver/endpoints/discovery/aggregated-form';
+import type { ApiResource } from '#apiserver/endpoints/discovery/discovery-registry';
 
 /** The resources of a server, by `group/version`. */
 export type RemoteVersions = ReadonlyMap<string, ApiVersionDiscovery>;
-
-interface GroupDiscovery {
-  readonly metadata?: { readonly name?: string };
-  readonly versions?: ApiVersionDiscovery[];
-}
 
 const noKind = { group: '', version: '', kind: '' };
 
@@ -27,22 +23,29 @@ export function isAggregated(contentType: string): boolean {
 
 /** Parses an APIGroupDiscoveryList. Throws an Error if it is malformed. */
 export function aggregatedVersions(body: Buffer): RemoteVersions {
-  const { items = [] } = typed<{ items?: GroupDiscovery[] }>('apidiscovery_v2.APIGroupDiscoveryList', body);
-  const versions = new Map<string, ApiVersionDiscovery>();
-  for (const { metadata, versions: own = [] } of items)
-    for (const version of own)
-      versions.set(`${metadata?.name ?? ''}/${version.version}`, {
-        ...version,
-        resources: (version.resources ?? []).map((resource) => ({
-          ...resource,
-          responseKind: resource.responseKind ?? noKind,
-          ...(resource.subresources && {
-            subresources: resource.subresources.map((one) => ({ ...one, responseKind: one.responseKind ?? noKind })),
-          }),
-        })),
-      });
-  return versions;
+  return new Map(
+    aggregatedGroups(body).flatMap(({ metadata, versions }) =>
+      versions.map((version) => [`${metadata.name ?? ''}/${version.version}`, version]),
+    ),
+  );
 }
+
+/** Like `aggregatedVersions`, but returns the groups in their order. */
+export function aggregatedGroups(body: Buffer): GroupDiscovery[] {
+  const { items = [] } = typed<{ items?: Partial<GroupDiscovery>[] }>('apidiscovery_v2.APIGroupDiscoveryList', body);
+  return items.map(({ metadata = {}, versions = [] }) => ({ metadata, versions: versions.map(completed) }));
+}
+
+const completed = (version: ApiVersionDiscovery): ApiVersionDiscovery => ({
+  ...version,
+  resources: (version.resources ?? []).map((resource) => ({
+    ...resource,
+    responseKind: resource.responseKind ?? noKind,
+    ...(resource.subresources && {
+      subresources: resource.subresources.map((one) => ({ ...one, responseKind: one.responseKind ?? noKind })),
+    }),
+  })),
+});
 
 /**
  * Parses the APIResourceList of a server without aggregated discovery. Throws an Error if it is malformed. Upstream:

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import { familyOf } from './services/address-range.ts';
 
 /**
@@ -17,6 +18,19 @@ export function resolveAdvertiseAddress(bindAddress: string): string | undefined
     .filter(({ internal, address }) => !internal && !isLinkLocal(address));
   const wanted = familyOf(bindAddress) ?? 'IPv4';
   return (addresses.find(({ family }) => family === wanted) ?? addresses[0])?.address;
+}
+
+/**
+ * Returns the endpoint by which others reach a server that listens at `bound`; undefined without one. `configured` is its address if it is
+ * not derived from that of the listener.
+ */
+export function advertisedEndpoint(
+  configured: string | undefined,
+  bound: { readonly address: string; readonly port: number } | undefined,
+): Endpoint | undefined {
+  if (!bound) return undefined;
+  const host = configured ?? resolveAdvertiseAddress(bound.address);
+  return host === undefined ? undefined : { host, port: bound.port };
 }
 
 const isUnspecified = (address: string): boolean => address === '' || address === '0.0.0.0' || address === '::';

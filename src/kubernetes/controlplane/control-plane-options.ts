@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+import type { Endpoint } from '#apiserver/network/endpoint';
 import type { LeaderElectionTimers } from './leader-election/leader-elector.ts';
 import type { PortRange } from './services/port-bitmap.ts';
 
@@ -17,6 +19,10 @@ export interface ControlPlaneOptions {
   readonly serviceNodePortRange: PortRange;
   /** `--advertise-address`; undefined to derive it from the bind address and the network interfaces. */
   readonly advertiseAddress: string | undefined;
+  /** `--peer-advertise-ip` and `--peer-advertise-port`; undefined: the advertised address. */
+  readonly peerEndpoint: Endpoint | undefined;
+  /** Name of the machine, from which the identity of the server among those on the same store is derived. */
+  readonly host: string;
   /** `--kubernetes-service-node-port`; 0 for a service of type ClusterIP. */
   readonly kubernetesServiceNodePort: number;
   /**
@@ -36,6 +42,8 @@ export interface ControlPlaneOptions {
 export const defaultControlPlaneOptions: ControlPlaneOptions = {
   serviceNodePortRange: { base: 30_000, size: 2_768 },
   advertiseAddress: undefined,
+  peerEndpoint: undefined,
+  host: hostname(),
   kubernetesServiceNodePort: 0,
   endpointReconcilerType: 'lease',
   apiserverCount: 1,

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { nowMicro } from '#apimachinery/runtime/time';
 import type { Lease } from '#kubernetes/schema/coordination_v1.gen';
@@ -44,7 +43,7 @@ export class IdentityLease {
   constructor(
     readonly client: LoopbackClient,
     readonly address: string | undefined,
-    readonly host: string = hostname(),
+    readonly host: string,
   ) {
     this.#name = apiServerId(host);
     this.#holder = `${this.#name}_${randomUUID()}`;
@@ -89,6 +88,22 @@ export class IdentityLease {
     const lease = this.client.peek(leases, namespace, this.#name) as Lease | undefined;
     if (lease?.spec?.holderIdentity === this.#holder) await this.client.delete(leases, namespace, this.#name);
   }
+}
+
+/** Reports the identities of servers: each present one, also after a restart, and each that is gone. */
+export function watchIdentities(client: LoopbackClient, onChange: (id: string, isPresent: boolean) => void): Disposable {
+  const holders = new Map<string, string | undefined>();
+  return client.informer<Lease>(leases).subscribe((type, { metadata, spec }) => {
+    if (metadata.namespace !== namespace || metadata.labels?.[identityLabel] !== identity) return;
+    const id = metadata.name ?? '';
+    if (type === 'DELETED') {
+      holders.delete(id);
+      return onChange(id, false);
+    }
+    if (holders.has(id) && holders.get(id) === spec?.holderIdentity) return;
+    holders.set(id, spec?.holderIdentity);
+    onChange(id, true);
+  });
 }
 
 /** Deletes expired identity leases of other servers. Upstream: controlplane/controller/apiserverleasegc. */

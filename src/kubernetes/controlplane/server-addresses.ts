@@ -1,10 +1,8 @@
-import { Buffer } from 'node:buffer';
-import { nextGeneration } from '#apimachinery/meta/generation';
-import type { KubeObject } from '#apimachinery/meta/types';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
-import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
+import { ConflictError } from '#apiserver/storage/errors';
 import type { Storage } from '#apiserver/storage/storage';
 import type { Endpoints } from '#kubernetes/schema/core_v1.gen';
+import { renewEndpointLease } from './endpoint-lease.ts';
 
 /** Membership of the servers of a cluster, as the endpoints of the kubernetes service need it. */
 export interface ServerAddresses {
@@ -15,14 +13,16 @@ export interface ServerAddresses {
 }
 
 const leasePrefix = '/masterleases/';
-const leaseSeconds = 15;
 
 /** Membership by leases in the store: a server whose lease has expired is not a member. Upstream: controlplane/reconcilers/lease.go. */
 export class LeasedAddresses implements ServerAddresses {
   constructor(private readonly storage: Pick<Storage, 'get' | 'list' | 'create' | 'update' | 'delete'>) {}
 
   async join(address: string): Promise<string[]> {
-    const [present] = await Promise.all([this.#leases(), this.#renew(address)]);
+    const [present] = await Promise.all([
+      this.#leases(),
+      renewEndpointLease(this.storage, leasePrefix + address, { subsets: [{ addresses: [{ ip: address }] }] }),
+    ]);
     return [...present.filter((one) => one !== address), address];
   }
 
@@ -41,33 +41,6 @@ export class LeasedAddresses implements ServerAddresses {
   async #leases(): Promise<string[]> {
     const { records } = await this.storage.list(leasePrefix);
     return records.flatMap(({ value }) => (JSON.parse(value.toString()) as Endpoints).subsets?.[0]?.addresses?.[0]?.ip ?? []);
-  }
-
-  async #renew(ip: string): Promise<void> {
-    const { storage } = this;
-    const key = leasePrefix + ip;
-    const lease = (generation: number) => () =>
-      Buffer.from(
-        `${JSON.stringify({
-          kind: 'Endpoints',
-          apiVersion: 'v1',
-          metadata: { generation },
-          subsets: [{ addresses: [{ ip }] }],
-        })}\n`,
-      );
-    for (;;) {
-      const present = await storage.get(key);
-      try {
-        if (!present) await storage.create(key, lease(1), { ttlSeconds: leaseSeconds });
-        else {
-          const { metadata } = JSON.parse(present.value.toString()) as KubeObject;
-          await storage.update(key, present.revision, lease(nextGeneration(metadata.generation)), { ttlSeconds: leaseSeconds });
-        }
-        return;
-      } catch (error) {
-        if (!(error instanceof ConflictError) && !(error instanceof KeyExistsError)) throw error;
-      }
-    }
   }
 }
 

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
+import type {
+  ApiResourceDiscovery,
+  ApiVersionDiscovery,
+  GroupDiscovery,
+  GroupVersionKindJson,
+  ServerDiscovery,
+} from './aggregated-form.ts';
 import { compareKubeAwareVersions } from './kube-aware-version.ts';
-
-interface GroupVersionKindJson {
-  group: string;
-  version: string;
-  kind: string;
-}
+import { mergeDiscovery } from './peer-discovery.ts';
 
 /** A resource of a group version's list. Upstream: metav1.APIResource. */
 export interface ApiResource {
@@ -22,30 +24,6 @@ export interface ApiResource {
   categories?: readonly string[];
   storageVersionHash?: string;
 }
-/** A subresource in the aggregated form. */
-export interface ApiSubresourceDiscovery {
-  subresource: string;
-  responseKind: GroupVersionKindJson;
-  verbs: readonly string[];
-}
-/** A resource in the aggregated form. */
-export interface ApiResourceDiscovery {
-  resource: string;
-  responseKind: GroupVersionKindJson;
-  scope: 'Cluster' | 'Namespaced';
-  singularResource: string;
-  verbs: readonly string[];
-  shortNames?: readonly string[];
-  categories?: readonly string[];
-  subresources?: readonly ApiSubresourceDiscovery[];
-}
-/** A version of a group in the aggregated form. Upstream: apidiscovery/v2. */
-export interface ApiVersionDiscovery {
-  version: string;
-  resources?: readonly ApiResourceDiscovery[];
-  freshness: 'Current' | 'Stale';
-}
-
 /** A group in discovery. `ApiGroup` is one; aggregated servers add theirs as fetched. */
 export interface DiscoverableGroup extends Pick<ApiGroup, 'group' | 'versions' | 'groupPriorityMinimum'> {
   readonly resources?: readonly ResourceDefinition[];
@@ -86,11 +64,18 @@ export class DiscoveryRegistry {
   readonly #sources = new Map<string, readonly DiscoverableGroup[]>();
   readonly #documents = new Map<string, DiscoveryDocument | undefined>();
   #merged: ReadonlyMap<string, MergedGroup> | undefined;
+  #peers: { readonly ownId: string; readonly servers: readonly ServerDiscovery[] } | undefined;
 
   /** Replaces the groups of a source; an empty list removes them. */
   set(source: string, groups: readonly DiscoverableGroup[]): void {
     this.#sources.set(source, groups);
     this.#merged = undefined;
+    this.#documents.clear();
+  }
+
+  /** Replaces the groups of the other servers of the cluster, which only the aggregated form of `/apis` contains. */
+  setPeers(ownId: string, servers: readonly ServerDiscovery[]): void {
+    this.#peers = servers.length > 0 ? { ownId, servers } : undefined;
     this.#documents.clear();
   }
 
@@ -170,24 +155,34 @@ export class DiscoveryRegistry {
       ?.versions.find((candidate) => candidate.version === version);
   }
 
-  /** Returns `/api` or `/apis` as an APIGroupDiscoveryList of apidiscovery.k8s.io/v2. */
-  aggregated(root: 'api' | 'apis'): DiscoveryDocument {
+  /** True if the version consists of custom resources, or another server behind this one serves it. */
+  isForeign(group: string, version: string): boolean {
+    const source = this.#version(group, version)?.source;
+    return source?.custom === true || source?.remote?.has(version) === true;
+  }
+
+  /** Returns `/api` or `/apis` as an APIGroupDiscoveryList of apidiscovery.k8s.io/v2; `/apis` by default with the groups of peers. */
+  aggregated(root: 'api' | 'apis', withPeers = true): DiscoveryDocument {
+    const peers = withPeers && root === 'apis' ? this.#peers : undefined;
     return this.#document(
-      `/${root} aggregated`,
+      `/${root} aggregated${peers ? ' with peers' : ''}`,
       'apidiscovery_v2.APIGroupDiscoveryList',
-      () => ({
-        kind: 'APIGroupDiscoveryList',
-        apiVersion: 'apidiscovery.k8s.io/v2',
-        metadata: {},
-        items: [...this.#groups().values()]
-          .filter(({ group }) => (group === '') === (root === 'api'))
-          .map(({ group, versions }) => ({
-            metadata: group === '' ? {} : { name: group },
-            versions: versions.map((version) => versionDiscovery(group, version)),
-          })),
-      }),
+      () => {
+        const own = this.#aggregatedGroups(root);
+        const items = peers ? mergeDiscovery([{ id: peers.ownId, groups: own }, ...peers.servers]) : own;
+        return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
+      },
       true,
     )!;
+  }
+
+  #aggregatedGroups(root: 'api' | 'apis'): GroupDiscovery[] {
+    return [...this.#groups().values()]
+      .filter(({ group }) => (group === '') === (root === 'api'))
+      .map(({ group, versions }) => ({
+        metadata: group === '' ? {} : { name: group },
+        versions: versions.map((version) => versionDiscovery(group, version)),
+      }));
   }
 
   #document(key: string, schema: string, build: () => object | undefined, withETag = false): DiscoveryDocument | undefined {

@@ -28,7 +28,7 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
     (context: RequestContext): void => {
       const negotiated = negotiate(context.header('accept'), restrictions);
       if (!negotiated.convert) return respondDocument(context, plain(context), restrictions);
-      const document = discovery.aggregated(name);
+      const document = discovery.aggregated(name, negotiated.profile !== 'nopeer');
       setHeader(context.headers, 'Cache-Control', 'public');
       context.measured = measured[name];
       context.headers.push('ETag', `"${document.etag}"`, 'Vary', 'Accept');

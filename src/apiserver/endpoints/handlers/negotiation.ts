@@ -10,6 +10,8 @@ export interface Negotiated {
   /** Requested conversion, such as `;as=Table;v=v1;g=meta.k8s.io`. */
   readonly convert: GroupVersionKind | undefined;
   readonly stream: string | undefined;
+  /** Requested profile, such as `nopeer`; not part of the response's media type. */
+  readonly profile: string | undefined;
 }
 
 /** Media types that every endpoint supports, in order of preference. */
@@ -52,7 +54,7 @@ export interface Clause {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-const plainJson: Negotiated = { mediaType: 'application/json', pretty: false, convert: undefined, stream: undefined };
+const plainJson: Negotiated = { mediaType: 'application/json', pretty: false, convert: undefined, stream: undefined, profile: undefined };
 
 /**
  * Negotiates the media type of the response; `streams` is true if it may be a stream. Throws NotAcceptable (406) if none fits.
@@ -118,7 +120,7 @@ function applyParameters(
     convert = { group: parameters.get('g') ?? '', version: parameters.get('v') ?? '', kind: kind ?? '' };
     if (!restrictions.allowsConversion(convert, mediaType)) return undefined;
   } else if (!restrictions.plainProtobuf && mediaType === 'application/vnd.kubernetes.protobuf') return undefined;
-  return { mediaType, pretty: parameters.get('pretty') === '1', convert, stream };
+  return { mediaType, pretty: parameters.get('pretty') === '1', convert, stream, profile: parameters.get('profile') };
 }
 
 /** Parses an Accept header. Clauses are sorted by quality, then specificity, then position. */

@@ -1,0 +1,126 @@
+/** Servers with different APIs on one store: a request for a resource that only the other one serves is proxied to it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { GroupDiscovery } from '#apiserver/endpoints/discovery/aggregated-form';
+import { type App, createApp } from '#cmd/app';
+import { completeOptions } from '#cmd/options/complete';
+import { OpenedStorage } from '#cmd/storage/opened-storage';
+import { apiServerId } from '#kubernetes/controlplane/identity-lease';
+import { PeerEndpoints } from '#kubernetes/controlplane/peer-endpoints';
+import { readServerOptions } from '../../src/cmd/options/read-server-options.ts';
+import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'peer-servers-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Both servers have the certificates of this folder. */
+const data = join(folder, 'data');
+const jobs = '/apis/batch/v1/namespaces/default/jobs';
+const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+interface Started extends AsyncDisposable {
+  readonly app: App;
+  fetch(path: string, body?: object, headers?: Record<string, string>): Promise<{ readonly status: number; readonly body: string }>;
+}
+
+/** Starts a server whose identity is that of a machine of its own. */
+async function start(host: string, flags: readonly string[]): Promise<Started> {
+  const command = await readServerOptions([
+    ...flags,
+    `--data-dir=${data}`,
+    `--kubeconfig-out=${join(folder, host)}`,
+    '--bind-address=127.0.0.1',
+    '--secure-port=0',
+    '--advertise-address=127.0.0.1',
+  ]);
+  if (!('options' in command)) throw new Error('unexpected command');
+  const { config, dispose, admin } = await completeOptions(command.options);
+  const app = await createApp({ ...config, controlPlane: { ...config.controlPlane!, host } });
+  const { port } = (await app.start())!;
+  let ended: Promise<void> | undefined;
+  return {
+    app,
+    async fetch(path, body, headers = {}) {
+      const request = https.request({
+        host: '127.0.0.1',
+        port,
+        path,
+        method: body ? 'POST' : 'GET',
+        rejectUnauthorized: false,
+        headers: { 'content-type': 'application/json', ...headers },
+        ...admin!.client,
+      });
+      const response = new Promise<IncomingMessage>((resolve, reject) => request.once('response', resolve).once('error', reject));
+      request.end(body && JSON.stringify(body));
+      return { status: (await response).statusCode!, body: await text(await response) };
+    },
+    async [Symbol.asyncDispose]() {
+      await (ended ??= app.stop().then(dispose));
+    },
+  };
+}
+
+describe.skipIf(etcd === undefined)(`peers${etcd ? '' : `: ${noEtcd}`}`, () => {
+  const ends = new AsyncDisposableStack();
+  let old: Started;
+  let newer: Started;
+
+  beforeAll(async () => {
+    const store = ends.use(await startEtcd());
+    const flags = [`--etcd-servers=${store.url}`, '--storage-backend=etcd3', `--peer-ca-file=${join(data, 'pki/ca.crt')}`];
+    newer = ends.use(await start('newer', flags));
+    old = ends.use(await start('old', [...flags, '--runtime-config=batch/v1=false']));
+  });
+  afterAll(() => ends.disposeAsync());
+
+  const served = async (headers: Record<string, string> = {}): Promise<number> => (await old.fetch(jobs, undefined, headers)).status;
+
+  it('a request for a resource that another server serves is proxied to it', async () => {
+    await vi.waitFor(async () => expect(await served()).toBe(200), { timeout: 20_000, interval: 100 });
+    const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'proxied' }, spec: { template } };
+    expect((await old.fetch(jobs, job)).status).toBe(201);
+    const { body } = await old.fetch(`${jobs}/proxied`);
+    expect(body).toBe((await newer.fetch(`${jobs}/proxied`)).body);
+    expect(JSON.parse(body)).toMatchObject({ metadata: { name: 'proxied' } });
+  });
+
+  it('a request that was proxied once, an unknown resource and a path that fits no route are not proxied', async () => {
+    expect(await served({ 'x-kubernetes-peer-proxied': 'true' })).toBe(404);
+    expect((await old.fetch(jobs.replace('jobs', 'things'))).status).toBe(404);
+    expect((await old.fetch('/apis/batch/v1')).status).toBe(404);
+    expect((await old.fetch(`/api/v1/nodes/n/unknown`)).status).toBe(404);
+  });
+
+  it('aggregated discovery has the resources of all servers, or of one with the profile nopeer', async () => {
+    const versions = async (server: Started, profile = ''): Promise<string[] | undefined> => {
+      const { body } = await server.fetch('/apis', undefined, { accept: `${aggregated}${profile}` });
+      const { items } = JSON.parse(body) as { readonly items: readonly GroupDiscovery[] };
+      return items.find(({ metadata }) => metadata.name === 'batch')?.versions.map(({ version }) => version);
+    };
+    expect(await versions(old)).toEqual(['v1']);
+    expect(await versions(newer)).toEqual(['v1']);
+    expect(await versions(old, ';profile=nopeer')).toBeUndefined();
+    expect((await old.fetch('/apis/batch')).status).toBe(404);
+  });
+
+  it('a server whose lease has expired is not available, until it renews the lease', async () => {
+    const endpoints = new PeerEndpoints(old.app.nest.get(OpenedStorage, { strict: false }).objects);
+    await endpoints.remove(apiServerId('newer'));
+    expect(await old.fetch(jobs)).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('Error getting ip and port info of the remote server'),
+    });
+    await vi.waitFor(async () => expect(await served()).toBe(200), { timeout: 20_000, interval: 100 });
+  });
+
+  it('without the other server its resources are unknown', async () => {
+    await newer[Symbol.asyncDispose]();
+    await vi.waitFor(async () => expect(await served()).toBe(404), { timeout: 20_000, interval: 100 });
+  });
+});
