@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { UnsupportedScriptError } from './script.ts';
+import { spendWork, workOfText } from './work.ts';
 
 /** A failed operation on a file, as a program reports it. */
 export class FileError extends Error {}
@@ -61,6 +62,7 @@ export class SimulatedFiles {
   /** Makes the changes of other files here. */
   apply(changes: ReadonlyMap<string, FileChange>): void {
     for (const [path, change] of changes) {
+      spendWork(1);
       if (change === 'removed') this.#drop(path);
       else if (change === 'folder') this.#addFolder(path);
       else this.#set(path, change.text);
@@ -71,10 +73,12 @@ export class SimulatedFiles {
   read(path: string): string | undefined {
     const text = this.#texts.get(path);
     if (text === undefined) this.#expectKnown(path);
+    spendWork(workOfText(path) + workOfText(text ?? ''));
     return text;
   }
 
   isFolder(path: string): boolean {
+    spendWork(workOfText(path));
     if (this.#folders.has(path)) return true;
     this.#expectKnown(path);
     return false;
@@ -87,6 +91,7 @@ export class SimulatedFiles {
   /** Lists the names in a folder. */
   list(folder: string): string[] {
     this.#expectKnown(folder);
+    spendWork(this.#size);
     const prefix = folder === '/' ? '/' : `${folder}/`;
     const found = [...this.#folders, ...this.#texts.keys()].filter((path) => path !== '/' && path.startsWith(prefix));
     return [...new Set(found.map((path) => path.slice(prefix.length).split('/', 1)[0] as string))].sort();
@@ -112,6 +117,7 @@ export class SimulatedFiles {
   /** Removes a file, or a folder with all that is in it. */
   remove(path: string): void {
     this.#expectWritable(path);
+    spendWork(this.#size);
     for (const one of [...this.#texts.keys(), ...this.#folders].filter((each) => each === path || each.startsWith(`${path}/`))) {
       this.#drop(one);
       this.#changes.set(one, 'removed');
@@ -127,11 +133,15 @@ export class SimulatedFiles {
   }
 
   #addFolder(path: string): void {
-    for (let at = path; !this.#folders.has(at); at = posix.dirname(at)) this.#folders.add(at);
-    this.#expectRoom();
+    for (let at = path; !this.#folders.has(at); at = posix.dirname(at)) {
+      spendWork(1 + at.length);
+      this.#folders.add(at);
+      this.#expectRoom();
+    }
   }
 
   #set(path: string, text: string): void {
+    spendWork(1 + path.length);
     this.#length += text.length - (this.#texts.get(path)?.length ?? 0);
     this.#texts.set(path, text);
     this.#expectRoom();
@@ -143,12 +153,16 @@ export class SimulatedFiles {
     this.#folders.delete(path);
   }
 
+  get #size(): number {
+    return this.#texts.size + this.#folders.size;
+  }
+
   #expectRoom(): void {
-    if (this.#length > maxLength || this.#texts.size + this.#folders.size > maxFiles)
-      throw new UnsupportedScriptError('the files are too large for the simulation');
+    if (this.#length > maxLength || this.#size > maxFiles) throw new UnsupportedScriptError('the files are too large for the simulation');
   }
 }
 
 function isWithin(path: string, folders: readonly string[]): boolean {
+  spendWork(folders.length >> 3);
   return folders.some((folder) => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
 }
