@@ -26,6 +26,7 @@ export function initialFiles(
   container: Container,
   mounted = noTexts,
   isKnown: (volume: string) => boolean = () => true,
+  room = Infinity,
 ): SimulatedFiles {
   const hostname = hostnameOf(pod);
   const folders: string[] = [];
@@ -43,7 +44,7 @@ export function initialFiles(
     '/etc/hosts': `127.0.0.1\tlocalhost\n${pod.status?.podIP ?? '127.0.0.1'}\t${hostname}\n`,
     ...mounted.texts,
   };
-  return new SimulatedFiles({ texts, folders, readOnly, unknown } satisfies FileContent);
+  return new SimulatedFiles({ texts, folders, readOnly, unknown } satisfies FileContent, room);
 }
 
 /** The emptyDir volumes of a container. */

@@ -34,7 +34,7 @@ export function containersOf({ spec = {} }: Pod, status: PodStatus | undefined):
 }
 
 /** Returns the status of a container of the pod. */
-export function statusOf({ status }: Pod, { name }: Container): ContainerStatus | undefined {
+export function statusOf({ status }: Pod, { name }: Pick<Container, 'name'>): ContainerStatus | undefined {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {};
   const has = (one: ContainerStatus): boolean => one.name === name;
   return containerStatuses.find(has) ?? initContainerStatuses.find(has) ?? ephemeralContainerStatuses.find(has);

@@ -8,6 +8,11 @@ export class FileError extends Error {}
 /** Change of a path since the files were made: new text, a new folder, or its removal. */
 export type FileChange = { readonly text: string } | 'folder' | 'removed';
 
+/** Number of characters that a change takes, with its share of the maps that hold it. */
+export function sizeOfChange(path: string, change: FileChange): number {
+  return path.length + 64 + (typeof change === 'string' ? 0 : change.text.length);
+}
+
 const baseFolders = [
   '/',
   '/bin',
@@ -46,7 +51,11 @@ export class SimulatedFiles {
   readonly #changes = new Map<string, FileChange>();
   #length = 0;
 
-  constructor(private readonly content: FileContent = {}) {
+  /** `room` is the number of characters that the changes may add. */
+  constructor(
+    private readonly content: FileContent = {},
+    private room = Infinity,
+  ) {
     for (const folder of content.folders ?? []) this.#addFolder(folder);
     for (const [path, text] of Object.entries(content.texts ?? {})) {
       this.#addFolder(posix.dirname(path));
@@ -102,16 +111,16 @@ export class SimulatedFiles {
     this.#expectWritable(path);
     if (this.#folders.has(path)) throw new FileError('Is a directory');
     if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
+    this.#change(path, { text });
     this.#set(path, text);
-    this.#changes.set(path, { text });
   }
 
   makeFolder(path: string): void {
     this.#expectWritable(path);
     if (this.#folders.has(path) || this.#texts.has(path)) throw new FileError('File exists');
     if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
+    this.#change(path, 'folder');
     this.#addFolder(path);
-    this.#changes.set(path, 'folder');
   }
 
   /** Removes a file, or a folder with all that is in it. */
@@ -120,8 +129,17 @@ export class SimulatedFiles {
     spendWork(this.#size);
     for (const one of [...this.#texts.keys(), ...this.#folders].filter((each) => each === path || each.startsWith(`${path}/`))) {
       this.#drop(one);
-      this.#changes.set(one, 'removed');
+      this.#change(one, 'removed');
     }
+  }
+
+  /** Records a change. Throws FileError if there is no room for what it adds. */
+  #change(path: string, change: FileChange): void {
+    const present = this.#changes.get(path);
+    const growth = sizeOfChange(path, change) - (present === undefined ? 0 : sizeOfChange(path, present));
+    if (growth > Math.max(0, this.room) && change !== 'removed') throw new FileError('No space left on device');
+    this.room -= growth;
+    this.#changes.set(path, change);
   }
 
   #expectKnown(path: string): void {

@@ -311,15 +311,28 @@ class Shell {
     spendWork(unitsPerCommand);
     const redirected = this.#redirect(command, streams);
     if (!redirected) return 1;
-    return this.process.nested(() => {
-      if (command.kind === 'simple') return this.#simple(command.words, redirected);
-      if (command.kind === 'if') return this.#if(command, redirected);
-      if (command.kind === 'for') return this.#for(command, redirected);
-      if (command.kind === 'while') return this.#while(command, redirected);
-      if (!command.isSubshell) return this.commands(command.body, redirected);
-      const shell = this.#subshell();
-      return inSubshell(() => shell.commands(command.body, redirected));
-    });
+    return this.process.nested(() => this.#run(command, redirected));
+  }
+
+  /** A command whose output a file does not take ends with an error. */
+  #run(command: Command, streams: Streams): number {
+    try {
+      return this.#compound(command, streams);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      streams.stderr(`sh: write error: ${error.message}\n`);
+      return 1;
+    }
+  }
+
+  #compound(command: Command, redirected: Streams): number {
+    if (command.kind === 'simple') return this.#simple(command.words, redirected);
+    if (command.kind === 'if') return this.#if(command, redirected);
+    if (command.kind === 'for') return this.#for(command, redirected);
+    if (command.kind === 'while') return this.#while(command, redirected);
+    if (!command.isSubshell) return this.commands(command.body, redirected);
+    const shell = this.#subshell();
+    return inSubshell(() => shell.commands(command.body, redirected));
   }
 
   #simple(words: readonly Word[], streams: Streams): number {
