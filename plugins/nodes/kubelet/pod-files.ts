@@ -5,6 +5,7 @@ import { containersOf, statusOf } from '../pods/container-roles.ts';
 import type { KnownPods } from '../pods/known-pods.ts';
 import { runMainProcess, startOf } from '../pods/main-process.ts';
 import { type FileChange, type SimulatedFiles, sizeOfChange } from '../shell/files.ts';
+import { limitWork, maxWork } from '../shell/work.ts';
 
 type Changes = Map<string, FileChange>;
 
@@ -43,19 +44,8 @@ export class PodFiles {
   open(pod: Pod, container: Container, mounted: MountedTexts, now: number): SimulatedFiles {
     const kept = this.#kept.get(pod.metadata.uid ?? '');
     const volumes = new Map<string, Changes>();
-    const merge = (more: ReadonlyMap<string, ReadonlyMap<string, FileChange>>): void => {
-      for (const [volume, changes] of more) volumes.set(volume, new Map([...(volumes.get(volume) ?? []), ...changes]));
-    };
-    let own: ReadonlyMap<string, FileChange> = new Map();
-    for (const one of containersOf(pod, pod.status)) {
-      const startedAt = startOf(one.status);
-      if (startedAt === 0) continue;
-      const run = runMainProcess(pod, one.container, (now - startedAt) / 1_000);
-      const changes = splitChanges(pod, one.container, run?.files.changes ?? new Map());
-      merge(changes.volumes);
-      if (one.container.name === container.name) own = changes.own;
-    }
-    if (kept) merge(kept.volumes);
+    const own = limitWork(maxWork, () => mainProcessFiles(pod, container, volumes, now));
+    if (kept) merge(kept.volumes, volumes);
     const files = initialFiles(pod, container, mounted, undefined, this.capacity - this.#used);
     files.apply(own);
     applyVolumes(pod, container, volumes, files);
@@ -70,7 +60,7 @@ export class PodFiles {
     if (changed.size === 0) return;
     const kept = this.#of(pod);
     const { volumes, own } = splitChanges(pod, container, changed);
-    for (const [volume, changes] of volumes) kept.volumes.set(volume, new Map([...(kept.volumes.get(volume) ?? []), ...changes]));
+    merge(volumes, kept.volumes);
     const [name, id] = [container.name ?? '', runId(pod, container)];
     const present = kept.containers.get(name);
     kept.containers.set(name, { id, changes: new Map([...(present?.id === id ? present.changes : []), ...own]) });
@@ -112,6 +102,24 @@ export class PodFiles {
     this.#used += size - kept.size;
     kept.size = size;
   }
+}
+
+/** Collects the files that the main processes of a pod have written by now: those in volumes, and returns those of the container. */
+function mainProcessFiles(pod: Pod, container: Container, volumes: Map<string, Changes>, now: number): ReadonlyMap<string, FileChange> {
+  let own: ReadonlyMap<string, FileChange> = new Map();
+  for (const one of containersOf(pod, pod.status)) {
+    const startedAt = startOf(one.status);
+    const run = startedAt === 0 ? undefined : runMainProcess(pod, one.container, (now - startedAt) / 1_000);
+    if (!run) continue;
+    const changes = splitChanges(pod, one.container, run.files.changes);
+    merge(changes.volumes, volumes);
+    if (one.container.name === container.name) own = changes.own;
+  }
+  return own;
+}
+
+function merge(more: ReadonlyMap<string, ReadonlyMap<string, FileChange>>, volumes: Map<string, Changes>): void {
+  for (const [volume, changes] of more) volumes.set(volume, new Map([...(volumes.get(volume) ?? []), ...changes]));
 }
 
 /** Copies a text, which may be a slice of one that is much longer. */
