@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { timeText } from '../time.ts';
 import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 import { nextLifeStep, type PodHost } from './pod-life.ts';
-import { annotationPrefix } from './settings.ts';
+import { annotationPrefix, settingProblems } from './settings.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const host: PodHost = {
@@ -582,6 +582,14 @@ describe('a pod that is expensive to simulate', () => {
     }
     expect(longest).toBeLessThan(100);
     if (!first.metadata.deletionTimestamp) expect(current.status?.containerStatuses?.at(-1)?.state).toHaveProperty('running');
+  });
+
+  it('with thousands of containers and annotations is checked in a pass over both', () => {
+    const annotations = Object.fromEntries(Array.from({ length: 6_500 }, (_, i) => [`ready.x${i}`, 'true']));
+    const wide = pod(many(40_000, {}), { annotations });
+    const began = threadMilliseconds();
+    expect(settingProblems(wide)).toHaveLength(6_500);
+    expect(threadMilliseconds() - began).toBeLessThan(100);
   });
 
   it('is rejected with thousands of containers', () => {
