@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import type { Steps } from '#sdk/internal';
+import { oneStep, type Steps } from '#apimachinery/runtime/steps';
 import { receiveFrom } from './receive-from.ts';
 
 /** A socket whose client reads only when `readAll` is called. */
@@ -61,9 +61,7 @@ describe('a receiver', () => {
   it('gets what came before it', async () => {
     const socket = new UnreadSocket();
     const received: string[] = [];
-    receiveFrom(socket, Buffer.from('a'), function* (bytes): Steps<void> {
-      received.push(bytes.toString());
-    });
+    receiveFrom(socket, Buffer.from('a'), (bytes) => oneStep(() => void received.push(bytes.toString())));
     socket.push(Buffer.from('b'));
     await vi.waitFor(() => expect(received.join('')).toBe('ab'));
     socket.destroy();
@@ -71,9 +69,11 @@ describe('a receiver', () => {
 
   it('that fails ends its connection alone', async () => {
     const socket = new UnreadSocket();
-    receiveFrom(socket, Buffer.alloc(0), function* (): Steps<void> {
-      throw new RangeError('Maximum call stack size exceeded');
-    });
+    receiveFrom(socket, Buffer.alloc(0), () =>
+      oneStep(() => {
+        throw new RangeError('Maximum call stack size exceeded');
+      }),
+    );
     socket.push(Buffer.from('a'));
     await vi.waitFor(() => expect(socket.destroyed).toBe(true));
   });
