@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 import { startSteps, type Steps } from '#sdk/internal';
 
 /**
- * Passes what a client sends to a receiver at the pace of both: no more is read while the receiver works, in steps that yield to the event
- * loop, and while the client does not read what was sent to it. An error of the receiver ends this connection alone. `head` was received
+ * Passes what a client sends to a receiver at the pace of both: no more is read while the receiver works, which yields to the event loop, and
+ * while the client does not read what was sent to it. An error of the receiver ends this connection alone. `head` was received
  * before.
  */
 export function receiveFrom(socket: Duplex, head: Buffer, receive: (bytes: Buffer) => Steps<void>): void {

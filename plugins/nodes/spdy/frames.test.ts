@@ -4,7 +4,7 @@ import { dataFrame, pingFrame, SpdyError, type SpdyFrame, SpdyFrameReader } from
 
 const read = (reader: SpdyFrameReader, bytes: Buffer): SpdyFrame[] => [...reader.read(bytes)];
 
-it.each([1, 3, 7, 9, 1_000])('frames that arrive in parts of %d octets are the same', (size) => {
+it.each([1, 3, 7, 9, 1_000])('frames that arrive %d octets at a time are the same', (size) => {
   const bytes = Buffer.concat([pingFrame(1), dataFrame(5, Buffer.from('hello'), false), dataFrame(5, Buffer.alloc(0), true), pingFrame(3)]);
   const reader = new SpdyFrameReader();
   const frames: SpdyFrame[] = [];
