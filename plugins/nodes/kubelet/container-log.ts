@@ -3,6 +3,7 @@ import type { Container, ContainerStatus, Pod } from 'kubenest/types/core_v1';
 import { containersOf, type PodContainer } from '../pods/container-roles.ts';
 import { processPlan } from '../pods/process-plan.ts';
 import { settingOf } from '../pods/settings.ts';
+import { limitWork, maxWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
 
 /** Options of a log, as the API server sends them to a kubelet. */
@@ -57,7 +58,7 @@ export function logSource(pod: Pod, name: string, previous: boolean): LogSource 
 export function logText({ pod, container: { container, role } }: Pick<LogSource, 'pod' | 'container'>): string {
   const given = settingOf(pod, 'logs', container.name);
   if (given !== undefined) return given === '' || given.endsWith('\n') ? given : `${given}\n`;
-  const { stdout, stderr } = processPlan(pod, container, role);
+  const { stdout, stderr } = limitWork(maxWork, () => processPlan(pod, container, role));
   if (stdout !== undefined) return stdout + (stderr ?? '');
   return `${describeStart(container)}\n`;
 }

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { posix } from 'node:path';
 import type { ConfigMap, Container, KeyToPath, Pod, Secret } from 'kubenest/types/core_v1';
 import { mountsOf, type MountedTexts } from '../pods/container-files.ts';
+import { UnsupportedScriptError } from '../shell/script.ts';
 import { podField } from '../pods/environment.ts';
 
 /** Returns a config map or a secret; undefined if it does not exist. */
@@ -13,11 +14,24 @@ export interface ContainerSources {
   readonly mounted: MountedTexts;
 }
 
-/** Reads the sources of a container as they are now. Upstream: kubernetes/pkg/kubelet (makeEnvironmentVariables) and pkg/volume. */
+/** Maximum length of all texts of a container, and the length for which reading an object counts. */
+const maxLength = 2 * 1_048_576;
+const lengthOfRead = 1_024;
+
+/** Reads the sources of a container as they are now. Throws UnsupportedScriptError if they are too large for the simulation. Upstream: kubernetes/pkg/kubelet (makeEnvironmentVariables) and pkg/volume. */
 export async function containerSources(pod: Pod, container: Container, read: ReadSource): Promise<ContainerSources> {
-  const texts = async (resource: 'configmaps' | 'secrets', name: string | undefined): Promise<ReadonlyMap<string, string>> =>
-    textsOf(resource, name === undefined ? undefined : await read(resource, pod.metadata.namespace ?? '', name));
-  return { env: await environment(container, texts), mounted: await mountedTexts(pod, container, texts) };
+  let left = maxLength;
+  const count = (length: number): void => {
+    left -= length;
+    if (left < 0) throw new UnsupportedScriptError('the volumes and variables of the container are too large for the simulation');
+  };
+  const texts = async (resource: 'configmaps' | 'secrets', name: string | undefined): Promise<ReadonlyMap<string, string>> => {
+    count(lengthOfRead);
+    const found = textsOf(resource, name === undefined ? undefined : await read(resource, pod.metadata.namespace ?? '', name));
+    for (const [key, text] of found) count(key.length + text.length);
+    return found;
+  };
+  return { env: await environment(container, texts), mounted: await mountedTexts(pod, container, texts, count) };
 }
 
 type ReadTexts = (resource: 'configmaps' | 'secrets', name: string | undefined) => Promise<ReadonlyMap<string, string>>;
@@ -45,7 +59,7 @@ async function environment({ env = [], envFrom = [] }: Container, texts: ReadTex
   return Object.fromEntries(result);
 }
 
-async function mountedTexts(pod: Pod, container: Container, texts: ReadTexts): Promise<MountedTexts> {
+async function mountedTexts(pod: Pod, container: Container, texts: ReadTexts, count: (length: number) => void): Promise<MountedTexts> {
   const files = new Map<string, string>();
   const volumes = new Set<string>();
   const unknown: string[] = [];
@@ -63,6 +77,7 @@ async function mountedTexts(pod: Pod, container: Container, texts: ReadTexts): P
     const addFields = (items: NonNullable<typeof downwardAPI>['items'] = []): void => {
       for (const { path: file = '', fieldRef } of items) {
         const text = fieldRef && podField(pod, fieldRef);
+        count(lengthOfRead + (text?.length ?? 0));
         if (text === undefined) unknown.push(posix.join(path, file));
         else files.set(posix.join(path, file), text);
       }

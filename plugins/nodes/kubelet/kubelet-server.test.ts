@@ -3,11 +3,13 @@ import type http from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createDeflate } from 'node:zlib';
 import type { SharedInformer } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority, type KeyPair } from '#cmd/certificates/issue';
+import { longestTurn } from '../../../test/security/longest-turn.ts';
 import { KnownPods } from '../pods/known-pods.ts';
 import { dataFrame, SpdyFrameReader, synStreamFrame } from '../spdy/frames.ts';
 import { dictionary } from '../spdy/headers.ts';
@@ -292,6 +294,48 @@ describe('remote commands over WebSocket', () => {
     expect((await upgrade(path, headers)).status).toBe(status);
   });
 
+  it('takes a message in fragments, and frames in single octets', async () => {
+    const { socket } = await upgrade(`/exec/default/web/c?input=1&output=1&${commandOf('cat')}`, webSocket('v5.channel.k8s.io'));
+    const fragment = (payload: Buffer, first: number): Buffer => {
+      const frame = maskedFrame(payload);
+      frame[0] = first;
+      return frame;
+    };
+    const frames = [
+      fragment(Buffer.from([0]), 0x02),
+      maskedFrame(Buffer.from('ping'), 9),
+      fragment(Buffer.from('frag'), 0x00),
+      fragment(Buffer.alloc(0), 0x00),
+      fragment(Buffer.from('ments'), 0x80),
+      fragment(Buffer.from([255]), 0x02),
+      fragment(Buffer.from([0]), 0x80),
+    ];
+    for (const byte of Buffer.concat(frames)) {
+      socket?.write(Buffer.from([byte]));
+      await nextTurn();
+    }
+    expect(await channelsOf(socket as Duplex)).toEqual({ 1: 'fragments', 3: expect.stringContaining('Success') });
+  });
+
+  it('takes a message that is longer than the memory it may fill', async () => {
+    const { socket } = await upgrade(`/exec/default/web/c?input=1&${commandOf('true')}`, webSocket('v5.channel.k8s.io'));
+    const head = Buffer.from([0x82, 0xff, 0, 0, 0x7f, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
+    socket?.write(head);
+    expect(await channelsOf(socket as Duplex)).toEqual({ 1: '', 3: expect.stringContaining('Success') });
+  });
+
+  it('yields to the event loop between the lines of a shell', async () => {
+    const { socket } = await upgrade(`/exec/default/web/c?input=1&output=1&${commandOf('sh')}`, webSocket('v5.channel.k8s.io'));
+    const lines = Buffer.concat([Buffer.from([0]), Buffer.from('\n'.repeat(8_000)), Buffer.from('exit 5\n')]);
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(0x82fe_0000 + lines.length);
+    const longest = await longestTurn(async () => {
+      socket?.write(Buffer.concat([head, lines]));
+      expect(await channelsOf(socket as Duplex)).toEqual({ 1: '', 3: expect.stringContaining('"5"') });
+    });
+    expect(longest).toBeLessThan(100);
+  });
+
   it('closes the connection after an unmasked frame', async () => {
     const { socket } = await upgrade(`/exec/default/web/c?input=1&${commandOf('sh')}`, webSocket('v5.channel.k8s.io'));
     socket?.write(Buffer.from([0x82, 1, 0]));
@@ -362,4 +406,18 @@ describe('streams over SPDY', () => {
     const [error] = await exchange('/portForward/default/web', 'portforward.k8s.io', types, {});
     expect(error).toBe('an error occurred forwarding 81 -> 81: pod web (web) has no local port for it, or the server does not allow it');
   });
+});
+
+it('a kubelet that stops ends the commands in it', async () => {
+  port = await kubelets.start('node-2');
+  pods.set('other', {
+    ...(pods.get('web') as Pod),
+    metadata: { name: 'other', namespace: 'default', uid: 'other' },
+    spec: { ...(pods.get('web') as Pod).spec, nodeName: 'node-2' },
+  } as Pod);
+  const { socket } = await upgrade(`/exec/default/other/c?input=1&${commandOf('sh')}`, webSocket('v5.channel.k8s.io'));
+  socket?.on('error', () => {});
+  const closed = new Promise((resolve) => socket?.resume().once('close', resolve));
+  await kubelets.stop('node-2');
+  await closed;
 });

@@ -38,6 +38,8 @@ class HttpError extends Error {
  */
 export class KubeletServers implements AsyncDisposable {
   readonly #servers = new Map<string, Server>();
+  /** Connections of commands and forwarded ports, which a server does not close, by node. */
+  readonly #upgraded = new Map<string, Set<Duplex>>();
   readonly #files: PodFiles;
 
   constructor(
@@ -73,6 +75,7 @@ export class KubeletServers implements AsyncDisposable {
     if (!server) return;
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
+    for (const socket of this.#upgraded.get(node) ?? []) socket.destroy();
     await closed;
   }
 
@@ -147,8 +150,15 @@ export class KubeletServers implements AsyncDisposable {
     if (options.limitBytes !== undefined) response.end();
   }
 
+  #hold(node: string, socket: Duplex): void {
+    const sockets = this.#upgraded.get(node) ?? new Set();
+    this.#upgraded.set(node, sockets.add(socket));
+    socket.once('close', () => sockets.delete(socket));
+  }
+
   async #upgrade(node: string, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
+    this.#hold(node, socket);
     try {
       this.#authorize(request);
       const { pathname, searchParams } = new URL(request.url ?? '/', 'https://kubelet');

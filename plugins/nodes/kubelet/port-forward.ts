@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Pod } from 'kubenest/types/core_v1';
+import type { Steps } from '#sdk/internal';
 import { settingOf } from '../pods/settings.ts';
 import type { SpdyListener, SpdyStream } from '../spdy/connection.ts';
 import { acceptSpdy, acceptTunnel, isSpdyUpgrade, streamProtocol } from './spdy-upgrade.ts';
@@ -10,6 +11,7 @@ import { isWebSocketHandshake, requestedProtocol } from './websocket-connection.
 
 const protocol = 'portforward.k8s.io';
 const tunnelProtocol = `SPDY/3.1+${protocol}`;
+/** Bytes of one client that may wait for the local ports. */
 const maxBufferedBytes = 16 * 1024 * 1024;
 
 /**
@@ -20,11 +22,11 @@ const maxBufferedBytes = 16 * 1024 * 1024;
 export function forwardPorts(pod: Pod, allowed: readonly number[], request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
   if (isWebSocketHandshake(request)) {
     if (!requestedProtocol(request, [tunnelProtocol])) return false;
-    acceptTunnel(request, socket, head, tunnelProtocol, forwarder(pod, allowed));
+    acceptTunnel(request, socket, head, tunnelProtocol, forwarder(pod, allowed, socket));
     return true;
   }
   if (!isSpdyUpgrade(request) || !streamProtocol(request, [protocol])) return false;
-  acceptSpdy(socket, head, protocol, forwarder(pod, allowed));
+  acceptSpdy(socket, head, protocol, forwarder(pod, allowed, socket));
   return true;
 }
 
@@ -42,9 +44,9 @@ export function localPort(pod: Pod, port: number): number | undefined {
   return Number.isInteger(number) && number > 0 && number < 65_536 ? number : undefined;
 }
 
-function forwarder(pod: Pod, allowed: readonly number[]): SpdyListener {
+function forwarder(pod: Pod, allowed: readonly number[], client: Duplex): SpdyListener {
   const errors = new Map<string, SpdyStream>();
-  const sockets = new Set<Socket>();
+  const relays = new Relays(client);
   return {
     opened(stream) {
       const { streamtype: type, requestid: id = '', port = '' } = stream.headers;
@@ -61,11 +63,9 @@ function forwarder(pod: Pod, allowed: readonly number[]): SpdyListener {
           `an error occurred forwarding ${port} -> ${port}: pod ${name} (${uid}) has no local port for it, or the server does not allow it`,
         );
       }
-      sockets.add(relay(stream, error, target, (socket) => sockets.delete(socket)));
+      relays.open(stream, error, target);
     },
-    closed() {
-      for (const socket of sockets) socket.destroy();
-    },
+    closed: () => relays.close(),
   };
 }
 
@@ -75,22 +75,44 @@ function refuse(data: SpdyStream, error: SpdyStream, message: string): void {
   data.end();
 }
 
-function relay(data: SpdyStream, error: SpdyStream, port: number, ended: (socket: Socket) => void): Socket {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  data.onData = (bytes) => {
-    socket.write(bytes);
-    // SPDY as Kubernetes uses it has no flow control.
-    if (socket.writableLength > maxBufferedBytes) socket.destroy();
-  };
-  data.onEnd = () => socket.end();
-  data.onReset = () => socket.destroy();
-  socket.on('data', (bytes: Buffer) => data.write(bytes));
-  socket.once('error', ({ message }) => error.write(Buffer.from(`an error occurred forwarding ${port}: ${message}`)));
-  socket.once('close', () => {
-    ended(socket);
-    data.end();
-    error.end();
-  });
-  socket.once('end', () => data.end());
-  return socket;
+/** Connections of one client to local ports. They are read no faster than the client reads. */
+class Relays {
+  readonly #sockets = new Set<Socket>();
+
+  constructor(private readonly client: Duplex) {
+    client.on('drain', () => {
+      for (const socket of this.#sockets) socket.resume();
+    });
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  open(data: SpdyStream, error: SpdyStream, port: number): void {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    this.#sockets.add(socket);
+    data.onData = (bytes) => this.#send(socket, bytes);
+    data.onEnd = () => socket.end();
+    data.onReset = () => socket.destroy();
+    socket.on('data', (bytes: Buffer) => {
+      data.write(bytes);
+      if (this.client.writableNeedDrain) socket.pause();
+    });
+    socket.once('error', ({ message }) => error.write(Buffer.from(`an error occurred forwarding ${port}: ${message}`)));
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      data.end();
+      error.end();
+    });
+    socket.once('end', () => data.end());
+  }
+
+  /** SPDY as Kubernetes uses it has no flow control. */
+  *#send(socket: Socket, bytes: Buffer): Steps<void> {
+    if (socket.write(bytes)) return;
+    const waiting = [...this.#sockets].reduce((sum, { writableLength }) => sum + writableLength, 0);
+    if (waiting > maxBufferedBytes) socket.destroy();
+    yield;
+  }
 }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import type { Pod } from 'kubenest/types/core_v1';
+import { atOnce } from '#apimachinery/runtime/steps';
 import type { KnownPods } from '../pods/known-pods.ts';
 import { PodFiles } from './pod-files.ts';
 import { type ProcessOptions, startProcess } from './remote-process.ts';
@@ -22,9 +23,9 @@ it.each([true, false])('ends a shell that gets a line without end (terminal: %s)
   const codes: number[] = [];
   const streams = { stdout: () => {}, stderr: () => {}, exit: (code: number) => void codes.push(code) };
   const shell = startProcess(options({ tty }), streams);
-  shell.stdin(Buffer.from('echo a\n'));
-  shell.stdin(Buffer.alloc(60_000, 'a'));
+  atOnce(shell.stdin(Buffer.from('echo a\n')));
+  atOnce(shell.stdin(Buffer.alloc(60_000, 'a')));
   expect(codes).toEqual([]);
-  shell.stdin(Buffer.alloc(60_000, 'a'));
+  atOnce(shell.stdin(Buffer.alloc(60_000, 'a')));
   expect(codes).toEqual([2]);
 });

@@ -1,10 +1,12 @@
 import { Buffer } from 'node:buffer';
 import type { Container, Pod } from 'kubenest/types/core_v1';
+import type { Steps } from '#sdk/internal';
 import { environmentOf, hostnameOf } from '../pods/environment.ts';
 import { annotationPrefix, parseJsonObject, settingOf } from '../pods/settings.ts';
 import { UnknownProgramError } from '../shell/programs.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
+import { limitWork, maxWork } from '../shell/work.ts';
 import type { ContainerSources } from './container-sources.ts';
 import type { PodFiles } from './pod-files.ts';
 
@@ -18,7 +20,7 @@ export interface ProcessStreams {
 
 /** A process that the client feeds. */
 export interface RemoteProcess {
-  stdin(bytes: Buffer): void;
+  stdin(bytes: Buffer): Steps<void>;
   /** The client closed standard input. */
   stdinClosed(): void;
   /** The client is gone. */
@@ -57,7 +59,7 @@ export function startProcess(options: ProcessOptions, streams: ProcessStreams): 
 export function attachProcess(options: ProcessOptions, output: string, streams: ProcessStreams): RemoteProcess {
   streams.stdout(Buffer.from(output));
   if (options.hasStdin) return new ShellProcess(options, streams);
-  return { stdin: () => {}, stdinClosed: () => {}, hangUp: () => {} };
+  return { *stdin() {}, stdinClosed: () => {}, hangUp: () => {} };
 }
 
 type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>;
@@ -70,11 +72,13 @@ function run({ pod, container, sources, files: store }: ProcessOptions, work: (c
   const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });
   const now = Date.now();
   try {
-    const files = store.open(pod, container, sources.mounted, now);
-    const before = new Map(files.changes);
-    const result = work({ env: environmentOf(pod, container, sources.env), hostname: hostnameOf(pod), now, files });
-    store.keep(pod, container, files, before);
-    return result;
+    return limitWork(2 * maxWork, () => {
+      const files = store.open(pod, container, sources.mounted, now);
+      const before = new Map(files.changes);
+      const result = work({ env: environmentOf(pod, container, sources.env), hostname: hostnameOf(pod), now, files });
+      store.keep(pod, container, files, before);
+      return result;
+    });
   } catch (error) {
     const hint = `this container is simulated; the annotation ${annotationPrefix}exec can give the output of a command`;
     if (error instanceof UnknownProgramError) return failure(notFoundCode, `sh: ${error.program}: not found (${hint})\n`);
@@ -111,7 +115,7 @@ class FinishedProcess implements RemoteProcess {
     this.#timer.unref();
   }
 
-  stdin(): void {}
+  *stdin(): Steps<void> {}
   stdinClosed(): void {}
   hangUp(): void {
     clearTimeout(this.#timer);
@@ -122,8 +126,9 @@ class FinishedProcess implements RemoteProcess {
 class EchoProcess implements RemoteProcess {
   constructor(private readonly streams: ProcessStreams) {}
 
-  stdin(bytes: Buffer): void {
+  *stdin(bytes: Buffer): Steps<void> {
     this.streams.stdout(bytes);
+    yield;
   }
 
   stdinClosed(): void {
@@ -152,8 +157,12 @@ class ShellProcess implements RemoteProcess {
     this.#prompt();
   }
 
-  stdin(bytes: Buffer): void {
-    for (const byte of bytes) if (!this.#isOver) this.#take(byte);
+  *stdin(bytes: Buffer): Steps<void> {
+    for (const byte of bytes) {
+      if (this.#isOver) return;
+      this.#take(byte);
+      yield;
+    }
   }
 
   stdinClosed(): void {

@@ -43,7 +43,9 @@ export function serveSpdyCommand(
       },
     });
     if (!stdin) return;
-    stdin.onData = (bytes) => process?.stdin(bytes);
+    stdin.onData = function* (bytes) {
+      if (process) yield* process.stdin(bytes);
+    };
     stdin.onEnd = () => process?.stdinClosed();
   };
   const connection = acceptSpdy(socket, head, protocol, {

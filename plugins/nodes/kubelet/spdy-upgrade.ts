@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { SpdyConnection, type SpdyListener } from '../spdy/connection.ts';
+import { receiveFrom } from './receive-from.ts';
 import { WebSocketConnection } from './websocket-connection.ts';
 
 /** True for a request to switch to SPDY/3.1. */
@@ -21,11 +22,8 @@ export function acceptSpdy(socket: Duplex, head: Buffer, protocol: string, liste
   const lines = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', `X-Stream-Protocol-Version: ${protocol}`];
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
   const connection = new SpdyConnection({ write: (bytes) => void socket.write(bytes), end: () => void socket.end() }, listener);
-  socket.on('data', (bytes: Buffer) => connection.receive(bytes));
-  socket.once('end', () => socket.end());
+  receiveFrom(socket, head, (bytes) => connection.receive(bytes));
   socket.once('close', () => connection.ended());
-  // Once the caller has the connection.
-  if (head.length > 0) queueMicrotask(() => connection.receive(head));
   return connection;
 }
 
@@ -38,7 +36,7 @@ export function acceptTunnel(
   listener: SpdyListener,
 ): SpdyConnection {
   const webSocket = new WebSocketConnection(request, socket, head, protocol, {
-    message: (bytes) => connection.receive(bytes),
+    part: (bytes) => connection.receive(bytes),
     closed: () => connection.ended(),
   });
   const connection = new SpdyConnection({ write: (bytes) => webSocket.send(bytes), end: () => webSocket.close() }, listener);

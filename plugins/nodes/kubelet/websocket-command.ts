@@ -24,11 +24,16 @@ export function serveWebSocketCommand(
   start: (streams: ProcessStreams) => RemoteProcess,
 ): void {
   let process: RemoteProcess | undefined;
+  /** Channel of the present message, until its part that matters was read. */
+  let channel: number | undefined;
   const connection = new WebSocketConnection(request, socket, head, protocol, {
-    message(bytes) {
-      const [channel] = bytes;
-      if (channel === channels.stdin) process?.stdin(bytes.subarray(1));
-      else if (channel === channels.close && bytes[1] === channels.stdin) process?.stdinClosed();
+    *part(bytes, isFirst) {
+      if (isFirst) channel = bytes[0];
+      const payload = isFirst ? bytes.subarray(1) : bytes;
+      if (payload.length === 0 || !process) return;
+      if (channel === channels.stdin) return yield* process.stdin(payload);
+      if (channel === channels.close && payload[0] === channels.stdin) process.stdinClosed();
+      channel = undefined;
     },
     closed: () => process?.hangUp(),
   });

@@ -2,14 +2,17 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Steps } from '#sdk/internal';
+import { receiveFrom } from './receive-from.ts';
 
 const opcodes = { continuation: 0x0, text: 0x1, binary: 0x2, close: 0x8, ping: 0x9, pong: 0xa } as const;
-const maxMessageBytes = 32 * 1024 * 1024;
+const empty = Buffer.alloc(0);
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** Receives the messages of a WebSocket. */
 export interface WebSocketListener {
-  message(payload: Buffer): void;
+  /** Receives the next part of a message, as long as it arrived at once. */
+  part(payload: Buffer, isFirst: boolean): Steps<void>;
   /** The connection has ended, for whatever reason. Called once. */
   closed(): void;
 }
@@ -28,15 +31,18 @@ export function isWebSocketHandshake({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * The server's side of a WebSocket (RFC 6455): answers the handshake, unmasks and joins the frames of messages, and answers pings. A
- * violation of the protocol closes the connection.
+ * The server's side of a WebSocket (RFC 6455): answers the handshake, unmasks the parts of messages, and answers pings. A violation of the
+ * protocol closes the connection. No more of a message is held than what arrived at once.
  */
 export class WebSocketConnection {
   readonly #socket: Duplex;
   readonly #listener: WebSocketListener;
-  #buffered: Buffer = Buffer.alloc(0);
-  #fragments: Buffer[] = [];
-  #fragmentBytes = 0;
+  /** Start of a frame whose head, or payload if it is a control frame, has not arrived in full. */
+  #incomplete: Buffer = empty;
+  /** Data frame of which a part has not arrived. */
+  #frame: { readonly head: FrameHead; received: number } | undefined;
+  /** True between the first and the last frame of a message. */
+  #isInMessage = false;
   #isClosed = false;
 
   constructor(request: IncomingMessage, socket: Duplex, head: Buffer, protocol: string, listener: WebSocketListener) {
@@ -45,12 +51,8 @@ export class WebSocketConnection {
     const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}${guid}`).digest('base64');
     const lines = ['Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${accept}`, `Sec-WebSocket-Protocol: ${protocol}`];
     socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
-    socket.on('data', (bytes: Buffer) => this.#receive(bytes));
-    socket.on('error', () => socket.destroy());
+    receiveFrom(socket, head, (bytes) => this.#receive(bytes));
     socket.once('close', () => this.#ended());
-    socket.once('end', () => socket.end());
-    // Once the caller has the connection.
-    if (head.length > 0) queueMicrotask(() => this.#receive(head));
   }
 
   /** Sends a binary message. */
@@ -82,44 +84,60 @@ export class WebSocketConnection {
     this.#socket.uncork();
   }
 
-  #receive(bytes: Buffer): void {
-    this.#buffered = this.#buffered.length === 0 ? bytes : Buffer.concat([this.#buffered, bytes]);
-    while (!this.#isClosed) {
-      const frame = readFrame(this.#buffered);
-      if (frame === 'incomplete') return;
-      if (frame === 'invalid') return this.close(1_002);
-      this.#buffered = this.#buffered.subarray(frame.end);
-      this.#handle(frame);
+  *#receive(bytes: Buffer): Steps<void> {
+    let rest = this.#incomplete.length === 0 ? bytes : Buffer.concat([this.#incomplete, bytes]);
+    this.#incomplete = empty;
+    while (!this.#isClosed && rest.length > 0) {
+      yield;
+      if (this.#frame) {
+        const { head, received } = this.#frame;
+        const part = rest.subarray(0, head.length - received);
+        rest = rest.subarray(part.length);
+        yield* this.#part(this.#frame, part);
+        continue;
+      }
+      const head = readFrameHead(rest);
+      if (head === 'invalid') return this.close(1_002);
+      const isWhole = head !== 'incomplete' && (!head.isControl || rest.length >= head.end + head.length);
+      if (!isWhole) {
+        this.#incomplete = Buffer.from(rest);
+        return;
+      }
+      const payload = rest.subarray(head.end, head.isControl ? head.end + head.length : head.end);
+      rest = rest.subarray(head.end + payload.length);
+      if (head.isControl) this.#control(head.opcode, unmasked(payload, head.mask, 0));
+      else if ((head.opcode === opcodes.continuation) !== this.#isInMessage) return this.close(1_002);
+      else yield* this.#part((this.#frame = { head, received: 0 }), payload);
     }
   }
 
-  #handle({ opcode, isFinal, payload }: Frame): void {
-    if (opcode === opcodes.close) return this.close();
-    if (opcode === opcodes.ping) return this.#write(opcodes.pong, payload);
-    if (opcode === opcodes.pong) return;
-    const isContinuation = opcode === opcodes.continuation;
-    if (isContinuation !== this.#fragments.length > 0) return this.close(1_002);
-    this.#fragments.push(payload);
-    this.#fragmentBytes += payload.length;
-    if (this.#fragmentBytes > maxMessageBytes) return this.close(1_009);
-    if (!isFinal) return;
-    const message = this.#fragments.length === 1 ? payload : Buffer.concat(this.#fragments);
-    this.#fragments = [];
-    this.#fragmentBytes = 0;
-    this.#listener.message(message);
+  #control(opcode: number, payload: Buffer): void {
+    if (opcode === opcodes.close) this.close();
+    else if (opcode === opcodes.ping) this.#write(opcodes.pong, payload);
+  }
+
+  *#part(frame: { readonly head: FrameHead; received: number }, bytes: Buffer): Steps<void> {
+    const { head, received } = frame;
+    const isFirst = received === 0 && head.opcode !== opcodes.continuation;
+    frame.received += bytes.length;
+    if (frame.received === head.length) this.#frame = undefined;
+    this.#isInMessage = !head.isFinal;
+    if (bytes.length > 0) yield* this.#listener.part(unmasked(bytes, head.mask, received), isFirst);
   }
 }
 
-interface Frame {
+interface FrameHead {
   readonly opcode: number;
+  readonly isControl: boolean;
   readonly isFinal: boolean;
-  readonly payload: Buffer;
-  /** Offset of the next frame. */
+  readonly mask: Buffer;
+  readonly length: number;
+  /** Offset of the payload. */
   readonly end: number;
 }
 
-/** Reads a client's frame from the start of the bytes: RFC 6455, 5.2. */
-export function readFrame(bytes: Buffer): Frame | 'incomplete' | 'invalid' {
+/** Reads the head of a client's frame from the start of the bytes: RFC 6455, 5.2. */
+function readFrameHead(bytes: Buffer): FrameHead | 'incomplete' | 'invalid' {
   if (bytes.length < 2) return 'incomplete';
   const first = bytes[0] as number;
   const second = bytes[1] as number;
@@ -133,12 +151,15 @@ export function readFrame(bytes: Buffer): Frame | 'incomplete' | 'invalid' {
   const maskAt = 2 + lengthBytes;
   if (bytes.length < maskAt + 4) return 'incomplete';
   const length = lengthBytes === 0 ? short : lengthBytes === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
-  if (length > maxMessageBytes) return 'invalid';
-  const start = maskAt + 4;
-  if (bytes.length < start + length) return 'incomplete';
-  const payload = Buffer.from(bytes.subarray(start, start + length));
-  for (let i = 0; i < length; i += 1) payload[i] = (payload[i] as number) ^ (bytes[maskAt + (i & 3)] as number);
-  return { opcode, isFinal: (first & 0x80) !== 0, payload, end: start + length };
+  const mask = Buffer.from(bytes.subarray(maskAt, maskAt + 4));
+  return { opcode, isControl, isFinal: (first & 0x80) !== 0, mask, length, end: maskAt + 4 };
+}
+
+/** Returns the bytes without their mask; `offset` is their position in the payload. */
+function unmasked(bytes: Buffer, mask: Buffer, offset: number): Buffer {
+  const payload = Buffer.from(bytes);
+  for (let i = 0; i < payload.length; i += 1) payload[i] = (payload[i] as number) ^ (mask[(offset + i) & 3] as number);
+  return payload;
 }
 
 function frameHead(opcode: number, length: number): Buffer {

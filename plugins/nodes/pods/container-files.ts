@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
 import { type FileChange, type FileContent, SimulatedFiles } from '../shell/files.ts';
+import { spendWork } from '../shell/work.ts';
 import { hostnameOf } from './environment.ts';
 
 /** Texts of mounted files by absolute path, and the volumes whose content they are. */
@@ -25,6 +26,7 @@ export function initialFiles(
   container: Container,
   mounted = noTexts,
   isKnown: (volume: string) => boolean = () => true,
+  room = Infinity,
 ): SimulatedFiles {
   const hostname = hostnameOf(pod);
   const folders: string[] = [];
@@ -42,7 +44,7 @@ export function initialFiles(
     '/etc/hosts': `127.0.0.1\tlocalhost\n${pod.status?.podIP ?? '127.0.0.1'}\t${hostname}\n`,
     ...mounted.texts,
   };
-  return new SimulatedFiles({ texts, folders, readOnly, unknown } satisfies FileContent);
+  return new SimulatedFiles({ texts, folders, readOnly, unknown } satisfies FileContent, room);
 }
 
 /** The emptyDir volumes of a container. */
@@ -59,6 +61,7 @@ export function splitChanges(
   const mounts = emptyVolumes(pod, container);
   const volumes = new Map<string, Map<string, FileChange>>();
   const own = new Map<string, FileChange>();
+  spendWork((changes.size * mounts.length) >> 3);
   for (const [path, change] of changes) {
     const mount = mounts.find((one) => path.startsWith(`${one.path}/`));
     if (!mount) own.set(path, change);
@@ -86,9 +89,11 @@ interface Mount {
 
 /** The mounts of a container; those with a path in the volume are left to `volume: undefined`, whose content is unknown. */
 export function mountsOf({ spec }: Pod, { volumeMounts = [] }: Container): Mount[] {
+  const volumes = new Map(volumeMounts.length === 0 ? [] : spec?.volumes?.map((volume) => [volume.name, volume] as const));
+  spendWork(volumeMounts.length + volumes.size);
   return volumeMounts.map(({ name, mountPath = '/', readOnly, subPath, subPathExpr }) => ({
     path: posix.resolve('/', mountPath),
-    volume: subPath || subPathExpr ? undefined : spec?.volumes?.find((volume) => volume.name === name),
+    volume: subPath || subPathExpr ? undefined : volumes.get(name),
     isReadOnly: readOnly ?? false,
   }));
 }

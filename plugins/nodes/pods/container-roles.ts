@@ -33,6 +33,13 @@ export function containersOf({ spec = {} }: Pod, status: PodStatus | undefined):
   ];
 }
 
+/** Returns the status of a container of the pod. */
+export function statusOf({ status }: Pod, { name }: Pick<Container, 'name'>): ContainerStatus | undefined {
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {};
+  const has = (one: ContainerStatus): boolean => one.name === name;
+  return containerStatuses.find(has) ?? initContainerStatuses.find(has) ?? ephemeralContainerStatuses.find(has);
+}
+
 /** True if a container restarts after the exit code. Upstream: pkg/api/v1/pod (ContainerShouldRestart). */
 export function shouldRestart({ container, role }: PodContainer, { spec = {} }: Pod, exitCode: number): boolean {
   if (role === 'ephemeral') return false;

@@ -1,4 +1,9 @@
 import type { Container, ObjectFieldSelector, Pod } from 'kubenest/types/core_v1';
+import { UnsupportedScriptError } from '../shell/script.ts';
+import { spendWork, workOfText } from '../shell/work.ts';
+
+/** Largest length of the environment of a process, and of its command line. Upstream: ARG_MAX of Linux is 2 MiB for both. */
+const maxLength = 1_048_576;
 
 /** Name of the host as the processes of the pod see it. */
 export function hostnameOf({ spec, metadata }: Pod): string {
@@ -7,37 +12,59 @@ export function hostnameOf({ spec, metadata }: Pod): string {
 
 /**
  * Environment variables of a container: plain values and fields of the pod, after the variables of `sources`. References to secrets and config
- * maps are in `sources`, if at all.
+ * maps are in `sources`, if at all. Throws UnsupportedScriptError for an environment that no kernel takes.
  */
 export function environmentOf(pod: Pod, container: Container, sources: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const values = new Map(
-    Object.entries({
-      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-      HOSTNAME: hostnameOf(pod),
-      HOME: '/root',
-      ...sources,
-    }),
-  );
+  const values = new Map<string, string>();
+  const size = new Size();
+  const set = (name: string, value: string): void => {
+    size.add(name.length + value.length);
+    spendWork(workOfText(value));
+    values.set(name, value);
+  };
+  set('PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin');
+  set('HOSTNAME', hostnameOf(pod));
+  set('HOME', '/root');
+  for (const [name, value] of Object.entries(sources)) set(name, value);
   for (const { name, value, valueFrom } of container.env ?? []) {
     if (name === undefined) continue;
     const field = valueFrom?.fieldRef && podField(pod, valueFrom.fieldRef);
-    if (field !== undefined) values.set(name, field);
-    else if (!valueFrom) values.set(name, expandReferences(value ?? '', values));
+    if (field !== undefined) set(name, field);
+    else if (!valueFrom) set(name, expandReferences(value ?? '', values));
   }
   return Object.fromEntries(values);
 }
 
-/** Command line of a container, with its references to variables expanded. */
+/** Command line of a container, with its references to variables expanded. Throws UnsupportedScriptError for one that no kernel takes. */
 export function commandOf({ command = [], args = [] }: Container, env: Readonly<Record<string, string>>): string[] {
   const values = new Map(Object.entries(env));
-  return [...command, ...args].map((word) => expandReferences(word, values));
+  const size = new Size();
+  return [...command, ...args].map((word) => {
+    const expanded = expandReferences(word, values);
+    size.add(expanded.length);
+    spendWork(workOfText(expanded));
+    return expanded;
+  });
+}
+
+/** Counts the length of texts. Throws UnsupportedScriptError above the maximum. */
+class Size {
+  #length = 0;
+
+  add(length: number): void {
+    this.#length += length;
+    if (this.#length > maxLength) throw new UnsupportedScriptError('the argument list is too long');
+  }
 }
 
 /** Replaces `$(NAME)`; `$$` stands for a dollar sign. Upstream: kubernetes/third_party/forked/golang/expansion. */
 function expandReferences(text: string, values: ReadonlyMap<string, string>): string {
-  return text.replace(/\$\$|\$\(([A-Za-z_][\w.-]*)\)/g, (reference, name?: string) =>
-    name === undefined ? '$' : (values.get(name) ?? reference),
-  );
+  const size = new Size();
+  return text.replace(/\$\$|\$\(([A-Za-z_][\w.-]*)\)/g, (reference, name?: string) => {
+    const value = name === undefined ? '$' : (values.get(name) ?? reference);
+    size.add(value.length);
+    return value;
+  });
 }
 
 /** Returns the value of a field of the downward API; undefined if the pod does not have it. Upstream: kubernetes/pkg/fieldpath. */

@@ -3,9 +3,10 @@ import type { SimulatedFiles } from '../shell/files.ts';
 import { UnknownProgramError } from '../shell/programs.ts';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { type ProcessResult, runCommand } from '../shell/shell.ts';
+import { isWorkSpent, spendWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
 import { applyVolumes, initialFiles, splitChanges, type VolumeChanges } from './container-files.ts';
-import { containersOf } from './container-roles.ts';
+import { containersOf, statusOf } from './container-roles.ts';
 import { commandOf, environmentOf, hostnameOf } from './environment.ts';
 
 /** Earlier runs of a container that are played to find what they left in its emptyDir volumes. */
@@ -22,13 +23,17 @@ export interface MainProcess {
  * files of earlier runs in emptyDir volumes are there, unless another container has the volume, too.
  */
 export function runMainProcess(pod: Pod, container: Container, untilSeconds = Infinity): MainProcess | undefined {
-  const status = containersOf(pod, pod.status).find((one) => one.container.name === container.name)?.status;
+  return ifSimulated(() => playRuns(pod, container, untilSeconds));
+}
+
+function playRuns(pod: Pod, container: Container, untilSeconds: number): MainProcess | undefined {
+  const status = statusOf(pod, container);
   const startedAt = startOf(status);
   let volumes: VolumeChanges = new Map();
   for (let left = Math.min(status?.restartCount ?? 0, maxEarlierRuns); ; left -= 1) {
     const files = initialFiles(pod, container, undefined, (volume) => isOwn(pod, volume));
     applyVolumes(pod, container, volumes, files);
-    const command = commandOf(container, environmentOf(pod, container));
+    const command = (env: Readonly<Record<string, string>>): string[] => commandOf(container, env);
     const result = runSimulated(pod, container, command, files, startedAt, left > 0 ? Infinity : untilSeconds);
     if (!result) return undefined;
     const next = splitChanges(pod, container, files.changes).volumes;
@@ -38,18 +43,27 @@ export function runMainProcess(pod: Pod, container: Container, untilSeconds = In
   }
 }
 
-/** Runs a command in the container with its files; undefined if it is not simulated. */
+/** Runs the command that the environment makes in the container with its files; undefined if it is not simulated. */
 export function runSimulated(
   pod: Pod,
   container: Container,
-  command: readonly string[],
+  command: (env: Readonly<Record<string, string>>) => readonly string[],
   files: SimulatedFiles,
   now: number,
   untilSeconds = Infinity,
 ): ProcessResult | undefined {
-  if (command.length === 0) return undefined;
+  return ifSimulated(() => {
+    const env = environmentOf(pod, container);
+    const words = command(env);
+    return words.length === 0 ? undefined : runCommand(words, { env, hostname: hostnameOf(pod), now, files, untilSeconds });
+  });
+}
+
+/** Returns undefined for what the simulated shell cannot run. */
+export function ifSimulated<T>(run: () => T): T | undefined {
+  if (isWorkSpent()) return undefined;
   try {
-    return runCommand(command, { env: environmentOf(pod, container), hostname: hostnameOf(pod), now, files, untilSeconds });
+    return run();
   } catch (error) {
     if (error instanceof UnknownProgramError || error instanceof UnsupportedScriptError) return undefined;
     throw error;
@@ -65,6 +79,8 @@ export function startOf(status: ContainerStatus | undefined): number {
 
 /** True if only one container of the pod has the volume. */
 function isOwn(pod: Pod, volume: string): boolean {
-  const users = containersOf(pod, undefined).filter(({ container }) => container.volumeMounts?.some(({ name }) => name === volume));
+  const containers = containersOf(pod, undefined);
+  spendWork(containers.length);
+  const users = containers.filter(({ container }) => container.volumeMounts?.some(({ name }) => name === volume));
   return users.length === 1;
 }

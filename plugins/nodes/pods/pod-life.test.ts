@@ -1,8 +1,9 @@
 import type { Container, Pod, PodSpec } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
 import { timeText } from '../time.ts';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 import { nextLifeStep, type PodHost } from './pod-life.ts';
-import { annotationPrefix } from './settings.ts';
+import { annotationPrefix, settingProblems } from './settings.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const host: PodHost = {
@@ -525,5 +526,75 @@ describe('graceful deletion', () => {
     expect(moments.map(({ phase, containers }) => [phase, containers])).toEqual([['Failed', 'exit 143']]);
     expect(isDeleted).toBe(true);
     expect(nextLifeStep({ ...last, metadata: { ...last.metadata, deletionGracePeriodSeconds: 0 } }, host)).toBeUndefined();
+  });
+});
+
+describe('a pod that is expensive to simulate', () => {
+  const busy = 'i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); done; sleep 1; exit 3';
+  const writes = `mkdir /tmp/d; ${Array.from({ length: 40 }, (_, i) => `sleep 1; echo ${i} > /tmp/f`).join(';')}; sleep 100`;
+  const doubled = Array.from({ length: 60 }, (_, i) => ({ name: `V${i + 1}`, value: `$(V${i})$(V${i})` }));
+  const probe = { exec: { command: ['sh', '-c', `test -f /tmp/f;${busy}`] }, periodSeconds: 1 };
+  const ending = (one: Pod): Pod => ({ ...live(one).last, metadata: { ...one.metadata, ...deleted(30) } });
+  const many = (count: number, one: Container): Container[] => Array.from({ length: count }, () => one);
+  it.each<{ name: string; pod: Pod }>([
+    { name: 'variables that double', pod: pod([{ command: ['true'], env: [{ name: 'V0', value: 'x' }, ...doubled] }]) },
+    {
+      name: 'arguments that repeat a long variable',
+      pod: pod([{ command: ['echo'], args: [`$(A)`.repeat(100_000)], env: [{ name: 'A', value: 'x'.repeat(100_000) }] }]),
+    },
+    {
+      name: 'variables of all annotations',
+      pod: pod(
+        [
+          {
+            command: ['true'],
+            env: Array.from({ length: 10_000 }, (_, i) => ({
+              name: `V${i}`,
+              valueFrom: { fieldRef: { fieldPath: 'metadata.annotations' } },
+            })),
+          },
+        ],
+        { annotations: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`${i}`, 'x'.repeat(200)])) },
+      ),
+    },
+    { name: 'many containers', pod: pod(many(400, { command: ['sh', '-c', busy] })) },
+    {
+      name: 'probes of a command that changes files',
+      pod: pod(many(100, { command: ['sh', '-c', writes], livenessProbe: probe, readinessProbe: probe, startupProbe: probe })),
+    },
+    {
+      name: 'hooks',
+      pod: ending(pod(many(400, { lifecycle: { preStop: { exec: { command: ['sh', '-c', busy] } } } }))),
+    },
+  ])('$name: runs without the simulation, and holds the event loop for less than 100 ms', ({ pod: first }) => {
+    let longest = 0;
+    const timed = <T>(work: () => T): T => {
+      const began = threadMilliseconds();
+      const result = work();
+      longest = Math.max(longest, threadMilliseconds() - began);
+      return result;
+    };
+    let current = first;
+    for (let i = 0; i < 4; i += 1) {
+      const step = timed(() => nextLifeStep(current, host));
+      const outcome = step && timed(() => step.run(Math.max(start, step.at)));
+      if (outcome?.status) current = { ...current, status: outcome.status };
+    }
+    expect(longest).toBeLessThan(100);
+    if (!first.metadata.deletionTimestamp) expect(current.status?.containerStatuses?.at(-1)?.state).toHaveProperty('running');
+  });
+
+  it('with thousands of containers and annotations is checked in a pass over both', () => {
+    const annotations = Object.fromEntries(Array.from({ length: 6_500 }, (_, i) => [`ready.x${i}`, 'true']));
+    const wide = pod(many(40_000, {}), { annotations });
+    const began = threadMilliseconds();
+    expect(settingProblems(wide)).toHaveLength(6_500);
+    expect(threadMilliseconds() - began).toBeLessThan(100);
+  });
+
+  it('is rejected with thousands of containers', () => {
+    const { moments, events } = live(pod(many(5_000, {})));
+    expect(moments.map(({ phase }) => phase)).toEqual(['Failed']);
+    expect(events).toEqual(['TooManyContainers: a simulated node runs pods of at most 500 containers']);
   });
 });

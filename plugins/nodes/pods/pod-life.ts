@@ -1,5 +1,6 @@
 import type { ObjectPatch } from 'kubenest/sdk';
 import type { ContainerStatus, Pod, PodStatus } from 'kubenest/types/core_v1';
+import { limitWork, maxWork } from '../shell/work.ts';
 import { timeOf, timeText } from '../time.ts';
 import { type ContainerChange, fieldPathOf, type KubeletEvent, nextContainerChange, type NodeState } from './container-life.ts';
 import { containersOf, type PodContainer } from './container-roles.ts';
@@ -51,16 +52,34 @@ export interface LifeStep {
 
 /**
  * Returns the next step of a pod on a simulated node; undefined if nothing happens until the pod changes. A pure function of the
- * pod's object, but for the admission by the host, so a life goes on after a restart of the server.
+ * pod's object, but for the admission by the host, so a life goes on after a restart of the server. Simulated commands that exceed `maxWork`
+ * together are not simulated.
  */
 export function nextLifeStep(pod: Pod, host: PodHost): LifeStep | undefined {
+  const step = limitWork(maxWork, () => lifeStep(pod, host));
+  return step && { at: step.at, run: (now) => limitWork(maxWork, () => step.run(now)) };
+}
+
+function lifeStep(pod: Pod, host: PodHost): LifeStep | undefined {
   const { status = {}, metadata } = pod;
   if (metadata.deletionTimestamp !== undefined) return terminationStep(pod, host);
   if (isTerminal(status)) return undefined;
+  if (containerCount(pod) > maxContainers) return { at: 0, run: (now) => rejected(pod, tooManyContainers, now) };
   if (!status.startTime) return { at: 0, run: (now) => run(pod, host, now) };
   const changes = dueChanges(pod, status, host);
   const at = Math.min(deadlineOf(pod), ...changes.map((change) => change.at), isSynced(pod, status) ? Infinity : 0);
   return at === Infinity ? undefined : { at, run: (now) => run(pod, host, now) };
+}
+
+/** Maximum number of containers of a pod. */
+const maxContainers = 500;
+const tooManyContainers: PodRejection = {
+  reason: 'TooManyContainers',
+  message: `a simulated node runs pods of at most ${maxContainers} containers`,
+};
+
+function containerCount({ spec = {} }: Pod): number {
+  return (spec.containers?.length ?? 0) + (spec.initContainers?.length ?? 0) + (spec.ephemeralContainers?.length ?? 0);
 }
 
 const isTerminal = ({ phase }: PodStatus): boolean => phase === 'Succeeded' || phase === 'Failed';

@@ -1,6 +1,6 @@
 import type { Container, Pod, Probe } from 'kubenest/types/core_v1';
 import { SimulatedFiles } from '../shell/files.ts';
-import { containersOf } from './container-roles.ts';
+import { statusOf } from './container-roles.ts';
 import { runMainProcess, runSimulated, startOf } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
@@ -81,8 +81,9 @@ function changeAt(ms: number, succeeds: boolean): Period[] {
 
 /** Periods of a probe by its command; undefined if that is not simulated. */
 function execPeriods(pod: Pod, container: Container, { exec, timeoutSeconds = 1 }: Probe): readonly Period[] | undefined {
-  if (!exec?.command) return undefined;
-  const startedAt = startOf(containersOf(pod, pod.status).find((one) => one.container.name === container.name)?.status);
+  const { command } = exec ?? {};
+  if (!command) return undefined;
+  const startedAt = startOf(statusOf(pod, container));
   const main = runMainProcess(pod, container);
   const times = [...new Set([0, ...(main?.result.changeTimes ?? [])])];
   if (times.length > maxPeriods) return undefined;
@@ -90,7 +91,7 @@ function execPeriods(pod: Pod, container: Container, { exec, timeoutSeconds = 1 
   for (const [i, seconds] of times.entries()) {
     // Without a simulated command of the container, its files are not known.
     const files = runMainProcess(pod, container, seconds)?.files ?? new SimulatedFiles({ unknown: ['/'] });
-    const result = runSimulated(pod, container, exec.command, files, startedAt + seconds * 1_000);
+    const result = runSimulated(pod, container, () => command, files, startedAt + seconds * 1_000);
     if (!result) return undefined;
     const succeeds = result.exitCode === 0 && result.seconds < timeoutSeconds;
     const last = periods.at(-1);

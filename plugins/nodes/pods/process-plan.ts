@@ -1,7 +1,7 @@
 import type { Container, Pod } from 'kubenest/types/core_v1';
 import { initialFiles } from './container-files.ts';
 import type { Role } from './container-roles.ts';
-import { runMainProcess, runSimulated } from './main-process.ts';
+import { ifSimulated, runMainProcess, runSimulated } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
 /** Simulated course of a container's process. */
@@ -39,7 +39,8 @@ export function processPlan(pod: Pod, container: Container, role: Role): Process
 export function preStopMs(pod: Pod, container: Container): number {
   const { sleep, exec } = container.lifecycle?.preStop ?? {};
   if (sleep) return (sleep.seconds ?? 0) * 1_000;
-  const result = exec && runSimulated(pod, container, exec.command ?? [], initialFiles(pod, container), 0);
+  const { command } = exec ?? {};
+  const result = command && ifSimulated(() => runSimulated(pod, container, () => command, initialFiles(pod, container), 0));
   return (result?.seconds ?? 0) * 1_000;
 }
 

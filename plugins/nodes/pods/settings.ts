@@ -60,14 +60,13 @@ export type Setting = keyof typeof checks;
 
 /** Describes the annotations of the simulation that a pod has and that have no effect. */
 export function settingProblems({ metadata, spec = {} }: Pod): string[] {
-  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].map(({ name }) => name);
+  const containers = new Set([...(spec.initContainers ?? []), ...(spec.containers ?? [])].map(({ name }) => name));
   return Object.entries(metadata.annotations ?? {}).flatMap(([key, value]) => {
     if (!key.startsWith(annotationPrefix)) return [];
     const [name = '', ...rest] = key.slice(annotationPrefix.length).split('.');
     const container = rest.join('.');
     if (!Object.hasOwn(checks, name)) return [`unknown annotation ${key}`];
-    if (rest.length > 0 && !containers.includes(container))
-      return [`annotation ${key}: the pod has no container ${JSON.stringify(container)}`];
+    if (rest.length > 0 && !containers.has(container)) return [`annotation ${key}: the pod has no container ${JSON.stringify(container)}`];
     const problem = (checks as Record<string, Check>)[name]?.(value);
     return problem === undefined ? [] : [`annotation ${key}: ${problem}`];
   });

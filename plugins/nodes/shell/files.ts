@@ -1,11 +1,17 @@
 import { posix } from 'node:path';
 import { UnsupportedScriptError } from './script.ts';
+import { spendWork, workOfText } from './work.ts';
 
 /** A failed operation on a file, as a program reports it. */
 export class FileError extends Error {}
 
 /** Change of a path since the files were made: new text, a new folder, or its removal. */
 export type FileChange = { readonly text: string } | 'folder' | 'removed';
+
+/** Number of characters that a change takes, with its share of the maps that hold it. */
+export function sizeOfChange(path: string, change: FileChange): number {
+  return path.length + 64 + (typeof change === 'string' ? 0 : change.text.length);
+}
 
 const baseFolders = [
   '/',
@@ -45,7 +51,11 @@ export class SimulatedFiles {
   readonly #changes = new Map<string, FileChange>();
   #length = 0;
 
-  constructor(private readonly content: FileContent = {}) {
+  /** `room` is the number of characters that the changes may add. */
+  constructor(
+    private readonly content: FileContent = {},
+    private room = Infinity,
+  ) {
     for (const folder of content.folders ?? []) this.#addFolder(folder);
     for (const [path, text] of Object.entries(content.texts ?? {})) {
       this.#addFolder(posix.dirname(path));
@@ -61,6 +71,7 @@ export class SimulatedFiles {
   /** Makes the changes of other files here. */
   apply(changes: ReadonlyMap<string, FileChange>): void {
     for (const [path, change] of changes) {
+      spendWork(1);
       if (change === 'removed') this.#drop(path);
       else if (change === 'folder') this.#addFolder(path);
       else this.#set(path, change.text);
@@ -71,10 +82,12 @@ export class SimulatedFiles {
   read(path: string): string | undefined {
     const text = this.#texts.get(path);
     if (text === undefined) this.#expectKnown(path);
+    spendWork(workOfText(path) + workOfText(text ?? ''));
     return text;
   }
 
   isFolder(path: string): boolean {
+    spendWork(workOfText(path));
     if (this.#folders.has(path)) return true;
     this.#expectKnown(path);
     return false;
@@ -87,6 +100,7 @@ export class SimulatedFiles {
   /** Lists the names in a folder. */
   list(folder: string): string[] {
     this.#expectKnown(folder);
+    spendWork(this.#size);
     const prefix = folder === '/' ? '/' : `${folder}/`;
     const found = [...this.#folders, ...this.#texts.keys()].filter((path) => path !== '/' && path.startsWith(prefix));
     return [...new Set(found.map((path) => path.slice(prefix.length).split('/', 1)[0] as string))].sort();
@@ -97,25 +111,35 @@ export class SimulatedFiles {
     this.#expectWritable(path);
     if (this.#folders.has(path)) throw new FileError('Is a directory');
     if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
+    this.#change(path, { text });
     this.#set(path, text);
-    this.#changes.set(path, { text });
   }
 
   makeFolder(path: string): void {
     this.#expectWritable(path);
     if (this.#folders.has(path) || this.#texts.has(path)) throw new FileError('File exists');
     if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
+    this.#change(path, 'folder');
     this.#addFolder(path);
-    this.#changes.set(path, 'folder');
   }
 
   /** Removes a file, or a folder with all that is in it. */
   remove(path: string): void {
     this.#expectWritable(path);
+    spendWork(this.#size);
     for (const one of [...this.#texts.keys(), ...this.#folders].filter((each) => each === path || each.startsWith(`${path}/`))) {
       this.#drop(one);
-      this.#changes.set(one, 'removed');
+      this.#change(one, 'removed');
     }
+  }
+
+  /** Records a change. Throws FileError if there is no room for what it adds. */
+  #change(path: string, change: FileChange): void {
+    const present = this.#changes.get(path);
+    const growth = sizeOfChange(path, change) - (present === undefined ? 0 : sizeOfChange(path, present));
+    if (growth > Math.max(0, this.room) && change !== 'removed') throw new FileError('No space left on device');
+    this.room -= growth;
+    this.#changes.set(path, change);
   }
 
   #expectKnown(path: string): void {
@@ -127,11 +151,15 @@ export class SimulatedFiles {
   }
 
   #addFolder(path: string): void {
-    for (let at = path; !this.#folders.has(at); at = posix.dirname(at)) this.#folders.add(at);
-    this.#expectRoom();
+    for (let at = path; !this.#folders.has(at); at = posix.dirname(at)) {
+      spendWork(1 + at.length);
+      this.#folders.add(at);
+      this.#expectRoom();
+    }
   }
 
   #set(path: string, text: string): void {
+    spendWork(1 + path.length);
     this.#length += text.length - (this.#texts.get(path)?.length ?? 0);
     this.#texts.set(path, text);
     this.#expectRoom();
@@ -143,12 +171,16 @@ export class SimulatedFiles {
     this.#folders.delete(path);
   }
 
+  get #size(): number {
+    return this.#texts.size + this.#folders.size;
+  }
+
   #expectRoom(): void {
-    if (this.#length > maxLength || this.#texts.size + this.#folders.size > maxFiles)
-      throw new UnsupportedScriptError('the files are too large for the simulation');
+    if (this.#length > maxLength || this.#size > maxFiles) throw new UnsupportedScriptError('the files are too large for the simulation');
   }
 }
 
 function isWithin(path: string, folders: readonly string[]): boolean {
+  spendWork(folders.length >> 3);
   return folders.some((folder) => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
 }

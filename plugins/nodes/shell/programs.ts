@@ -4,7 +4,7 @@ import { UnsupportedScriptError } from './script.ts';
 
 /** Environment of a program. */
 export interface ProgramContext {
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: ReadonlyMap<string, string>;
   readonly hostname: string;
   readonly now: number;
   readonly files: SimulatedFiles;
@@ -49,8 +49,7 @@ const programs: Readonly<Record<string, Program>> = {
   echo: (args) => echo(args),
   printf: ([format = '', ...values]) => prints(escapes(format).replace(/%[sd]/g, () => values.shift() ?? '')),
   env: (args, { env }) => (args.length === 0 ? prints(variables(env)) : unsupported('env with arguments')),
-  printenv: ([name], { env }) =>
-    name === undefined ? prints(variables(env)) : Object.hasOwn(env, name) ? prints(`${env[name]}\n`) : failed,
+  printenv: ([name], { env }) => (name === undefined ? prints(variables(env)) : env.has(name) ? prints(`${env.get(name)}\n`) : failed),
   hostname: (_, { hostname }) => prints(`${hostname}\n`),
   whoami: () => prints('root\n'),
   id: ([option]) => prints(option === '-u' || option === '-g' ? '0\n' : 'uid=0(root) gid=0(root) groups=0(root)\n'),
@@ -100,7 +99,7 @@ function unsupported(what: string): never {
   throw new UnsupportedScriptError(`${what} is not simulated`);
 }
 
-const variables = (env: ProgramContext['env']): string => lines(Object.entries(env).map(([name, value]) => `${name}=${value}`));
+const variables = (env: ProgramContext['env']): string => lines([...env].map(([name, value]) => `${name}=${value}`));
 const verdict = (isTrue: boolean): ProgramResult => (isTrue ? nothing : failed);
 
 const units: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -162,20 +161,32 @@ const comparisons: ReadonlyMap<string, (a: string, b: string) => boolean> = new 
 
 /** Evaluates the expression of `test`; `-a` and `-o` join simple expressions. */
 function test(args: readonly string[], context: ProgramContext): boolean {
-  for (const [operator, join] of [
-    ['-o', (a: boolean, b: boolean) => a || b],
-    ['-a', (a: boolean, b: boolean) => a && b],
-  ] as const) {
-    const at = args.indexOf(operator, 1);
-    if (at > 0) return join(test(args.slice(0, at), context), test(args.slice(at + 1), context));
+  return split(args, '-o').some((all) => split(all, '-a').every((one) => simpleTest(one, context)));
+}
+
+/** Splits words at the operator, which is not the first word of a part. */
+function split(words: readonly string[], operator: string): string[][] {
+  const parts: string[][] = [];
+  let start = 0;
+  for (let at = words.indexOf(operator, 1); at > 0; at = words.indexOf(operator, start + 1)) {
+    parts.push(words.slice(start, at));
+    start = at + 1;
   }
-  const [first = '', second = '', third = ''] = args;
-  if (args.length === 0) return false;
-  if (args.length === 1) return first !== '';
-  if (first === '!') return !test(args.slice(1), context);
-  if (args.length === 2) return unaryTest(first, second, context);
-  const compare = args.length === 3 ? comparisons.get(second) : undefined;
-  return compare ? compare(first, third) : unsupported(`test ${args.join(' ')}`);
+  return [...parts, words.slice(start)];
+}
+
+function simpleTest(words: readonly string[], context: ProgramContext): boolean {
+  let negations = 0;
+  while (negations < words.length - 1 && words[negations] === '!') negations += 1;
+  const [first = '', second = '', third = '', ...more] = words.slice(negations);
+  const count = Math.min(words.length - negations, 3) + more.length;
+  const compare = count === 3 ? comparisons.get(second) : undefined;
+  const verdictOf = (): boolean => {
+    if (count <= 1) return first !== '';
+    if (count === 2) return unaryTest(first, second, context);
+    return compare ? compare(first, third) : unsupported(`test ${words.slice(0, 8).join(' ')}`);
+  };
+  return verdictOf() === (negations % 2 === 0);
 }
 
 function unaryTest(operator: string, operand: string, { files, folder }: ProgramContext): boolean {

@@ -151,7 +151,8 @@ describe('a script', () => {
 
 describe('a script that grows', () => {
   const double = (name: string, previous: string): [string, string] => [name, `sh -c "$${previous}"; sh -c "$${previous}"`];
-  it.each<{ name: string; env: Record<string, string>; script: string }>([
+  const lines = `printf '${'\\n'.repeat(20_000)}' > /tmp/a`;
+  it.each<{ name: string; env: Record<string, string>; script: string; args?: string[] }>([
     { name: 'a shell that runs itself', env: { X: 'sh -c "$X"' }, script: 'sh -c "$X"' },
     {
       name: 'shells that each run two',
@@ -172,14 +173,36 @@ describe('a script that grows', () => {
       env: {},
       script: 'for a in $(seq 1 100); do for b in $(seq 1 100); do for c in $(seq 1 100); do :; done; done; done',
     },
+    { name: 'a file that is searched often', env: {}, script: `${lines};${'grep -q x /tmp/a;'.repeat(1_000)}` },
+    { name: 'a file that is printed many times', env: {}, script: `${lines}; cat ${'/tmp/a '.repeat(10_000)} | wc -l` },
+    { name: 'a folder that is listed many times', env: {}, script: `ls -l ${'/ '.repeat(20_000)}` },
+    { name: 'folders in folders', env: {}, script: `mkdir -p ${'/a'.repeat(30_000)}` },
+    { name: 'a text that is parsed often', env: {}, script: `i=0; while true; do i=$((i + 1)); eval '#${'x'.repeat(60_000)}'; done` },
+    { name: 'a long word that is used often', env: {}, script: `i=0; while true; do i=$((i + 1)); export 'A=${'x'.repeat(60_000)}'; done` },
+    {
+      name: 'programs in a shell with many variables',
+      env: Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`V${i}`, ''])),
+      script: '(:);'.repeat(8_000),
+    },
+    { name: 'long arguments', env: {}, script: 'i=0; while true; do i=$((i + 1)); done', args: ['x'.repeat(1_000_000)] },
     { name: 'long output that is discarded', env: { A: 'x'.repeat(100_000) }, script: 'env >/dev/null;'.repeat(1_000) },
-  ])('is refused before it costs time: $name', ({ env, script }) => {
+  ])('is refused before it costs time: $name', ({ env, script, args = [] }) => {
     const began = threadMilliseconds();
-    expect(() => runCommand(['sh', '-c', script], { ...context, env })).toThrow(UnsupportedScriptError);
+    expect(() => runCommand(['sh', '-c', script, ...args], { ...context, env })).toThrow(UnsupportedScriptError);
     expect(threadMilliseconds() - began).toBeLessThan(100);
   });
 
-  it('may be as long as a script can be', () => {
-    expect(run('sh', '-c', `${':;'.repeat(32_000)}exit 3`).exitCode).toBe(3);
+  it.each([
+    ['many negations', `[ ${'! '.repeat(20_000)}x ]`, 0],
+    ['many conditions', `[ x${' -a x'.repeat(10_000)} ]`, 0],
+    ['many alternatives', `[ ""${' -o ""'.repeat(8_000)} ]`, 1],
+  ])('a test with %s runs', (_, script, exitCode) => {
+    const began = threadMilliseconds();
+    expect(run('sh', '-c', script).exitCode).toBe(exitCode);
+    expect(threadMilliseconds() - began).toBeLessThan(100);
+  });
+
+  it('may have thousands of commands', () => {
+    expect(run('sh', '-c', `${':;'.repeat(5_000)}exit 3`).exitCode).toBe(3);
   });
 });

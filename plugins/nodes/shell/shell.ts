@@ -3,6 +3,7 @@ import { evaluateArithmetic } from './arithmetic.ts';
 import { FileError, SimulatedFiles } from './files.ts';
 import { exitCodeOf, isProgram, runProgram } from './programs.ts';
 import { type Command, parseScript, type Part, type Pipeline, type Script, UnsupportedScriptError, type Word } from './script.ts';
+import { limitWork, maxWork, spendWork, workOfText } from './work.ts';
 
 /** Environment of a simulated process. */
 export interface ProcessContext {
@@ -30,7 +31,9 @@ export interface ProcessResult {
 const shells = new Set(['sh', 'bash', 'ash', 'dash']);
 const maxOutput = 1_048_576;
 const maxNesting = 32;
+const unitsPerProcess = 64;
 const unitsPerCommand = 8;
+const leastWork = 49_152;
 
 /** Ends the whole process: it runs for ever, or until the time that the context gives. */
 class ProcessLeft extends Error {}
@@ -97,13 +100,13 @@ interface Streams {
 
 /**
  * A simulated process with all shells in it: its time, its files, and the work that it may cost the server. The work grows with the text of the
- * command and of its environment, not with what nested shells and variables make of it: a few variables that each run the previous one twice
- * are otherwise an endless loop.
+ * command and of its environment, up to `maxWork`, not with what nested shells and variables make of it: a few variables that each run the
+ * previous one twice are otherwise an endless loop.
  */
 class Process {
   readonly files: SimulatedFiles;
   readonly #changeTimes: number[] = [];
-  #units: number;
+  readonly #allowance: number;
   #nesting = 0;
   #seconds = 0;
 
@@ -112,7 +115,7 @@ class Process {
     readonly context: ProcessContext,
   ) {
     const length = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
-    this.#units = 32_768 + 4 * length(words) + length(Object.values(context.env));
+    this.#allowance = Math.min(maxWork, leastWork + 4 * length(words) + length(Object.values(context.env)));
     this.files = context.files ?? new SimulatedFiles();
   }
 
@@ -124,7 +127,10 @@ class Process {
     };
     const streams: Streams = { stdin: '', stdout: (text) => (stdout += add(text)), stderr: (text) => (stderr += add(text)) };
     try {
-      exitCode = work(new Shell(this, this.context.env, [], false), streams);
+      exitCode = limitWork(this.#allowance, () => {
+        spendWork(unitsPerProcess);
+        return work(new Shell(this, new Map(Object.entries(this.context.env)), [], false), streams);
+      });
     } catch (error) {
       if (!(error instanceof ProcessLeft)) throw error;
     }
@@ -144,12 +150,6 @@ class Process {
   /** Notes that files have changed. */
   changed(): void {
     if (this.#changeTimes.at(-1) !== this.#seconds) this.#changeTimes.push(this.#seconds);
-  }
-
-  /** Throws if the work exceeds the allowance. */
-  spend(units: number): void {
-    this.#units -= units;
-    if (this.#units < 0) throw new UnsupportedScriptError('the script does too much');
   }
 
   /** Calls `run` for a shell or command within the current one. */
@@ -192,7 +192,7 @@ const builtins: Readonly<Record<string, (shell: Shell, args: readonly string[], 
     else streams.stderr(`sh: cd: can't cd to ${folder}: No such file or directory\n`);
     return shell.folder === path ? 0 : 1;
   },
-  eval: (shell, args, streams) => shell.process.nested(() => shell.commands(parseScript(args.join(' ')), streams)),
+  eval: (shell, args, streams) => shell.process.nested(() => shell.commands(parsed(args.join(' ')), streams)),
   exec(shell, args, streams) {
     if (args.length === 0) return 0;
     throw new ShellExit(shell.program(args, streams));
@@ -215,18 +215,18 @@ class Shell {
 
   constructor(
     readonly process: Process,
-    variables: Readonly<Record<string, string>>,
+    variables: ReadonlyMap<string, string>,
     readonly parameters: readonly string[],
     public stopsOnError: boolean,
   ) {
-    this.variables = new Map(Object.entries(variables));
-    process.spend(this.variables.size);
+    spendWork(variables.size);
+    this.variables = new Map(variables);
   }
 
   /** Runs a script to its end, or to `exit`. */
   script(text: string, streams: Streams): number {
     try {
-      return this.process.nested(() => this.commands(parseScript(text), streams));
+      return this.process.nested(() => this.commands(parsed(text), streams));
     } catch (error) {
       if (error instanceof ShellExit) return error.code;
       if (error instanceof LoopJump) return 0;
@@ -255,10 +255,16 @@ class Shell {
     }
     const { process, folder } = this;
     const { hostname, now } = process.context;
-    const env = Object.fromEntries(this.variables);
-    const program = { env, hostname, now: now + process.seconds * 1_000, files: process.files, folder, stdin: streams.stdin };
+    const program = {
+      env: this.variables,
+      hostname,
+      now: now + process.seconds * 1_000,
+      files: process.files,
+      folder,
+      stdin: streams.stdin,
+    };
     const { stdout, stderr, exitCode, seconds, changesFiles } = runProgram(words, program);
-    process.spend(stdout.length);
+    spendWork(stdout.length);
     if (changesFiles) process.changed();
     streams.stdout(stdout);
     streams.stderr(stderr);
@@ -275,7 +281,7 @@ class Shell {
   }
 
   #copy(parameters: readonly string[], stopsOnError: boolean): Shell {
-    const copy = new Shell(this.process, Object.fromEntries(this.variables), parameters, stopsOnError);
+    const copy = new Shell(this.process, this.variables, parameters, stopsOnError);
     copy.folder = this.folder;
     return copy;
   }
@@ -302,18 +308,31 @@ class Shell {
   }
 
   #command(command: Command, streams: Streams): number {
-    this.process.spend(unitsPerCommand);
+    spendWork(unitsPerCommand);
     const redirected = this.#redirect(command, streams);
     if (!redirected) return 1;
-    return this.process.nested(() => {
-      if (command.kind === 'simple') return this.#simple(command.words, redirected);
-      if (command.kind === 'if') return this.#if(command, redirected);
-      if (command.kind === 'for') return this.#for(command, redirected);
-      if (command.kind === 'while') return this.#while(command, redirected);
-      if (!command.isSubshell) return this.commands(command.body, redirected);
-      const shell = this.#subshell();
-      return inSubshell(() => shell.commands(command.body, redirected));
-    });
+    return this.process.nested(() => this.#run(command, redirected));
+  }
+
+  /** A command whose output a file does not take ends with an error. */
+  #run(command: Command, streams: Streams): number {
+    try {
+      return this.#compound(command, streams);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      streams.stderr(`sh: write error: ${error.message}\n`);
+      return 1;
+    }
+  }
+
+  #compound(command: Command, redirected: Streams): number {
+    if (command.kind === 'simple') return this.#simple(command.words, redirected);
+    if (command.kind === 'if') return this.#if(command, redirected);
+    if (command.kind === 'for') return this.#for(command, redirected);
+    if (command.kind === 'while') return this.#while(command, redirected);
+    if (!command.isSubshell) return this.commands(command.body, redirected);
+    const shell = this.#subshell();
+    return inSubshell(() => shell.commands(command.body, redirected));
   }
 
   #simple(words: readonly Word[], streams: Streams): number {
@@ -365,12 +384,12 @@ class Shell {
   #state(): string {
     const changes = [...this.process.files.changes];
     const state = JSON.stringify([[...this.variables], changes, this.folder, this.stopsOnError]);
-    this.process.spend(state.length >> 4);
+    spendWork(state.length >> 4);
     return state;
   }
 
   #iteration(body: Script, streams: Streams): number | 'break' {
-    this.process.spend(unitsPerCommand);
+    spendWork(unitsPerCommand);
     try {
       return this.commands(body, streams);
     } catch (error) {
@@ -405,7 +424,7 @@ class Shell {
     const { files } = this.process;
     const write = (text: string): void => {
       const next = (files.read(path) ?? '') + text;
-      this.process.spend(next.length >> 4);
+      spendWork(next.length >> 4);
       files.write(path, next);
       this.process.changed();
     };
@@ -422,7 +441,9 @@ class Shell {
 
   /** Expands a word to one text, without splitting. */
   #text(word: Word): string {
-    return word.map((part) => this.#expand(part)).join('');
+    const text = word.map((part) => this.#expand(part)).join('');
+    spendWork(workOfText(text));
+    return text;
   }
 
   /** Expands a word to fields: results of unquoted expansions are split at blanks. */
@@ -453,13 +474,14 @@ class Shell {
       }
     }
     if (current !== undefined) fields.push(current);
+    for (const field of fields) spendWork(workOfText(field));
     return fields;
   }
 
   #expand(part: Part): string {
     if (part.kind === 'text') return part.text;
     const value = this.#value(part);
-    this.process.spend(value.length);
+    spendWork(value.length);
     return value;
   }
 
@@ -481,6 +503,11 @@ class Shell {
     if (name === 'RANDOM') throw new UnsupportedScriptError('random numbers are not simulated');
     return (/^\d$/.test(name) ? this.parameters[Number(name)] : this.variables.get(name)) ?? '';
   }
+}
+
+function parsed(text: string): Script {
+  spendWork(text.length >> 1);
+  return parseScript(text);
 }
 
 /** True if the command's failure decides about the next one (`a && b`), for which `set -e` does not end the shell. */

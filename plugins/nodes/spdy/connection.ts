@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { Steps } from '#sdk/internal';
 import {
   dataFrame,
   goAwayFrame,
@@ -17,7 +18,7 @@ export interface SpdyStream {
   readonly id: number;
   readonly headers: SpdyHeaders;
   /** Receiver of the client's data, set by the owner of the stream. */
-  onData: (bytes: Buffer) => void;
+  onData: (bytes: Buffer) => Steps<void>;
   /** Called when the client has sent all its data. */
   onEnd: () => void;
   /** Called when the client, or the end of the connection, cancelled the stream. */
@@ -40,6 +41,8 @@ export interface SpdyTransport {
 }
 
 const maxStreams = 1_000;
+/** Maximum length of the headers that a stream keeps: those of Kubernetes have less than 100 characters. */
+const maxHeaderLength = 4_096;
 const cancelled = 5;
 const protocolError = 1;
 /** Size that the payload of a data frame does not exceed. */
@@ -63,10 +66,13 @@ export class SpdyConnection {
   ) {}
 
   /** Takes received bytes. Bytes that are not SPDY end the connection. */
-  receive(bytes: Buffer): void {
-    if (this.#isClosed) return;
+  *receive(bytes: Buffer): Steps<void> {
     try {
-      for (const frame of this.#reader.read(bytes)) this.#handle(frame);
+      for (const frame of this.#reader.read(bytes)) {
+        if (this.#isClosed) return;
+        yield* this.#handle(frame);
+        yield;
+      }
     } catch (error) {
       if (!(error instanceof SpdyError)) throw error;
       this.close();
@@ -100,7 +106,7 @@ export class SpdyConnection {
     this.#streams.delete(id);
   }
 
-  #handle(frame: SpdyFrame): void {
+  *#handle(frame: SpdyFrame): Steps<void> {
     switch (frame.type) {
       case 'synStream':
         return this.#open(frame.stream, frame.headers, frame.isLast);
@@ -110,7 +116,7 @@ export class SpdyConnection {
         if (frame.payload.length > 0) {
           this.send(windowUpdateFrame(frame.stream, frame.payload.length));
           this.send(windowUpdateFrame(0, frame.payload.length));
-          stream.onData(frame.payload);
+          yield* stream.onData(frame.payload);
         }
         if (frame.isLast) stream.remoteEnded();
         return;
@@ -133,6 +139,7 @@ export class SpdyConnection {
   #open(id: number, block: Buffer, isLast: boolean): void {
     // The block is part of the state of the compression, whatever becomes of the stream.
     const headers = this.#headerReader.read(block);
+    if (sizeOf(headers) > maxHeaderLength) return this.send(resetFrame(id, protocolError));
     if (id % 2 === 0 || id <= this.#lastStream || this.#streams.size >= maxStreams) return this.send(resetFrame(id, protocolError));
     this.#lastStream = id;
     const stream = new OpenStream(this, id, headers);
@@ -146,8 +153,12 @@ export class SpdyConnection {
 const empty = Buffer.alloc(0);
 const nothing = (): void => {};
 
+function sizeOf(headers: SpdyHeaders): number {
+  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+}
+
 class OpenStream implements SpdyStream {
-  onData: (bytes: Buffer) => void = nothing;
+  onData: (bytes: Buffer) => Steps<void> = function* () {};
   onEnd: () => void = nothing;
   onReset: () => void = nothing;
   #isRemoteOpen = true;

@@ -11,7 +11,7 @@ export type SpdyFrame =
   | { readonly type: 'other' };
 
 const headBytes = 8;
-const maxFrameBytes = 16 * 1024 * 1024;
+const maxControlBytes = 65_536;
 const fin = 0x01;
 const version = 3;
 const control = { synStream: 1, synReply: 2, reset: 3, ping: 6, goAway: 7, windowUpdate: 9 } as const;
@@ -19,29 +19,46 @@ const control = { synStream: 1, synReply: 2, reset: 3, ping: 6, goAway: 7, windo
 /** Thrown for bytes that are not SPDY/3.1. */
 export class SpdyError extends Error {}
 
-/** Splits received bytes into frames. */
+/** Splits received bytes into frames. The payload of a data frame may be split further, so that no more of it is held than what arrived at once. */
 export class SpdyFrameReader {
   #buffered: Buffer = Buffer.alloc(0);
+  /** Data frame of which a part has not arrived. */
+  #data: { readonly head: Buffer; left: number } | undefined;
 
   /** Adds bytes and returns the frames that are complete now. Throws SpdyError. */
-  read(bytes: Buffer): SpdyFrame[] {
-    this.#buffered = this.#buffered.length === 0 ? bytes : Buffer.concat([this.#buffered, bytes]);
-    const frames: SpdyFrame[] = [];
-    while (this.#buffered.length >= headBytes) {
-      const length = this.#buffered.readUIntBE(5, 3);
-      if (length > maxFrameBytes) throw new SpdyError('the frame is too long');
-      if (this.#buffered.length < headBytes + length) break;
-      frames.push(parseFrame(this.#buffered.subarray(0, headBytes), this.#buffered.subarray(headBytes, headBytes + length)));
-      this.#buffered = this.#buffered.subarray(headBytes + length);
+  *read(bytes: Buffer): Generator<SpdyFrame, void, void> {
+    let rest = this.#buffered.length === 0 ? bytes : Buffer.concat([this.#buffered, bytes]);
+    while (this.#data || rest.length >= headBytes) {
+      if (this.#data) {
+        if (rest.length === 0 && this.#data.left > 0) break;
+        const payload = rest.subarray(0, this.#data.left);
+        rest = rest.subarray(payload.length);
+        yield this.#dataFrame(this.#data, payload);
+        continue;
+      }
+      const head = rest.subarray(0, headBytes);
+      const length = head.readUIntBE(5, 3);
+      const isControl = ((head[0] as number) & 0x80) !== 0;
+      if (isControl && length > maxControlBytes) throw new SpdyError('the frame is too long');
+      if (isControl && rest.length < headBytes + length) break;
+      const payload = rest.subarray(headBytes, headBytes + length);
+      rest = rest.subarray(headBytes + (isControl ? length : 0));
+      if (isControl) yield parseControl(head, payload);
+      else this.#data = { head: Buffer.from(head), left: length };
     }
-    return frames;
+    this.#buffered = Buffer.from(rest);
+  }
+
+  #dataFrame(data: { readonly head: Buffer; left: number }, payload: Buffer): SpdyFrame {
+    data.left -= payload.length;
+    if (data.left === 0) this.#data = undefined;
+    const isLast = data.left === 0 && ((data.head[4] as number) & fin) !== 0;
+    return { type: 'data', stream: data.head.readUInt32BE(0), isLast, payload };
   }
 }
 
-function parseFrame(head: Buffer, payload: Buffer): SpdyFrame {
-  const flags = head[4] as number;
-  const isLast = (flags & fin) !== 0;
-  if (((head[0] as number) & 0x80) === 0) return { type: 'data', stream: head.readUInt32BE(0), isLast, payload };
+function parseControl(head: Buffer, payload: Buffer): SpdyFrame {
+  const isLast = ((head[4] as number) & fin) !== 0;
   if ((head.readUInt16BE(0) & 0x7fff) !== version) throw new SpdyError('the version is not 3');
   const need = (bytes: number): void => {
     if (payload.length < bytes) throw new SpdyError('the frame is too short');

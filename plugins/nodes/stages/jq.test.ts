@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 import { describe, expect, it } from 'vitest';
 import { compileJq, JqSyntaxError } from './jq.ts';
 
@@ -66,5 +67,29 @@ describe('a query', () => {
         }
       }),
     );
+  });
+
+  const ten = '(.,.,.,.,.,.,.,.,.,.)';
+  it.each([
+    ['copies of a large text', `${ten} | ${ten} | ${ten} | ${ten} | tostring`],
+    ['conditions of lists', '(.items[] and .items[]) and .items[]'],
+    ['selections of lists', `.items[] | select(${Array.from({ length: 500 }, () => '1').join()})`],
+    ['comparisons of large values', `.items[] | ${ten} == ${ten}`],
+    ['lists in lists', '.all | contains(.)'],
+  ])('%s end before they cost time', (_, query) => {
+    const input = {
+      items: Array.from({ length: 1_000 }, (__, i) => 'x'.repeat(100) + String(i)),
+      all: Array.from({ length: 2_000 }, (__, i) => `${i}`),
+    };
+    const run = compileJq(query);
+    const began = threadMilliseconds();
+    let outputs: unknown[] | undefined;
+    try {
+      outputs = run(input);
+    } catch (error) {
+      expect((error as Error).message).toBe('the script does too much');
+    }
+    expect(outputs).toBeUndefined();
+    expect(threadMilliseconds() - began).toBeLessThan(100);
   });
 });

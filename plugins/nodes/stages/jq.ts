@@ -1,3 +1,5 @@
+import { limitWork, maxWork, spendWork, workOfText } from '../shell/work.ts';
+
 /** A JSON value. */
 export type Json = unknown;
 
@@ -14,15 +16,15 @@ const maxLength = 4_096;
 /**
  * Compiles a query of the subset of jq that stages use: paths (`.a.b`, `.["a"]`, `.[0]`, `.[]`, `?`), `|`, `,`, `//`, comparisons, `and`,
  * `or`, literals, parentheses, and the functions `select`, `not`, `length`, `keys`, `has`, `any`, `all`, `first`, `last`, `tostring`,
- * `startswith`, `endswith` and `contains`. The result returns the outputs that are not null; undefined after an error of jq. Throws
- * JqSyntaxError. Upstream: kwok/pkg/utils/expression/query.go.
+ * `startswith`, `endswith` and `contains`. The result returns the outputs that are not null; undefined after an error of jq; it throws if the
+ * query exceeds `maxWork`. Throws JqSyntaxError. Upstream: kwok/pkg/utils/expression/query.go.
  */
 export function compileJq(text: string): (input: Json) => Json[] | undefined {
   if (text.length > maxLength) throw new JqSyntaxError('the query is too long');
   const filter = new Parser(tokens(text)).parse();
   return (input) => {
     try {
-      return filter(input).filter((value) => value !== null && value !== undefined);
+      return limitWork(maxWork, () => filter(input)).filter((value) => value !== null && value !== undefined);
     } catch (error) {
       if (error instanceof JqError) return undefined;
       throw error;
@@ -78,7 +80,7 @@ class Parser {
     let left = this.#comma();
     while (this.#takeIf('|')) {
       const [first, second] = [left, this.#comma()];
-      left = (input) => limited(first(input).flatMap(second));
+      left = (input) => joined(first(input), second);
     }
     this.#depth -= 1;
     return left;
@@ -107,7 +109,7 @@ class Parser {
     let left = this.#and();
     while (this.#takeIf('or')) {
       const [first, second] = [left, this.#and()];
-      left = (input) => first(input).flatMap((value) => (isTrue(value) ? [true] : second(input).map(isTrue)));
+      left = (input) => joined(first(input), (value) => (isTrue(value) ? [true] : second(input).map(isTrue)));
     }
     return left;
   }
@@ -116,7 +118,7 @@ class Parser {
     let left = this.#comparison();
     while (this.#takeIf('and')) {
       const [first, second] = [left, this.#comparison()];
-      left = (input) => first(input).flatMap((value) => (isTrue(value) ? second(input).map(isTrue) : [false]));
+      left = (input) => joined(first(input), (value) => (isTrue(value) ? second(input).map(isTrue) : [false]));
     }
     return left;
   }
@@ -126,7 +128,7 @@ class Parser {
     const operator = this.#takeIf('==', '!=', '<', '<=', '>', '>=');
     if (!operator) return left;
     const right = this.#postfix();
-    return (input) => limited(right(input).flatMap((b) => left(input).map((a) => compare(operator, a, b))));
+    return (input) => joined(right(input), (b) => left(input).map((a) => compare(operator, a, b)));
   }
 
   #postfix(): Filter {
@@ -139,7 +141,7 @@ class Parser {
         filter = (input) => withoutErrors(tried, input);
       } else if (next === '[' || next === '.') {
         const [first, second] = [filter, this.#suffix()];
-        filter = (input) => limited(first(input).flatMap(second));
+        filter = (input) => joined(first(input), second);
       } else {
         return filter;
       }
@@ -214,8 +216,27 @@ const isTrue = (value: Json): boolean => value !== null && value !== undefined &
 const isObject = (value: Json): value is Record<string, Json> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function limited(values: Json[]): Json[] {
+  spendWork(1 + values.length);
   if (values.length > maxOutputs) throw new JqError('too many outputs');
   return values;
+}
+
+/** Returns all outputs of a filter for the values, one after the other. */
+function joined(values: readonly Json[], filter: Filter): Json[] {
+  const outputs: Json[] = [];
+  for (const value of values) {
+    const more = filter(value);
+    if (outputs.length + more.length > maxOutputs) throw new JqError('too many outputs');
+    spendWork(1 + more.length);
+    for (const one of more) outputs.push(one);
+  }
+  return outputs;
+}
+
+function jsonOf(value: Json): string {
+  const json = JSON.stringify(value ?? null);
+  spendWork(workOfText(json));
+  return json;
 }
 
 function withoutErrors(filter: Filter, input: Json): Json[] {
@@ -241,7 +262,7 @@ function index(input: Json, key: Json): Json {
 }
 
 function compare(operator: string, a: Json, b: Json): boolean {
-  if (operator === '==' || operator === '!=') return (JSON.stringify(a ?? null) === JSON.stringify(b ?? null)) === (operator === '==');
+  if (operator === '==' || operator === '!=') return (jsonOf(a) === jsonOf(b)) === (operator === '==');
   const comparable = (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string');
   if (!comparable) throw new JqError('cannot compare');
   const [x, y] = [a as number, b as number];
@@ -250,7 +271,10 @@ function compare(operator: string, a: Json, b: Json): boolean {
 
 function lengthOf(value: Json): number {
   if (value === null || value === undefined) return 0;
-  if (typeof value === 'string') return [...value].length;
+  if (typeof value === 'string') {
+    spendWork(workOfText(value));
+    return [...value].length;
+  }
   if (typeof value === 'number') return Math.abs(value);
   if (Array.isArray(value)) return value.length;
   if (isObject(value)) return Object.keys(value).length;
@@ -259,6 +283,7 @@ function lengthOf(value: Json): number {
 
 const text = (value: Json): string => {
   if (typeof value !== 'string') throw new JqError('is not a string');
+  spendWork(workOfText(value));
   return value;
 };
 const list = (value: Json): Json[] => {
@@ -274,13 +299,15 @@ const binary =
 
 /** Functions by name and number of arguments; a function without arguments ignores the filter. */
 const functions: Readonly<Record<string, (argument: Filter) => Filter>> = {
-  'select/1': (condition) => (input) => condition(input).flatMap((value) => (isTrue(value) ? [input] : [])),
-  'map/1': (each) => (input) => [limited(list(input).flatMap(each))],
+  'select/1': (condition) => (input) => joined(condition(input), (value) => (isTrue(value) ? [input] : [])),
+  'map/1': (each) => (input) => [joined(list(input), each)],
   'not/0': () => (input) => [!isTrue(input)],
   'length/0': () => (input) => [lengthOf(input)],
   'keys/0': () => (input) => {
     if (!isObject(input)) throw new JqError('has no keys');
-    return [Object.keys(input).sort()];
+    const keys = Object.keys(input).sort();
+    spendWork(keys.length);
+    return [keys];
   },
   'any/0': () => (input) => [list(input).some(isTrue)],
   'all/0': () => (input) => [list(input).every(isTrue)],
@@ -289,7 +316,7 @@ const functions: Readonly<Record<string, (argument: Filter) => Filter>> = {
   'first/0': () => (input) => [list(input)[0] ?? null],
   'last/0': () => (input) => [list(input).at(-1) ?? null],
   'empty/0': () => () => [],
-  'tostring/0': () => (input) => [typeof input === 'string' ? input : JSON.stringify(input ?? null)],
+  'tostring/0': () => (input) => [typeof input === 'string' ? input : jsonOf(input)],
   'has/1': binary((input, key) => {
     if (isObject(input) && typeof key === 'string') return Object.hasOwn(input, key);
     return typeof key === 'number' && key < list(input).length;

@@ -4,6 +4,7 @@ import type { Pod } from 'kubenest/types/core_v1';
 import { parseYaml } from '#sdk/internal';
 import type { KubeletEvent } from '../pods/container-life.ts';
 import type { LifeOutcome, LifeStep, PodHost } from '../pods/pod-life.ts';
+import { limitWork, maxWork } from '../shell/work.ts';
 import { timeText } from '../time.ts';
 import { chooseStage, type CompiledPatch, type CompiledStep, type Stage } from './stage.ts';
 import { finalizerOperations } from './stage-finalizers.ts';
@@ -45,13 +46,13 @@ export class StagedLife {
     const version = pod.metadata.resourceVersion;
     let choice = this.#choices.get(uid);
     if (choice?.version !== version || !choice) {
-      choice = this.#choose(pod, version);
+      choice = limitWork(maxWork, () => this.#choose(pod, version));
       this.#choices.set(uid, choice);
     }
     const { stage, at, hasRun } = choice;
     if (!stage) return 'none';
     if (hasRun) return undefined;
-    return { at, run: (now) => runStage(stage, pod, host, now) };
+    return { at, run: (now) => limitWork(maxWork, () => runStage(stage, pod, host, now)) };
   }
 
   /** Remembers that the outcome of the pod's stage was written, so that the stage does not run again for this version. */

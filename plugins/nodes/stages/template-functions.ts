@@ -1,16 +1,34 @@
+import { spendWork, workOfText } from '../shell/work.ts';
 import { TemplateError } from './template-parser.ts';
 
 /** Truth in templates: empty values are false. Upstream: text/template (IsTrue). */
 export function isTrue(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0 || value === '') return false;
   if (Array.isArray(value)) return value.length > 0;
-  return typeof value !== 'object' || Object.keys(value).length > 0;
+  return typeof value !== 'object' || entriesOfObject(value).length > 0;
 }
 
 /** Text of a value in the output. Missing values print as in Go. */
 export function textOf(value: unknown): string {
   if (value === undefined || value === null) return '<no value>';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? jsonOf(value) : String(value);
+}
+
+/** Lists the members of an object, as work that counts. */
+export function entriesOfObject(value: object): [string, unknown][] {
+  const entries = Object.entries(value);
+  spendWork(entries.length);
+  return entries;
+}
+
+/** Text of a value as JSON. A template can nest lists that contain one value many times, so each occurrence counts before it is written. */
+function jsonOf(value: unknown): string {
+  const count = (one: unknown): void => {
+    spendWork(typeof one === 'string' ? workOfText(one) : 1);
+    if (typeof one === 'object' && one !== null) for (const [, member] of entriesOfObject(one)) count(member);
+  };
+  count(value);
+  return JSON.stringify(value ?? null);
 }
 
 const comparable = (a: unknown, b: unknown): boolean => typeof a === typeof b && (typeof a === 'number' || typeof a === 'string');
@@ -41,7 +59,7 @@ function indexOf(value: unknown, ...keys: unknown[]): unknown {
 
 function lengthOf(value: unknown): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length;
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length;
+  if (typeof value === 'object' && value !== null) return entriesOfObject(value).length;
   throw new TemplateError('len of a value that has none');
 }
 
@@ -62,12 +80,12 @@ function printf(format: unknown, ...args: unknown[]): string {
 
 /** Quotes a value as a JSON string, which is YAML too; other values as the string of their JSON. Upstream: kwok/pkg/utils/gotpl/funcs.go. */
 function quote(value: unknown): string {
-  return JSON.stringify(typeof value === 'string' ? value : JSON.stringify(value ?? null));
+  return JSON.stringify(typeof value === 'string' ? value : jsonOf(value));
 }
 
 /** Text of a value in YAML's flow style, which is its JSON, with a line feed at its end, as in Go. */
 function yaml(value: unknown, indent?: unknown): string {
-  const text = `${JSON.stringify(value ?? null)}\n`;
+  const text = `${jsonOf(value)}\n`;
   const spaces = ' '.repeat(Math.min(Number(indent ?? 0), 20) * 2);
   return spaces === '' ? text : `\n${text}`.replaceAll('\n', `\n${spaces}`);
 }

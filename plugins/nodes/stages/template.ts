@@ -1,23 +1,20 @@
+import { limitWork, maxWork, spendWork, workOfText } from '../shell/work.ts';
 import { type Expression, parseTemplate, TemplateError, type TemplateNode } from './template-parser.ts';
-import { builtInFunctions, isTrue, textOf } from './template-functions.ts';
+import { builtInFunctions, entriesOfObject, isTrue, textOf } from './template-functions.ts';
 
 /** A function that templates can call. */
 export type TemplateFunction = (...args: unknown[]) => unknown;
 export type TemplateFunctions = Readonly<Record<string, TemplateFunction>>;
 
-/** Number of nodes that one execution may visit, and length of its output. */
-const maxSteps = 100_000;
-const maxOutput = 1_048_576;
-
-/** Compiles a template. The result renders it with data and further functions. Both throw TemplateError. Upstream: Go's text/template. */
+/** Compiles a template. The result renders it with data and further functions. Both throw TemplateError; the
+ * result also throws if it exceeds `maxWork`. Upstream: Go's text/template. */
 export function compileTemplate(text: string): (data: unknown, functions: TemplateFunctions) => string {
   const nodes = parseTemplate(text.trim());
-  return (data, functions) => new Execution(data, functions).run(nodes);
+  return (data, functions) => limitWork(maxWork, () => new Execution(data, functions).run(nodes));
 }
 
 class Execution {
   #output = '';
-  #steps = 0;
   /** Variables by scope, the innermost last. */
   readonly #scopes: Map<string, unknown>[];
 
@@ -40,12 +37,8 @@ class Execution {
     for (const node of nodes) this.#node(node);
   }
 
-  #step(): void {
-    if ((this.#steps += 1) > maxSteps) throw new TemplateError('the execution takes too long');
-  }
-
   #node(node: TemplateNode): void {
-    this.#step();
+    spendWork(1);
     switch (node.type) {
       case 'text':
         return this.#write(node.text);
@@ -65,8 +58,8 @@ class Execution {
   }
 
   #write(text: string): void {
+    spendWork(workOfText(text));
     this.#output += text;
-    if (this.#output.length > maxOutput) throw new TemplateError('the output is too long');
   }
 
   /** Runs with another dot, in a scope of its own. */
@@ -83,7 +76,7 @@ class Execution {
     const items = entriesOf(this.#value(value));
     if (items.length === 0) return this.#within(this.#dot, () => this.#nodes(otherwise));
     for (const [name, one] of items) {
-      this.#step();
+      spendWork(1);
       this.#within(one, () => this.#nodes(then), [
         [key, name],
         [item, one],
@@ -98,7 +91,7 @@ class Execution {
   }
 
   #value(expression: Expression): unknown {
-    this.#step();
+    spendWork(1);
     switch (expression.type) {
       case 'literal':
         return expression.value;
@@ -121,7 +114,7 @@ class Execution {
     const own = Object.hasOwn(this.functions, name) ? this.functions[name] : undefined;
     const found = own ?? (Object.hasOwn(builtInFunctions, name) ? builtInFunctions[name] : undefined);
     if (!found) throw new TemplateError(`function ${name} is not supported`);
-    return found(...args.map((arg) => this.#value(arg)));
+    return counted(found(...args.map((arg) => counted(this.#value(arg)))));
   }
 
   /** `and` and `or` return the argument that decides, and evaluate none after it. */
@@ -135,6 +128,12 @@ class Execution {
   }
 }
 
+/** Counts the work for a text that a function takes or returns. */
+function counted(value: unknown): unknown {
+  if (typeof value === 'string') spendWork(workOfText(value));
+  return value;
+}
+
 /** A missing field of an object, and any field of nothing, has no value. */
 function fieldOf(value: unknown, name: string): unknown {
   if (value === undefined || value === null) return undefined;
@@ -146,6 +145,6 @@ function fieldOf(value: unknown, name: string): unknown {
 function entriesOf(value: unknown): readonly (readonly [unknown, unknown])[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.map((one: unknown, i) => [i, one]);
-  if (typeof value === 'object') return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (typeof value === 'object') return entriesOfObject(value).sort(([a], [b]) => (a < b ? -1 : 1));
   throw new TemplateError(`range can't iterate over ${textOf(value)}`);
 }

@@ -1,8 +1,10 @@
 import { Buffer } from 'node:buffer';
-import { isConflict, isNotFound, newGenericServerResponse, StatusError } from '#apimachinery/api/errors';
+import { isConflict, isNotFound, newBadRequest, newGenericServerResponse, StatusError } from '#apimachinery/api/errors';
 import { prefixFromUserAgent } from '#apimachinery/managedfields/manager-name';
 import type { KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
+import { quote } from '#apimachinery/runtime/quote';
+import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { currentReconcile } from '#apiserver/tracing/reconcile-trace';
@@ -60,7 +62,7 @@ export class UserClient implements RequestClient {
     return items;
   }
 
-  create<T extends KubeObject>(target: ClientTarget, object: T): Promise<T> {
+  async create<T extends KubeObject>(target: ClientTarget, object: T): Promise<T> {
     const { namespace = '', name } = object.metadata;
     return this.#ask('POST', pathOf(target, namespace, target.subresource === undefined ? undefined : name), { body: object });
   }
@@ -83,16 +85,16 @@ export class UserClient implements RequestClient {
     }
   }
 
-  replace<T extends KubeObject>(target: ClientTarget, object: T): Promise<T> {
+  async replace<T extends KubeObject>(target: ClientTarget, object: T): Promise<T> {
     const { namespace = '', name = '' } = object.metadata;
     return this.#ask('PUT', pathOf(target, namespace, name), { body: object });
   }
 
-  patch<T extends KubeObject>(target: ClientTarget, namespace: string, name: string, { type, patch }: ObjectPatch): Promise<T> {
+  async patch<T extends KubeObject>(target: ClientTarget, namespace: string, name: string, { type, patch }: ObjectPatch): Promise<T> {
     return this.#ask('PATCH', pathOf(target, namespace, name), { body: patch, contentType: patchTypes[type] });
   }
 
-  apply<T extends KubeObject>(target: ClientTarget, object: T, { force = false, ...options }: ApplyOptions = {}): Promise<T> {
+  async apply<T extends KubeObject>(target: ClientTarget, object: T, { force = false, ...options }: ApplyOptions = {}): Promise<T> {
     const { namespace = '', name = '' } = object.metadata;
     const { fieldManager = prefixFromUserAgent(this.userAgent) } = options;
     return this.#ask('PATCH', pathOf(target, namespace, name), {
@@ -176,7 +178,14 @@ function statusOf(bytes: Buffer): StatusError | undefined {
   return new StatusError(parseJson(bytes).value as unknown as Status);
 }
 
+/**
+ * Returns the path of an object or collection. Throws for a name that would lead elsewhere: names come from fields of objects, such as
+ * `secretName`, and a user who writes one must not direct the request of a controller. Upstream: client-go/rest/request.go (Name, Namespace).
+ */
 function pathOf({ group, version, resource, subresource }: ClientTarget, namespace: string, name?: string): string {
+  if (namespace !== '') checkSegment('namespace', namespace);
+  if (name === '') throw newBadRequest('resource name may not be empty');
+  if (name !== undefined) checkSegment('resource name', name);
   const parts = [
     ...(group === '' ? ['api', version] : ['apis', group, version]),
     ...(namespace === '' ? [] : ['namespaces', namespace]),
@@ -185,4 +194,9 @@ function pathOf({ group, version, resource, subresource }: ClientTarget, namespa
     ...(subresource === undefined ? [] : [subresource]),
   ];
   return `/${parts.map(encodeURIComponent).join('/')}`;
+}
+
+function checkSegment(what: string, text: string): void {
+  const problems = isValidPathSegmentName(text);
+  if (problems.length > 0) throw newBadRequest(`invalid ${what} ${quote(text)}: [${problems.join(' ')}]`);
 }

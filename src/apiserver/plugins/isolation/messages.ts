@@ -105,6 +105,8 @@ export type FromWorker =
   | { readonly type: 'follow'; readonly resource: GroupResource }
   /** The thread has received so many characters of the resources that it follows. */
   | { readonly type: 'read'; readonly characters: number }
+  /** The thread has received the answer to a call of a service. */
+  | { readonly type: 'received'; readonly id: number }
   | CallOutcome
   | ({ readonly type: 'service'; readonly id: number } & ServiceCall)
   | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly fields: object; readonly message: string }

@@ -18,7 +18,8 @@ import { TimeoutError, within } from '../within.ts';
 import { answerService } from './answer-service.ts';
 import { FollowedResources } from './followed-resources.ts';
 import { restoredError } from './isolated-error.ts';
-import type { CallOutcome, FollowedEvent, FromWorker, IsolatedPlugin, PhaseName, ToWorker, WorkerTask } from './messages.ts';
+import { ServiceQueue } from './service-queue.ts';
+import type { CallOutcome, FollowedEvent, FromWorker, IsolatedPlugin, PhaseName, ServiceCall, ToWorker, WorkerTask } from './messages.ts';
 
 /** Pauses before a restart double from the first to the last. A thread that ran this long starts with the first again. */
 const firstPauseMs = 100;
@@ -71,6 +72,7 @@ export class PluginWorker {
   /** Resources that a thread follows; its plugins ask for them in their constructors. */
   readonly #resources = new Map<string, GroupResource>();
   readonly #followed = new WeakMap<Worker, FollowedResources>();
+  readonly #queues = new WeakMap<Worker, ServiceQueue>();
 
   /** `packageName` is the name in logs and metrics. */
   constructor(packageName: string, { request, ...task }: WorkerTask, guard: PluginGuard, memoryMiB: number) {
@@ -215,21 +217,37 @@ export class PluginWorker {
       case 'read':
         this.#followed.get(worker)?.read(message.characters);
         return;
+      case 'received':
+        this.#queues.get(worker)?.received(message.id);
+        return;
       default:
         void this.#services.promise.then((services) => this.#serve(worker, message, services));
     }
+  }
+
+  /** Ends a thread for which more waits than it takes. */
+  #overflowed(worker: Worker): void {
+    this.#tooLarge.add(worker);
+    void worker.terminate();
+  }
+
+  /** Reads wait for their turn. Writes do not: their admission may call the thread again, whose reads would wait for the writes. */
+  #answer(worker: Worker, { id, method }: ServiceCall & { readonly id: number }, answer: () => Promise<void>): Promise<void> {
+    return method === 'get' || method === 'list' ? this.#queueOf(worker).run(id, answer) : answer();
+  }
+
+  #queueOf(worker: Worker): ServiceQueue {
+    let queue = this.#queues.get(worker);
+    if (!queue) this.#queues.set(worker, (queue = new ServiceQueue(() => this.#overflowed(worker))));
+    return queue;
   }
 
   /** Sends the objects of a resource to a thread until it ends. */
   #follow(worker: Worker, resource: GroupResource, { informers, failures }: WorkerServices): void {
     let followed = this.#followed.get(worker);
     if (!followed) {
-      const overflowed = (): void => {
-        this.#tooLarge.add(worker);
-        void worker.terminate();
-      };
       const send = (of: GroupResource, event: FollowedEvent): void => this.#post(worker, { type: 'followed', resource: of, event });
-      followed = new FollowedResources(send, this.#memoryMiB * mebibyte, overflowed);
+      followed = new FollowedResources(send, this.#memoryMiB * mebibyte, () => this.#overflowed(worker));
       this.#followed.set(worker, followed);
       // It may have ended before the server had its services.
       if (worker.threadId < 0) followed[Symbol.dispose]();
@@ -248,8 +266,9 @@ export class PluginWorker {
   ): Promise<void> {
     switch (message.type) {
       case 'service':
-        this.#post(worker, { type: 'answer', id: message.id, ...(await answerService(message, { client, authorizer })) });
-        return;
+        return this.#answer(worker, message, async () =>
+          this.#post(worker, { type: 'answer', id: message.id, ...(await answerService(message, { client, authorizer })) }),
+        );
       case 'log':
         logger[message.level]({ package: this.#name.package, ...message.fields }, message.message);
         return;

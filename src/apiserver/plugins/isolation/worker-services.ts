@@ -32,6 +32,7 @@ export class ServiceCalls {
   answered({ id, value, error }: Extract<ToWorker, { readonly type: 'answer' }>): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
+    this.port.postMessage({ type: 'received', id } satisfies FromWorker);
     if (error) waiting?.reject(restoredError(error));
     else waiting?.resolve(value === undefined ? undefined : parseEncodedText(value, true));
   }

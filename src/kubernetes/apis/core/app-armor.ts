@@ -1,7 +1,7 @@
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath } from '#apimachinery/validation/field';
 import type { StrategyContext } from '#apiserver/registry/resource-definition';
-import { appArmorPrefix } from '#kubernetes/apis/core/validation/pod-annotations';
+import { appArmorPrefix, containerAnnotations } from '#kubernetes/apis/core/validation/pod-annotations';
 import { validateAppArmorProfile } from '#kubernetes/apis/core/validation/security-context';
 import { eachContainer } from '#kubernetes/apis/core/validation/visit-containers';
 import type { AppArmorProfile, Pod } from '#kubernetes/schema/core_v1.gen';
@@ -33,13 +33,20 @@ function validProfileOf(annotation: string): AppArmorProfile | undefined {
 export function applyAppArmorAnnotations({ metadata: { annotations }, spec }: Pod, context: StrategyContext): void {
   if (!annotations || !spec || spec.os?.name === 'windows') return;
   const ofPod = spec.securityContext?.appArmorProfile;
+  const given = containerAnnotations(annotations, appArmorPrefix);
   eachContainer(spec, fieldPath('spec'), (container) => {
-    const key = appArmorPrefix + (container.name ?? '');
-    const annotation = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+    const { name = '' } = container;
+    const annotation = given.get(name);
     if (annotation === undefined || container.securityContext?.appArmorProfile) return;
     const profile = validProfileOf(annotation);
     if (profile && ofPod && semanticDeepEqual(profile, ofPod)) return;
     if (profile) container.securityContext = { ...container.securityContext, appArmorProfile: profile };
-    context.warn?.(appArmorDeprecation(fieldPath('metadata', 'annotations').key(key).toString()));
+    context.warn?.(
+      appArmorDeprecation(
+        fieldPath('metadata', 'annotations')
+          .key(appArmorPrefix + name)
+          .toString(),
+      ),
+    );
   });
 }

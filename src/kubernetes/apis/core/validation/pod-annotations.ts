@@ -1,4 +1,5 @@
 /** Validation of pod annotations, most of which were replaced by fields. Upstream: pkg/apis/core/validation. */
+import { keysOf } from '#apimachinery/runtime/wide-objects';
 import type { ObjectMeta } from '#apimachinery/meta/types';
 import { quote } from '#apimachinery/runtime/quote';
 import { type FieldError, type Path, forbidden, invalid } from '#apimachinery/validation/field';
@@ -60,6 +61,16 @@ function validateTolerationsAnnotation(errors: FieldError[], text: string, path:
   validateTolerations(errors, tolerations as Toleration[], path.child(tolerationsKey), options);
 }
 
+/** Returns the annotations of single containers, by the name of the container. A key for each container would be slower by far. */
+export function containerAnnotations(annotations: ObjectMeta['annotations'], prefix: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const key of annotations ? keysOf(annotations) : []) {
+    const value = key.startsWith(prefix) ? annotations?.[key] : undefined;
+    if (value !== undefined) found.set(key.slice(prefix.length), value);
+  }
+  return found;
+}
+
 export function validateSeccompAnnotation(errors: FieldError[], profile: string, path: Path): void {
   if (profile === 'runtime/default' || profile === 'docker/default' || profile === 'unconfined') return;
   if (profile.startsWith('localhost/')) validateLocalDescendingPath(errors, profile.slice('localhost/'.length), path);
@@ -103,15 +114,17 @@ export function validateProfilesMatchAnnotations(errors: FieldError[], { annotat
   if (podSeccomp && annotations[seccompPod] !== undefined) {
     validateMatch(errors, seccompKind, annotations[seccompPod], podSeccomp, path.child('securityContext', 'seccompProfile'));
   }
+  const seccomp = containerAnnotations(annotations, seccompContainerPrefix);
   eachContainer(spec, path, ({ name = '', securityContext }, at) => {
-    const annotation = annotations[seccompContainerPrefix + name];
+    const annotation = seccomp.get(name);
     if (annotation !== undefined && securityContext?.seccompProfile) {
       validateMatch(errors, seccompKind, annotation, securityContext.seccompProfile, at().child('securityContext', 'seccompProfile'));
     }
   });
   if (spec.os?.name === 'windows') return;
+  const appArmor = containerAnnotations(annotations, appArmorPrefix);
   eachContainer(spec, path, ({ name = '', securityContext }: Container, at) => {
-    const annotation = annotations[appArmorPrefix + name];
+    const annotation = appArmor.get(name);
     const profile = securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile;
     if (annotation !== undefined && profile)
       validateMatch(errors, appArmorKind, annotation, profile, at().child('securityContext', 'appArmorProfile'));

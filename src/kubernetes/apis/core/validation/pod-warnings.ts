@@ -11,7 +11,7 @@ import { appArmorDeprecation, appArmorProfileOf } from '../app-armor.ts';
 import { type VolumeFile, overlappingPaths } from './overlapping-paths.ts';
 import { nodeLabelDeprecation, warnNodeSelectorTerm, warnNodeSelectorTerms } from './node-labels.ts';
 import { warnClaimSpec } from './persistent-volume-claim.ts';
-import { appArmorPrefix, seccompContainerPrefix, seccompPod } from './pod-annotations.ts';
+import { appArmorPrefix, containerAnnotations, seccompContainerPrefix, seccompPod } from './pod-annotations.ts';
 import { warnFractionalBytes } from './resources.ts';
 import { eachContainer } from './visit-containers.ts';
 
@@ -73,13 +73,15 @@ function warnPodSpec(warnings: string[], spec: PodSpec, meta: ObjectMeta, templa
   const useSeccompField = 'non-functional in v1.27+; use the "seccompProfile" field instead';
   if (!spec.securityContext?.seccompProfile && annotations?.[seccompPod] !== undefined)
     warnings.push(`${annotation(seccompPod)}: ${useSeccompField}`);
+  const seccomp = containerAnnotations(annotations, seccompContainerPrefix);
+  const appArmor = containerAnnotations(annotations, appArmorPrefix);
   eachContainer(spec, path, (container, at) => {
     const { name = '', securityContext, resources, env } = container;
-    if (annotations && !securityContext?.seccompProfile && annotations[seccompContainerPrefix + name] !== undefined) {
+    if (!securityContext?.seccompProfile && seccomp.has(name)) {
       warnings.push(`${annotation(seccompContainerPrefix + name)}: ${useSeccompField}`);
     }
     // For pods, the strategy warns and copies the annotation to the field.
-    const profile = template && !securityContext?.appArmorProfile ? annotations?.[appArmorPrefix + name] : undefined;
+    const profile = template && !securityContext?.appArmorProfile ? appArmor.get(name) : undefined;
     const ofPod = spec.securityContext?.appArmorProfile;
     if (profile !== undefined && (!ofPod || !semanticDeepEqual(ofPod, appArmorProfileOf(profile)))) {
       warnings.push(appArmorDeprecation(annotation(appArmorPrefix + name)));
