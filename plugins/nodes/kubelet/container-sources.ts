@@ -5,7 +5,7 @@ import { mountsOf, type MountedTexts } from '../pods/container-files.ts';
 import { podField } from '../pods/environment.ts';
 
 /** Returns a config map or a secret; undefined if it does not exist. */
-export type ReadSource = (resource: 'configmaps' | 'secrets', namespace: string, name: string) => Promise<ConfigMap | Secret | undefined>;
+export type ReadSource = (resource: Resource, namespace: string, name: string) => Promise<ConfigMap | Secret | undefined>;
 
 /** Environment variables and mounted files of a container from config maps, secrets and the downward API. */
 export interface ContainerSources {
@@ -15,18 +15,25 @@ export interface ContainerSources {
 
 /** Reads the sources of a container as they are now. Upstream: kubernetes/pkg/kubelet (makeEnvironmentVariables) and pkg/volume. */
 export async function containerSources(pod: Pod, container: Container, read: ReadSource): Promise<ContainerSources> {
-  const texts = async (resource: 'configmaps' | 'secrets', name: string | undefined): Promise<ReadonlyMap<string, string>> =>
-    textsOf(resource, name === undefined ? undefined : await read(resource, pod.metadata.namespace ?? '', name));
-  return { env: await environment(container, texts), mounted: await mountedTexts(pod, container, texts) };
+  const sourceOf = async <T extends ConfigMap | Secret>(resource: Resource, name: string | undefined): Promise<T | undefined> =>
+    name === undefined ? undefined : ((await read(resource, pod.metadata.namespace ?? '', name)) as T | undefined);
+  const variables: ReadTexts = async (resource, name) =>
+    resource === 'secrets'
+      ? decoded((await sourceOf<Secret>(resource, name))?.data)
+      : new Map(Object.entries((await sourceOf<ConfigMap>(resource, name))?.data ?? {}));
+  const files: ReadTexts = async (resource, name) => {
+    if (resource === 'secrets') return variables(resource, name);
+    const { data = {}, binaryData } = (await sourceOf<ConfigMap>(resource, name)) ?? {};
+    return new Map([...Object.entries(data), ...decoded(binaryData)]);
+  };
+  return { env: await environment(container, variables), mounted: await mountedTexts(pod, container, files) };
 }
 
-type ReadTexts = (resource: 'configmaps' | 'secrets', name: string | undefined) => Promise<ReadonlyMap<string, string>>;
+type Resource = 'configmaps' | 'secrets';
+type ReadTexts = (resource: Resource, name: string | undefined) => Promise<ReadonlyMap<string, string>>;
 
-function textsOf(resource: 'configmaps' | 'secrets', source: ConfigMap | Secret | undefined): ReadonlyMap<string, string> {
-  const decode = (value: unknown): string => Buffer.from(String(value), 'base64').toString();
-  const plain = Object.entries(source?.data ?? {}).map(([key, value]) => [key, resource === 'secrets' ? decode(value) : value] as const);
-  const binary = Object.entries((source as ConfigMap | undefined)?.binaryData ?? {}).map(([key, value]) => [key, decode(value)] as const);
-  return new Map([...plain, ...binary]);
+function decoded(data: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+  return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
 }
 
 async function environment({ env = [], envFrom = [] }: Container, texts: ReadTexts): Promise<Record<string, string>> {
