@@ -1,11 +1,13 @@
-import { type ControllerClient, formatTime, hasFinalizer, isConflict } from 'kubenest/sdk';
+import { type ControllerClient, deepCopy, formatTime, hasFinalizer, isConflict, removeFinalizer } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
 import type { AllocationResult, ResourceClaim } from 'kubenest/types/resource_v1';
 import { claimFinalizer } from '../common/resource-claims.ts';
 import { bindingTimeoutMs, hasBindingConditions, readinessOf } from './devices/binding-conditions.ts';
+import type { ExtendedClaim } from './devices/extended-resources.ts';
 import type { ResourceClaims } from './devices/resource-claims.ts';
 import type { PodResourceClaims } from './filters/dynamic-resources.ts';
 
+const pods = { group: '', version: 'v1', resource: 'pods' } as const;
 const resource = { group: 'resource.k8s.io', version: 'v1', resource: 'resourceclaims' } as const;
 const pollMs = 5_000;
 const maxAttempts = 5;
@@ -21,6 +23,9 @@ export interface BinderClock {
  * bindClaim, Unreserve).
  */
 export class ClaimBinder {
+  /** Claims for extended resources by the UID of the pod, until it is bound. */
+  readonly #createdFor = new Map<string, ResourceClaim>();
+
   constructor(
     private readonly client: ControllerClient,
     private readonly claims: ResourceClaims,
@@ -28,20 +33,58 @@ export class ClaimBinder {
   ) {}
 
   /** `wait` is called before the devices are waited for. Rejects if a claim got another allocation, or a device is not ready in time. */
-  async bind(pod: Pod, { claims, unallocated, allocations }: PodResourceClaims, node: string, wait: () => void): Promise<void> {
+  async bind(pod: Pod, state: PodResourceClaims, node: string, wait: () => void): Promise<void> {
+    const { claims, unallocated, extended, allocations } = state;
     const decided = allocations.get(node) ?? [];
     const bound: ResourceClaim[] = [];
     for (const claim of claims) {
       const isReserved = claim.status?.reservedFor?.some(({ uid }) => uid === pod.metadata.uid);
       bound.push(isReserved ? claim : await this.#bindClaim(claim, decided[unallocated.indexOf(claim)], pod));
     }
+    const needed = extended?.claims.get(node);
+    if (needed) bound.push(await this.#bindExtended(pod, needed, decided[unallocated.length]));
     if (!bound.some(hasBindingConditions)) return;
     wait();
     await this.#devicesReady(bound);
   }
 
-  /** Ends the reservations of the pod in claims that it reserved or may have reserved. */
+  /** Creates the claim for the extended resources of a pod, and records in the pod which container uses which request of it. */
+  async #bindExtended(pod: Pod, { claim, mappings }: ExtendedClaim, allocation: AllocationResult | undefined): Promise<ResourceClaim> {
+    const { uid: _uid, name: _name, ...metadata } = claim.metadata;
+    const created = await this.client.create<ResourceClaim>(resource, { ...claim, metadata }).catch((error: Error) => {
+      throw new Error(`create claim for extended resources ${metadata.namespace}/: ${error.message}`, { cause: error });
+    });
+    this.#createdFor.set(pod.metadata.uid ?? '', created);
+    this.claims.created(created);
+    const bound = await this.#bindClaim(created, allocation, pod);
+    this.claims.withdraw(claim);
+    const { namespace = '', name = '' } = pod.metadata;
+    const extendedResourceClaimStatus = { requestMappings: mappings, resourceClaimName: created.metadata.name ?? '' };
+    const patch = { status: { extendedResourceClaimStatus } };
+    await this.client.patch({ ...pods, subresource: 'status' }, namespace, name, { type: 'strategic', patch });
+    return bound;
+  }
+
+  /** Deletes a claim that was created for extended resources. */
+  async deleteExtended(claim: ResourceClaim): Promise<void> {
+    const { namespace = '', name = '' } = claim.metadata;
+    await this.client.update<ResourceClaim>(resource, namespace, name, (present) => {
+      const copy = deepCopy(present);
+      return removeFinalizer(copy, claimFinalizer) ? copy : undefined;
+    });
+    await this.client.delete(resource, namespace, name);
+  }
+
+  /** The pod is bound, so that its claim belongs to it for good. */
+  bound({ metadata }: Pod): void {
+    this.#createdFor.delete(metadata.uid ?? '');
+  }
+
+  /** Deletes the claim that was created for the pod, and ends its reservations in claims that it reserved or may have reserved. */
   async release({ metadata }: Pod, { claims }: PodResourceClaims): Promise<void> {
+    const created = this.#createdFor.get(metadata.uid ?? '');
+    this.#createdFor.delete(metadata.uid ?? '');
+    if (created) await this.deleteExtended(created);
     for (const { metadata: of } of claims) {
       const { namespace = '', name = '' } = of;
       if (!this.claims.get(namespace, name)?.status?.reservedFor?.some(({ uid }) => uid === metadata.uid)) continue;

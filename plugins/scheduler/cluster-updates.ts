@@ -48,7 +48,7 @@ export class ClusterUpdates {
     );
     const groupChanged = (group: string): void => queue.happened('PodGroupChanged', ({ pod }) => groupOf(pod) === group);
     if (this.groups) subscriptions.use(this.groups.follow(groupChanged));
-    const { claims, volumes, storageClasses, csiNodes, volumeAttachments, resourceSlices, deviceClasses } = this.caches;
+    const { claims, volumes, storageClasses, csiNodes, volumeAttachments, resourceSlices, deviceClasses, deviceTaintRules } = this.caches;
     const report = <T extends KubeObject>(informer: SharedInformer<T>, event: ClusterEvent): void => {
       const changed = (): void => queue.happened(event);
       subscriptions.use(informer.handle({ added: changed, updated: changed }));
@@ -56,6 +56,10 @@ export class ClusterUpdates {
     for (const informer of [claims, volumes, storageClasses] as SharedInformer[]) report(informer, 'StorageChanged');
     report(csiNodes, 'VolumeLimitsChanged');
     for (const informer of [resourceSlices, deviceClasses] as SharedInformer[]) report(informer, 'DevicesChanged');
+    if (deviceTaintRules) {
+      report(deviceTaintRules, 'DevicesChanged');
+      subscriptions.use(deviceTaintRules.handle({ deleted: () => queue.happened('DevicesChanged') }));
+    }
     subscriptions.use(volumeAttachments.handle({ deleted: () => queue.happened('VolumeLimitsChanged') }));
     subscriptions.use(
       this.caches.resourceClaims.handle({

@@ -2,8 +2,11 @@ import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk'
 import type { ReplicaSet, StatefulSet } from 'kubenest/types/apps_v1';
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service } from 'kubenest/types/core_v1';
 import type { DeviceClass, ResourceClaim, ResourceSlice } from 'kubenest/types/resource_v1';
+import type { DeviceTaintRule } from 'kubenest/types/resource_v1alpha3';
 import type { CSINode, StorageClass, VolumeAttachment } from 'kubenest/types/storage_v1';
+import { classOfResource, extendedClaimOf } from './devices/extended-resources.ts';
 import { ResourceClaims } from './devices/resource-claims.ts';
+import { TaintedSlices } from './devices/tainted-slices.ts';
 import type { ClusterView } from './framework/framework.ts';
 import { NodeInfo } from './framework/node-info.ts';
 import { type Labels, podInfo, type PodInfo, type Selector } from './framework/pod-info.ts';
@@ -32,6 +35,8 @@ export interface Listers {
   readonly resourceClaims: Lister<ResourceClaim>;
   readonly resourceSlices: Lister<ResourceSlice>;
   readonly deviceClasses: Lister<DeviceClass>;
+  /** Undefined without the feature. */
+  readonly deviceTaintRules?: Lister<DeviceTaintRule> | undefined;
 }
 
 const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
@@ -52,6 +57,7 @@ export class Cluster implements ClusterView, Nominations {
   #list: readonly NodeInfo[] | undefined;
 
   readonly resourceClaims: ResourceClaims;
+  readonly #taintedSlices = new TaintedSlices();
 
   constructor(
     private readonly listers: Listers,
@@ -172,11 +178,21 @@ export class Cluster implements ClusterView, Nominations {
   }
 
   resourceSlices(): readonly ResourceSlice[] {
-    return this.listers.resourceSlices.list();
+    const slices = this.listers.resourceSlices.list();
+    const rules = this.listers.deviceTaintRules?.list() ?? [];
+    return rules.length === 0 ? slices : this.#taintedSlices.of(slices, rules);
   }
 
   deviceClass(name: string): DeviceClass | undefined {
     return this.listers.deviceClasses.get('', name);
+  }
+
+  classOfResource(resource: string): DeviceClass | undefined {
+    return classOfResource(resource, this.listers.deviceClasses);
+  }
+
+  extendedClaim(pod: Pod): ResourceClaim | undefined {
+    return extendedClaimOf(pod, this.listers.resourceClaims.list(pod.metadata.namespace));
   }
 
   isClaimInUse(namespace: string, claim: string, exceptUid: string): boolean {

@@ -17,5 +17,6 @@ export const schedulerRules: readonly ControllerRule[] = [
   { apiGroups: ['scheduling.k8s.io'], resources: ['podgroups/status'], verbs: ['patch', 'update'] },
   { apiGroups: ['resource.k8s.io'], resources: ['deviceclasses', 'resourceslices'], verbs: read },
   { apiGroups: ['resource.k8s.io'], resources: ['resourceclaims', 'resourceclaims/status'], verbs: [...read, 'patch', 'update'] },
+  { apiGroups: ['resource.k8s.io'], resources: ['resourceclaims'], verbs: ['create', 'delete'] },
   { apiGroups: ['resource.k8s.io'], resources: ['resourceclaims/binding'], verbs: ['patch', 'update'] },
 ];

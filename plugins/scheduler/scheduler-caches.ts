@@ -1,8 +1,9 @@
-import type { KubeObject, SharedInformer, SharedInformers } from 'kubenest/sdk';
+import type { FeatureGates, KubeObject, SharedInformer, SharedInformers } from 'kubenest/sdk';
 import type { ReplicaSet, StatefulSet } from 'kubenest/types/apps_v1';
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, ReplicationController, Service } from 'kubenest/types/core_v1';
 import type { PodDisruptionBudget } from 'kubenest/types/policy_v1';
 import type { DeviceClass, ResourceClaim, ResourceSlice } from 'kubenest/types/resource_v1';
+import type { DeviceTaintRule } from 'kubenest/types/resource_v1alpha3';
 import type { CSINode, StorageClass, VolumeAttachment } from 'kubenest/types/storage_v1';
 
 /** The informers of all kinds that decide about the nodes of pods. */
@@ -23,9 +24,10 @@ export class SchedulerCaches {
   readonly resourceClaims;
   readonly resourceSlices;
   readonly deviceClasses;
+  readonly deviceTaintRules;
   readonly #all: SharedInformer[] = [];
 
-  constructor(informers: SharedInformers) {
+  constructor(informers: SharedInformers, features: FeatureGates) {
     const of = <T extends KubeObject>(group: string, resource: string): SharedInformer<T> => {
       const informer = informers.for<T>({ group, resource });
       this.#all.push(informer as unknown as SharedInformer);
@@ -47,6 +49,8 @@ export class SchedulerCaches {
     this.resourceClaims = of<ResourceClaim>('resource.k8s.io', 'resourceclaims');
     this.resourceSlices = of<ResourceSlice>('resource.k8s.io', 'resourceslices');
     this.deviceClasses = of<DeviceClass>('resource.k8s.io', 'deviceclasses');
+    const hasRules = features.enabled('DRADeviceTaintRules');
+    this.deviceTaintRules = hasRules ? of<DeviceTaintRule>('resource.k8s.io', 'devicetaintrules') : undefined;
   }
 
   /** Resolves when all informers have their objects. */

@@ -102,7 +102,7 @@ export class Scheduler {
     const { profiles, backOff } = compileConfiguration(configuration);
     this.#profiles = new Map(profiles.map((profile) => [profile.schedulerName, profile]));
     this.#backOff = backOff;
-    this.#caches = new SchedulerCaches(informers);
+    this.#caches = new SchedulerCaches(informers, features);
     this.#cluster = new Cluster(this.#caches, () => clock.wallTime());
     this.#binder = new PodBinder(client, this.#caches.claims, (ms, callback) => clock.after(ms, callback));
     this.#claimBinder = new ClaimBinder(client, this.#cluster.resourceClaims, clock);
@@ -257,13 +257,15 @@ export class Scheduler {
     let reported = queued.pod;
     try {
       // The preparation of claims and volumes takes time, so others learn the node. Upstream: NominatedNodeNameForExpectation.
-      if (claims?.claims.length || volumes?.waiting.length) reported = await this.#reports.nominated(queued.pod, node.name);
+      if (claims?.claims.length || claims?.extended?.claims.has(node.name) || volumes?.waiting.length)
+        reported = await this.#reports.nominated(queued.pod, node.name);
       const wait = (): void => {
         const message = `waiting for binding conditions for device on node ${node.name}`;
         this.#reports.event(pod, 'Normal', 'BindingConditionsPending', message, 'Scheduling');
       };
       if (claims) await this.#claimBinder.bind(pod, claims, node.name, wait).catch(inPreBind);
       await this.#binder.bind(queued.pod, node, volumes, signal);
+      this.#claimBinder.bound(pod);
       const message = `Successfully assigned ${namespace}/${pod.metadata.name} to ${node.name}`;
       this.#reports.event(pod, 'Normal', 'Scheduled', message, 'Binding');
     } catch (error) {
@@ -328,14 +330,18 @@ export class Scheduler {
   #freeDevices({ uid, pod }: PodInfo, claims: PodResourceClaims | undefined): string {
     if (!claims) return 'no new claims to deallocate';
     const idle = [...claims.unavailable].find(({ status }) => (status?.reservedFor ?? []).every((consumer) => consumer.uid === uid));
-    if (!idle) return 'still not schedulable';
-    this.#claimBinder.deallocate(idle).catch((error: Error) => {
-      this.logger.warn(
-        { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, reason: error.message },
-        'cannot deallocate a resource claim',
-      );
-    });
-    return 'deallocation of ResourceClaim completed';
+    const stale = claims.extended?.stale;
+    const warn = (error: Error): void => {
+      const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+      this.logger.warn({ pod: key, reason: error.message }, 'cannot free the devices of a resource claim');
+    };
+    if (idle) {
+      this.#claimBinder.deallocate(idle).catch(warn);
+      return 'deallocation of ResourceClaim completed';
+    }
+    if (!stale) return 'still not schedulable';
+    this.#claimBinder.deleteExtended(stale).catch(warn);
+    return 'deletion of ResourceClaim completed';
   }
 
   /** `nominated`: the node to nominate, empty to withdraw a nomination, undefined to keep it. */

@@ -46,7 +46,7 @@ function lister<T extends { metadata: { namespace?: string; name?: string } }>(o
   };
 }
 
-type Objects = { [K in keyof Listers]?: ReturnType<Listers[K]['list']> };
+type Objects = { [K in keyof Listers]?: ReturnType<NonNullable<Listers[K]>['list']> };
 
 /** A cluster of the given objects; pods count on the node that they name. */
 export function testCluster(nodes: readonly Node[], pods: readonly Pod[] = [], objects: Objects = {}): Cluster {
@@ -64,6 +64,7 @@ export function testCluster(nodes: readonly Node[], pods: readonly Pod[] = [], o
     resourceClaims: lister(objects.resourceClaims),
     resourceSlices: lister(objects.resourceSlices),
     deviceClasses: lister(objects.deviceClasses),
+    deviceTaintRules: lister(objects.deviceTaintRules),
   };
   const cluster = new Cluster(listers, () => Date.parse('2026-01-01T00:00:00Z'));
   for (const claim of objects.resourceClaims ?? []) cluster.resourceClaims.changed(claim);

@@ -106,6 +106,10 @@ const controllers: Readonly<Record<string, BuiltInController>> = {
   'taint-eviction-controller': {
     load: async () => (await import('#plugins/controllers/taint-eviction/taint-eviction-controller')).TaintEvictionController,
   },
+  'device-taint-eviction-controller': {
+    load: async () =>
+      (await import('#plugins/controllers/device-taint-eviction/device-taint-eviction-controller')).DeviceTaintEvictionController,
+  },
   'persistentvolume-binder-controller': {
     load: async () =>
       (await import('#plugins/controllers/persistentvolume-binder/persistentvolume-binder-controller')).PersistentVolumeBinderController,

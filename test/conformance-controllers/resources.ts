@@ -10,6 +10,7 @@ const kinds: Readonly<Record<string, readonly [groupVersion: string, resource: s
   DaemonSet: ['apis/apps/v1', 'daemonsets'],
   Deployment: ['apis/apps/v1', 'deployments'],
   DeviceClass: ['apis/resource.k8s.io/v1', 'deviceclasses', 'Cluster'],
+  DeviceTaintRule: ['apis/resource.k8s.io/v1beta2', 'devicetaintrules', 'Cluster'],
   EndpointSlice: ['apis/discovery.k8s.io/v1', 'endpointslices'],
   Endpoints: ['api/v1', 'endpoints'],
   Event: ['api/v1', 'events'],

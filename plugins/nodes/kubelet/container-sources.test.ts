@@ -1,28 +1,196 @@
-import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
+import type { ConfigMap, Container, Pod, Secret, Volume } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { containerSources, type ReadSource } from './container-sources.ts';
 
-const mebibyte = 1_048_576;
-const pod = (volumes: readonly Partial<Volume>[] = [], annotations: Record<string, string> = {}): Pod =>
-  ({
-    metadata: { name: 'a', namespace: 'team', annotations },
-    spec: { volumes: volumes.map((one, i) => ({ name: `v${i}`, ...one })) },
-  }) as Pod;
-const container = (more: Partial<Container>): Container => ({ name: 'c', ...more });
-const mounts = { volumeMounts: [{ name: 'v0', mountPath: '/v' }] };
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Reads objects of one long text, and records what was read. */
-function reader(length: number): { readonly read: ReadSource; readonly names: string[] } {
-  const names: string[] = [];
-  const read: ReadSource = async (resource, namespace, name) => {
-    names.push(`${resource} ${namespace}/${name}`);
-    return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data: { key: 'x'.repeat(length) } };
+const configMap: ConfigMap = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'settings', namespace: 'shop' },
+  data: { 'log.level': 'debug', greeting: 'good day' },
+  binaryData: { logo: base64('<svg/>') },
+};
+const secret: Secret = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'login', namespace: 'shop' },
+  data: { user: base64('ada'), password: base64('pâss') },
+};
+
+const read: ReadSource = async (resource, namespace, name) =>
+  [resource === 'configmaps' ? configMap : secret].find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+
+const metadata = {
+  name: 'web',
+  namespace: 'shop',
+  labels: { 'app-kind': 'x', app: 'web' },
+  annotations: { note: 'a "b"' },
+};
+
+function podWith(container: Partial<Container>, volumes: Volume[] = []): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: { containers: [{ name: 'main', ...container }], volumes },
+    status: { podIP: '10.244.0.7' },
   };
-  return { read, names };
 }
 
+async function sources(container: Partial<Container>, volumes: Volume[] = []): ReturnType<typeof containerSources> {
+  return containerSources(podWith(container, volumes), { name: 'main', ...container }, read);
+}
+
+describe('environment of a container', () => {
+  const environments: { name: string; container: Partial<Container>; want: Record<string, string> }[] = [
+    {
+      name: 'has the texts of a config map, but not its binary data',
+      container: { envFrom: [{ configMapRef: { name: 'settings' } }] },
+      want: { 'log.level': 'debug', greeting: 'good day' },
+    },
+    {
+      name: 'has the decoded values of a secret, with the prefix',
+      container: { envFrom: [{ prefix: 'DB_', secretRef: { name: 'login' } }] },
+      want: { DB_user: 'ada', DB_password: 'pâss' },
+    },
+    {
+      name: 'has single keys under the names of the variables',
+      container: {
+        env: [
+          { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'settings', key: 'log.level' } } },
+          { name: 'WHO', valueFrom: { secretKeyRef: { name: 'login', key: 'user' } } },
+        ],
+      },
+      want: { LEVEL: 'debug', WHO: 'ada' },
+    },
+    {
+      name: 'has no key of the binary data',
+      container: { env: [{ name: 'LOGO', valueFrom: { configMapKeyRef: { name: 'settings', key: 'logo', optional: true } } }] },
+      want: {},
+    },
+    {
+      name: 'has nothing for sources and keys that do not exist',
+      container: {
+        envFrom: [{ configMapRef: { name: 'other', optional: true } }],
+        env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'login', key: 'no', optional: true } } }],
+      },
+      want: {},
+    },
+    {
+      name: 'prefers a single key to all keys, and later sources to earlier ones',
+      container: {
+        envFrom: [{ secretRef: { name: 'login' } }, { configMapRef: { name: 'settings' } }],
+        env: [{ name: 'greeting', valueFrom: { secretKeyRef: { name: 'login', key: 'user' } } }],
+      },
+      want: { user: 'ada', password: 'pâss', 'log.level': 'debug', greeting: 'ada' },
+    },
+    { name: 'leaves plain values to others', container: { env: [{ name: 'A', value: '1' }] }, want: {} },
+  ];
+  it.each(environments)('$name', async ({ container, want }) => expect((await sources(container)).env).toEqual(want));
+});
+
+describe('mounted files of a container', () => {
+  const at = (mountPath: string): Partial<Container> => ({ volumeMounts: [{ name: 'v', mountPath }] });
+  const mounts: { name: string; volume: Volume; want: Record<string, string>; unknown?: string[] }[] = [
+    {
+      name: 'are all keys of a config map, also of its binary data',
+      volume: { name: 'v', configMap: { name: 'settings' } },
+      want: { '/data/log.level': 'debug', '/data/greeting': 'good day', '/data/logo': '<svg/>' },
+    },
+    {
+      name: 'are the listed keys under their paths',
+      volume: { name: 'v', configMap: { name: 'settings', items: [{ key: 'greeting', path: 'texts/hello' }] } },
+      want: { '/data/texts/hello': 'good day' },
+    },
+    {
+      name: 'are the decoded values of a secret',
+      volume: { name: 'v', secret: { secretName: 'login' } },
+      want: { '/data/user': 'ada', '/data/password': 'pâss' },
+    },
+    { name: 'are none for a secret that does not exist', volume: { name: 'v', secret: { secretName: 'no', optional: true } }, want: {} },
+    {
+      name: 'are fields of the pod, with the labels in the order of their keys',
+      volume: {
+        name: 'v',
+        downwardAPI: {
+          items: [
+            { path: 'name', fieldRef: { fieldPath: 'metadata.name' } },
+            { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
+            { path: 'notes', fieldRef: { fieldPath: 'metadata.annotations' } },
+          ],
+        },
+      },
+      want: { '/data/name': 'web', '/data/labels': 'app="web"\napp-kind="x"', '/data/notes': 'note="a \\"b\\""' },
+    },
+    {
+      name: 'of unknown content are named as such',
+      volume: { name: 'v', downwardAPI: { items: [{ path: 'cpu', resourceFieldRef: { resource: 'limits.cpu' } }] } },
+      want: {},
+      unknown: ['/data/cpu'],
+    },
+    {
+      name: 'come from all sources of a projected volume',
+      volume: {
+        name: 'v',
+        projected: {
+          sources: [
+            { secret: { name: 'login', items: [{ key: 'user', path: 'user' }] } },
+            { configMap: { name: 'settings', items: [{ key: 'greeting', path: 'greeting' }] } },
+            { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+            { serviceAccountToken: { path: 'token' } },
+          ],
+        },
+      },
+      want: { '/data/user': 'ada', '/data/greeting': 'good day', '/data/namespace': 'shop' },
+      unknown: ['/data/token'],
+    },
+  ];
+  it.each(mounts)('$name', async ({ volume, want, unknown = [] }) => {
+    const { mounted } = await sources(at('/data/'), [volume]);
+    expect(mounted).toEqual({ texts: want, volumes: new Set(['v']), unknown });
+  });
+
+  it('are not those of volumes with content of their own, or of paths in a volume', async () => {
+    const volumes: Volume[] = [
+      { name: 'v', emptyDir: {} },
+      { name: 'c', configMap: { name: 'settings' } },
+    ];
+    const volumeMounts = [
+      { name: 'v', mountPath: '/scratch' },
+      { name: 'c', mountPath: '/etc/greeting', subPath: 'greeting' },
+    ];
+    expect((await sources({ volumeMounts }, volumes)).mounted).toEqual({ texts: {}, volumes: new Set(), unknown: [] });
+  });
+
+  it('are those of the namespace of the pod', async () => {
+    const pod = podWith(at('/data'), [{ name: 'v', secret: { secretName: 'login' } }]);
+    const other = { ...pod, metadata: { ...metadata, namespace: 'other' } };
+    expect((await containerSources(other, pod.spec?.containers?.[0] as Container, read)).mounted.texts).toEqual({});
+  });
+});
+
 describe('the sources of a container', () => {
+  const mebibyte = 1_048_576;
+  const pod = (volumes: readonly Partial<Volume>[] = [], annotations: Record<string, string> = {}): Pod =>
+    ({
+      metadata: { name: 'a', namespace: 'team', annotations },
+      spec: { volumes: volumes.map((one, i) => ({ name: `v${i}`, ...one })) },
+    }) as Pod;
+  const container = (more: Partial<Container>): Container => ({ name: 'c', ...more });
+  const mounts = { volumeMounts: [{ name: 'v0', mountPath: '/v' }] };
+
+  /** Reads objects of one long text, and records what was read. */
+  function reader(length: number): { readonly read: ReadSource; readonly names: string[] } {
+    const names: string[] = [];
+    const read: ReadSource = async (resource, namespace, name) => {
+      names.push(`${resource} ${namespace}/${name}`);
+      return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data: { key: 'x'.repeat(length) } };
+    };
+    return { read, names };
+  }
+
   it.each(['other/secret', '../other/secret', 'secret'])('are read in the namespace of the pod: %s', async (name) => {
     const { read, names } = reader(1);
     const env = [{ name: 'A', valueFrom: { secretKeyRef: { name, key: 'key' } } }];

@@ -6,7 +6,7 @@ import { UnsupportedScriptError } from '../shell/script.ts';
 import { podField } from '../pods/environment.ts';
 
 /** Returns a config map or a secret; undefined if it does not exist. */
-export type ReadSource = (resource: 'configmaps' | 'secrets', namespace: string, name: string) => Promise<ConfigMap | Secret | undefined>;
+export type ReadSource = (resource: Resource, namespace: string, name: string) => Promise<ConfigMap | Secret | undefined>;
 
 /** Environment variables and mounted files of a container from config maps, secrets and the downward API. */
 export interface ContainerSources {
@@ -18,29 +18,43 @@ export interface ContainerSources {
 const maxLength = 2 * 1_048_576;
 const lengthOfRead = 1_024;
 
-/** Reads the sources of a container as they are now. Throws UnsupportedScriptError if they are too large for the simulation. Upstream: kubernetes/pkg/kubelet (makeEnvironmentVariables) and pkg/volume. */
+/**
+ * Reads the sources of a container as they are now. Throws UnsupportedScriptError if they are too large for the simulation. Upstream:
+ * kubernetes/pkg/kubelet (makeEnvironmentVariables) and pkg/volume.
+ */
 export async function containerSources(pod: Pod, container: Container, read: ReadSource): Promise<ContainerSources> {
   let left = maxLength;
   const count = (length: number): void => {
     left -= length;
     if (left < 0) throw new UnsupportedScriptError('the volumes and variables of the container are too large for the simulation');
   };
-  const texts = async (resource: 'configmaps' | 'secrets', name: string | undefined): Promise<ReadonlyMap<string, string>> => {
+  const sourceOf = async <T extends ConfigMap | Secret>(resource: Resource, name: string | undefined): Promise<T | undefined> => {
     count(lengthOfRead);
-    const found = textsOf(resource, name === undefined ? undefined : await read(resource, pod.metadata.namespace ?? '', name));
-    for (const [key, text] of found) count(key.length + text.length);
-    return found;
+    return name === undefined ? undefined : ((await read(resource, pod.metadata.namespace ?? '', name)) as T | undefined);
   };
-  return { env: await environment(container, texts), mounted: await mountedTexts(pod, container, texts, count) };
+  const counted = (entries: readonly (readonly [key: string, text: string])[]): ReadonlyMap<string, string> => {
+    for (const [key, text] of entries) count(key.length + text.length);
+    return new Map(entries);
+  };
+  const variables: ReadTexts = async (resource, name) =>
+    counted(
+      resource === 'secrets'
+        ? decoded((await sourceOf<Secret>(resource, name))?.data)
+        : Object.entries((await sourceOf<ConfigMap>(resource, name))?.data ?? {}),
+    );
+  const files: ReadTexts = async (resource, name) => {
+    if (resource === 'secrets') return variables(resource, name);
+    const { data = {}, binaryData } = (await sourceOf<ConfigMap>(resource, name)) ?? {};
+    return counted([...Object.entries(data), ...decoded(binaryData)]);
+  };
+  return { env: await environment(container, variables), mounted: await mountedTexts(pod, container, files, count) };
 }
 
-type ReadTexts = (resource: 'configmaps' | 'secrets', name: string | undefined) => Promise<ReadonlyMap<string, string>>;
+type Resource = 'configmaps' | 'secrets';
+type ReadTexts = (resource: Resource, name: string | undefined) => Promise<ReadonlyMap<string, string>>;
 
-function textsOf(resource: 'configmaps' | 'secrets', source: ConfigMap | Secret | undefined): ReadonlyMap<string, string> {
-  const decode = (value: unknown): string => Buffer.from(String(value), 'base64').toString();
-  const plain = Object.entries(source?.data ?? {}).map(([key, value]) => [key, resource === 'secrets' ? decode(value) : value] as const);
-  const binary = Object.entries((source as ConfigMap | undefined)?.binaryData ?? {}).map(([key, value]) => [key, decode(value)] as const);
-  return new Map([...plain, ...binary]);
+function decoded(data: Readonly<Record<string, string>> = {}): [key: string, text: string][] {
+  return Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]);
 }
 
 async function environment({ env = [], envFrom = [] }: Container, texts: ReadTexts): Promise<Record<string, string>> {

@@ -1,3 +1,4 @@
+import { quote } from 'kubenest/sdk';
 import type { Container, ObjectFieldSelector, Pod } from 'kubenest/types/core_v1';
 import { UnsupportedScriptError } from '../shell/script.ts';
 import { spendWork, workOfText } from '../shell/work.ts';
@@ -75,9 +76,9 @@ export function podField({ metadata, spec, status }: Pod, { fieldPath = '' }: Ob
     return key !== undefined && Object.hasOwn(entries, key) ? entries[key] : '';
   }
   const pairs = (entries: Readonly<Record<string, string>> = {}): string =>
-    Object.entries(entries)
-      .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    Object.keys(entries)
       .sort()
+      .map((key) => `${key}=${quote(entries[key] as string)}`)
       .join('\n');
   const fields: Readonly<Record<string, string | undefined>> = {
     'metadata.name': metadata.name,

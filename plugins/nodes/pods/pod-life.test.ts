@@ -1,4 +1,4 @@
-import type { Container, Pod, PodSpec } from 'kubenest/types/core_v1';
+import type { Container, Pod, PodSpec, Probe } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
 import { timeText } from '../time.ts';
 import { threadMilliseconds } from '#apimachinery/testing/thread-time';
@@ -478,6 +478,47 @@ describe('the life of a pod', () => {
       'Started: Container started',
       unready,
     ]);
+  });
+});
+
+describe('network probes', () => {
+  const sleeping = ['sleep', 'infinity'];
+  const ports = [{ name: 'web', containerPort: 8080 }];
+  const readinessOf = (containers: Partial<Container>[]): string[] =>
+    live(pod(containers), 15).events.filter((event) => event.startsWith('Unhealthy'));
+  it.each<{ name: string; probe: Probe; want: string }>([
+    {
+      name: 'HTTP',
+      probe: { httpGet: { port: 'web', path: '/ready' } },
+      want: 'Get "http://10.244.0.5:8080/ready": dial tcp 10.244.0.5:8080: connect: connection refused',
+    },
+    {
+      name: 'HTTPS',
+      probe: { httpGet: { port: 80, scheme: 'HTTPS' } },
+      want: 'Get "https://10.244.0.5:80/": dial tcp 10.244.0.5:80: connect: connection refused',
+    },
+    { name: 'TCP', probe: { tcpSocket: { port: 'web' } }, want: 'dial tcp 10.244.0.5:8080: connect: connection refused' },
+    {
+      name: 'gRPC',
+      probe: { grpc: { port: 9 }, timeoutSeconds: 3 },
+      want: 'timeout: failed to connect service "10.244.0.5:9" within 3s: context deadline exceeded',
+    },
+  ])('by $name fail if all containers run simulated commands, which do not listen', ({ probe, want }) => {
+    expect(readinessOf([{ command: sleeping, ports, readinessProbe: probe }])).toContain(`Unhealthy: Readiness probe failed: ${want}`);
+  });
+
+  it.each<{ name: string; containers: Partial<Container>[] }>([
+    { name: 'another program', containers: [{ command: ['nginx'], readinessProbe: { tcpSocket: { port: 80 } } }] },
+    { name: 'the program of the image', containers: [{ readinessProbe: { httpGet: { port: 80 } } }] },
+    { name: 'another container', containers: [{ command: sleeping, readinessProbe: { grpc: { port: 80 } } }, {}] },
+    { name: 'another host', containers: [{ command: sleeping, readinessProbe: { tcpSocket: { port: 80, host: '192.0.2.1' } } }] },
+  ])('succeed if $name may listen', ({ containers }) => expect(readinessOf(containers)).toEqual([]));
+
+  it('that are refused kill a container', () => {
+    const livenessProbe = { httpGet: { port: 80 }, failureThreshold: 1 };
+    expect(live(pod([{ command: sleeping, livenessProbe }]), 15).events).toContain(
+      'Killing: Container c0 failed liveness probe, will be restarted',
+    );
   });
 });
 

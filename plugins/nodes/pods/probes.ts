@@ -20,15 +20,16 @@ interface Period {
   readonly from: number;
   readonly to: number;
   readonly succeeds: boolean;
-  /** Output of the probe's command. */
+  /** Output of the probe's command, or the error of its connection. */
   readonly output?: string;
 }
 
 const maxPeriods = 32;
 
 /**
- * Course of the probes. Each succeeds at its first check (`initialDelaySeconds`), unless an annotation delays or ends its success, or its command
- * is simulated and fails. That command sees the files which the simulated command of the container has written by then.
+ * Course of the probes. Each succeeds at its first check (`initialDelaySeconds`), unless an annotation delays or ends its success, its command
+ * is simulated and fails, or nothing in the pod can listen. A command sees the files which the simulated command of the container has written by
+ * then.
  *
  * Example: a startup probe each 5 s with `startup-delay: 12s` succeeds at the check at 15 s; with `failureThreshold: 3` it has failed three
  * times at 10 s, where the kubelet kills the container.
@@ -48,7 +49,7 @@ export function probePlan(pod: Pod, container: Container): ProbePlan {
       : livenessProbe && liveness && killed < Infinity
         ? { probe: 'Liveness' as const, atMs: killed, message: failureText(pod, livenessProbe, liveness) }
         : undefined;
-  const readiness = readinessProbe && execPeriods(pod, container, readinessProbe);
+  const readiness = readinessProbe && simulatedPeriods(pod, container, readinessProbe);
   const isUnready = settingOf(pod, 'ready', name) === 'false';
   const readyMs = isUnready ? Infinity : readyAt(pod, container, readiness, startedMs);
   return {
@@ -63,12 +64,12 @@ const always: readonly Period[] = [{ from: 0, to: Infinity, succeeds: true }];
 
 function startupPeriods(pod: Pod, container: Container, probe: Probe): readonly Period[] {
   const delay = durationSetting(pod, 'startup-delay', container.name);
-  return (delay === undefined ? execPeriods(pod, container, probe) : changeAt(delay, true)) ?? always;
+  return (delay === undefined ? simulatedPeriods(pod, container, probe) : changeAt(delay, true)) ?? always;
 }
 
 function livenessPeriods(pod: Pod, container: Container, probe: Probe): readonly Period[] {
   const failsFrom = durationSetting(pod, 'liveness-failure', container.name);
-  return (failsFrom === undefined ? execPeriods(pod, container, probe) : changeAt(failsFrom, false)) ?? always;
+  return (failsFrom === undefined ? simulatedPeriods(pod, container, probe) : changeAt(failsFrom, false)) ?? always;
 }
 
 /** Periods of a probe whose outcome changes once. */
@@ -77,6 +78,35 @@ function changeAt(ms: number, succeeds: boolean): Period[] {
     { from: 0, to: ms, succeeds: !succeeds },
     { from: ms, to: Infinity, succeeds },
   ];
+}
+
+/** Periods of a probe by what is simulated: its command, or a port on which nothing listens; undefined for other probes. */
+function simulatedPeriods(pod: Pod, container: Container, probe: Probe): readonly Period[] | undefined {
+  const refused = refusedConnection(pod, container, probe);
+  return refused === undefined ? execPeriods(pod, container, probe) : [{ from: 0, to: Infinity, succeeds: false, output: refused }];
+}
+
+/**
+ * Returns the error of a connection to the pod in which all containers run simulated commands, none of which listens; undefined if another
+ * program may listen, or for another host. Upstream: kubernetes/pkg/probe/{http,tcp,grpc}.
+ */
+function refusedConnection(pod: Pod, container: Container, { httpGet, tcpSocket, grpc, timeoutSeconds = 1 }: Probe): string | undefined {
+  const { port, host } = httpGet ?? tcpSocket ?? { ...grpc, host: undefined };
+  if (port === undefined || host || !areAllSimulated(pod)) return undefined;
+  const number = typeof port === 'number' ? port : container.ports?.find(({ name }) => name === port)?.containerPort;
+  const address = `${pod.status?.podIP ?? ''}:${number ?? port}`;
+  if (grpc) return `timeout: failed to connect service "${address}" within ${timeoutSeconds}s: context deadline exceeded`;
+  const refused = `dial tcp ${address}: connect: connection refused`;
+  if (!httpGet) return refused;
+  const { scheme = 'HTTP', path = '/' } = httpGet;
+  return `Get "${scheme.toLowerCase()}://${address}${path.startsWith('/') ? path : `/${path}`}": ${refused}`;
+}
+
+/** True if the pod's sidecars and containers all run simulated commands. */
+function areAllSimulated(pod: Pod): boolean {
+  const { initContainers = [], containers = [] } = pod.spec ?? {};
+  const running = [...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always'), ...containers];
+  return running.every((container) => runMainProcess(pod, container, 0) !== undefined);
 }
 
 /** Periods of a probe by its command; undefined if that is not simulated. */
@@ -128,8 +158,10 @@ function readyAt(pod: Pod, { readinessProbe, name }: Container, periods: readonl
 
 /** Text of a failed probe. Upstream: kubernetes/pkg/probe. */
 function failureText({ status }: Pod, { httpGet, tcpSocket, grpc }: Probe, periods: readonly Period[] = []): string {
+  const output = periods.find(({ succeeds }) => !succeeds)?.output;
+  if (output !== undefined) return output;
   if (httpGet) return 'HTTP probe failed with statuscode: 500';
   if (tcpSocket) return `dial tcp ${tcpSocket.host ?? status?.podIP ?? ''}:${tcpSocket.port}: connect: connection refused`;
   if (grpc) return 'service unhealthy (responded with "NOT_SERVING")';
-  return periods.find(({ succeeds }) => !succeeds)?.output ?? '';
+  return '';
 }

@@ -47,3 +47,18 @@ it('frees the devices of a deleted claim', () => {
   claims.deleted(claim('2'));
   expect(isTaken()).toBe(false);
 });
+
+it('knows a claim that the scheduler created before the cache does, until it is deleted', () => {
+  cached = undefined;
+  claims = new ResourceClaims({ get: () => cached });
+  claims.created(claim('1'));
+  const written = claim('2', { allocation });
+  claims.wrote(written);
+  expect([claims.get('ns', 'c'), isTaken()]).toEqual([written, true]);
+  cached = claim('1');
+  claims.changed(cached);
+  expect([claims.get('ns', 'c'), isTaken()]).toEqual([written, true]);
+  cached = undefined;
+  claims.deleted(written);
+  expect([claims.get('ns', 'c'), isTaken()]).toEqual([undefined, false]);
+});

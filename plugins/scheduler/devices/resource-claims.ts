@@ -22,12 +22,16 @@ export class ResourceClaims {
   /** Claims by key that were written and that the cache does not show yet. */
   readonly #written = new Map<string, ResourceClaim>();
 
+  /** UIDs of claims that the scheduler created and that the cache does not show yet. */
+  readonly #created = new Set<string>();
+
   constructor(private readonly lister: ClaimLister) {}
 
   get(namespace: string, name: string): ResourceClaim | undefined {
     const cached = this.lister.get(namespace, name);
     const written = this.#written.get(`${namespace}/${name}`);
-    return written && cached && uidOf(written) === uidOf(cached) && isOlder(cached, written) ? written : cached;
+    if (!cached) return written && this.#created.has(uidOf(written)) ? written : undefined;
+    return written && uidOf(written) === uidOf(cached) && isOlder(cached, written) ? written : cached;
   }
 
   isPending({ metadata }: ResourceClaim): boolean {
@@ -38,6 +42,12 @@ export class ResourceClaims {
   decide(claim: ResourceClaim, allocation: AllocationResult): void {
     this.#pending.add(uidOf(claim));
     this.ledger.set(uidOf(claim), allocation);
+  }
+
+  /** Records a claim that the server returned for its creation. */
+  created(claim: ResourceClaim): void {
+    if (!this.lister.get(claim.metadata.namespace ?? '', claim.metadata.name ?? '')) this.#created.add(uidOf(claim));
+    this.wrote(claim);
   }
 
   /** Records the claim that the server returned for a write. */
@@ -55,6 +65,7 @@ export class ResourceClaims {
 
   /** Takes over a change of the cache. */
   changed(claim: ResourceClaim): void {
+    this.#created.delete(uidOf(claim));
     const written = this.#written.get(keyOf(claim));
     if (written && isOlder(claim, written)) return;
     this.#written.delete(keyOf(claim));
@@ -62,6 +73,7 @@ export class ResourceClaims {
   }
 
   deleted(claim: ResourceClaim): void {
+    this.#created.delete(uidOf(claim));
     this.#written.delete(keyOf(claim));
     this.#pending.delete(uidOf(claim));
     this.ledger.set(uidOf(claim), undefined);

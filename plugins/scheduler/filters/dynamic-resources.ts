@@ -1,11 +1,12 @@
 import { isControlledBy } from 'kubenest/sdk';
 import type { Node, Pod } from 'kubenest/types/core_v1';
-import type { AllocationResult, ResourceClaim } from 'kubenest/types/resource_v1';
+import type { AllocationResult, DeviceClass, ResourceClaim } from 'kubenest/types/resource_v1';
 import { matchesNodeSelector } from '../../common/node-affinity.ts';
 import { claimOf } from '../../common/resource-claims.ts';
 import { AllocationError } from '../devices/allocation-error.ts';
 import { readinessOf } from '../devices/binding-conditions.ts';
 import { type DeviceAllocator, RecentAllocators } from '../devices/device-allocator.ts';
+import { type ExtendedClaim, extendedClaimFor } from '../devices/extended-resources.ts';
 import { type ClusterView, type Filter, type Rejection, SchedulingError, unresolvable } from '../framework/framework.ts';
 import { keyOf, type PodInfo } from '../framework/pod-info.ts';
 
@@ -14,12 +15,24 @@ export interface PodResourceClaims {
   readonly claims: readonly ResourceClaim[];
   /** Those without an allocation. */
   readonly unallocated: readonly ResourceClaim[];
-  readonly allocator: DeviceAllocator | undefined;
-  /** Allocations of `unallocated` by node, as far as nodes were checked. */
+  /** Returns the allocator of `unallocated` and the given claims; undefined if there are none. */
+  allocatorFor(more: readonly ResourceClaim[]): DeviceAllocator | undefined;
+  /** Allocations of `unallocated`, and then of the claim for extended resources, by node, as far as nodes were checked. */
   readonly allocations: Map<string, readonly AllocationResult[]>;
+  /** Extended resources of the pod that device classes back; undefined if there are none. */
+  readonly extended: ExtendedResources | undefined;
   /** Allocated claims that a node could not use. */
   readonly unavailable: Set<ResourceClaim>;
   readonly now: number;
+}
+
+/** The extended resources of a pod in one scheduling cycle. */
+export interface ExtendedResources {
+  readonly classes: ReadonlyMap<string, DeviceClass>;
+  /** Claim of an earlier attempt. Its devices may be those of a node that cannot take the pod any more, so it is deleted first. */
+  readonly stale: ResourceClaim | undefined;
+  /** Claims to create by node, as far as nodes were checked and need one. */
+  readonly claims: Map<string, ExtendedClaim>;
 }
 
 /**
@@ -35,10 +48,12 @@ export const dynamicResources: Filter<PodResourceClaims> = {
     return typeof claims === 'string' ? claims : undefined;
   },
 
-  prepare({ pod }, cluster) {
+  prepare(info, cluster) {
+    const { pod } = info;
     const claims = claimsOf(pod, cluster);
     if (typeof claims === 'string') return { rejection: unresolvable(claims) };
-    if (claims.length === 0) return 'skip';
+    const extended = extendedResources(info, cluster);
+    if (claims.length === 0 && !extended) return 'skip';
     const unallocated = claims.filter(({ status }) => !status?.allocation);
     const rejection = unallocated.map((claim) => unallocatable(claim, cluster)).find((one) => one !== undefined);
     if (rejection) return { rejection };
@@ -46,7 +61,11 @@ export const dynamicResources: Filter<PodResourceClaims> = {
       state: {
         claims,
         unallocated,
-        allocator: unallocated.length > 0 ? allocatorFor(unallocated, cluster) : undefined,
+        extended,
+        allocatorFor: (more) => {
+          const all = [...unallocated, ...more];
+          return all.length > 0 ? allocatorFor(all, cluster) : undefined;
+        },
         allocations: new Map(),
         unavailable: new Set(),
         now: cluster.now(),
@@ -54,7 +73,8 @@ export const dynamicResources: Filter<PodResourceClaims> = {
     };
   },
 
-  check({ claims, allocator, allocations, unavailable, now }, _, { name, node }) {
+  check({ claims, extended, allocatorFor: allocatorOf, allocations, unavailable, now }, { pod }, { name, node, allocatable }) {
+    if (extended?.stale) return unresolvable('cannot schedule extended resource claim');
     let isUnavailable = false;
     for (const claim of claims) {
       const allocation = claim.status?.allocation;
@@ -65,6 +85,9 @@ export const dynamicResources: Filter<PodResourceClaims> = {
       isUnavailable = true;
       unavailable.add(claim);
     }
+    const needed = extended && claimForNode(pod, extended.classes, allocatable);
+    if (needed) extended.claims.set(name, needed);
+    const allocator = allocatorOf(needed ? [needed.claim] : []);
     const allocated = allocator && allocate(allocator, node);
     if (typeof allocated === 'string') return unresolvable(allocated);
     if (isUnavailable) return unresolvable('resourceclaim not available on the node');
@@ -72,13 +95,15 @@ export const dynamicResources: Filter<PodResourceClaims> = {
     return undefined;
   },
 
-  reserve({ unallocated, allocations }, node, cluster) {
+  reserve({ unallocated, extended, allocations }, node, cluster) {
+    const claims = [...unallocated, extended?.claims.get(node)?.claim];
     for (const [i, allocation] of (allocations.get(node) ?? []).entries())
-      cluster.resourceClaims.decide(unallocated[i] as ResourceClaim, allocation);
+      cluster.resourceClaims.decide(claims[i] as ResourceClaim, allocation);
   },
 
-  unreserve({ unallocated }, cluster) {
+  unreserve({ unallocated, extended }, cluster) {
     for (const claim of unallocated) cluster.resourceClaims.withdraw(claim);
+    for (const { claim } of extended?.claims.values() ?? []) cluster.resourceClaims.withdraw(claim);
   },
 };
 
@@ -97,6 +122,34 @@ function allocate(allocator: DeviceAllocator, node: Node): ReturnType<DeviceAllo
     if (error instanceof AllocationError) throw new SchedulingError(`running "DynamicResources" filter plugin: ${error.message}`);
     throw error;
   }
+}
+
+function extendedResources({ pod, requests }: PodInfo, cluster: ClusterView): ExtendedResources | undefined {
+  const classes = new Map<string, DeviceClass>();
+  for (const [resource, amount] of requests) {
+    const backing = amount > 0 ? cluster.classOfResource(resource) : undefined;
+    if (backing) classes.set(resource, backing);
+  }
+  return classes.size === 0 ? undefined : { classes, stale: cluster.extendedClaim(pod), claims: new Map() };
+}
+
+/** Claims by pod and the names of resources and classes: the same ones in each attempt, so that a search can go on. */
+const extendedClaims = new WeakMap<Pod, Map<string, ExtendedClaim>>();
+
+/** Returns the claim for the resources that the node does not have as such; undefined if it has all. */
+function claimForNode(
+  pod: Pod,
+  classes: ReadonlyMap<string, DeviceClass>,
+  allocatable: ReadonlyMap<string, number>,
+): ExtendedClaim | undefined {
+  const needed = new Map([...classes].filter(([resource]) => !allocatable.get(resource)));
+  if (needed.size === 0) return undefined;
+  const known = extendedClaims.get(pod) ?? new Map<string, ExtendedClaim>();
+  extendedClaims.set(pod, known);
+  const key = JSON.stringify([...needed].map(([resource, { metadata }]) => [resource, metadata.name]).sort());
+  const claim = known.get(key) ?? extendedClaimFor(pod, needed);
+  known.set(key, claim);
+  return claim;
 }
 
 /** Returns the claims of a pod, or why one is not there. A claim that the pod does not need is left out. */

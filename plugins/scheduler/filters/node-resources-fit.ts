@@ -4,17 +4,28 @@ import type { PodInfo } from '../framework/pod-info.ts';
 /** Order of upstream's checks; other resources follow. */
 const first = ['cpu', 'memory', 'ephemeral-storage'];
 
+interface Requests {
+  readonly amounts: readonly (readonly [string, number])[];
+  /** Resources that a device class backs: nodes that do not have them as such may have devices. */
+  readonly ofDevices: ReadonlySet<string>;
+}
+
 /** Rejects nodes without enough free resources, extended ones included. Upstream: plugins/noderesources/fit.go. */
-export const nodeResourcesFit: Filter<readonly (readonly [string, number])[]> = {
+export const nodeResourcesFit: Filter<Requests> = {
   name: 'NodeResourcesFit',
-  events: ['NodeAdded', 'NodeAllocatableChanged', 'PodDeleted', 'PodChanged'],
-  prepare: (pod) => ({ state: ordered(pod) }),
-  check(requests, _, node) {
+  events: ['NodeAdded', 'NodeAllocatableChanged', 'PodDeleted', 'PodChanged', 'DevicesChanged'],
+  prepare(pod, cluster) {
+    const amounts = ordered(pod);
+    const ofDevices = amounts.filter(([name]) => cluster.classOfResource(name)).map(([name]) => name);
+    return { state: { amounts, ofDevices: new Set(ofDevices) } };
+  },
+  check({ amounts, ofDevices }, _, node) {
     const reasons: string[] = [];
     let isUnresolvable = false;
     if (node.pods.size + 1 > (node.allocatable.get('pods') ?? 0)) reasons.push('Too many pods');
-    for (const [name, amount] of requests) {
+    for (const [name, amount] of amounts) {
       const allocatable = node.allocatable.get(name) ?? 0;
+      if (allocatable === 0 && ofDevices.has(name)) continue;
       if (amount <= allocatable - (node.requested.get(name) ?? 0)) continue;
       reasons.push(`Insufficient ${name}`);
       isUnresolvable ||= amount > allocatable;

@@ -1,5 +1,5 @@
-import type { PersistentVolume, PersistentVolumeClaim } from 'kubenest/types/core_v1';
-import type { DeviceClass, ResourceSlice } from 'kubenest/types/resource_v1';
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from 'kubenest/types/core_v1';
+import type { DeviceClass, ResourceClaim, ResourceSlice } from 'kubenest/types/resource_v1';
 import type { CSINode, StorageClass, VolumeAttachment } from 'kubenest/types/storage_v1';
 import type { ResourceClaims } from '../devices/resource-claims.ts';
 import type { NodeInfo } from './node-info.ts';
@@ -20,6 +20,10 @@ export interface ClusterView {
   readonly resourceClaims: ResourceClaims;
   resourceSlices(): readonly ResourceSlice[];
   deviceClass(name: string): DeviceClass | undefined;
+  /** Returns the class that backs an extended resource. */
+  classOfResource(resource: string): DeviceClass | undefined;
+  /** Returns the claim that was created for the extended resources of the pod. */
+  extendedClaim(pod: Pod): ResourceClaim | undefined;
   /** Time of day in milliseconds. */
   now(): number;
   /** True if a pod of the node other than `exceptUid` uses the claim. */

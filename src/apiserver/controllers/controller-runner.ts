@@ -2,7 +2,14 @@ import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import type { Clock } from '#apiserver/base/clock';
 import type { Logger } from '#apiserver/base/logger';
 import { aborted } from './aborted.ts';
-import { type ControllerOptions, type Reconciler, type ReconcileRequest, type RequestMapper, watchesOf } from './controller.ts';
+import {
+  type ControllerOptions,
+  type ReconcileContext,
+  type Reconciler,
+  type ReconcileRequest,
+  type RequestMapper,
+  watchesOf,
+} from './controller.ts';
 import type { ControllerMetrics, ReconcileObserver, ReconcileOutcome } from './controller-metrics.ts';
 import type { KeyValueStore } from './key-value-store.ts';
 import { controllerOf } from './owner-references.ts';
@@ -170,7 +177,7 @@ export class ControllerRunner {
     const run = async (): Promise<void> => {
       let message: string | undefined;
       try {
-        const context = { signal: AbortSignal.any([shutdown, timeout.signal]), retries: this.#queue.requeues(key) };
+        const context = new Context([shutdown, timeout], this.#queue.requeues(key));
         const result = (await controller.reconcile?.(requestOf(key), context)) ?? {};
         if (!isCounted) count(this.#settle(key, result.requeueAfterMs, result.requeue));
       } catch (error) {
@@ -201,6 +208,24 @@ export class ControllerRunner {
   #failed(key: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.parts.logger.error({ controller: this.name, object: key, reason }, `controller ${this.name}: reconcile failed`);
+  }
+}
+
+/** Combines the signals when the controller asks for them: most reconciles end without. */
+class Context implements ReconcileContext {
+  readonly retries: number;
+  readonly #parts: readonly [AbortSignal, AbortController];
+  #signal: AbortSignal | undefined;
+
+  constructor(parts: readonly [AbortSignal, AbortController], retries: number) {
+    this.#parts = parts;
+    this.retries = retries;
+  }
+
+  get signal(): AbortSignal {
+    const [shutdown, timeout] = this.#parts;
+    this.#signal ??= AbortSignal.any([shutdown, timeout.signal]);
+    return this.#signal;
   }
 }
 

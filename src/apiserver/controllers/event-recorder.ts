@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { hasStatusCause, isNotFound } from '#apimachinery/api/errors';
@@ -194,6 +194,6 @@ export function referenceTo({ apiVersion, kind, metadata }: KubeObject, fieldPat
 
 /** Returns the end of an event's name: its time in nanoseconds, in hexadecimal digits, unique within a millisecond. */
 function eventSuffix(millis: number): string {
-  const nanos = BigInt(Math.floor(millis)) * 1_000_000n + BigInt(randomBytes(4).readUInt32BE() % 1_000_000);
+  const nanos = BigInt(Math.floor(millis)) * 1_000_000n + BigInt(randomInt(1_000_000));
   return nanos.toString(16);
 }

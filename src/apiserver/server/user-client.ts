@@ -9,7 +9,7 @@ import type { ConcurrencyLimit } from '#apiserver/base/concurrency-limit';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { currentReconcile } from '#apiserver/tracing/reconcile-trace';
 import type { Exchange } from '#apiserver/request/exchange';
-import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
+import { InProcessExchange, type InProcessResponse } from '#apiserver/serving/in-process-exchange';
 import type { ApplyOptions, ClientTarget, DeleteOptions, ListOptions, ObjectPatch, RequestClient } from '#apiserver/registry/client';
 
 const attempts = 8;
@@ -139,11 +139,11 @@ export class UserClient implements RequestClient {
     const trace = currentReconcile();
     const began = trace && performance.now();
     this.serve(exchange, this.user);
-    const response = await exchange.response;
-    trace?.requested(method, path, response.status, performance.now() - (began as number));
-    const bytes = Buffer.from(await response.arrayBuffer());
-    if (response.ok) return parseJson(bytes).value as T;
-    throw statusOf(bytes) ?? newGenericServerResponse(response.status, method);
+    const { status, body: answer } = await exchange.plainResponse;
+    trace?.requested(method, path, status, performance.now() - (began as number));
+    const bytes = await wholeOf(answer);
+    if (status >= 200 && status < 300) return parseJson(bytes).value as T;
+    throw statusOf(bytes) ?? newGenericServerResponse(status, method);
   }
 
   async #unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
@@ -170,6 +170,11 @@ function selectorsOf({ labelSelector, fieldSelector }: ListOptions): {
 
 function deleteOptions(options: DeleteOptions): object | undefined {
   return Object.keys(options).length === 0 ? undefined : { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
+}
+
+async function wholeOf(body: InProcessResponse['body']): Promise<Buffer> {
+  if (Buffer.isBuffer(body)) return body;
+  return body ? Buffer.from(await new Response(body).arrayBuffer()) : Buffer.alloc(0);
 }
 
 /** Returns the error of a Status; undefined if the body is not a Status, for example a page. */

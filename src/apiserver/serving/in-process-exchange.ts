@@ -21,7 +21,15 @@ export interface InProcessRequest {
 const peer: Peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
 const highWaterBytes = 1 << 20;
 
-/** One request within the process, which passes the whole chain without TLS and sockets. The response is a web `Response`. */
+/** Response to a request within the process. */
+export interface InProcessResponse {
+  readonly status: number;
+  readonly headers: FlatHeaders;
+  /** The bytes may be shared with other responses and must not be modified. */
+  readonly body: Buffer | ReadableStream<Uint8Array> | undefined;
+}
+
+/** One request within the process, which passes the whole chain without TLS and sockets. */
 export class InProcessExchange implements Exchange {
   readonly protocol = 'HTTP/1.1';
   readonly method: string;
@@ -30,12 +38,13 @@ export class InProcessExchange implements Exchange {
   readonly peer = peer;
   readonly raw = undefined;
   readonly isInProcess = true;
-  readonly response: Promise<Response>;
+  /** The response without the cost of a web `Response`. */
+  readonly plainResponse: Promise<InProcessResponse>;
   #responded = false;
   #closed = false;
   readonly #request: InProcessRequest;
   readonly #events = new EventEmitter();
-  #resolve!: (response: Response) => void;
+  #resolve!: (response: InProcessResponse) => void;
   #reject!: (error: unknown) => void;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
@@ -44,11 +53,16 @@ export class InProcessExchange implements Exchange {
     this.url = request.url;
     this.headers = { ...request.headers };
     this.#request = request;
-    this.response = new Promise((resolve, reject) => {
+    this.plainResponse = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
     request.signal?.addEventListener('abort', () => this.#leave(), { once: true });
+  }
+
+  /** The response as a web `Response`, with a copy of the bytes. */
+  get response(): Promise<Response> {
+    return this.plainResponse.then(webResponseOf);
   }
 
   get rawHeaders(): readonly string[] {
@@ -82,7 +96,7 @@ export class InProcessExchange implements Exchange {
   }
 
   send(status: number, headers: FlatHeaders, body: Buffer | undefined): void {
-    this.#answer(status, headers, body?.length && this.method !== 'HEAD' ? new Uint8Array(body) : null);
+    this.#answer(status, headers, body?.length && this.method !== 'HEAD' ? body : undefined);
     this.#finish();
   }
 
@@ -141,12 +155,10 @@ export class InProcessExchange implements Exchange {
     // There is no connection to close.
   }
 
-  #answer(status: number, headers: FlatHeaders, body: ConstructorParameters<typeof Response>[0] | null): void {
+  #answer(status: number, headers: FlatHeaders, body: InProcessResponse['body']): void {
     if (this.#responded) return;
     this.#responded = true;
-    const list = new Headers();
-    for (let at = 0; at < headers.length; at += 2) list.append(headers[at] as string, headers[at + 1] as string);
-    this.#resolve(new Response(status === 204 || status === 304 ? null : body, { status, headers: list }));
+    this.#resolve({ status, headers, body });
   }
 
   #leave(): void {
@@ -163,6 +175,13 @@ export class InProcessExchange implements Exchange {
     this.#closed = true;
     this.#events.emit('close');
   }
+}
+
+function webResponseOf({ status, headers, body }: InProcessResponse): Response {
+  const list = new Headers();
+  for (let at = 0; at < headers.length; at += 2) list.append(headers[at] as string, headers[at + 1] as string);
+  const content = Buffer.isBuffer(body) ? new Uint8Array(body) : (body ?? null);
+  return new Response(status === 204 || status === 304 ? null : content, { status, headers: list });
 }
 
 /**

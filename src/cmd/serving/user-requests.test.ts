@@ -1,0 +1,46 @@
+import type { Exchange } from '#apiserver/request/exchange';
+import type { GenericServer } from '#apiserver/server/generic-server';
+import { InProcessExchange } from '#apiserver/serving/in-process-exchange';
+import { describe, expect, it, vi } from 'vitest';
+import { UserRequests } from './user-requests.ts';
+
+const user = { name: 'controller', groups: [] };
+
+function setUp(): { readonly started: Exchange[]; readonly send: (count: number) => void } {
+  const started: Exchange[] = [];
+  const requests = new UserRequests();
+  const server: Pick<GenericServer, 'serveAs'> = { serveAs: (exchange) => void started.push(exchange) };
+  requests.install(server as GenericServer);
+  const send = (count: number): void => {
+    for (let i = 0; i < count; i++)
+      requests.serve(new InProcessExchange({ method: 'GET', url: `/${i}`, headers: {}, body: undefined }), user);
+  };
+  return { started, send };
+}
+
+const finish = (exchange: Exchange | undefined): void => exchange?.send(200, [], undefined);
+
+describe('UserRequests', () => {
+  it('starts a waiting request when another one ends, so that few of them end in one turn of the event loop', async () => {
+    const { started, send } = setUp();
+    let ended = 0;
+    let most = 0;
+    send(100);
+    while (ended < 100) {
+      await vi.waitFor(() => expect(started.length).toBeGreaterThan(ended));
+      most = Math.max(most, started.length - ended);
+      finish(started[ended]);
+      ended += 1;
+    }
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(16);
+    expect(started.map(({ url }) => url)).toEqual(Array.from({ length: 100 }, (_, i) => `/${i}`));
+  });
+
+  it('does not let requests that wait for something else delay the others for long', async () => {
+    const { started, send } = setUp();
+    send(40);
+    await vi.waitFor(() => expect(started).toHaveLength(40));
+    for (const exchange of started) finish(exchange);
+  });
+});
