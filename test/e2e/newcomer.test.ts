@@ -84,6 +84,16 @@ it('a new user writes, tests, packs and installs a package, and explains its den
   expect(help).toContain('serve with plugin packages under development');
 }, 180_000);
 
+it('a new user writes a package with a controller, and the server loads it with its configuration', async () => {
+  await execute(kubenest, ['plugin', 'new', '@acme/labels', '--controller'], { cwd: folder });
+  const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
+  const place = join(folder, 'labels');
+  const { stdout } = await execute('sh', ['-c', 'npm install && npm test'], { cwd: place, env: { ...env, ...npm } });
+  expect(stdout).toMatch(/pass 2\n/);
+  const { stdout: list } = await execute(kubenest, ['plugin', 'list', '--config', join(place, 'kubenest.yaml')], { env });
+  expect(list).toMatch(/^@acme\/labels +0\.1\.0 +Controller +labels/m);
+}, 120_000);
+
 /** Factor of limits of time by the load of the machine. */
 function load(): number {
   return Math.max(1, (loadavg()[0] as number) / availableParallelism());
@@ -180,6 +190,8 @@ describe('kubenest dev', () => {
     await writeFile(file(), edit(good));
     await shown(/the previous server goes on: correct the problem and save/);
     expect(errors).toMatch(problem);
+    // The configuration is that of the next server; the previous one does not read it.
+    expect(errors + output).not.toContain('cannot reload');
     expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
     expect(await call(port, '/api/v1/namespaces/default/pods', podWithout)).toMatchObject({ status: 403 });
     output = '';
