@@ -69,7 +69,9 @@ export class NamespaceCosts implements Disposable {
   /** Adds up the costs of a namespace again: a sum that many events changed has rounding errors. */
   recount(namespace: string): void {
     const costs = this.#namespaces.get(namespace);
-    if (costs) costs.sum = costs.byName.values().reduce((sum, cost) => sum + cost, 0);
+    if (!costs) return;
+    costs.sum = 0;
+    for (const cost of costs.byName.values()) costs.sum += cost;
   }
 
   reserve(namespace: string, name: string, cost: number): void {
