@@ -136,8 +136,8 @@ function withEphemeralContainers(pod: KubeObject, from: KubeObject): KubeObject 
 }
 
 /**
- * Returns a pod in which ephemeral containers are ordinary ones, because no pod can be created with ephemeral containers. What they cannot
- * have, they have from the first container.
+ * Returns a pod in which ephemeral containers are ordinary ones, because no pod can be created with ephemeral containers. They have the
+ * probes, resources and ports of the first container, because ephemeral containers have none.
  */
 function creatable(pod: KubeObject): KubeObject {
   if (pod.kind !== 'Pod') return pod;
