@@ -10,12 +10,17 @@ export const nodeCheckFile = 'node-check.js';
  * throws it, so that a dynamic import can catch it. Other runtimes have their own version numbers.
  */
 export function nodeCheckText(oldest) {
-  return `const needed = '${oldest}';
+  return `import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+const needed = '${oldest}';
 const { bun, deno, node } = process.versions;
 const parts = (version) => version.split('.').map(Number);
 const differs = parts(needed).findIndex((part, i) => part !== parts(node)[i]);
 if (!bun && !deno && differs >= 0 && parts(node)[differs] < parts(needed)[differs]) {
-  const message = 'kubenest needs Node ' + needed + ' or newer, and this is ' + process.version;
+  // A checkout has its own Node, which bin/kubenest uses.
+  const own = fileURLToPath(new URL('../.node', import.meta.url));
+  const hint = existsSync(own + '/node') ? '; the checkout has one: PATH=' + own + ':$PATH' : '';
+  const message = 'kubenest needs Node ' + needed + ' or newer, and this is ' + process.version + hint;
   console.error(message);
   throw new Error(message);
 }

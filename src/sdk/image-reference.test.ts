@@ -27,6 +27,12 @@ describe('parseImage reads', () => {
   });
 });
 
+it('gives each caller a result of its own', () => {
+  const first = parseImage('ghcr.io/acme/web:1.2') as { tag: string };
+  first.tag = 'changed';
+  expect(parseImage('ghcr.io/acme/web:1.2')?.tag).toBe('1.2');
+});
+
 describe('parseImage rejects', () => {
   it.each([
     '',

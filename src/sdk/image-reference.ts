@@ -21,6 +21,11 @@ const tagForm = /^\w[\w.-]{0,127}$/;
 const digestForm = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
 const longestName = 255;
 
+/** Results by text, because the rules of a request, and requests of one controller, parse the same references. */
+const known = new Map<string, ImageReference | undefined>();
+const maxKnown = 500;
+const longestKnown = 512;
+
 /**
  * Parses an image reference as container runtimes do. Returns undefined for a text that is none.
  *
@@ -35,6 +40,16 @@ const longestName = 255;
  * Grammar: distribution/reference/regexp.go and normalize.go.
  */
 export function parseImage(text: string): ImageReference | undefined {
+  if (text.length > longestKnown) return parse(text);
+  if (!known.has(text)) {
+    if (known.size >= maxKnown) known.clear();
+    known.set(text, parse(text));
+  }
+  const reference = known.get(text);
+  return reference && { ...reference };
+}
+
+function parse(text: string): ImageReference | undefined {
   const at = text.indexOf('@');
   const digest = at < 0 ? undefined : text.slice(at + 1);
   const tagged = at < 0 ? text : text.slice(0, at);

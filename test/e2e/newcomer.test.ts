@@ -34,6 +34,8 @@ class TeamLabels {
 export default contribute(TeamLabels);
 `;
 
+const guide = await readFile(join(root, 'docs/guide/plugins.md'), 'utf8');
+
 let folder: string;
 /** Folder of the new user's package. */
 let where: string;
@@ -83,6 +85,54 @@ it('a new user writes, tests, packs and installs a package, and explains its den
   const { stdout: help } = await execute('npx', ['kubenest', 'dev', '--help'], { cwd: where, env });
   expect(help).toContain('serve with plugin packages under development');
 }, 180_000);
+
+it('a new user writes a package with a controller, and the server loads it with its configuration', async () => {
+  await execute(kubenest, ['plugin', 'new', '@acme/labels', '--controller'], { cwd: folder });
+  const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
+  const place = join(folder, 'labels');
+  const { stdout } = await execute('sh', ['-c', 'npm install && npm test'], { cwd: place, env: { ...env, ...npm } });
+  expect(stdout).toMatch(/pass 2\n/);
+  const { stdout: list } = await execute(kubenest, ['plugin', 'list', '--config', join(place, 'kubenest.yaml')], { env });
+  expect(list).toMatch(/^@acme\/labels +0\.1\.0 +Controller +labels/m);
+}, 120_000);
+
+it('a new user writes a package in plain JavaScript, and `kubenest dev` serves it', async () => {
+  const place = join(folder, 'plain');
+  await mkdir(place);
+  const manifest = { name: '@acme/plain', version: '1.0.0', type: 'module', kubenest: { sdk: '^1', plugins: ['./index.js'] } };
+  await writeFile(join(place, 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(place, 'index.js'), blockOf('index.js'));
+  await writeFile(join(place, 'kubenest.yaml'), blockOf('kubenest.yaml'));
+  const port = await freePort();
+  await writeFile(join(place, 'tokens.csv'), 'admin-token,admin,admin,"system:masters"\n');
+  const flags = [`--secure-port=${port}`, `--token-auth-file=${join(place, 'tokens.csv')}`];
+  const child = spawn(kubenest, ['dev', '--', ...flags], { cwd: place, stdio: ['ignore', 'pipe', 'pipe'], env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const shown = (text: string): Promise<void> => vi.waitFor(() => expect(output).toContain(text), { timeout: 30_000, interval: 20 });
+  const service = { metadata: { name: 'web' }, spec: { type: 'NodePort', ports: [{ port: 80 }] } };
+  const create = () => call(port, '/api/v1/namespaces/default/services', service);
+  try {
+    await shown('kubenest serves the Kubernetes API on https:');
+    expect(await create()).toMatchObject({ status: 403, body: { message: 'services "web" is forbidden: type NodePort is not allowed' } });
+    await writeFile(join(place, 'index.js'), blockOf('index.js').replace('is not allowed', 'is denied'));
+    await shown('restarted with the changes');
+    expect(await create()).toMatchObject({ status: 403, body: { message: 'services "web" is forbidden: type NodePort is denied' } });
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+}, 90_000);
+
+/** Returns the block of the guide whose first line is a comment with the name of the file. */
+function blockOf(file: string): string {
+  const found = new RegExp(`^\`\`\`\\w+\\n(?://|#) ${file}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(guide)?.[1];
+  if (found === undefined) throw new Error(`the guide has no ${file}`);
+  return found;
+}
 
 /** Factor of limits of time by the load of the machine. */
 function load(): number {
@@ -180,6 +230,8 @@ describe('kubenest dev', () => {
     await writeFile(file(), edit(good));
     await shown(/the previous server goes on: correct the problem and save/);
     expect(errors).toMatch(problem);
+    // The configuration is that of the next server; the previous one does not read it.
+    expect(errors + output).not.toContain('cannot reload');
     expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
     expect(await call(port, '/api/v1/namespaces/default/pods', podWithout)).toMatchObject({ status: 403 });
     output = '';

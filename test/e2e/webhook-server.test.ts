@@ -23,7 +23,8 @@ const maps = '/api/v1/namespaces/default/configmaps';
 
 const source = `
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdmissionPlugin, contribute, deny, Informers, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, contribute, deny, Informers, inject, policy, when } from 'kubenest/sdk';
+import { ConfigMap, Deployment, Ingress, NetworkPolicy } from 'kubenest/kinds';
 class Team {
   constructor(informers) { this.namespaces = informers.for({ group: '', resource: 'namespaces' }); }
   admit({ object }) { object.metadata.labels = { namespaces: String(this.namespaces.list().length > 0), ...object.metadata.labels }; }
@@ -34,7 +35,14 @@ class Team {
 }
 inject(Informers)(Team, undefined, 0);
 AdmissionPlugin({ name: 'Team', match: [{ groups: [''], resources: ['configmaps'], operations: ['CREATE'] }] })(Team);
-export default contribute(Team);
+const counts = policy(
+  { name: 'Counts', services: ['informers'], follows: [Deployment, Ingress, NetworkPolicy] },
+  when(ConfigMap).created().validate(({ data }, request, { informers }) => {
+    const found = [Deployment, Ingress, NetworkPolicy].map((kind) => informers.for(kind).list('default').length).join();
+    if (data?.counts && data.counts !== found) deny(request, 'counted ' + found);
+  }),
+);
+export default contribute(Team, counts);
 `;
 
 let folder: string;
@@ -205,8 +213,12 @@ it('serves a cluster with the permissions, Service and webhooks of its manifests
   await vi.waitFor(async () => expect((await create('bad', { bad: '1' })).status).toBe(403), { timeout: 10_000 });
   const denied = (await (await create('bad', { bad: '1' })).json()) as { message: string };
   expect(denied.message).toBe(
-    'admission webhook "team.validate.kubenest.dev" denied the request: configmaps "bad" is forbidden: data.bad is not allowed',
+    'admission webhook "group-1.plugins.validate.kubenest.dev" denied the request: configmaps "bad" is forbidden: data.bad is not allowed',
   );
+  expect((await create('counted', { counts: '0,0,0' })).status).toBe(201);
+  expect(await (await create('counted', { counts: '1,0,0' })).json()).toMatchObject({
+    message: expect.stringMatching(/counted 0,0,0$/) as unknown,
+  });
   expect(await (await create('good')).json()).toMatchObject({ metadata: { labels: { namespaces: 'true' } } });
   const own = await create('own', { bad: '1' }, `/api/v1/namespaces/${namespace}/configmaps`);
   expect(own.status).toBe(201);

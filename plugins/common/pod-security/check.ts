@@ -1,5 +1,5 @@
 import type { KubeObject } from 'kubenest/sdk';
-import { containersOf, type Container, type PodSecurityContext, type PodSpec } from '../pod-walker.ts';
+import type { Container, PodSecurityContext, PodSpec } from '../pod-walker.ts';
 
 /** The checked parts of a pod or a pod template, which may not be validated yet. */
 export interface CheckedPod {
@@ -34,9 +34,10 @@ export function podContext({ securityContext }: CheckedPod['spec']): PodSecurity
   return securityContext;
 }
 
-/** Returns the containers of all kinds. */
-export function checkedContainers(spec: CheckedPod['spec']): Container[] {
-  return Array.from(containersOf(spec), ({ container }) => container);
+/** Returns the containers of all kinds, in the order of `containersOf`. */
+export function checkedContainers({ initContainers, containers, ephemeralContainers }: CheckedPod['spec']): readonly Container[] {
+  if (containers && !initContainers && !ephemeralContainers) return containers;
+  return [...(initContainers ?? []), ...(containers ?? []), ...((ephemeralContainers ?? []) as readonly Container[])];
 }
 
 /** Returns the names of the violating containers. */

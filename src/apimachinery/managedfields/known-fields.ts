@@ -1,4 +1,5 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
+import { noteFrozen } from '#apimachinery/runtime/deep-freeze';
 import { encodeRawJson, parseEncodedText, rememberRawJson } from '#apimachinery/runtime/json/json';
 import { memos } from '#apimachinery/runtime/memos';
 import type { Steps } from '#apimachinery/runtime/steps';
@@ -68,6 +69,7 @@ export function knownFields(fields: FieldsV1): FieldsV1 {
 function know(fields: FieldsV1, text: string): Known {
   const known = { fields, text, results: new Map<string, string>() };
   freeze(fields);
+  noteFrozen(fields);
   rememberRawJson(fields);
   if (text.length <= maxText) {
     knownTrees.set(fields, known);

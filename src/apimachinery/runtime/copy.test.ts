@@ -45,6 +45,16 @@ test.each([
   }
 });
 
+test('a frozen copy shares what is known to be frozen at all levels, and copies what is frozen only at the top', () => {
+  const known = frozenCopy({ a: { b: 1 } });
+  const shallow = Object.freeze({ a: { b: 1 } });
+  const copied = frozenCopy({ known, shallow });
+  expect(copied.known).toBe(known);
+  expect(copied.shallow).not.toBe(shallow);
+  expect(Object.isFrozen(copied.shallow.a)).toBe(true);
+  expect(deepCopy({ known }).known).not.toBe(known);
+});
+
 test('a chunked copy is equal', () => {
   for (const value of [null, 5n, 'text', [], JSON.parse('{"b":[1,{"x":null}],"__proto__":{"p":1},"a":"s"}')] as const)
     expect(deepEqual(atOnce(deepCopySteps(value)), value)).toBe(true);

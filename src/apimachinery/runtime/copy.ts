@@ -1,5 +1,5 @@
 import { setOwn } from '../patch/own-property.ts';
-import { deepFreeze, noteFrozen } from './deep-freeze.ts';
+import { deepFreeze, isNotedFrozen, noteFrozen } from './deep-freeze.ts';
 import { Float64, isContainer } from './numbers.ts';
 import { atOnce, type Steps } from './steps.ts';
 import { keysOf, noteKeys, notedKeys } from './wide-objects.ts';
@@ -9,7 +9,10 @@ export function deepCopy<T>(value: T): T {
   return copy(value, 0, false) as T;
 }
 
-/** Like `deepCopy`, and freezes the copy at all levels, for half the cost of a `deepFreeze` of a `deepCopy`. */
+/**
+ * Like `deepCopy`, and freezes the copy at all levels, for half the cost of a `deepFreeze` of a `deepCopy`. The copy shares what `noteFrozen`
+ * knows, such as the interned trees of managed fields.
+ */
 export function frozenCopy<T>(value: T): T {
   return noteFrozen(copy(value, 0, true) as T);
 }
@@ -22,6 +25,7 @@ function copy(value: unknown, depth: number, freezes: boolean): unknown {
   if (value === null || typeof value !== 'object') return value;
   const isList = Array.isArray(value);
   if (!isList && value instanceof Float64) return value;
+  if (freezes && Object.isFrozen(value) && isNotedFrozen(value)) return value;
   if (depth > recursionLimit || notedKeys(value)) {
     const copied = atOnce(copySteps(value));
     return freezes ? deepFreeze(copied) : copied;
@@ -35,7 +39,8 @@ function copy(value: unknown, depth: number, freezes: boolean): unknown {
     return freezes ? Object.freeze(list) : list;
   }
   const object: Json = {};
-  for (const key in value) {
+  // Not `for in`, whose reads of `value[key]` V8's middle compiler (Maglev) deoptimizes again and again.
+  for (const key of Object.keys(value)) {
     const item = (value as Json)[key];
     if (item === undefined) continue;
     const copied = item !== null && typeof item === 'object' ? copy(item, depth + 1, freezes) : item;

@@ -85,7 +85,19 @@ class GuardedAdmission {
   call(phase: PhaseName, original: Attributes): void | Promise<void> {
     const mode = this.#policy ? this.#policy.modeFor(original, phase) : 'enforce';
     if (mode === undefined) return;
-    return this.#usage ? this.#usage.measure(() => this.#call(phase, original, mode)) : this.#call(phase, original, mode);
+    return this.#usage ? this.#measured(this.#usage, phase, original, mode) : this.#call(phase, original, mode);
+  }
+
+  /** Like `usage.measure`, without a function for each call. */
+  #measured(usage: Usage, phase: PhaseName, original: Attributes, mode: PolicyMode): void | Promise<void> {
+    const began = performance.now();
+    let pending: void | Promise<void> = undefined;
+    try {
+      pending = this.#call(phase, original, mode);
+    } finally {
+      if (!pending) usage.ended(began);
+    }
+    return pending?.finally(() => usage.ended(began));
   }
 
   #call(phase: PhaseName, original: Attributes, mode: PolicyMode, isShared = phase === 'validate'): void | Promise<void> {
@@ -96,14 +108,13 @@ class GuardedAdmission {
 
   #run(call: GuardedCall): void | Promise<void> {
     const { phase, boundary } = call;
-    const failed = (error: unknown): void | Promise<void> => this.#failed(call, error);
     try {
       const returned: unknown = this.#runPlugin(() => this.plugin[phase]?.(boundary.request));
       if (isPromise(returned)) return this.#settled(returned, call);
       const settled = boundary.settle(returned);
-      return settled?.catch(failed);
+      return settled?.catch((error: unknown) => this.#failed(call, error));
     } catch (error) {
-      return failed(error);
+      return this.#failed(call, error);
     }
   }
 

@@ -18,9 +18,9 @@ export class Usage {
     try {
       result = call();
     } finally {
-      if (!(result instanceof Promise)) this.#ended(began);
+      if (!(result instanceof Promise)) this.ended(began);
     }
-    return result instanceof Promise ? (result.finally(() => this.#ended(began)) as T) : (result as T);
+    return result instanceof Promise ? (result.finally(() => this.ended(began)) as T) : (result as T);
   }
 
   /** Returns a quantile of the durations in milliseconds; undefined without recent calls. */
@@ -29,7 +29,8 @@ export class Usage {
     return value === undefined || Number.isNaN(value) ? undefined : Math.round(value * 1e6) / 1e3;
   }
 
-  #ended(began: number): void {
+  /** Counts a call that began at this time of `performance.now` and ends now. */
+  ended(began: number): void {
     const now = performance.now();
     this.calls += 1;
     this.#durations ??= new QuantileWindow(windowMs, windowAges, now);

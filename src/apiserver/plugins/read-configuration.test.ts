@@ -46,3 +46,13 @@ it.each([
     expect([...(error as ConfigurationError).problems].sort()).toEqual([...problems].sort());
   }
 });
+
+it('reports a member of the class without a decorator as such', () => {
+  class Forgetful {
+    labels: string[] = [];
+  }
+  for (const data of [{}, { labels: ['team'] }])
+    expect(() => readConfiguration(Forgetful, data, 'Forgetful')).toThrow(
+      'Forgetful.labels has no decorator in class Forgetful, such as @IsString(): each member needs one',
+    );
+});

@@ -38,10 +38,17 @@ export function readPluginConfiguration({ name, configuration: Type }: Contribut
   return undefined;
 }
 
-function problemsOf({ property, constraints, children }: ValidationError, place: string): string[] {
+function problemsOf({ target, property, constraints, children }: ValidationError, place: string): string[] {
   const here = /^\d+$/.test(property) ? `${place}[${property}]` : `${place}.${property}`;
   const own = Object.entries(constraints ?? {}).flatMap(([name, message]) =>
-    name === 'whitelistValidation' ? `${here} is unknown` : message.split('\n').map((line) => `${here}: ${line}`),
+    name === 'whitelistValidation' ? unknownMember(target, property, here) : message.split('\n').map((line) => `${here}: ${line}`),
   );
   return [...own, ...(children ?? []).flatMap((child) => problemsOf(child, here))];
+}
+
+/** A member that a class declares without a decorator is as unknown to the validation as one that it does not declare. */
+function unknownMember(target: object | undefined, property: string, here: string): string {
+  const Type = target?.constructor as (new () => object) | undefined;
+  const isDeclared = Type !== undefined && Object.hasOwn(new Type(), property);
+  return isDeclared ? `${here} has no decorator in class ${Type.name}, such as @IsString(): each member needs one` : `${here} is unknown`;
 }

@@ -33,6 +33,16 @@ export interface Informers {
 
 export const Informers = Symbol.for('kubenest.Informers');
 
+/**
+ * Returns the error of a read of objects that are not received yet, of informers that are not the server's own caches. A plugin that took
+ * missing objects for none would admit what it must deny.
+ */
+export function notReadYet(objects: string): Error {
+  return new Error(
+    `informer: ${objects} are not read yet: ask for the informer in the constructor, or name the resource in \`follows\` of the policy`,
+  );
+}
+
 const retryMs = 1_000;
 
 /** An informer over a watch cache. `keyOf` returns the storage key of an object. */

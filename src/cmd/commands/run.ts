@@ -18,13 +18,18 @@ import type { AuthenticationConfig } from '#cmd/server-config';
 export interface RunListeners extends Pick<AppExtensions, 'onTrace'> {
   /** Receives the startup message, which is otherwise written to standard output. */
   readonly onStarted?: (text: string) => void;
+  /** Configuration file whose changes replace the process, so that the server does not follow it. */
+  readonly restartFile?: string;
 }
 
 /**
  * Runs a server until SIGTERM or SIGINT has ended it; a second signal ends the process at once. Rejects, and leaves nothing open, if the
  * server cannot start.
  */
-export async function runServer(options: ServerOptions, { onTrace, onStarted = console.log }: RunListeners = {}): Promise<void> {
+export async function runServer(
+  options: ServerOptions,
+  { onTrace, onStarted = console.log, restartFile }: RunListeners = {},
+): Promise<void> {
   // This thread loads the server while other threads create certificates.
   const [completed, { createApp }] = await Promise.all([completeOptions(options), import('#cmd/app')]);
   const { config } = completed;
@@ -46,7 +51,7 @@ export async function runServer(options: ServerOptions, { onTrace, onStarted = c
     using _encryption = reloading(app, completed.encryptionFiles, completed.readEncryption, app.reloadEncryption);
     using _audit = reloading(app, completed.auditFiles, completed.readAudit, app.reloadAudit);
     using _aggregation = reloading(app, completed.aggregationFiles, completed.readAggregation, app.reloadAggregation);
-    using _plugins = reloadingPlugins(app, completed);
+    using _plugins = reloadingPlugins(app, completed, restartFile);
     using _authorization = reloading(app, authorizationFiles, readAuthorization, app.reloadAuthorization);
     onStarted(started(url, kubeconfig));
     using _controllers = { [Symbol.dispose]: systemClock.after(controllersAfterMs, app.startControllers) };

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import inspector from 'node:inspector';
+import { resolve } from 'node:path';
 import { traceText } from '#apiserver/tracing/trace-text';
 import type { TraceDocument } from '#apiserver/request/request-trace';
 import { loadConfiguredPlugins } from '#cmd/options/configured-plugins';
@@ -39,6 +40,7 @@ export async function runDevServer(args: readonly string[]): Promise<void> {
   const options = await optionsOf(args);
   const isTraced = traced === 'all' ? () => true : await handledBy(traced, options);
   await runServer(options, {
+    restartFile: resolve(options.plugins.file),
     onTrace: (trace) => {
       if (isTraced(trace)) console.log(`\n${traceText(trace)}`);
     },

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { DevCommand, DevMessage } from './dev-server.ts';
+import { isAside, PlainSources } from './plain-sources.ts';
 import { Transpiler } from './transpiler.ts';
 import { watchTree } from './watch-tree.ts';
 
@@ -37,7 +38,9 @@ const settleMs = 30;
 export async function dev({ plugins, config, flags, inspect, allTraces = false, signal, log }: DevOptions): Promise<void> {
   const folders = plugins.map((folder) => resolve(folder));
   const [first = ''] = folders;
-  const transpilers = folders.map((folder) => new Transpiler(folder));
+  // A package without a configuration of TypeScript is in JavaScript.
+  const isPlain = (folder: string): boolean => !existsSync(join(folder, 'tsconfig.json'));
+  const sources = folders.map((folder) => (isPlain(folder) ? new PlainSources(folder) : new Transpiler(folder)));
   await using configuration = await configurationOf(config, folders);
   const args = [`--config=${configuration.file}`, `--data-dir=${join(first, '.kubenest')}`, '--request-traces=100', ...flags];
   const traced = allTraces ? 'all' : await Promise.all(folders.map(packageNameOf));
@@ -47,8 +50,8 @@ export async function dev({ plugins, config, flags, inspect, allTraces = false, 
   const rebuild = async (isFirst: boolean): Promise<void> => {
     const began = performance.now();
     let written = 0;
-    for (const transpiler of transpilers) {
-      const build = await transpiler.build();
+    for (const source of sources) {
+      const build = await source.build();
       if ('problems' in build) return log(build.problems);
       written += build.written;
     }
@@ -63,7 +66,7 @@ export async function dev({ plugins, config, flags, inspect, allTraces = false, 
   };
   const changes = new Changes(() => rebuild(false));
   using watching = new DisposableStack();
-  for (const folder of folders) watching.use(watchTree(join(folder, 'src'), () => changes.come()));
+  for (const folder of folders) watching.use(watchTree(isPlain(folder) ? folder : join(folder, 'src'), () => changes.come(), isAside));
   // The folder is watched, because editors replace the file.
   const settings = watch(dirname(configuration.file), (_, name) => {
     if (name === basename(configuration.file)) changes.come();

@@ -17,7 +17,7 @@ export class Transpiler {
   readonly #typescript: TypeScript;
   readonly #known = new Map<string, string>();
 
-  /** Throws an Error if the package lacks TypeScript, tsconfig.json or the folder src. */
+  /** Throws an Error if the package lacks TypeScript or the folder src. */
   constructor(folder: string) {
     this.#folder = folder;
     try {
@@ -25,7 +25,7 @@ export class Transpiler {
     } catch (cause) {
       throw new Error(`${folder} has no TypeScript: is it installed?`, { cause });
     }
-    for (const needed of ['tsconfig.json', 'src']) if (!existsSync(join(folder, needed))) throw new Error(`${folder} has no ${needed}`);
+    if (!existsSync(join(folder, 'src'))) throw new Error(`${folder} has no src`);
   }
 
   async build(): Promise<Build> {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 /**
  * Calls `onChange` after each change in a folder or below, until disposed. Each folder is watched, not each file: an editor that writes a new
- * file and renames it would leave a watch of the file behind.
+ * file and renames it would leave a watch of the file behind. Folders for whose names `isIgnored` returns true are not watched.
  */
-export function watchTree(root: string, onChange: () => void): Disposable {
+export function watchTree(root: string, onChange: () => void, isIgnored: (name: string) => boolean = () => false): Disposable {
   const watchers = new Map<string, FSWatcher>();
   const close = (folder: string): void => {
     watchers.get(folder)?.close();
@@ -26,7 +26,7 @@ export function watchTree(root: string, onChange: () => void): Disposable {
     }
   };
   const followAll = (): void => {
-    const present = new Set(foldersIn(root));
+    const present = new Set(foldersIn(root, isIgnored));
     for (const folder of watchers.keys()) if (!present.has(folder)) close(folder);
     for (const folder of present) follow(folder);
   };
@@ -38,7 +38,7 @@ export function watchTree(root: string, onChange: () => void): Disposable {
   };
 }
 
-function foldersIn(root: string): string[] {
-  const entries = readdirSync(root, { withFileTypes: true, recursive: true });
-  return [root, ...entries.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name))];
+function foldersIn(root: string, isIgnored: (name: string) => boolean): string[] {
+  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !isIgnored(entry.name));
+  return [root, ...folders.flatMap(({ name }) => foldersIn(join(root, name), isIgnored))];
 }

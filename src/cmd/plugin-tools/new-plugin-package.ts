@@ -1,5 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
 import { sdkVersion } from '#apiserver/plugins/plugin-package';
 import { ownDependency } from './own-dependency.ts';
 
@@ -33,6 +34,7 @@ export async function newPluginPackage(
 function templateOf(name: string, kubenest: string, contribution: NewContribution): Record<string, string> {
   const base = name.replace(/^@.*\//, '').replace(/[._]/g, '-');
   const type = base.replace(/(^|-+)(.)/g, (_, _dash, letter: string) => letter.toUpperCase()).replace(/^(\d)/, 'Plugin$1');
+  const contributed = contribution === 'controller' ? base : type;
   const unitTests = 'node --enable-source-maps --test dist/*.test.js';
   const tests = contribution === 'controller' ? unitTests : `${unitTests} && kubenest test tests`;
   const manifest = {
@@ -88,7 +90,7 @@ kind: ServerConfiguration
 plugins:
   - package: ./
     configuration:
-      ${type}: { labels: [team] }
+      ${stringify(contributed).trimEnd()}: { labels: [team] }
 `,
     'src/index.ts': `import { contribute } from 'kubenest/sdk';
 import { ${type} } from './${base}.ts';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { newPluginPackage } from './new-plugin-package.ts';
+import { writeMissingTypes } from './write-missing-types.ts';
 import { archiveIntegrity, isArchive } from '#apiserver/plugins/package-archive';
 import { integrityOf } from '#apiserver/plugins/package-integrity';
 
@@ -22,6 +23,7 @@ export function addPluginCommands(program: Command): void {
     .argument('[folder]', 'folder of the package (default: the name without its scope)')
     .action((name: string, given: string | undefined, { controller = false }: { readonly controller?: boolean }) =>
       exitOnError(async () => {
+        await writeMissingTypes();
         const folder = given ?? name.replace(/^@.*\//, '');
         const files = await newPluginPackage(name, folder, controller ? 'controller' : 'admission plugin');
         console.log(files.map((file) => `${folder}/${file}`).join('\n'));

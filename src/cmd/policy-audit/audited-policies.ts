@@ -51,7 +51,8 @@ export class AuditedPolicies {
     const callsWebhooks = plugins.includes(webhookPlugin);
     if (callsWebhooks) await this.#loadAll(services);
     const stored = [policies, bindings, ...(callsWebhooks ? [webhooks] : [])];
-    const used = given.length > 0 ? await this.#withBindings(given) : (await Promise.all(stored.map((one) => this.#all(one)))).flat();
+    const placed = given.map((object) => this.#placed(object));
+    const used = given.length > 0 ? await this.#withBindings(placed) : (await Promise.all(stored.map((one) => this.#all(one)))).flat();
     const isOfPolicies = (object: KubeObject): boolean => isPolicy(object) || isBinding(object) || isWebhooks(object);
     const others = used.filter((object) => !isOfPolicies(object));
     const those = used.filter(isOfPolicies);
@@ -61,6 +62,13 @@ export class AuditedPolicies {
     if (JSON.stringify(those).includes('authorizer')) for (const resource of roles) await this.#loadAll(resource);
     for (const object of those) await this.#store(object, given.length > 0 ? 'as new' : 'as it is');
     return [...those.filter(isPolicy).map(nameOf), ...those.filter(isWebhooks).flatMap(webhookNamesOf)];
+  }
+
+  /** Returns a given object in the namespace in which kubectl creates one that names none. */
+  #placed(object: KubeObject): KubeObject {
+    const resource = this.#findKind({ ...parseGroupVersion(object.apiVersion), kind: object.kind });
+    const isNamespaced = resource && this.server.endpointOf(resource)?.definition.namespaced;
+    return isNamespaced ? { ...object, metadata: { namespace: 'default', ...object.metadata } } : object;
   }
 
   /**

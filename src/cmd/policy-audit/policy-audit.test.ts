@@ -194,6 +194,16 @@ it('evaluates only the policies of files, with a binding that denies if there is
   expect(code).toBe(1);
 });
 
+it('takes a parameter without a namespace in a file for one of the namespace default', async () => {
+  const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' };
+  const policy = policyOf('params', ['CREATE'], 'object.metadata.name != params.data.name', { paramKind });
+  const paramRef = { name: 'forbidden', namespace: 'default', parameterNotFoundAction: 'Deny' };
+  const binding = bindingOf('params', ['Deny'], { paramRef });
+  const parameter = object('v1', 'ConfigMap', 'forbidden', { data: { name: 'elsewhere' } });
+  const { violations } = await audited({ files: [await file('params.yaml', [policy, binding, parameter])] });
+  expect(violations).toEqual(['fail params/params Pod/elsewhere']);
+});
+
 it('evaluates the changed PodSecurity level of a namespace in a file', async () => {
   const labels = { 'pod-security.kubernetes.io/enforce': 'baseline' };
   const { violations } = await audited({

@@ -3,9 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { Deployment, Namespace, Node, Pod } from '../../kubernetes/kinds.gen.ts';
 import { admissionPluginOptions } from '#apiserver/admission/admission-plugin';
+import type { Informers } from '#apiserver/registry/informers';
+import { newPlugin } from '#apiserver/plugins/new-plugin';
+import { newServiceContainer } from '#apiserver/plugins/plugin-services';
 import { deny, setDefaults } from '../admission-helpers.ts';
 import { admissionTable } from '../testing/admission-table.ts';
 import { fakeInformers } from '../testing/fake-informers.ts';
+import { fakeServices } from '../testing/fake-services.ts';
 import { policy } from './policy.ts';
 import { when } from './when.ts';
 
@@ -148,6 +152,25 @@ describe('policy', () => {
         { groups: [''], resources: ['pods'], subresources: ['eviction'], operations: ['CREATE'] },
       ],
     });
+  });
+
+  it('asks for the informers of the resources that it follows when it is created', () => {
+    const rule = when(Pod)
+      .created()
+      .validate(() => {});
+    const asked: string[] = [];
+    const informers: Informers = {
+      for: (resource) => {
+        asked.push(resource.resource);
+        return fakeInformers().for(resource);
+      },
+    };
+    const follows = policy({ name: 'Follows', services: ['clock', 'informers'], follows: [Node, Deployment] }, rule);
+    newPlugin(newServiceContainer(fakeServices({ informers })), 'Follows', follows);
+    expect(asked).toEqual(['nodes', 'deployments']);
+    expect(() => policy({ name: 'Follows', follows: [Node] }, rule)).toThrow(
+      "policy Follows: `follows` requires `services: ['informers']`",
+    );
   });
 
   it('has only the phases of its rules', () => {

@@ -1,4 +1,5 @@
 import { inject } from 'inversify';
+import type { GroupResource } from '#apimachinery/meta/types';
 import { AdmissionPlugin } from '#apiserver/admission/admission-plugin';
 import type { AdmissionMatch, AdmissionPluginClass, AdmissionPluginOptions, Attributes } from '#apiserver/admission/attributes';
 import { Configuration } from '#apiserver/plugins/configuration';
@@ -11,6 +12,11 @@ export type PolicyService = 'authorizer' | 'client' | 'clock' | 'informers' | 'l
 export interface PolicyOptions extends Pick<AdmissionPluginOptions, 'name' | 'configuration' | 'before' | 'after'> {
   /** Services that the handlers of its rules get. Default: none. */
   readonly services?: readonly PolicyService[];
+  /**
+   * Resources that the handlers read by the service `informers`. With `isolation: worker` and in `kubenest webhook` they are followed from the
+   * start, and the roles that `kubenest webhook manifests` prints permit it; other resources cannot be read there.
+   */
+  readonly follows?: readonly GroupResource[];
 }
 
 /** Third argument of the handlers of a policy's rules: its `configuration`, if it has a class of it, and its services by name. */
@@ -32,8 +38,10 @@ export function policy<const Options extends string | PolicyOptions>(
   options: Options,
   ...rules: readonly [Rule<PolicyContext<Options>>, ...Rule<PolicyContext<Options>>[]]
 ): AdmissionPluginClass {
-  const { services = [], ...own }: PolicyOptions = typeof options === 'string' ? { name: options } : options;
-  const type = policyClass(own.configuration !== undefined, services);
+  const { services = [], follows = [], ...own }: PolicyOptions = typeof options === 'string' ? { name: options } : options;
+  if (follows.length > 0 && !services.includes('informers'))
+    throw new Error(`policy ${own.name}: \`follows\` requires \`services: ['informers']\``);
+  const type = policyClass(own.configuration !== undefined, services, follows);
   Object.defineProperty(type, 'name', { value: own.name });
   for (const phase of ['admit', 'validate'] as const) {
     const ofPhase = rules.filter((rule) => rule.phase === phase);
@@ -48,14 +56,15 @@ interface PolicyInstance {
 }
 type PolicyClass = AdmissionPluginClass & { readonly prototype: Partial<Record<Rule['phase'], ReturnType<typeof runnerOf>>> };
 
-/** Returns a class whose constructor takes the configuration, if it has one, and the services. */
-function policyClass(isConfigured: boolean, services: readonly PolicyService[]): PolicyClass {
+/** Returns a class whose constructor takes the configuration, if it has one, and the services, and asks for the informers of `follows`. */
+function policyClass(isConfigured: boolean, services: readonly PolicyService[], follows: readonly GroupResource[]): PolicyClass {
   const names = [...(isConfigured ? ['configuration'] : []), ...services];
   class Policy implements PolicyInstance {
-    readonly context: object;
+    readonly context: Partial<PluginServices>;
 
     constructor(...injected: readonly object[]) {
       this.context = Object.fromEntries(names.map((name, i) => [name, injected[i]]));
+      for (const resource of follows) this.context.informers?.for(resource);
     }
   }
   if (isConfigured) inject(Configuration)(Policy, undefined, 0);

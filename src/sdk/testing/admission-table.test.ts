@@ -2,7 +2,7 @@ import { IsInt, Max } from 'class-validator';
 import { expect, it } from 'vitest';
 import { AdmissionPlugin, type Attributes, Configuration, inject, type KubeObject, setDefaults } from 'kubenest/sdk';
 import { admissionTable } from './admission-table.ts';
-import { assertMatches } from './assert-matches.ts';
+import { assertEqual, assertMatches } from './assert-matches.ts';
 
 class ReplicasConfiguration {
   @IsInt()
@@ -40,6 +40,10 @@ it('fails with each member that is not as wanted', () => {
   expect(() => assertMatches(want, deployment({ replicas: 3 }))).toThrow(
     'the object does not match:\n  spec.replicas: expected 2, got 3\n  spec.paused: expected true, got nothing',
   );
+});
+
+it('fails with what differs if warnings are not as expected', () => {
+  expect(() => assertEqual('warnings', ['frozen'], [])).toThrow('warnings: expected [], got ["frozen"]');
 });
 
 it.each([

@@ -12,7 +12,7 @@ import type { ObjectForms } from '#apiserver/admission/object-forms';
 import { Reinvocation } from '#apiserver/admission/reinvocation';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { readPluginConfiguration } from '#apiserver/plugins/read-configuration';
-import { asJson, assertMatches } from './assert-matches.ts';
+import { asJson, assertEqual, assertMatches } from './assert-matches.ts';
 import { fakeServices } from './fake-services.ts';
 import { runner } from './runner.ts';
 
@@ -36,6 +36,7 @@ export interface AdmissionRow {
   readonly denied?: RegExp;
   /** Pattern of the message of an error that is not an API Status, which the client receives as 500. */
   readonly fails?: RegExp;
+  /** Expected warnings, all of them and in order. Default: none. */
   readonly warnings?: readonly string[];
   /** Expected annotations of the audit event; not checked if undefined. */
   readonly annotations?: Readonly<Record<string, string>>;
@@ -90,8 +91,8 @@ async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
     if (row.want) assertMatches(row.want, object);
     else assert.deepEqual(asJson(object), asJson(row.object ?? row.oldObject));
   }
-  assert.deepEqual(warnings, row.warnings ?? []);
-  if (row.annotations) assert.deepEqual(annotations, row.annotations);
+  assertEqual('warnings', warnings, row.warnings ?? []);
+  if (row.annotations) assertEqual('annotations', annotations, row.annotations);
 }
 
 function newInstance(Plugin: AdmissionPluginClass, services: Partial<PluginServices>, configuration: object | undefined): AdmissionHandler {

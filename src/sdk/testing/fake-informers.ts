@@ -9,8 +9,9 @@ export function fakeInformers(objects: Readonly<Record<string, readonly KubeObje
       return {
         get: (namespace, name) => all.find(({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace),
         list: (namespace = '') => all.filter(({ metadata }) => !namespace || metadata.namespace === namespace),
-        subscribe(listener) {
+        subscribe(listener, { synced } = {}) {
           for (const object of all) listener('ADDED', object);
+          synced?.();
           return { [Symbol.dispose]() {} };
         },
       };

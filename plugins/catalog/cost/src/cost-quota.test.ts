@@ -1,22 +1,51 @@
-import type { Attributes, Informers, KubeObject } from 'kubenest/sdk';
-import { expect, it } from 'vitest';
+import type { Attributes, Informer, Informers, KubeObject } from 'kubenest/sdk';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { CostQuota } from './cost-quota.ts';
 
-/** Objects in the server's cache. */
-const cached = new Map<string, KubeObject>();
-const informers = {
-  for: ({ resource }: { readonly resource: string }) => ({
-    get: (namespace: string, name: string) => cached.get(`${resource}/${namespace}/${name}`),
-    list: (namespace: string) => [...cached].filter(([key]) => key.startsWith(`${resource}/${namespace}/`)).map(([, object]) => object),
-  }),
-} as unknown as Informers;
+type Subscription = Parameters<Informer['subscribe']>;
 
-const pod = (name: string): KubeObject =>
+/** Informers whose events a test sends. Only namespaces are read. */
+class SentInformers implements Informers {
+  readonly #subscriptions = new Map<string, Subscription>();
+  disposed = 0;
+
+  for<T extends KubeObject>({ resource }: { readonly resource: string }): Informer<T> {
+    return {
+      get: () => undefined,
+      list: () => {
+        throw new Error(`a list of ${resource}`);
+      },
+      subscribe: (...subscription) => {
+        this.#subscriptions.set(resource, subscription as Subscription);
+        return {
+          [Symbol.dispose]: () => {
+            this.disposed += 1;
+          },
+        };
+      },
+    };
+  }
+
+  send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
+    this.#subscriptions.get('pods')?.[0](type, object);
+  }
+
+  restarted(): void {
+    this.#subscriptions.get('pods')?.[1]?.restarted?.();
+  }
+
+  synced(): void {
+    for (const [, progress] of this.#subscriptions.values()) progress?.synced?.();
+  }
+}
+
+const pod = (name: string, status: object = {}): KubeObject =>
   ({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: 'shop' },
     spec: { containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }] },
+    status,
   }) as unknown as KubeObject;
 
 const creating = (name: string, more: object = {}): Attributes =>
@@ -28,38 +57,97 @@ const creating = (name: string, more: object = {}): Attributes =>
     ...more,
   }) as unknown as Attributes;
 
+let informers: SentInformers;
+let quota: CostQuota;
+beforeEach(() => {
+  informers = new SentInformers();
+  quota = new CostQuota(informers, { prices: { cpu: 1 }, budgets: [{ namespaces: ['*'], amount: 3 }] });
+  informers.synced();
+});
+
 /** Returns the names of the pods that are admitted. */
-function admitted(quota: CostQuota, names: readonly string[], more?: object): string[] {
+function admitted(names: readonly string[], more?: object): string[] {
   return names.filter((name) => {
     try {
-      quota.validate(creating(name, more));
-      return true;
+      return quota.validate(creating(name, more)) === undefined;
     } catch {
       return false;
     }
   });
 }
 
-const newQuota = () => new CostQuota(informers, { prices: { cpu: 1 }, budgets: [{ namespaces: ['*'], amount: 3 }] });
-
 it('requests that are in progress at the same time do not exceed the budget together', () => {
-  cached.clear();
-  const quota = newQuota();
-  // None of them is in the cache yet, and each denial counts the namespace again.
-  expect(admitted(quota, ['a', 'b', 'c', 'd', 'e', 'f'])).toEqual(['a', 'b', 'c']);
+  // No event reports any of them yet.
+  expect(admitted(['a', 'b', 'c', 'd', 'e', 'f'])).toEqual(['a', 'b', 'c']);
 });
 
-it('an admitted object counts once when it is in the cache', () => {
-  cached.clear();
-  const quota = newQuota();
-  expect(admitted(quota, ['a', 'b'])).toEqual(['a', 'b']);
-  for (const name of ['a', 'b']) cached.set(`pods/shop/${name}`, pod(name));
-  expect(admitted(quota, ['c', 'd'])).toEqual(['c']);
+it('an admitted object counts once when an event reports it', () => {
+  expect(admitted(['a', 'b'])).toEqual(['a', 'b']);
+  for (const name of ['a', 'b']) informers.send('ADDED', pod(name));
+  expect(admitted(['c', 'd'])).toEqual(['c']);
 });
 
 it('dry runs reserve nothing', () => {
-  cached.clear();
-  const quota = newQuota();
-  expect(admitted(quota, ['a', 'b', 'c', 'd'], { dryRun: true })).toEqual(['a', 'b', 'c', 'd']);
-  expect(admitted(quota, ['e', 'f', 'g', 'h'])).toEqual(['e', 'f', 'g']);
+  expect(admitted(['a', 'b', 'c', 'd'], { dryRun: true })).toEqual(['a', 'b', 'c', 'd']);
+  expect(admitted(['e', 'f', 'g', 'h'])).toEqual(['e', 'f', 'g']);
+});
+
+it('the reservation of a request that failed later ends', () => {
+  expect(admitted(['a', 'b', 'c', 'd'])).toEqual(['a', 'b', 'c']);
+  const later = performance.now() + 1_001;
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
+  expect(admitted(['d', 'e'])).toEqual(['d', 'e']);
+  clock.mockRestore();
+});
+
+it('deleted and ended pods cost nothing', () => {
+  for (const name of ['a', 'b', 'c']) informers.send('ADDED', pod(name));
+  expect(admitted(['d'])).toEqual([]);
+  informers.send('MODIFIED', pod('a', { phase: 'Succeeded' }));
+  informers.send('DELETED', pod('b'));
+  expect(admitted(['d', 'e', 'f'])).toEqual(['d', 'e']);
+});
+
+it('an interruption of the informer keeps the costs until all objects are known again', () => {
+  for (const name of ['a', 'b', 'c']) informers.send('ADDED', pod(name));
+  informers.restarted();
+  expect(admitted(['d'])).toEqual([]);
+  informers.send('ADDED', pod('a'));
+  expect(admitted(['d'])).toEqual([]);
+  informers.synced();
+  expect(admitted(['d', 'e', 'f'])).toEqual(['d', 'e']);
+});
+
+it('a request at the start waits until the costs are known', async () => {
+  informers = new SentInformers();
+  quota = new CostQuota(informers, { prices: { cpu: 1 }, budgets: [{ namespaces: ['*'], amount: 1 }] });
+  const pending = quota.validate(creating('b'));
+  informers.send('ADDED', pod('a'));
+  informers.synced();
+  await expect(pending).rejects.toThrow('namespace shop would cost 2.00, its budget is 1.00');
+});
+
+it('a scan counts a stored object once, and denies what a namespace cannot pay', () => {
+  const verdicts = {};
+  for (const name of ['a', 'b', 'c']) informers.send('ADDED', pod(name));
+  expect(admitted(['a'], { verdicts, dryRun: true })).toEqual(['a']);
+  informers.send('ADDED', pod('d'));
+  expect(admitted(['a'], { verdicts, dryRun: true })).toEqual([]);
+});
+
+it('rounding errors of many events deny nothing', () => {
+  const fraction = (name: string): KubeObject =>
+    ({ ...pod(name), spec: { containers: [{ name: 'c', resources: { requests: { cpu: '100m' } } }] } }) as unknown as KubeObject;
+  for (let round = 0; round < 1_000; round += 1) {
+    for (const name of ['x', 'y', 'z']) informers.send('ADDED', fraction(name));
+    for (const name of ['x', 'y', 'z']) informers.send('DELETED', fraction(name));
+    informers.send('MODIFIED', fraction('a'));
+    informers.send('MODIFIED', pod('a'));
+  }
+  expect(admitted(['b', 'c', 'd'])).toEqual(['b', 'c']);
+});
+
+it('ends its subscriptions', () => {
+  quota[Symbol.dispose]();
+  expect(informers.disposed).toBe(2);
 });

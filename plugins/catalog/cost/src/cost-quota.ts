@@ -1,17 +1,8 @@
-import {
-  AdmissionPlugin,
-  annotationOf,
-  type Attributes,
-  Configuration,
-  deny,
-  type Informer,
-  Informers,
-  inject,
-  type KubeObject,
-} from 'kubenest/sdk';
+import { AdmissionPlugin, annotationOf, type Attributes, Configuration, deny, type Informer, Informers, inject } from 'kubenest/sdk';
 import { ConfigurationError, IsArray, IsNumber, IsObject, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
 import { IsOptionalText, IsSomeTexts } from '../../common/configuration.ts';
 import { type Matcher, matcherOf } from '../../common/patterns.ts';
+import { NamespaceCosts } from './namespace-costs.ts';
 import { costOf, type Prices } from './prices.ts';
 
 export class Budget {
@@ -37,25 +28,9 @@ export class CostQuotaConfiguration {
   annotation?: string;
 }
 
-/** Milliseconds for which the cost of a namespace is kept, with what was admitted meanwhile. Before a denial it is counted again. */
-const keptMs = 1_000;
-
-/** The cost of a namespace. */
-interface Spent {
-  amount: number;
-  readonly until: number;
-}
-
-/** The cost of an admitted object that is not in the cache yet. */
-interface Reservation {
-  readonly informer: Informer;
-  readonly name: string;
-  readonly cost: number;
-  readonly until: number;
-}
-
 /**
- * Denies pods and claims that a namespace cannot pay. The cost is that of the requests of its pods and of its claims, in the server's cache.
+ * Denies pods and claims that a namespace cannot pay. The cost is that of the requests of its pods and of its claims, by events of the server's
+ * cache.
  * Requests at the same time on several servers may exceed the budget together, since nothing is reserved in the store.
  */
 @AdmissionPlugin({
@@ -67,46 +42,61 @@ interface Reservation {
     { groups: [''], resources: ['persistentvolumeclaims'], operations: ['CREATE', 'UPDATE'] },
   ],
 })
-export class CostQuota {
+export class CostQuota implements Disposable {
   readonly #namespaces: Informer;
-  readonly #priced: readonly Informer[];
+  readonly #pods: NamespaceCosts;
+  readonly #claims: NamespaceCosts;
   readonly #prices: Prices;
   readonly #budgets: readonly { readonly fits: Matcher; readonly amount: number }[];
   readonly #annotation: string | undefined;
-  readonly #spent = new Map<string, Spent>();
-  /** Reservations since the namespace was counted last, and those that waited for the cache then. */
-  readonly #reserved = new Map<string, Reservation[]>();
-  /** Costs of cached objects, which do not change. */
-  readonly #costs = new WeakMap<KubeObject, number>();
 
   constructor(@inject(Informers) informers: Informers, @inject(Configuration) { prices, budgets, annotation }: CostQuotaConfiguration) {
-    this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
-    this.#priced = ['pods', 'persistentvolumeclaims'].map((resource) => informers.for({ group: '', resource }));
     const wrong = Object.entries(prices).filter(([, price]) => typeof price !== 'number' || !(price >= 0));
     if (wrong.length > 0) throw new ConfigurationError(wrong.map(([name]) => `CostQuota.prices.${name}: must be a number of at least 0`));
     this.#prices = new Map(Object.entries(prices));
     this.#budgets = budgets.map(({ namespaces, amount }) => ({ fits: matcherOf(namespaces), amount }));
     this.#annotation = annotation;
+    this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
+    const costs = (resource: string): NamespaceCosts =>
+      new NamespaceCosts(informers.for({ group: '', resource }), (object) => costOf(object, this.#prices));
+    this.#pods = costs('pods');
+    this.#claims = costs('persistentvolumeclaims');
   }
 
-  validate(request: Attributes): void {
-    const { object, oldObject, namespace } = request;
+  /** Returns a promise only at the start, until the costs of all objects are known. */
+  validate(request: Attributes): void | Promise<void> {
+    if (this.#pods.isSynced && this.#claims.isSynced) return this.#check(request);
+    return Promise.all([this.#pods.synced, this.#claims.synced]).then(() => this.#check(request));
+  }
+
+  [Symbol.dispose](): void {
+    this.#pods[Symbol.dispose]();
+    this.#claims[Symbol.dispose]();
+  }
+
+  #check(request: Attributes): void {
+    const { object, oldObject, namespace, name, resource } = request;
     const budget = this.#budgetOf(namespace);
     if (budget === undefined) return;
-    const cost = costOf(object, this.#prices) - (oldObject ? costOf(oldObject, this.#prices) : 0);
-    if (cost <= 0) return;
-    let spent = this.#spent.get(namespace);
-    if (!spent || spent.until < performance.now() || spent.amount + cost > budget)
-      this.#spent.set(namespace, (spent = this.#count(namespace)));
-    const total = spent.amount + cost;
-    if (total > budget)
-      deny(
-        request,
-        `namespace ${namespace} would cost ${total.toFixed(2)}, its budget is ${budget.toFixed(2)} (${cost.toFixed(2)} for this request)`,
-      );
-    if (request.dryRun) return;
-    spent.amount = total;
-    if (!oldObject) this.#reserve(request, cost);
+    const costs = resource.resource === 'pods' ? this.#pods : this.#claims;
+    // A scan creates objects that exist: they count once, and are denied if the namespace costs too much already.
+    const before = oldObject ? costOf(oldObject, this.#prices) : (costs.get(namespace, name) ?? 0);
+    const cost = costOf(object, this.#prices) - before;
+    if (cost <= 0 && !request.verdicts) return;
+    if (this.#sum(namespace) + cost > budget) {
+      for (const all of [this.#pods, this.#claims]) all.recount(namespace);
+      const total = this.#sum(namespace) + cost;
+      if (total > budget)
+        deny(
+          request,
+          `namespace ${namespace} would cost ${total.toFixed(2)}, its budget is ${budget.toFixed(2)} (${cost.toFixed(2)} for this request)`,
+        );
+    }
+    if (!request.dryRun) costs.reserve(namespace, name, cost);
+  }
+
+  #sum(namespace: string): number {
+    return this.#pods.sum(namespace) + this.#claims.sum(namespace);
   }
 
   #budgetOf(namespace: string): number | undefined {
@@ -114,35 +104,5 @@ export class CostQuota {
     const annotated = object && this.#annotation !== undefined ? annotationOf(object, this.#annotation) : undefined;
     if (annotated !== undefined && annotated.trim() !== '' && Number.isFinite(Number(annotated))) return Number(annotated);
     return this.#budgets.find(({ fits }) => fits(namespace))?.amount;
-  }
-
-  #reserve({ namespace, name, resource }: Attributes, cost: number): void {
-    const informer = this.#priced[resource.resource === 'pods' ? 0 : 1] as Informer;
-    const reservation = { informer, name, cost, until: performance.now() + keptMs };
-    const reserved = this.#reserved.get(namespace);
-    if (reserved) reserved.push(reservation);
-    else this.#reserved.set(namespace, [reservation]);
-  }
-
-  /** Returns the reservations of objects that are not in the cache yet. Those of requests that failed later end after a second. */
-  #waiting(namespace: string): Reservation[] {
-    const now = performance.now();
-    const all = this.#reserved.get(namespace) ?? [];
-    return all.filter(({ informer, name, until }) => until > now && informer.get(namespace, name) === undefined);
-  }
-
-  #count(namespace: string): Spent {
-    const waiting = this.#waiting(namespace);
-    if (waiting.length > 0) this.#reserved.set(namespace, waiting);
-    else this.#reserved.delete(namespace);
-    let amount = waiting.reduce((sum, { cost }) => sum + cost, 0);
-    for (const informer of this.#priced) for (const object of informer.list(namespace)) amount += this.#costOf(object);
-    return { amount, until: performance.now() + keptMs };
-  }
-
-  #costOf(object: KubeObject): number {
-    let cost = this.#costs.get(object);
-    if (cost === undefined) this.#costs.set(object, (cost = costOf(object, this.#prices)));
-    return cost;
   }
 }

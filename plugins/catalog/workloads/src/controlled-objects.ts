@@ -55,16 +55,24 @@ export class ControlledObjects {
   }
 }
 
+/** Selectors of owners, which are frozen or used once. */
+const selectors = new WeakMap<object, ReturnType<typeof labelSelectorAsSelector>>();
+
 /** True if the selector of an owner matches the labels of an object. CronJobs have none. */
 function selects(owner: KubeObject, { metadata: { labels = {} } }: KubeObject): boolean {
   const { selector } = (owner['spec'] ?? {}) as { readonly selector?: object };
   if (selector === undefined) return owner.kind === 'CronJob';
-  // That of a ReplicationController is a set of labels.
-  const source = (owner.kind === 'ReplicationController' ? { matchLabels: selector } : selector) as LabelSelectorSource;
-  return labelSelectorAsSelector(source).matches(labels);
+  let compiled = selectors.get(selector);
+  if (!compiled) {
+    // That of a ReplicationController is a set of labels.
+    const source = (owner.kind === 'ReplicationController' ? { matchLabels: selector } : selector) as LabelSelectorSource;
+    selectors.set(selector, (compiled = labelSelectorAsSelector(source)));
+  }
+  return compiled.matches(labels);
 }
 
 /** True for a pod that a kubelet mirrors: only nodes may create one. Stored ones were checked when they were created. */
-export function isMirror({ object, user, verdicts }: Attributes): boolean {
-  return annotationOf(object, mirror) !== undefined && (verdicts !== undefined || user.groups.includes('system:nodes'));
+export function isMirror(request: Attributes): boolean {
+  const isMirrored = annotationOf(request.object, mirror) !== undefined;
+  return isMirrored && (request.verdicts !== undefined || request.user.groups.includes('system:nodes'));
 }

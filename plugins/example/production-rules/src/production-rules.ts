@@ -13,7 +13,7 @@ const production = /^prod-/;
 
 /** Tokens, replicas, probes and the protection of objects in production. */
 export const productionRules = policy(
-  { name: 'ProductionRules', configuration: ProductionConfiguration, services: ['informers'] },
+  { name: 'ProductionRules', configuration: ProductionConfiguration, services: ['informers'], follows: [Deployment] },
 
   when(Deployment, StatefulSet)
     .created()

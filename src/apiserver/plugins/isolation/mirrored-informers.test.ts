@@ -86,6 +86,16 @@ it('mirrors the objects of a resource, frozen', async () => {
   expect(informer.get('shop', 'one')).toBeUndefined();
 });
 
+it('refuses reads until it has all objects', () => {
+  const connection = new Connection();
+  const informer = connection.mirrored.for(maps);
+  connection.send('ADDED', map('one'));
+  expect(() => informer.list()).toThrow('configmaps are not read yet');
+  expect(() => informer.get('shop', 'two')).toThrow('configmaps are not read yet');
+  connection.restart([map('one')]);
+  expect([informer.list(), informer.get('shop', 'two')]).toEqual([[map('one')], undefined]);
+});
+
 it('keeps the objects that it had while the cache of the server starts again', () => {
   const connection = new Connection();
   const informer = connection.mirrored.for(maps);

@@ -2,7 +2,7 @@ import { groupResourceString } from '#apimachinery/api/errors';
 import type { GroupResource, KubeObject } from '#apimachinery/meta/types';
 import { deepFreeze } from '#apimachinery/runtime/deep-freeze';
 import { parseEncodedText } from '#apimachinery/runtime/json/json';
-import type { Informer, Informers, SubscriptionProgress } from '#apiserver/registry/informers';
+import { type Informer, type Informers, notReadYet, type SubscriptionProgress } from '#apiserver/registry/informers';
 import type { FollowedEvent } from './messages.ts';
 
 /**
@@ -19,7 +19,7 @@ export class MirroredInformers implements Informers {
     const key = groupResourceString({ group, resource });
     let mirror = this.#mirrors.get(key);
     if (!mirror) {
-      this.#mirrors.set(key, (mirror = new Mirror()));
+      this.#mirrors.set(key, (mirror = new Mirror(key)));
       this.follow({ group, resource });
     }
     return mirror as Informer as Informer<T>;
@@ -64,15 +64,28 @@ class Mirror implements Informer {
   readonly #synced = Promise.withResolvers<void>();
   isSynced = false;
 
+  /** `resource` is the name for messages. */
+  constructor(private readonly resource: string) {}
+
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
 
   get(namespace: string, name: string): KubeObject | undefined {
+    this.#assertSynced();
     return this.#objects.get(namespace)?.get(name)?.object;
   }
 
   list(namespace = ''): KubeObject[] {
+    this.#assertSynced();
+    return this.#received(namespace);
+  }
+
+  #assertSynced(): void {
+    if (!this.isSynced) throw notReadYet(this.resource);
+  }
+
+  #received(namespace: string): KubeObject[] {
     const places = namespace === '' ? [...this.#objects.values()] : [this.#objects.get(namespace) ?? new Map<string, MirroredObject>()];
     return places.flatMap((objects) => Array.from(objects.values(), ({ object }) => object));
   }
@@ -84,7 +97,7 @@ class Mirror implements Informer {
     queueMicrotask(() => {
       if (isEnded) return;
       this.#listeners.add(subscription);
-      for (const object of this.list()) listener('ADDED', object);
+      for (const object of this.#received('')) listener('ADDED', object);
       if (this.isSynced) progress.synced?.();
     });
     return {

@@ -3,7 +3,7 @@ import type { KubeObject } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { WebhookError } from '#apiserver/network/webhook/json-client';
 import { keyOf } from '#apiserver/controllers/shared-informer';
-import type { Informer, SubscriptionProgress } from '#apiserver/registry/informers';
+import { type Informer, notReadYet, type SubscriptionProgress } from '#apiserver/registry/informers';
 import type { RequestClient } from '#apiserver/registry/client';
 import type { ClusterApi } from './cluster-api.ts';
 
@@ -99,7 +99,7 @@ export class ClusterInformer<T extends KubeObject = KubeObject> implements Infor
   }
 
   #assertSynced(): void {
-    if (!this.#isSynced) throw new Error('informer: the objects of the cluster are not read yet');
+    if (!this.#isSynced) throw notReadYet('the objects of the cluster');
   }
 
   async #run(): Promise<void> {

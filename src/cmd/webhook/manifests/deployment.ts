@@ -60,7 +60,7 @@ function deployment({ name, namespace, image, replicas }: DeploymentOptions): ob
     spec: {
       replicas,
       selector: { matchLabels: labels },
-      strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       template: {
         metadata: { labels },
         spec: {

@@ -102,6 +102,11 @@ describe('webhooks', () => {
       { path: '/validate/three', failurePolicy: 'Ignore', timeoutSeconds: 11 },
       { path: '/validate/four', failurePolicy: 'Fail', timeoutSeconds: 11 },
     ]);
+    expect(entries.map(({ name }) => name)).toEqual([
+      'group-1.plugins.validate.kubenest.dev',
+      'three.validate.kubenest.dev',
+      'four.validate.kubenest.dev',
+    ]);
     expect(webhookEntries('mutate', plugins, scheme, []).map(({ path }) => path)).toEqual(['/mutate/changes']);
   });
 

@@ -64,12 +64,14 @@ export function webhookEntries(
     .map((name) => plugins.find(({ contribution }) => contribution.described.options.name === name) as ServedPlugin)
     .filter(({ phases }) => phases.includes(phase));
   const targets = matchTargets(scheme, []);
-  return runsOf(called, excluded).map((run) => {
+  const runs = runsOf(called, excluded);
+  const groups = runs.filter(({ length }) => length > 1);
+  return runs.map((run) => {
     const [first] = run as [ServedPlugin];
     const names = run.map(({ contribution }) => pathName(contribution.described.options.name));
     const seconds = Math.max(...run.map(({ contribution }) => Math.ceil(contribution.guard.timeoutMs / 1_000) + 1));
     return {
-      name: `${names[0]}.${phase}.kubenest.dev`,
+      name: `${nameOf(names, groups.indexOf(run))}.${phase}.kubenest.dev`,
       path: `/${phase}/${names.join('/')}`,
       rules: rulesOf(
         run.flatMap((plugin) => optionsOf(plugin).match),
@@ -85,6 +87,14 @@ export function webhookEntries(
       ...selectorsOf(first, excluded),
     };
   });
+}
+
+/**
+ * Returns the first part of the name of a webhook, which clients see in each denial: the plugin, or for several plugins the position of their
+ * webhook among such, so that no denial names a plugin that did not deny. Names of plugins have no dots here.
+ */
+function nameOf(plugins: readonly string[], position: number): string {
+  return plugins.length === 1 ? (plugins[0] as string) : `group-${position + 1}.plugins`;
 }
 
 function optionsOf({ contribution }: ServedPlugin): AdmissionPluginOptions {
