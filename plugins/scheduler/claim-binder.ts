@@ -51,7 +51,7 @@ export class ClaimBinder {
     }
   }
 
-  /** Ends the allocation of a claim that nobody else uses, so that other devices can be tried. */
+  /** Ends the allocation of a claim without other consumers, so that other devices can be tried. */
   async deallocate(claim: ResourceClaim): Promise<void> {
     const { allocation: _allocation, reservedFor: _reservedFor, devices: _devices, ...status } = claim.status ?? {};
     this.claims.wrote(await this.client.replace<ResourceClaim>({ ...resource, subresource: 'status' }, { ...claim, status }));

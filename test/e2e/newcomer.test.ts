@@ -178,7 +178,7 @@ describe('kubenest dev', () => {
     const good = await readFile(file(), 'utf8');
     output = '';
     await writeFile(file(), edit(good));
-    await shown(/the previous server goes on: correct the problem and save/);
+    await shown(/the previous server continues: correct the problem and save/);
     expect(errors).toMatch(problem);
     expect(await call(port, '/api/v1/namespaces/default/configmaps/kept')).toMatchObject({ status: 200 });
     expect(await call(port, '/api/v1/namespaces/default/pods', podWithout)).toMatchObject({ status: 403 });

@@ -32,7 +32,7 @@ const maxOutput = 1_048_576;
 const maxNesting = 32;
 const unitsPerCommand = 8;
 
-/** Ends the whole process: it runs for ever, or until the time that the context gives. */
+/** Ends the whole process: it runs without end, or until the time that the context defines. */
 class ProcessLeft extends Error {}
 
 /** Ends the current shell, as `exit` does. */
@@ -348,7 +348,7 @@ class Shell {
     return result;
   }
 
-  /** A loop whose iteration changes neither variables nor files goes on for ever; what one iteration prints stands for all. */
+  /** A loop whose iteration changes neither variables nor files never ends; its output is that of one iteration. */
   #while({ condition, body, isUntil }: Extract<Command, { kind: 'while' }>, streams: Streams): number {
     let result = 0;
     for (;;) {

@@ -62,7 +62,7 @@ export interface FieldManagerOptions {
   readonly type: StructType;
   /** The type by which a merged object is decoded, if it differs from the type of its fields (custom resources). */
   readonly codecType?: StructType | undefined;
-  /** Sets defaults in an object that an apply has changed; one of which only the managers change stays as it is. */
+  /** Sets defaults in an object that an apply has changed; not called if only its managers change. */
   readonly defaults?: ((object: KubeObject) => void) | undefined;
   /** `apps/v1` */
   readonly groupVersion: string;

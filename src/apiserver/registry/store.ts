@@ -664,7 +664,7 @@ export class Store {
   }
 
   /**
-   * Returns the encoder of an object, without managedFields if they make it too large and nobody applied it. Throws if it is
+   * Returns the encoder of an object, without managedFields if they make it too large and it was never applied. Throws if it is
    * too large without them. Upstream: endpoints/handlers/rest.go (isTooLargeError).
    */
   async #storable(request: WriteRequest, object: KubeObject, encoded: EncodedObject): Promise<Encode> {

@@ -88,7 +88,7 @@ export const flagDescriptions: Readonly<Record<string, string>> = {
   'authentication-kubeconfig': 'Kubeconfig of an API server that reviews tokens for this one.',
   'authentication-skip-lookup': 'Does not read the authentication settings of that API server.',
   'authentication-tolerate-lookup-failure': 'Starts although these settings cannot be read.',
-  'authorization-always-allow-paths': 'Paths that are served without asking the other API server.',
+  'authorization-always-allow-paths': 'Paths that are served without a review by the other API server.',
   'authorization-kubeconfig': 'Kubeconfig of an API server that decides on requests to this one.',
 
   // Egress
@@ -129,7 +129,7 @@ export const flagDescriptions: Readonly<Record<string, string>> = {
   'emulation-forward-compatible': 'Also serves APIs that are newer than the emulated version.',
   'external-hostname': 'Host name in generated certificates and in URLs for clients.',
   'feature-gates': 'Switches features: `Name=true,Other=false`.',
-  'goaway-chance': 'Probability with which an HTTP/2 client is asked to reconnect, so that connections spread over servers.',
+  'goaway-chance': 'Probability with which an HTTP/2 client is instructed to reconnect, so that connections spread over servers.',
   'livez-grace-period': 'Time after the start during which /livez ignores post-start hooks that have not finished.',
   'max-mutating-requests-inflight': 'Concurrent writes; with priority and fairness, a part of the seats.',
   'max-requests-inflight': 'Concurrent reads; with priority and fairness, a part of the seats.',
@@ -167,7 +167,7 @@ export const flagDescriptions: Readonly<Record<string, string>> = {
   'node-cidr-mask-size-ipv6': "Prefix length of a node's part of the IPv6 range of `--cluster-cidr`.",
   controllers: 'Controllers that run in the server: `*` all that run by default, `NAME` this one too, `-NAME` all but this one, `-*` none.',
   'scheduler-config': 'File of kind KubeSchedulerConfiguration with the profiles of the scheduler that runs with simulated nodes.',
-  'node-forward-ports': 'Local ports to which pods on simulated nodes may forward, as their annotation says.',
+  'node-forward-ports': 'Local ports to which pods on simulated nodes may forward by their annotation.',
   nodes: 'Number of simulated nodes, on which the server runs pods without containers.',
   'request-traces': 'Number of writes whose traces are kept at /debug/traces.',
   'serving-workers': 'Threads that terminate connections; 0: the main thread does.',

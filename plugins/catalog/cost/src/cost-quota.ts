@@ -37,7 +37,7 @@ export class CostQuotaConfiguration {
   annotation?: string;
 }
 
-/** Milliseconds for which the cost of a namespace is kept, with what was admitted meanwhile. Before a denial it is counted again. */
+/** Milliseconds for which the cost of a namespace is kept, with the objects admitted meanwhile. Before a denial it is counted again. */
 const keptMs = 1_000;
 
 /** The cost of a namespace. */

@@ -39,7 +39,7 @@ interface Row {
   readonly old?: KubeObject;
   readonly mutating?: true;
   readonly by?: typeof user;
-  /** Expected authorization check, as `verb group/version/resource namespace/name`; undefined if none is made. */
+  /** Expected authorization check, as `verb group/version/resource namespace/name`; undefined if there is none. */
   readonly asked?: string;
   readonly says?: string;
 }
