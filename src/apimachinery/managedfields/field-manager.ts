@@ -26,7 +26,9 @@ import {
 } from './managers.ts';
 import { NewObjectFields } from './new-object-fields.ts';
 import { fieldElement } from './path-element.ts';
-import { type Comparison, type Skip, TypedError, withAlwaysFields } from './typed.ts';
+import { withAlwaysFields } from './always-fields.ts';
+import type { Comparison, Skip } from './compare.ts';
+import { TypedError } from './typed-value.ts';
 import { Updater, VersionError } from './updater.ts';
 import { validate, validateSteps } from './validate.ts';
 
