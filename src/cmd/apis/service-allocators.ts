@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { formatCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
 import type { LoopbackClient } from '#apiserver/server/loopback-client';
-import type { StoreHooks } from '#apiserver/registry/store';
+import type { StoreHooks } from '#apiserver/registry/write';
 import type { Logger } from '#apiserver/base/logger';
 import type { Storage } from '#apiserver/storage/storage';
 import type { ControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { AuthorizationAttributes } from '#apiserver/authorization/authorizer';
-import type { WriteRequest } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 import { fakeAuthorizer } from '#sdk/testing/fake-services';
 import { fakeInformers } from '#sdk/testing/fake-informers';
 import { paramAuthorization } from './param-authorization.ts';
