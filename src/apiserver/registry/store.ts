@@ -192,6 +192,8 @@ export class Store {
         if (!generate) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
         if (attempt === generatedNameAttempts) throw newGenerateNameConflict(this.groupResource, metadata.name ?? '', 1);
         delete metadata.name;
+        // Some stores encode an object before they find out that its key exists.
+        delete metadata.resourceVersion;
       } finally {
         if (finish) await finish(stored);
       }
