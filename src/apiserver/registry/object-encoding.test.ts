@@ -7,7 +7,7 @@ const type = schemas.struct('test_v1.Thing');
 const encoding = new ObjectEncoding(type, false);
 const custom = new ObjectEncoding(type, true);
 const at = (revision: string, color = 'red'): string =>
-  `{"apiVersion":"things.example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"ns","resourceVersion":"${revision}"},"spec":{"color":"${color}"}}\n`;
+  `{"kind":"Thing","apiVersion":"things.example.com/v1","metadata":{"name":"a","namespace":"ns","resourceVersion":"${revision}"},"spec":{"color":"${color}"}}\n`;
 
 describe('ObjectEncoding', () => {
   it.each([

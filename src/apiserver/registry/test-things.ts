@@ -12,8 +12,8 @@ export const schemas = new SchemaRegistry((file) =>
     : {
         Thing: {
           fields: {
-            apiVersion: text,
             kind: text,
+            apiVersion: text,
             metadata: { ref: 'meta_v1.ObjectMeta', always: true },
             spec: { ref: 'ThingSpec', always: true },
           },
