@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type StatusError } from '#apimachinery/api/errors';
+import type { StatusError } from '#apimachinery/api/errors';
 import type { DeleteOptions, KubeObject, ObjectMeta } from '#apimachinery/meta/types';
 import { beforeDelete, collectionFinalizers, markAsDeleting, validateDeleteOptions } from './deletion.ts';
 import { defineResource, type Strategy } from './resource-definition.ts';

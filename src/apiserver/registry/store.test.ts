@@ -58,7 +58,10 @@ describe('create', () => {
       strategy: {
         generation: 'spec',
         prepareForCreate: ({ spec }) => void prepared.push(`prepare ${spec?.color}`),
-        validate: () => (prepared.push('validate'), []),
+        validate: () => {
+          prepared.push('validate');
+          return [];
+        },
         warningsOnCreate: () => ['careful'],
       },
     });
