@@ -254,7 +254,7 @@ describe('key', () => {
     { namespace: 'ns', name: 'a/b', want: /Name parameter invalid/ },
     { namespace: 'ns', name: 'a%b', want: /Name parameter invalid/ },
     { namespace: '..', name: 'a', want: /invalid key: "\/things\/\.\.\/a"/ },
-  ])('of "$namespace" and "$name" is $want', async ({ namespace, name, want }) => {
+  ])('joins "$namespace" and "$name": $want', async ({ namespace, name, want }) => {
     const { store } = await storeOf();
     if (typeof want === 'string') expect(store.key(namespace, name)).toBe(want);
     else expect(() => store.key(namespace, name)).toThrow(want);
