@@ -5,9 +5,11 @@ export interface Finding {
   readonly better: string;
 }
 export interface Text {
-  readonly kind: 'comment' | 'test name';
+  readonly kind: 'comment' | 'test name' | 'message' | 'paragraph';
   readonly line: number;
   readonly text: string;
 }
 export function check(source: string): Finding[];
 export function textsOf(source: string): Text[];
+export function checkMarkdown(markdown: string): Finding[];
+export function paragraphsOf(markdown: string): Text[];

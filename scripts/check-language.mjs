@@ -1,5 +1,5 @@
-// check-language [PATH...]: finds wording in comments, test names and identifiers that the language guide excludes. Without paths it checks
-// `finishedFolders`. Exit code 1 if there is a finding.
+// check-language [PATH...]: finds wording in comments, test names, messages, identifiers and Markdown files that the language guide
+// excludes. Without paths it checks `finishedPaths`. Exit code 1 if there is a finding.
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +7,12 @@ import ts from 'typescript';
 
 const root = resolve(fileURLToPath(import.meta.url), '../..');
 
-/** Folders whose texts follow the guide; lint keeps them so. Add a folder once it has no findings. */
-const finishedFolders = [
+/** Files and folders whose texts follow the guide; lint keeps them so. */
+const finishedPaths = [
+  'CONTRIBUTING.md',
+  'README.md',
+  'SECURITY.md',
+  'docs',
   'plugins',
   'scripts',
   'src/apiextensions-apiserver',
@@ -24,10 +28,11 @@ const finishedFolders = [
 
 const nounOrVerb = 'start with a noun phrase or a verb in the third person ("Returns …", "True if …", "Number of …")';
 
-/** Each rule has a pattern, the name that is printed, and the form to write instead. */
+/** Each rule has a pattern, the name that is printed, and the form to write instead. `kinds`: the only kinds of text it applies to. */
 const rules = [
   {
     name: 'opening',
+    kinds: ['comment', 'test name'],
     pattern: /^(?:What|Of|Whether|How|Who|Whom|Whose|Where|Which)\b/i,
     better: nounOrVerb,
   },
@@ -48,7 +53,22 @@ const rules = [
   { name: 'turn of others', pattern: /\bturns? of (?:the )?others?\b/i, better: 'yields to the event loop' },
   { name: 'comes to', pattern: /\bcomes? to (?!the (?:end|front)\b)/i, better: 'returns, fails with, results in' },
   { name: 'named so', pattern: /\b(?:is|are|was|were) named so\b/i, better: 'unknown X "y"' },
-  { name: 'nobody waits', pattern: /\b(?:nobody|no one|none) waits\b/i, better: 'unhandled promise rejection; unobserved promise' },
+  { name: 'nobody', pattern: /\b(?:nobody|everybody|somebody)\b/i, better: 'name the client, user or caller; "unhandled" for promises' },
+  { name: 'go on', pattern: /\b(?:go|goes|went|going|gone) on\b(?=[.,;:)]|$| (?:after|with|in|until|and|below|at)\b)/, better: 'continue' },
+  { name: 'for ever', pattern: /\bfor (?:ever|good)\b/i, better: 'indefinitely, permanently, without end' },
+  { name: 'anew', pattern: /\banew\b/i, better: 'again' },
+  {
+    name: 'ask',
+    pattern: /\b(?:ask(?:s|ed|ing)? (?:for|to|whether|if)|(?:is|are|was|were|be|been) asked)\b/i,
+    better: 'request, query, require',
+  },
+  {
+    name: 'say',
+    pattern: /\b(?:says?|said|saying) (?:so|otherwise|that|what|when|where|whether|how|why|nothing)\b|\bas (?:[\w'-]+ ){1,4}says?\b/i,
+    better: 'report, list, define, specify, describe',
+  },
+  { name: 'let go', pattern: /\blets? (?:[\w-]+ ){0,6}go\b/i, better: 'release, remove the finalizer' },
+  { name: 'look', pattern: /\b(?:looks? at|looked at|looking at|(?:a|two) looks?)\b/i, better: 'check, process, read' },
   {
     name: 'whoever',
     pattern: /\b(?:whoever|those who|the one who)\b|\bthat one(?= (?:is|was|has|can|may|does)\b|[.,;:)])/i,
@@ -61,14 +81,19 @@ const identifierRules = [
   { name: 'tell', pattern: /^(?:tell|tells|told|telling|teller)$/i, better: 'report, log, record, return, or the name of the thing' },
 ];
 
-/** The comments and test names of a source text, each with its first line (counted from 1); line comments that follow each other are one. */
+/**
+ * The comments, test names and messages of a source text, each with its first line (counted from 1); line comments that follow each other are
+ * one. Messages are those of errors and logs; what clients see of upstream is among them.
+ */
 export function textsOf(source) {
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
   const literals = [];
   const names = [];
+  const messages = [];
   const visit = (node) => {
     if (ts.isLiteralExpression(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) literals.push(node);
-    if (ts.isCallExpression(node) && isTest(node.expression)) names.push(...nameOf(node.arguments[0]));
+    if (ts.isCallExpression(node) && isTest(node.expression)) names.push(...textNodes(node.arguments[0]));
+    if (isMessage(node)) messages.push(...(node.arguments ?? []).flatMap(textNodes));
     ts.forEachChild(node, visit);
   };
   visit(file);
@@ -76,6 +101,7 @@ export function textsOf(source) {
   return [
     ...commentsOf(source, literals, lineOf),
     ...names.map((name) => ({ kind: 'test name', line: lineOf(name.getStart(file)), text: textOf(name, file) })),
+    ...messages.map((message) => ({ kind: 'message', line: lineOf(message.getStart(file)), text: textOf(message, file) })),
   ];
 }
 
@@ -85,7 +111,14 @@ function isTest(callee) {
   return false;
 }
 
-function nameOf(argument) {
+/** True if the arguments of a call are the text of an error or a log line. */
+function isMessage(node) {
+  if (ts.isNewExpression(node)) return ts.isIdentifier(node.expression) && node.expression.text.endsWith('Error');
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
+  return ['debug', 'info', 'warn', 'error'].includes(node.expression.name.text);
+}
+
+function textNodes(argument) {
   return argument && (ts.isStringLiteralLike(argument) || ts.isTemplateExpression(argument)) ? [argument] : [];
 }
 
@@ -130,14 +163,35 @@ function* gaps(source, literals) {
   yield [start, source.length];
 }
 
-/** Checks a source text. Returns its findings: line, rule, the words found and the form to write instead. */
-export function check(source) {
-  return [...checkTexts(source), ...checkIdentifiers(source)].sort((a, b) => a.line - b.line);
+/** The paragraphs, list items and table rows of a Markdown text, each with its first line; without code, quotations and link targets. */
+export function paragraphsOf(markdown) {
+  const paragraphs = [];
+  let isCode = false;
+  let isContinued = false;
+  for (const [index, text] of markdown.split('\n').entries()) {
+    if (/^\s*```/.test(text)) isCode = !isCode;
+    const isText = !isCode && /\S/.test(text) && !/^\s*```|^#|^ {4}\S/.test(text);
+    if (isText && isContinued && !/^\s*(?:[-*|]|\d+\.) ?/.test(text)) paragraphs.at(-1).text += ` ${text.trim()}`;
+    else if (isText) paragraphs.push({ kind: 'paragraph', line: index + 1, text: text.trim() });
+    isContinued = isText;
+  }
+  return paragraphs.map((each) => ({ ...each, text: each.text.replace(/\]\([^)]*\)/g, ']') }));
 }
 
-function checkTexts(source) {
-  return textsOf(source).flatMap(({ line, text }) =>
-    rules.flatMap(({ name, pattern, better }) => {
+/** Checks a source text. Returns its findings: line, rule, the words found and the form to write instead. */
+export function check(source) {
+  return [...checkTexts(textsOf(source)), ...checkIdentifiers(source)].sort((a, b) => a.line - b.line);
+}
+
+/** Checks a Markdown text. */
+export function checkMarkdown(markdown) {
+  return checkTexts(paragraphsOf(markdown));
+}
+
+function checkTexts(texts) {
+  return texts.flatMap(({ kind, line, text }) =>
+    rules.flatMap(({ name, kinds, pattern, better }) => {
+      if (kinds && !kinds.includes(kind)) return [];
       // A quotation or a piece of code is not our wording.
       const found = pattern.exec(text.replace(/`[^`]*`|"[^"]*"/g, (quoted) => quoted[0] + quoted.at(-1)));
       return found ? [{ line, rule: name, found: found[0].trim(), better }] : [];
@@ -169,16 +223,16 @@ function wordsOf(identifier) {
 
 function filesOf(path) {
   if (statSync(path).isFile()) return [path];
-  return globSync('**/*.{ts,mjs}', { cwd: path, exclude: ['**/node_modules/**', '**/dist/**', '**/*.gen.ts'] })
+  return globSync('**/*.{ts,mjs,md}', { cwd: path, exclude: ['**/node_modules/**', '**/dist/**', '**/*.gen.ts', '**/CHANGELOG.md'] })
     .sort()
     .map((each) => join(path, each));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const paths = process.argv.slice(2);
-  for (const path of paths.length > 0 ? paths.map((each) => resolve(each)) : finishedFolders.map((each) => join(root, each)))
+  for (const path of paths.length > 0 ? paths.map((each) => resolve(each)) : finishedPaths.map((each) => join(root, each)))
     for (const file of filesOf(path))
-      for (const { line, rule, found, better } of check(readFileSync(file, 'utf8'))) {
+      for (const { line, rule, found, better } of (file.endsWith('.md') ? checkMarkdown : check)(readFileSync(file, 'utf8'))) {
         console.error(`${relative('.', file)}:${line}: ${rule} (${found}): ${better}`);
         process.exitCode = 1;
       }

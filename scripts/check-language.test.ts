@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { check, textsOf } from './check-language.mjs';
+import { check, checkMarkdown, paragraphsOf, textsOf } from './check-language.mjs';
 
 const run = promisify(execFile);
 const script = join(import.meta.dirname, 'check-language.mjs');
@@ -24,7 +24,19 @@ it.each([
   ['// It is the turn of others.', 'turn of others'],
   ['/** Fails, which comes to 504. */', 'comes to'],
   ['// No plugin is named so.', 'named so'],
-  ['// Nobody waits for it.', 'nobody waits'],
+  ['// Nobody waits for it.', 'nobody'],
+  ['// The server goes on.', 'go on'],
+  ['/** The parser goes on with the next line. */', 'go on'],
+  ['/** Ends the thread for good. */', 'for ever'],
+  ['// It lists anew.', 'anew'],
+  ['// The server is asked last.', 'ask'],
+  ['/** The volume that a claim asks for. */', 'ask'],
+  ["it('ends as its command says', () => {});", 'say'],
+  ['// The status says what failed.', 'say'],
+  ["it('lets an unused claim go', () => {});", 'let go'],
+  ['/** Looks at a node again. */', 'look'],
+  ["throw new TypeError('no server, told so by the store');", 'tell'],
+  ["logger.warn({ error }, 'a stranger connected');", 'stranger'],
   ['// It is for whoever reads.', 'whoever'],
   ["it('of a list, reads the items', () => {});", 'opening'],
   ["it.each([1])('is told: %s', () => {});", 'tell'],
@@ -41,10 +53,12 @@ it.each([
   ['a template', 'const text = `/* Of $' + '{value} // whether */`;'],
   ['a regular expression', 'const pattern = /\\/\\*What/;'],
   ['a quotation', '/** The message "what is told is known" of upstream. */'],
-  ['a subordinate clause', '/** Reports what the parser rejects and whether it goes on. */'],
+  ['a subordinate clause', '/** Reports what the parser rejects and whether it continues. */'],
   ['a following line comment', '// Sections are read to learn\n// what they hold.'],
   ['a longer word in a name', 'const satellite = intelligent + retellable;'],
   ['a function that is no test', "print('what is it');"],
+  ['a message with the opening of a question', "throw new Error('what is it');"],
+  ['the name of a language', '/** Converts like Go on amd64. */'],
 ])('accepts %s', (_, source) => {
   expect(check(source)).toEqual([]);
 });
@@ -57,6 +71,17 @@ it('gives each text its line', () => {
     { kind: 'comment', line: 4, text: 'Third and more.' },
     { kind: 'test name', line: 6, text: 'fourth' },
   ]);
+});
+
+it('finds wording in the paragraphs, list items and table rows of Markdown, and not in code and link targets', () => {
+  const markdown =
+    '# It is told\n\nThe server starts\nand is told.\n\n- A stranger.\n\n| a | for good |\n\n```sh\ntold\n```\n\n`told` [a](told.md)\n';
+  expect(checkMarkdown(markdown)).toMatchObject([
+    { line: 3, rule: 'tell' },
+    { line: 6, rule: 'stranger' },
+    { line: 8, rule: 'for ever' },
+  ]);
+  expect(paragraphsOf(markdown)[0]).toEqual({ kind: 'paragraph', line: 3, text: 'The server starts and is told.' });
 });
 
 it('prints file, line, rule and the better form, and exits with 1', async () => {

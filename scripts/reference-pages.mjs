@@ -101,7 +101,7 @@ function renderFlags(flags) {
   return [
     '# List of flags',
     '',
-    'The flags of `kubenest serve`, as `--help` shows them; [flags.md](flags.md) says where their meaning differs from upstream. Flags with',
+    'The flags of `kubenest serve`, as `--help` shows them; [flags.md](flags.md) lists where their meaning differs from upstream. Flags with',
     '`*` are accepted and have no effect. `npm run plugins-page` generates this page.',
     '',
     ...sections.flat(),

@@ -79,7 +79,7 @@ interface ReviewStatus {
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
 
-/** Asks a webhook whether a pod's images are allowed. Upstream: kubernetes/plugin/pkg/admission/imagepolicy/admission.go. */
+/** Has a webhook decide whether a pod's images are allowed. Upstream: kubernetes/plugin/pkg/admission/imagepolicy/admission.go. */
 @AdmissionPlugin({
   name: 'ImagePolicyWebhook',
   configuration: ImagePolicyConfiguration,

@@ -13,7 +13,7 @@ function peerOf(pem: string): Peer {
   return { remoteAddress: '', certificates: pem === '' ? [] : parseCertificateBundle(pem), memo: new Map() };
 }
 
-it('authenticates nobody without a certificate', () => {
+it('authenticates no client without a certificate', () => {
   expect(new ClientAuthorities(first.pair.cert).verify(peerOf(''))).toBeUndefined();
 });
 

@@ -23,7 +23,7 @@ export interface OidcOptions {
   readonly issuer: string;
   readonly discoveryUrl: string | undefined;
   readonly certificateAuthority: string | undefined;
-  /** Accepted audiences, one of which a token must have. */
+  /** Accepted audiences. A token must have one of them. */
   readonly audiences: readonly string[];
   readonly signingAlgorithms: readonly string[];
   readonly username: ClaimOrExpression;

@@ -36,8 +36,8 @@ export class WebhookTokenAuth implements TokenAuthenticator {
       spec: { token, ...(wanted.length > 0 && { audiences: wanted }) },
       status: { user: {} },
     });
-    const { authenticated, user = {}, audiences: said = [], error } = (review['status'] ?? {}) as TokenReviewStatus;
-    const granted = said.length > 0 ? said : this.audiences;
+    const { authenticated, user = {}, audiences: accepted = [], error } = (review['status'] ?? {}) as TokenReviewStatus;
+    const granted = accepted.length > 0 ? accepted : this.audiences;
     const audiences = wanted.filter((audience) => granted.includes(audience));
     if (wanted.length > 0 && audiences.length === 0) return undefined;
     if (authenticated !== true) {

@@ -106,7 +106,7 @@ export class ABAC implements Authorizer {
   }
 }
 
-/** True if the line applies to the user; a line with neither user nor group applies to nobody. */
+/** True if the line applies to the user; a line with neither user nor group applies to no user. */
 function isSubject({ user, group }: AbacPolicy, { name, groups }: UserInfo): boolean {
   if (user !== '' && user !== '*' && user !== name) return false;
   if (group !== '' && group !== '*' && !groups.includes(group)) return false;

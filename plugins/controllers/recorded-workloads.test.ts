@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-/** Plays the scheduler and the kubelet, one pod after the other, until the object has the status. */
+/** Acts as the scheduler and the kubelet, one pod after the other, until the object has the status. */
 async function complete(collection: string, name: string, status: object): Promise<void> {
   await vi.waitFor(
     async () => {

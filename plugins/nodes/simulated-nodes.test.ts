@@ -169,7 +169,7 @@ describe('pods', () => {
     });
   });
 
-  it('end as their command says', async () => {
+  it('end as their command specifies', async () => {
     await addPod('fails', { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox', command: ['sh', '-c', 'exit 3'] }] });
     const { status } = await inPhase('fails', 'Failed');
     expect(status?.containerStatuses?.[0]?.state?.terminated).toMatchObject({ exitCode: 3, reason: 'Error' });

@@ -75,7 +75,7 @@ export class ClaimBinder {
     await this.client.delete(resource, namespace, name);
   }
 
-  /** The pod is bound, so that its claim belongs to it for good. */
+  /** The pod is bound, so that its claim stays its own. */
   bound({ metadata }: Pod): void {
     this.#createdFor.delete(metadata.uid ?? '');
   }
@@ -94,7 +94,7 @@ export class ClaimBinder {
     }
   }
 
-  /** Ends the allocation of a claim that nobody else uses, so that other devices can be tried. */
+  /** Ends the allocation of a claim without other consumers, so that other devices can be tried. */
   async deallocate(claim: ResourceClaim): Promise<void> {
     const { allocation: _allocation, reservedFor: _reservedFor, devices: _devices, ...status } = claim.status ?? {};
     this.claims.wrote(await this.client.replace<ResourceClaim>({ ...resource, subresource: 'status' }, { ...claim, status }));

@@ -23,7 +23,7 @@ export function isRelevantPodChange(pod: Pod, old: Pod): boolean {
   );
 }
 
-/** True if the pod's containers have ended for good, so that it needs no resources. */
+/** True if the pod's containers have ended permanently, so that it needs no resources. */
 export function isFinished({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }

@@ -18,7 +18,7 @@ export class ClusterUpdates {
     private readonly cluster: Cluster,
     private readonly queue: SchedulingQueue,
     private readonly groups: PodGroups | undefined,
-    /** Returns true if a profile of the scheduler has the name that the pod asks for. */
+    /** Returns true if a profile of the scheduler has the pod's scheduler name. */
     private readonly isResponsible: (pod: Pod) => boolean,
   ) {}
 

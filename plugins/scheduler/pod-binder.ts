@@ -37,7 +37,7 @@ export class PodBinder {
     await this.client.create({ ...pods, subresource: 'binding' }, binding);
   }
 
-  /** Claims chosen volumes, and asks provisioners for the others. */
+  /** Claims chosen volumes, and requests the others from provisioners. */
   async #prepareVolumes({ bindings, provisions }: VolumeDecision, node: string): Promise<void> {
     for (const { claim, volume } of bindings) {
       const { name, namespace, uid, resourceVersion } = claim.metadata;

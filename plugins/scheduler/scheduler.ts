@@ -86,7 +86,7 @@ export class Scheduler {
   readonly #backOff: BackOff;
   #queue: SchedulingQueue | undefined;
   #bindings = 0;
-  /** Pods whose attempts go on in the next turn. */
+  /** Pods whose attempts continue in the next turn. */
   readonly #paused: QueuedPod[] = [];
   #isLoopPlanned = false;
 
@@ -305,7 +305,7 @@ export class Scheduler {
     this.#reject(queued, diagnosis, this.#verdict(queued.pod, diagnosis, active));
   }
 
-  /** Looks for what may help a pod that no node can take. */
+  /** Searches for changes that let a node take a pod that fits nowhere. */
   #verdict(pod: PodInfo, diagnosis: Diagnosis, active: readonly ActiveFilter[]): Verdict {
     const { preempts, filters: checks } = this.#profileOf(pod);
     const count = this.#cluster.nodes.length;

@@ -83,7 +83,7 @@ export interface AuthenticationConfig {
   readonly bootstrapTokens?: boolean | undefined;
   readonly oidc?: readonly OidcConfig[] | undefined;
   readonly webhook?: TokenWebhookConfig | undefined;
-  /** Token webhook of the server that this one delegates to; it is asked last. */
+  /** Token webhook of the server that this one delegates to; it is queried last. */
   readonly delegated?: TokenWebhookConfig | undefined;
   /** Paths that `anonymous` applies to; undefined: all paths. */
   readonly anonymousPaths?: readonly string[] | undefined;
@@ -228,7 +228,7 @@ export interface ServerConfig {
     /** True if flow schemas and priority levels divide the limits; otherwise reads and writes have separate limits. */
     readonly priorityAndFairness: boolean;
     readonly goawayChance: number;
-    /** Number of traces of recent write requests to keep; undefined: only requests that ask for a trace. */
+    /** Number of traces of recent write requests to keep; undefined: only requests for a trace. */
     readonly traces?: number | undefined;
     readonly hstsDirectives: readonly string[];
     /** Anchored and validated patterns. */

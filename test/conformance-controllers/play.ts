@@ -16,7 +16,7 @@ interface SentRequest {
 /** The cluster of a player: the name of one of its three nodes, which `$NODE` stands for, and its speed. */
 export interface Site {
   readonly node: string;
-  /** Milliseconds between two looks at a condition. */
+  /** Milliseconds between two checks of a condition. */
   readonly poll: number;
   /** Milliseconds in which a wait must end. */
   readonly patience: number;

@@ -24,7 +24,7 @@ const ports = { PORT: port(0), ETCD_PORT: port(1), KCM_PORT: port(3), SCHED_PORT
 /** Scenarios that run at the same time. */
 const width = 6;
 const site = { node: 'kwok-0', poll: 200, patience: 60_000 };
-/** The two looks at a settled outcome are further apart than the delays of the controllers, such as the batches of endpoints. */
+/** The two checks of a settled outcome are further apart than the delays of the controllers, such as the batches of endpoints. */
 const settleMs = 2_500;
 
 const named = process.argv.slice(2);

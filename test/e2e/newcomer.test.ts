@@ -228,7 +228,7 @@ describe('kubenest dev', () => {
     const good = await readFile(file(), 'utf8');
     output = '';
     await writeFile(file(), edit(good));
-    await shown(/the previous server goes on: correct the problem and save/);
+    await shown(/the previous server continues: correct the problem and save/);
     expect(errors).toMatch(problem);
     // The configuration is that of the next server; the previous one does not read it.
     expect(errors + output).not.toContain('cannot reload');

@@ -158,7 +158,7 @@ describe('a server does not start with', () => {
       ],
     },
     {
-      what: 'files that are not those that were asked for',
+      what: 'files that differ from the requested ones',
       plugins: [{ package: name, integrity: `sha512-${'A'.repeat(86)}==` }],
       says: () => [expect.stringMatching(/integrity mismatch: the files have sha512-/) as unknown as string],
     },
@@ -173,7 +173,7 @@ describe('a server does not start with', () => {
       says: 'requires version ^2 of kubenest/sdk, but this server provides 1.0.0',
     },
     {
-      what: 'a package that says nothing of plugins',
+      what: 'a package without an entry for plugins',
       manifest: {},
       says: 'its package.json has no "kubenest": { "sdk": "^1", "plugins": ["./dist/index.js"] }',
     },

@@ -49,7 +49,7 @@ it('the guide has commands for policies, packages and one request', () => {
   expect(documented.filter(({ output }) => output !== undefined)).toHaveLength(2);
 });
 
-it.each(documented)('$command does what the guide says', async ({ command, code, output }) => {
+it.each(documented)('$command does what the guide describes', async ({ command, code, output }) => {
   const PATH = `${join(root, 'bin')}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const written = command.replace('junit.xml', join(folder, 'junit.xml'));
   const child = spawn('sh', ['-c', written], {

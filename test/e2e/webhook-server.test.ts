@@ -255,7 +255,7 @@ it('shares its certificates between replicas, and repairs caBundle', async () =>
   expect(await (await cluster.fetch(path)).json()).toMatchObject({ webhooks: [repaired, repaired] });
 });
 
-it('answers what is in flight before it ends', async () => {
+it('answers the requests in flight before it ends', async () => {
   await using replica = await start(port);
   await vi.waitFor(async () => expect((await create('bad', { bad: '1' })).status).toBe(403), { timeout: 10_000 });
   const slow = create('slow', { slow: '1' });

@@ -74,14 +74,14 @@ describe('checkHistory', () => {
       violation: 'the write of /r/a at 6 has happened twice',
     },
     {
-      name: 'a write that nobody requested',
+      name: 'a write without a request',
       log: [...log, { revision: 6, key: '/r/a', text: 'ghost', previous: 0 }],
       violation: 'what /r/a has at 6 was never written',
     },
     {
-      name: 'a deletion that nobody requested',
+      name: 'a deletion without a request',
       log: [...log, { revision: 6, key: '/r/b', text: '', previous: 4 }],
-      violation: 'the deletion of /r/b at 6 was never asked for, or was refused',
+      violation: 'the deletion of /r/b at 6 was never requested, or was refused',
     },
     { name: 'a reused revision', history: replaced(17, { revision: 3 }), violation: 'revision 3 was given to the writes 2 and 5' },
     { name: 'an unordered log', log: [log[0]!, log[2]!, log[1]!, log[3]!], violation: 'log: revision 3 comes after 4' },
@@ -137,7 +137,7 @@ describe('checkHistory', () => {
     {
       name: 'a watch that is not resumed at its last revision',
       history: replaced(13, { from: 1 }),
-      violation: 'watcher w went on at 1 instead of 2: a mistake of the test',
+      violation: 'watcher w continued at 1 instead of 2: a mistake of the test',
     },
     {
       name: 'a final state that differs from the log',

@@ -121,7 +121,7 @@ function checkWrites(history: readonly HistoryEntry[], log: readonly LogEvent[])
   for (const { revision, key, text, previous } of log) {
     if (text === '') {
       if (!deletions.has(`${key}@${previous}`))
-        violations.push(`the deletion of ${key} at ${revision} was never asked for, or was refused`);
+        violations.push(`the deletion of ${key} at ${revision} was never requested, or was refused`);
       continue;
     }
     const write = byText.get(text);
@@ -234,7 +234,7 @@ function checkWatchers(history: readonly HistoryEntry[], log: readonly LogEvent[
     if (entry.type === 'watch') {
       const cursor = cursors.get(entry.watcher);
       if (cursor !== undefined && entry.from !== cursor)
-        violations.push(`watcher ${entry.watcher} went on at ${entry.from} instead of ${cursor}: a mistake of the test`);
+        violations.push(`watcher ${entry.watcher} continued at ${entry.from} instead of ${cursor}: a mistake of the test`);
       cursors.set(entry.watcher, entry.from);
     } else if (entry.type === 'bookmark') {
       const { watcher, revision } = entry;

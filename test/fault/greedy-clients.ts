@@ -49,7 +49,7 @@ export interface GreedyResult {
   readonly done: number;
   /** 429 responses per second. */
   readonly refused: number;
-  /** True if fewer processes than cores were running before; otherwise wall-clock times say nothing about the server. */
+  /** True if fewer processes than cores were running before; otherwise wall-clock times depend on the other processes. */
   readonly isQuiet: boolean;
   readonly alone: Readonly<Record<string, LeaseWaits>>;
   readonly beside: Readonly<Record<string, LeaseWaits>>;

@@ -35,7 +35,7 @@ describe('isLinearizable', () => {
     ['a lost write', [swap(0, 1, '', 'a'), read(2, 3, '')]],
     ['a stale read', [swap(0, 1, '', 'a'), swap(2, 3, 'a', 'b'), read(4, 5, 'a')]],
     ['reads that go backwards', [swap(0, 9, '', 'a'), read(1, 2, 'a'), read(3, 4, '')]],
-    ['a value that nobody wrote', [read(0, 1, 'ghost')]],
+    ['a value that was never written', [read(0, 1, 'ghost')]],
     ['two successful writes of the same state', [swap(0, 5, '', 'a'), swap(1, 6, '', 'b')]],
     ['an unexplained conflict', [swap(0, 1, '', 'a'), conflict(2, 3, 'b'), conflict(4, 5, 'a')]],
     ['an unknown write that is undone', [swap(0, Infinity, '', 'a'), read(1, 2, 'a'), read(3, 4, '')]],

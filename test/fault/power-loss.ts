@@ -242,7 +242,7 @@ async function checkStore(path: string, notes: readonly Note[], next: Random): P
     const revision = await storage.currentRevision();
     const compacted = await storage.compactRevision();
     violations.push(...checkCompaction(notes, compacted));
-    // The watcher received what was later compacted.
+    // The watcher received the events before they were compacted.
     const log = eventsIn(history).filter((event) => event.revision <= compacted);
     const kept = log.length;
     if (revision > Math.max(compacted, 1)) {

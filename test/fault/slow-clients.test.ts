@@ -1,4 +1,4 @@
-/** Clients that request much and read nothing: they are disconnected, use little memory until then, and block nobody. */
+/** Clients that request much and read nothing: they are disconnected, use little memory until then, and block no other client. */
 import type { Buffer } from 'node:buffer';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http2 from 'node:http2';
@@ -119,7 +119,7 @@ describe.each(backendNames)('on %s', (backend) => {
     session.destroy();
   });
 
-  it('unread watches end after 30 seconds, use little memory and block nobody', { timeout: 120_000 }, async ({ skip }) => {
+  it('unread watches end after 30 seconds, use little memory and block no other client', { timeout: 120_000 }, async ({ skip }) => {
     if (absent[backend]) return skip(absent[backend]);
     if (backend !== 'embedded' && !isLong) return skip('40 seconds more: KUBENEST_FAULT_LONG=1');
     await startOn(backend);

@@ -287,7 +287,7 @@ async function listed(ask: Ask): Promise<[name: string, path: string][]> {
   return found;
 }
 
-/** Names of the sample objects; other objects come and go by themselves. */
+/** Names of the sample objects; other objects are created and deleted by the server. */
 const names = new Set([...samples, ...customSamples].map(({ object }) => object.metadata.name));
 
 function outcomeOf({ status, body }: Listed): string {

@@ -70,7 +70,7 @@ export class KindSchema {
     return reference === '' ? schema : this.#resolve(this.schemas[reference] ?? {});
   }
 
-  /** Returns a valid value, as far as the schema says what is valid. */
+  /** Returns a valid value, as far as the schema defines validity. */
   sample(schema: Schema, field: string, depth = 0): unknown {
     const typeName = nameOf(schema);
     if (typeName.endsWith('.Quantity')) return '1';

@@ -28,7 +28,7 @@ async function expectServes(...flags: readonly string[]): Promise<void> {
 
 it('server.yaml has the defaults', async () => {
   const command = await readServerOptions([`--config=${at('server.yaml')}`]);
-  if (!('options' in command)) throw new Error('it asks for no server');
+  if (!('options' in command)) throw new Error('the configuration starts no server');
   for (const [name, concern] of defaultOptions('kubenest serve').concerns())
     expect({ name, ...Object.fromEntries(command.options.concerns())[name] }).toEqual({
       name,

@@ -62,7 +62,7 @@ it('elects the candidate with the oldest version, and requests a holder to yield
   });
 });
 
-it('elects nobody and drops the lease fields without the feature gate', async () => {
+it('elects no candidate and drops the lease fields without the feature gate', async () => {
   await using cluster = await startTestCluster({ flags: flags.slice(1) });
   await stand(cluster, 'one', '1.36.0');
   const body = {

@@ -147,7 +147,7 @@ describe('a package in a worker thread that follows a resource', () => {
     await vi.waitFor(async () => expect(await secretStatus('early')).toBe(201), 20_000);
   });
 
-  it('reports errors of its listeners, and goes on', async () => {
+  it('reports errors of its listeners, and continues', async () => {
     await createMap('poison');
     await vi.waitFor(async () => {
       const lines = (await (await cluster.fetch('/metrics')).text())

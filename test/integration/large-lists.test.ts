@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import https from 'node:https';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { largeLists } from '#apiserver/endpoints/handlers/list';
+import { processBudgets } from '#apiserver/endpoints/handlers/process-budgets';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { customKinds, kind, sized, widget } from './custom-kinds.ts';
 
@@ -11,6 +11,7 @@ const partial = (version: string): string => `as=PartialObjectMetadataList;v=${v
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
+const { largeLists } = processBudgets;
 const widgets = kind(sized);
 const autoscalers = '/apis/autoscaling/v1/horizontalpodautoscalers';
 

@@ -48,7 +48,7 @@ class ShopController {
 @Module({ controllers: [ShopController] })
 class ShopModule {}
 
-/** Everybody may call the pages; who may create ConfigMaps is another matter. */
+/** All users may call the pages; the right to create ConfigMaps is separate. */
 const pageRights = [
   {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -118,6 +118,6 @@ it('a token that no authenticator knows is Unauthorized on both', async () => {
     expect((await cluster.fetch(path, { method: 'POST', body: {}, as: null, headers })).status).toBe(401);
 });
 
-it('a method with the interceptor that says no resource is not served', async () => {
+it('a method with the interceptor but without a resource is not served', async () => {
   expect((await cluster.fetch('/shop/unmarked', { method: 'POST', body: {} })).status).toBe(500);
 });

@@ -337,7 +337,7 @@ describe('the report', () => {
     { name: 'a broken fixture', existing: [configMap('b', { date: {} })], object: configMap('a'), expect: admitted },
   ];
 
-  it('says what differs', async () => {
+  it('reports the differences', async () => {
     const { code, output } = await runTests({ tests });
     expect(code).toBe(1);
     expect(output).toBe(`tests.yaml

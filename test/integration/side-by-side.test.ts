@@ -6,8 +6,10 @@ const template = (spec: object): object => ({ metadata: { labels: { app: 'a' } }
 
 async function create(cluster: TestCluster, path: string, body: object): Promise<string> {
   const response = await cluster.fetch(`${path}?dryRun=All`, { body });
-  const { message } = (await response.json()) as { message?: string };
-  return response.status === 201 ? 'created' : `${response.status} ${message}`;
+  const text = await response.text();
+  if (response.status === 201) return 'created';
+  const message = text.startsWith('{') ? (JSON.parse(text) as { message?: string }).message : text;
+  return `${response.status} ${message}`;
 }
 
 const pods = '/api/v1/namespaces/default/pods';
@@ -75,6 +77,20 @@ const cases = [
     path: pods,
     body: { metadata, spec: noSource },
     answers: [/^422 .*`configMapKeyRef` or `secretKeyRef`$/, /^422 .*`secretKeyRef` or `fileKeyRef`$/],
+  },
+  {
+    flag: ['--disable-admission-plugins=LimitRanger', '--disable-admission-plugins=NamespaceLifecycle'],
+    name: 'admission plugins',
+    path: '/api/v1/namespaces/missing/configmaps',
+    body: { metadata },
+    answers: [/^404 namespaces "missing" not found$/, /^created$/],
+  },
+  {
+    flag: ['--runtime-config=autoscaling/v1=false', '--runtime-config=autoscaling/v2=false'],
+    name: 'served versions',
+    path: '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers',
+    body: { metadata, spec: { minReplicas: 1, maxReplicas: 2, scaleTargetRef: autoscaler.spec.scaleTargetRef } },
+    answers: [/^404 /, /^created$/],
   },
 ];
 

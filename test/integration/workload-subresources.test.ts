@@ -202,7 +202,7 @@ describe('eviction', () => {
     expect((await ask(`${budgets}/unready`)).body.status.disruptedPods).toBeUndefined();
   });
 
-  it('always admits unhealthy pods if the budget says so', async () => {
+  it('always admits unhealthy pods if the budget allows it', async () => {
     await running('always', { e: 'always' }, false);
     await budget('always', { e: 'always' }, { currentHealthy: 0, desiredHealthy: 1 }, { unhealthyPodEvictionPolicy: 'AlwaysAllow' });
     expect((await evict('always')).status).toBe(201);

@@ -25,7 +25,7 @@ const throwing = (): never => {
   throw new TypeError('undefined is not a function');
 };
 
-/** Acts as the annotation says, in one function of the group. */
+/** Acts according to the annotation, in one function of the group. */
 function act(method: string, object: KubeObject): unknown {
   const [where, how] = beOf(object).split(' ');
   if (where !== method) return undefined;
@@ -175,7 +175,7 @@ describe('contributions that are wrong', () => {
     expect(await (await cluster.fetch(paths.orders, { body: shop('Order', be) })).json()).toMatchObject({ code, message });
   });
 
-  it.each(Object.keys(tokens))('an authenticator that returns, or does, this authenticates nobody: %s', async (key) => {
+  it.each(Object.keys(tokens))('an authenticator with this result or failure authenticates no user: %s', async (key) => {
     const answer = await cluster.fetch('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
       body: {},
       as: null,

@@ -158,7 +158,7 @@ const wrong = (account: string): readonly { name: string; show: Show }[] => [
 interface AuthorizerRow {
   readonly name: string;
   readonly flags: () => readonly string[];
-  /** Returns true for a user who is rejected with 401. Default: nobody. */
+  /** Returns true for a user who is rejected with 401. Default: none. */
   readonly refuses?: (user: string) => boolean;
   /** Returns true if the user can list config maps. */
   readonly allows: (user: string) => boolean;

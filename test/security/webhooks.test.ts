@@ -58,7 +58,7 @@ describe('a token webhook', () => {
       fault: 'answers with more than 3 MiB',
       answer: { body: { status: { authenticated: true, user: { username: 'x' } }, rest: tooLong } },
     },
-  ])('that $fault authenticates nobody, and works again once it recovers', async ({ answer }) => {
+  ])('that $fault authenticates no user, and works again once it recovers', async ({ answer }) => {
     await using service = await start();
     const good = works(service);
     await using cluster = await startAsking(service);

@@ -33,7 +33,7 @@ describe('mistakes of package authors', () => {
       reported.set(file, Math.min(reported.get(file) ?? Number.POSITIVE_INFINITY, Number(line)));
   }, 300_000);
 
-  it.each(files)('%s is reported at its line, or says why it cannot be', (file) => {
+  it.each(files)('%s is reported at its line, or states why that is impossible', (file) => {
     expect(reported.get(file)).toBe(expectedLine(file));
   });
 

@@ -61,8 +61,8 @@ function onePerControllerFirst(pods: readonly Pod[]): Pod[] {
 /** Returns the warning about labels of an exempt namespace, which have no effect. */
 export function exemptNamespaceWarning(name: string, policy: Policy, labels: Readonly<Record<string, string>>): string {
   const modes: readonly Mode[] = ['enforce', 'audit', 'warn'];
-  const said = modes
+  const levels = modes
     .filter((mode) => policy[mode].level !== 'privileged' && (labels[labelOf(mode)] ?? labels[versionLabelOf(mode)]) !== undefined)
     .map((mode) => `${mode}=${levelVersionText(policy[mode])}`);
-  return `namespace ${quote(name)} is exempt from Pod Security, and the policy (${said.join(', ')}) will be ignored`;
+  return `namespace ${quote(name)} is exempt from Pod Security, and the policy (${levels.join(', ')}) will be ignored`;
 }

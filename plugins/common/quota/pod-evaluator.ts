@@ -11,7 +11,7 @@ const resources = new Set([
   'pods',
   ...['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ]);
-const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
+const mustBeSpecified = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
 const deviceClassPrefix = 'deviceclass.resource.kubernetes.io/';
 const podUsageOptions = { isPodLevelResource, useStatus: true, overhead: true };
 
@@ -63,13 +63,13 @@ export class PodEvaluator implements QuotaEvaluator {
 
   /** Requires every container to specify the resources that a quota limits, unless the pod specifies them as a whole. */
   checkConstraints(required: readonly string[], { spec }: Pod): void {
-    const said = [spec.resources?.requests, spec.resources?.limits].some((list) => Object.keys(list ?? {}).some(isPodLevelResource));
-    if (said) return;
+    const hasPodLevel = [spec.resources?.requests, spec.resources?.limits].some((list) => Object.keys(list ?? {}).some(isPodLevelResource));
+    if (hasPodLevel) return;
     const problems = required
-      .filter((name) => mustBeSaid.has(name))
+      .filter((name) => mustBeSpecified.has(name))
       .sort()
       .flatMap((name) => {
-        const silent = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].filter((container) => !says(container, name));
+        const silent = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].filter((container) => !specifies(container, name));
         return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent.map((container) => container.name))].sort().join(',')}`];
       });
     if (problems.length > 0) throw new Error(`must specify ${problems.join('; ')}`);
@@ -94,9 +94,9 @@ function addRequest(usage: Amounts, name: string, quantity: Quantity): void {
   usage.set(`requests.${name}`, quantity);
 }
 
-function says({ resources: said }: Container, name: string): boolean {
+function specifies({ resources }: Container, name: string): boolean {
   const [which, resource] = name.includes('.') ? (name.split('.', 2) as ['requests' | 'limits', string]) : (['requests', name] as const);
-  return Object.hasOwn(said?.[which] ?? {}, resource);
+  return Object.hasOwn(resources?.[which] ?? {}, resource);
 }
 
 /** True for pods that use resources; pods that are done or overdue for deletion count only as objects. */

@@ -1,7 +1,7 @@
 import type { ControllerOptions } from 'kubenest/sdk';
 
 /**
- * Options of the controllers that kube-controller-manager has: they share its lease, so that one of both runs, its field manager, and the
+ * Options of the controllers that kube-controller-manager has: they share its lease, so that only one of the two runs, its field manager, and the
  * form of its events.
  */
 export const asManager = {

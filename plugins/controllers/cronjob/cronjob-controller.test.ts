@@ -57,7 +57,7 @@ it('forgets a job that is gone', async () => {
   await vi.waitFor(async () => expect(await workloads.events('gone')).toEqual(['Normal MissingJob: Active job went missing: gone-1']));
 });
 
-it('reports a schedule that never comes', async () => {
+it('reports a schedule that never occurs', async () => {
   await create('never', { schedule: '0 0 31 2 *' });
   await vi.waitFor(async () =>
     expect(await workloads.events('never')).toEqual([

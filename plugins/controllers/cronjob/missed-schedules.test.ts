@@ -30,7 +30,7 @@ describe('missedSchedules', () => {
     expect(missedSchedules(cronJob(), hourly, Date.parse('2026-01-06T00:00:00Z'), true).missed).toBe('many');
   });
 
-  it('rejects a schedule that never comes', () => {
+  it('rejects a schedule that never occurs', () => {
     expect(() => missedSchedules(cronJob(), parseSchedule('0 0 31 2 *', 'UTC'), Date.parse(created), true)).toThrow('less than 1 second');
   });
 });

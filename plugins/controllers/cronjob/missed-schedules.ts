@@ -7,7 +7,7 @@ const many = 100;
 /** Delay that allows for clocks which differ a little. Upstream: nextScheduleDelta. */
 const deltaMs = 100;
 
-/** Error of a schedule that never comes, such as `0 0 31 2 *`. */
+/** Error of a schedule that never occurs, such as `0 0 31 2 *`. */
 export class InvalidSchedule extends Error {
   override readonly name = 'InvalidSchedule';
 }

@@ -119,7 +119,7 @@ it('counts collisions of the hash and takes another name', async () => {
   expect((await sets('hash'))[0]?.metadata.name).not.toBe(name);
 });
 
-it('keeps as many old sets as its history limit says', async () => {
+it('keeps as many old sets as its history limit allows', async () => {
   await create('history', { replicas: 1, revisionHistoryLimit: 1 });
   await complete('history');
   for (const image of ['nginx:2', 'nginx:3', 'nginx:4']) {

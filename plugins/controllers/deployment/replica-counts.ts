@@ -13,7 +13,7 @@ export function isActive(set: ReplicaSet): boolean {
   return replicasOf(set) > 0;
 }
 
-/** Returns the sum of the replicas that the sets ask for. */
+/** Returns the sum of the desired replicas of the sets. */
 export function totalReplicas(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + replicasOf(set), 0);
 }
@@ -125,7 +125,7 @@ export function compareCreation({ metadata: a }: ReplicaSet, { metadata: b }: Re
 export type Scaling = readonly [ReplicaSet, number];
 
 /**
- * Returns the old sets to scale down in a step of a rolling update: first their pods that are not available, which harms nobody, then
+ * Returns the old sets to scale down in a step of a rolling update: first their pods that are not available, then
  * others as far as enough pods remain available. A set may occur twice. Upstream: reconcileOldReplicaSets.
  */
 export function oldSetScalings(deployment: Deployment, newSet: ReplicaSet, old: readonly ReplicaSet[]): Scaling[] {

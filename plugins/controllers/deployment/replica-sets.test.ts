@@ -62,7 +62,7 @@ describe('newSetAnnotations', () => {
   });
 });
 
-it('keeps as many old sets as the history limit says, and those with pods', () => {
+it('keeps as many old sets as the history limit allows, and those with pods', () => {
   const old = ['3', '1', '4', '2'].map((number) => set({ [revision]: number }));
   const running = set({ [revision]: '0' }, { spec: { replicas: 1 } });
   const obsolete = obsoleteSets(deployment({}, { revisionHistoryLimit: 2 }), [...old, running]);

@@ -77,7 +77,7 @@ export function devicesOf(slices: readonly ResourceSlice[]): NonNullable<NonNull
   return slices.filter((slice) => generationOf(slice) === newest).flatMap(({ spec }) => spec?.devices ?? []);
 }
 
-/** Time for which the tolerations of an allocated device cover a taint, from its addition on; Infinity: for ever. */
+/** Time for which the tolerations of an allocated device cover a taint, from its addition on; Infinity: without end. */
 function toleratedMs({ tolerations = [] }: DeviceRequestAllocationResult, taint: DeviceTaint): number {
   const matching = tolerations.filter((toleration) => toleration.effect === 'NoExecute' && tolerates(toleration, taint));
   if (matching.some(({ tolerationSeconds }) => tolerationSeconds === undefined)) return Infinity;

@@ -139,7 +139,7 @@ export class DisruptionController {
       ...(generation !== undefined && { observedGeneration: generation }),
     };
     const conditions = (pod.status?.conditions ?? []).map((condition) => (condition.type === reset.type ? reset : condition));
-    // The role grants no reading of single pods. A newer state conflicts, and is looked at again.
+    // The role grants no reading of single pods. A newer state conflicts, and is checked again.
     await this.client.replace({ ...pods, subresource: 'status' }, { ...pod, status: { ...pod.status, conditions } });
     return {};
   }

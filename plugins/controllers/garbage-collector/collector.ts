@@ -24,7 +24,7 @@ export interface CollectorParts {
   readonly recorder: EventRecorder;
   /** Returns the served resource of a kind; undefined if there is none. */
   resourceOf(group: string, kind: string): ServedResource | undefined;
-  /** Looks at a node again. */
+  /** Processes a node again. */
   requeue(uid: string): void;
 }
 
@@ -40,7 +40,7 @@ interface Owners {
 export class Collector {
   constructor(private readonly parts: CollectorParts) {}
 
-  /** Deletes the object if its owners are gone, or lets its own deletion go on. */
+  /** Deletes the object if its owners are gone, or lets its own deletion continue. */
   async attemptToDelete(uid: string): Promise<void> {
     const node = this.parts.graph.get(uid);
     if (!node) return;
@@ -61,7 +61,7 @@ export class Collector {
     return this.#delete(node, policyOf(node));
   }
 
-  /** Detaches the dependents of an object, and then lets its deletion go on. */
+  /** Detaches the dependents of an object, and then lets its deletion continue. */
   async attemptToOrphan(uid: string): Promise<void> {
     const owner = this.parts.graph.get(uid);
     if (!owner || !isOrphaning(owner)) return;

@@ -19,7 +19,7 @@ interface Monitor {
   readonly synced: Promise<void>;
 }
 
-/** Subscriptions to all deletable resources that this server stores, adapted to those that come and go. */
+/** Subscriptions to all deletable resources that this server stores, updated when resources are added or removed. */
 export class Monitors {
   readonly #monitors = new Map<string, Monitor>();
 

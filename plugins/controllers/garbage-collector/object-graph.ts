@@ -39,9 +39,9 @@ export function groupOf(apiVersion: string): string {
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
-/** The consequences of a change, as nodes to look at. */
+/** The consequences of a change, as nodes to process. */
 export interface GraphChange {
-  /** Nodes that may have to be deleted, or whose deletion may go on. */
+  /** Nodes that may have to be deleted, or whose deletion may continue. */
   readonly toDelete: readonly Node[];
   /** Nodes whose dependents have to be detached. */
   readonly toOrphan: readonly Node[];

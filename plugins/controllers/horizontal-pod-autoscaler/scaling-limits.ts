@@ -121,7 +121,7 @@ export function limit(input: LimitInput, history: ScalingHistory, nowMs: number)
   };
 }
 
-/** Notes a change for the rates of the policies, and forgets those that no policy looks at. */
+/** Notes a change for the rates of the policies, and forgets those that no policy uses. */
 export function noteChange(
   behavior: HorizontalPodAutoscalerBehavior | undefined,
   history: ScalingHistory,

@@ -99,12 +99,14 @@ it('deletes the pods of a suspended job and starts again', async () => {
   await workloads.patch(collection, 'suspended', { spec: { suspend: true } });
   await vi.waitFor(async () => expect(await conditions('suspended')).toEqual(['Suspended True JobSuspended']));
   await vi.waitFor(async () => expect(await workloads.pods(label('suspended'))).toEqual([]));
-  expect(await workloads.events('suspended')).toEqual([
-    'Normal Suspended: Job suspended',
-    'Normal SuccessfulCreate: Created pod: suspended-*',
-    'Normal Resumed: Job resumed',
-    'Normal SuccessfulDelete: Deleted pod: suspended-*',
-  ]);
+  await vi.waitFor(async () =>
+    expect(await workloads.events('suspended')).toEqual([
+      'Normal Suspended: Job suspended',
+      'Normal SuccessfulCreate: Created pod: suspended-*',
+      'Normal Resumed: Job resumed',
+      'Normal SuccessfulDelete: Deleted pod: suspended-*',
+    ]),
+  );
 });
 
 it('removes the finalizers of the pods of a deleted job', async () => {

@@ -52,7 +52,7 @@ const indexed = (spec: JobSpec = {}, status?: JobStatus): Job => job({ completio
 describe('endOf', () => {
   const rules = [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } }];
   it.each([
-    { name: 'goes on below the backoff limit', of: job(), pods: [pod('a', 'Failed')], expected: undefined },
+    { name: 'continues below the backoff limit', of: job(), pods: [pod('a', 'Failed')], expected: undefined },
     {
       name: 'fails above the backoff limit',
       of: job(),
@@ -157,7 +157,7 @@ describe('planOf', () => {
       expected: { create: 1 },
     },
     {
-      name: 'waits for the end of deleted pods if the policy says so',
+      name: 'waits for the end of deleted pods if the policy requires it',
       of: job({ parallelism: 1, podReplacementPolicy: 'Failed' }),
       pods: [pod('a', 'Running', { isDeleted: true })],
       expected: 'nothing',

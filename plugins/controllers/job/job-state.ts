@@ -140,7 +140,7 @@ export function deadlineInMs({ job, status, nowMs }: JobState): number | undefin
 }
 
 /**
- * Returns the condition with which the job ends, apart from its number of completions; undefined if it goes on. FailureTarget and
+ * Returns the condition with which the job ends, apart from its number of completions; undefined if it continues. FailureTarget and
  * SuccessCriteriaMet come before Failed and Complete, which wait for the last pod. The first criterion that is met counts:
  *
  * 1. an earlier SuccessCriteriaMet or FailureTarget

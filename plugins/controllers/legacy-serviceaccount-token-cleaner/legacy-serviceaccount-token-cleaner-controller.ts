@@ -30,7 +30,7 @@ const isDate = (text: string | undefined): text is string =>
   text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 
 /**
- * Marks tokens of service accounts that nobody has used for a year as invalid, and deletes them after another one. Only tokens that the
+ * Marks tokens of service accounts that have not been used for a year as invalid, and deletes them after another one. Only tokens that the
  * service account lists are considered: those were generated. Upstream: pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go.
  */
 @Controller({

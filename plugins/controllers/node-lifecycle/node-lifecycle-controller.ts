@@ -88,7 +88,7 @@ export class NodeLifecycleController {
     await repeat(this.clock, periodMs, signal, () => this.monitor());
   }
 
-  /** Looks at all nodes once. */
+  /** Checks all nodes once. */
   async monitor(): Promise<void> {
     const present = this.#nodes.list();
     await this.#registerNodes(present);
@@ -164,7 +164,7 @@ export class NodeLifecycleController {
     return (await this.client.update<Node>(nodes, '', node.metadata.name ?? '', change)) ?? node;
   }
 
-  /** A failure at one node does not concern the others; the next round repeats it. */
+  /** A failure at one node does not affect the others; the next round retries it. */
   async #guarded(node: Node, action: () => Promise<Node>): Promise<Node> {
     try {
       return await action();

@@ -41,7 +41,7 @@ export function hasNoExecuteTaint({ spec }: Node, key: string): boolean {
   return spec?.taints?.some((taint) => taint.key === key && taint.effect === 'NoExecute') ?? false;
 }
 
-/** Returns the node with the taint NoExecute of the key, or none, in place of the other; undefined if it is so already. */
+/** Returns the node with the taint NoExecute of the key, or none, in place of the other; undefined if it has it already. */
 export function withNoExecuteTaint(node: Node, key: string | undefined, timeAdded: string): Node | undefined {
   const present = node.spec?.taints ?? [];
   const isOther = (taint: Taint): boolean =>

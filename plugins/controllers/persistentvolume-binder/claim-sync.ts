@@ -84,7 +84,7 @@ export class ClaimSync {
     return lost('ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly');
   }
 
-  /** Gives the default class to a claim that was created when there was none. Returns false if there is nothing to give. */
+  /** Sets the default class of a claim that was created without one. Returns false if there is no default class. */
   async #assignDefaultClass(claim: PersistentVolumeClaim): Promise<boolean> {
     const hasClass = hasAnnotation(claim, 'volume.beta.kubernetes.io/storage-class') || claim.spec?.storageClassName !== undefined;
     const storageClassName = hasClass ? undefined : defaultClass(this.objects.classes.list())?.metadata.name;
@@ -107,7 +107,7 @@ export class ClaimSync {
     }
   }
 
-  /** Asks the provisioner of the class for a volume. */
+  /** Requests a volume from the provisioner of the class. */
   async #requestProvisioning(claim: PersistentVolumeClaim, className: string): Promise<void> {
     const provisioner = this.objects.classes.get('', className)?.provisioner;
     const failed = (message: string): void => this.recorder.event(claim, 'Warning', 'ProvisioningFailed', message);

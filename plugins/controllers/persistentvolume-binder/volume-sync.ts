@@ -78,7 +78,7 @@ export class VolumeSync {
 
 const isReleased = ({ status }: PersistentVolume): boolean => status?.phase === 'Released' || status?.phase === 'Failed';
 
-/** True if the volume was made for a claim that got another one. */
+/** True if the volume was created for a claim that got another one. */
 function isDisposable(volume: PersistentVolume): boolean {
   return hasAnnotation(volume, provisionedBy) && volume.spec?.persistentVolumeReclaimPolicy === 'Delete';
 }

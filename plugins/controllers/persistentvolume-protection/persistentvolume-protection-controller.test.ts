@@ -20,5 +20,5 @@ reconcileTable(PersistentVolumeProtectionController, [
   },
   { name: 'leaves a protected volume alone', objects: volume({ finalizers }), request: 'v' },
   { name: 'keeps a bound volume', objects: volume(deleted, 'Bound'), request: 'v' },
-  { name: 'lets an unbound volume go', objects: volume(deleted, 'Released'), request: 'v', writes },
+  { name: 'releases an unbound volume', objects: volume(deleted, 'Released'), request: 'v', writes },
 ]);

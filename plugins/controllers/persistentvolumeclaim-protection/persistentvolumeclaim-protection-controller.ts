@@ -70,7 +70,7 @@ export class PersistentVolumeClaimProtectionController {
     if (change(copy, finalizer)) await this.client.replace(claims, copy);
   }
 
-  /** The informer may not know a pod yet, therefore the server is asked as well before a claim is let go. */
+  /** The informer may not know a pod yet, therefore the server is queried, too, before the finalizer of a claim is removed. */
   async #isUsed(claim: PersistentVolumeClaim): Promise<boolean> {
     const { namespace = '', name } = claim.metadata;
     const known = this.#pods.byIndex(podsByClaim, `${namespace}/${name}`);

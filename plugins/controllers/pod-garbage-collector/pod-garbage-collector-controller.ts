@@ -23,7 +23,7 @@ const quarantineMs = 40_000;
 /** Upstream: --terminated-pod-gc-threshold. */
 const terminatedPodThreshold = 12_500;
 
-/** Deletes pods that nobody else deletes. Upstream: pkg/controller/podgc. */
+/** Deletes pods that no other controller deletes. Upstream: pkg/controller/podgc. */
 @Controller({ name: 'pod-garbage-collector-controller', serviceAccount: 'pod-garbage-collector', ...asManager })
 export class PodGarbageCollectorController {
   readonly #pods: SharedInformer<Pod>;

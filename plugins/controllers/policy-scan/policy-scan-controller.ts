@@ -3,7 +3,7 @@ import { PolicyReports, PolicyScan, type ReportGroup, type ScannedObject, type S
 import { repeat } from '../common/repeat.ts';
 import { PolicyScanMetrics } from './policy-scan-metrics.ts';
 
-/** Time between looks for changes, in milliseconds. */
+/** Interval of the checks for changes, in milliseconds. */
 const changesMs = 2_000;
 /** Time after which all objects are evaluated again, in milliseconds: after success and after a failure. */
 const allMs = 3_600_000;

@@ -24,7 +24,7 @@ export class ClaimRelease {
     if (remaining.length === 0) await this.#deleteIfUnneeded(claim);
   }
 
-  /** Consumers that are not pods are kept. The informer may not know a pod yet, therefore the server is asked as well. */
+  /** Consumers that are not pods are kept. The informer may not know a pod yet, therefore the server is queried, too. */
   async #isValid({ metadata }: ResourceClaim, { apiGroup, resource, name = '', uid }: ResourceClaimConsumerReference): Promise<boolean> {
     if (apiGroup || resource !== 'pods') return true;
     const { namespace = '' } = metadata;
@@ -42,7 +42,7 @@ export class ClaimRelease {
     if (!updated.status?.allocation) await this.#removeFinalizer(updated);
   }
 
-  /** Lets a deleted claim go that nobody uses. */
+  /** Removes the finalizer of a deleted claim that has no consumers. */
   async #finalize(claim: ResourceClaim): Promise<void> {
     const { allocation, ...status } = claim.status ?? {};
     const freed = allocation ? await this.client.replace<ResourceClaim>({ ...claims, subresource: 'status' }, { ...claim, status }) : claim;

@@ -141,13 +141,13 @@ reconcileTable(ResourceClaimController, [
     want: { [resource]: { 'ns/c': { metadata: { finalizers }, status: { allocation, reservedFor: [{ apiGroup: 'x' }] } } } },
   },
   {
-    name: 'lets a deleted claim go that nobody uses',
+    name: 'releases a deleted claim without consumers',
     objects: objectsOf([], [claim({ allocation }, { finalizers, deletionTimestamp: '2026-01-01T00:00:00Z' })]),
     request: 'ns/c',
     writes: [statusWrite, write],
     want: { [resource]: { 'ns/c': undefined } },
   },
-  { name: 'keeps an allocated claim that nobody uses', objects: objectsOf([], [claim({ allocation }, { finalizers })]), request: 'ns/c' },
+  { name: 'keeps an allocated claim without consumers', objects: objectsOf([], [claim({ allocation }, { finalizers })]), request: 'ns/c' },
   { name: 'ignores a claim that is gone', request: 'ns/c' },
 ]);
 

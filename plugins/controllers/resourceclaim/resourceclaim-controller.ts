@@ -173,7 +173,7 @@ export class ResourceClaimController {
     await this.client.apply({ ...pods, subresource: 'status' }, applied as KubeObject, { force: true, fieldManager });
   }
 
-  /** Reserves the claims of a pod that got its node from somebody else than the scheduler. */
+  /** Reserves the claims of a pod that got its node from another component than the scheduler. */
   async #reserve(pod: Pod): Promise<void> {
     const { namespace = '', name = '', uid = '' } = pod.metadata;
     for (const entry of pod.spec?.resourceClaims ?? []) {

@@ -33,7 +33,7 @@ reconcileTable(ServiceCidrController, [
     want: { [resource]: { r: { metadata: { finalizers }, status: { conditions: ready } } } },
   },
   { name: 'leaves a ready range alone', objects: objectsOf([range('r', ['10.0.0.0/24'])]), request: 'r' },
-  { name: 'lets an unused range go', objects: objectsOf([range('r', ['10.0.0.0/24'], deleted)]), request: 'r', writes: release },
+  { name: 'releases an unused range', objects: objectsOf([range('r', ['10.0.0.0/24'], deleted)]), request: 'r', writes: release },
   {
     name: 'waits until all servers know of the deletion',
     objects: objectsOf([range('r', ['10.0.0.0/24'], { ...deleted, deletionTimestamp: '1970-01-01T00:16:36Z' })]),
@@ -48,13 +48,13 @@ reconcileTable(ServiceCidrController, [
     want: { [resource]: { r: { status: { conditions: [{ status: 'False', reason: 'Terminating' }] } } } },
   },
   {
-    name: 'lets a range go whose addresses others gave',
+    name: 'releases a range whose addresses come from others',
     objects: objectsOf([range('r', ['10.0.0.0/24'], deleted)], address('10.0.0.7', {})),
     request: 'r',
     writes: release,
   },
   {
-    name: 'lets a range go that another one contains',
+    name: 'releases a range that another one contains',
     objects: objectsOf([range('r', ['10.0.0.0/24'], deleted), range('big', ['10.0.0.0/16'])], address('10.0.0.7')),
     request: 'r',
     writes: release,
@@ -66,7 +66,7 @@ reconcileTable(ServiceCidrController, [
     writes: block,
   },
   {
-    name: 'lets a range go whose addresses smaller ones contain',
+    name: 'releases a range whose addresses smaller ones contain',
     objects: objectsOf([range('r', ['10.0.0.0/24'], deleted), range('small', ['10.0.0.0/28'])], address('10.0.0.7')),
     request: 'r',
     writes: release,

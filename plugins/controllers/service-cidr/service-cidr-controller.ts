@@ -69,7 +69,7 @@ export class ServiceCidrController {
     this.#addresses = informers.for<IPAddress>(ipAddresses);
   }
 
-  /** A new range may let an overlapping one go that is being deleted. */
+  /** A new range may release an overlapping one that is being deleted. */
   @Watches(serviceCidrs)
   *requestsOfOverlapping(object: ServiceCIDR, old: ServiceCIDR | undefined): Iterable<ReconcileRequest> {
     if (old) return;
@@ -80,7 +80,7 @@ export class ServiceCidrController {
     }
   }
 
-  /** An address that comes or goes may keep its range, or let it go. */
+  /** An added or removed address may change whether its range is in use. */
   @Watches(ipAddresses)
   *requestsOfAddress({ metadata }: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
     if (old || metadata.labels?.[managedBy] !== allocator) return;

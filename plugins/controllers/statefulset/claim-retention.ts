@@ -59,7 +59,7 @@ function ownersOf(set: StatefulSet, pod: Pod): { readonly isSet: boolean; readon
   return { isSet: deletesWithSet && !isPod, isPod };
 }
 
-/** True if the claim has the owners that the policy asks for, or is not to be touched. Upstream: isClaimOwnerUpToDate. */
+/** True if the claim has the owners that the policy requires, or is not to be touched. Upstream: isClaimOwnerUpToDate. */
 export function hasOwners(claim: PersistentVolumeClaim, set: StatefulSet, pod: Pod): boolean {
   if (isStale(claim, set, 'StatefulSet') || isStale(claim, pod, 'Pod')) return true;
   const [ofSet, ofPod] = [isOwnedBy(claim, set), isOwnedBy(claim, pod)];
@@ -71,7 +71,7 @@ export function hasOwners(claim: PersistentVolumeClaim, set: StatefulSet, pod: P
   return !isWeak && ofSet === isSet && ofPod === isPod;
 }
 
-/** Returns the claim with the owners that the policy asks for. Upstream: updateClaimOwnerRefForSetAndPod. */
+/** Returns the claim with the owners that the policy requires. Upstream: updateClaimOwnerRefForSetAndPod. */
 export function withOwners(claim: PersistentVolumeClaim, set: StatefulSet, pod: Pod): PersistentVolumeClaim {
   const others = (claim.metadata.ownerReferences ?? []).filter(
     (reference) => !refersTo(reference, set, 'StatefulSet') && !refersTo(reference, pod, 'Pod'),

@@ -63,12 +63,12 @@ export class StatefulPodControl {
     if (problems.length > 0) throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`);
   }
 
-  /** True if the claims that exist have the owners that the retention policy asks for. */
+  /** True if the claims that exist have the owners that the retention policy requires. */
   hasClaimOwners(set: StatefulSet, pod: Pod): boolean {
     return this.#presentClaims(set, pod).every((claim) => hasOwners(claim, set, pod));
   }
 
-  /** Gives the claims the owners that the retention policy asks for. */
+  /** Gives the claims the owners that the retention policy requires. */
   async updateClaims(set: StatefulSet, pod: Pod): Promise<void> {
     for (const claim of this.#presentClaims(set, pod)) {
       if (hasOtherController(claim, set, pod)) {

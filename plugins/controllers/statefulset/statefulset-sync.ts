@@ -24,7 +24,7 @@ import type { Revisions } from './statefulset-history.ts';
 /** Outcome for one pod: `wait` ends an ordered reconcile. */
 type Step = 'next' | 'wait';
 
-/** Largest number of pods planned in one reconcile: a set may ask for 2^31 - 1 replicas. */
+/** Largest number of pods planned in one reconcile: a set may require 2^31 - 1 replicas. */
 const maxPlanned = 500;
 
 /**

@@ -28,7 +28,7 @@ const marking = { type: 'Normal', reason: 'TaintManagerEviction', message: 'Mark
 it.each([
   { name: 'no taint', tolerations: [], keys: [], expected: undefined },
   { name: 'no toleration', tolerations: [], keys: ['a'], expected: 0 },
-  { name: 'a toleration for ever', tolerations: [tolerate('a')], keys: ['a'], expected: undefined },
+  { name: 'a toleration without a limit', tolerations: [tolerate('a')], keys: ['a'], expected: undefined },
   { name: 'the shortest time', tolerations: [tolerate('a', 30), tolerate('b', 5)], keys: ['a', 'b'], expected: 5_000 },
   { name: 'a taint that is not tolerated', tolerations: [tolerate('a', 30)], keys: ['a', 'b'], expected: 0 },
   { name: 'a negative time', tolerations: [tolerate('a', -1)], keys: ['a'], expected: 0 },

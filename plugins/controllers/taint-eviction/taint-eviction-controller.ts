@@ -113,7 +113,7 @@ export class TaintEvictionController {
   }
 }
 
-/** True for changes of the node and the tolerations, and for pods that come and go. */
+/** True for changes of the node and the tolerations, and for created and deleted pods. */
 function isRelevant({ spec }: Pod, old: Pod | undefined): boolean {
   return !old || spec?.nodeName !== old.spec?.nodeName || !deepEqual(spec?.tolerations, old.spec?.tolerations);
 }

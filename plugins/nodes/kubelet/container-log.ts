@@ -30,7 +30,7 @@ export function logQuery(query: URLSearchParams, now: number): LogQuery | undefi
   return { follow: flag('follow'), previous: flag('previous'), timestamps: flag('timestamps'), tailLines, limitBytes, since };
 }
 
-/** A run of a container, whose log is asked for. */
+/** A run of a container whose log is requested. */
 export interface LogSource {
   readonly pod: Pod;
   readonly container: PodContainer;
@@ -54,7 +54,7 @@ export function logSource(pod: Pod, name: string, previous: boolean): LogSource 
   return { pod, container, startedAt: timeOf(current.startedAt), isRunning: state?.running !== undefined };
 }
 
-/** Returns the text of a container's log: that of its annotation, the output of its simulated command, or a line that says it started. */
+/** Returns the text of a container's log: that of its annotation, the output of its simulated command, or a line that reports its start. */
 export function logText({ pod, container: { container, role } }: Pick<LogSource, 'pod' | 'container'>): string {
   const given = settingOf(pod, 'logs', container.name);
   if (given !== undefined) return given === '' || given.endsWith('\n') ? given : `${given}\n`;

@@ -139,7 +139,7 @@ export class KubeletServers implements AsyncDisposable {
     this.#follow(source, options, response);
   }
 
-  /** Keeps the log open until the run ends, and goes on with the output of a restart in between. */
+  /** Keeps the log open until the run ends, and continues with the output of a restart in between. */
   #follow({ pod, container, startedAt }: LogSource, options: LogQuery, response: ServerResponse): void {
     const { namespace = '', name = '', uid } = pod.metadata;
     const subscription = this.pods.watch(namespace, name, (changed) => {

@@ -66,7 +66,7 @@ type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>
 
 /**
  * Runs a command with the files of the container, and keeps its changes. A command that is not simulated changes nothing, and its failure
- * says so.
+ * names the reason.
  */
 function run({ pod, container, sources, files: store }: ProcessOptions, work: (context: ProcessContext) => ProcessResult): Outcome {
   const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });

@@ -17,7 +17,7 @@ import { timeText } from '../time.ts';
 import { quantitiesOf, sumOf, usageOfPod } from './usage.ts';
 
 const apiVersion = 'metrics.k8s.io/v1beta1';
-/** Time over which the usage is said to be measured. */
+/** Reported time over which the usage was measured. */
 const window = '10s';
 const quantities: JsonSchemaProps = { type: 'object', additionalProperties: { type: 'string' } };
 const times: Record<string, JsonSchemaProps> = { timestamp: { type: 'string', format: 'date-time' }, window: { type: 'string' } };

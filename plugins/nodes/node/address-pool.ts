@@ -16,7 +16,7 @@ function parse(text: string): number | undefined {
   return match ? ipv4(Number(match[1]), Number(match[2]), Number(match[3]), Number(match[4])) : undefined;
 }
 
-/** Address of the node with the number (0 to 65,533). No packet ever gets there. */
+/** Address of the node with the number (0 to 65,533). It is never contacted. */
 export function nodeAddress(number: number): string {
   return textOf(nodeNetwork + number + 2);
 }

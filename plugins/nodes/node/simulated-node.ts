@@ -59,7 +59,7 @@ export class SimulatedNode implements PodHost {
 
   /** Remembers the effects of a step. */
   happened({ metadata, spec }: Pod, { status, events }: LifeOutcome): void {
-    // A failed probe kills a container, too, and the pod goes on.
+    // A failed probe kills a container, too, and the pod continues.
     if (metadata.deletionTimestamp !== undefined && events.some(({ reason }) => reason === 'Killing'))
       this.#killing.add(metadata.uid ?? '');
     if (!status) return;

@@ -270,7 +270,7 @@ describe('the life of a pod', () => {
       ],
     },
     {
-      name: 'a Job whose image waits for ever runs',
+      name: 'a Job whose image never exits runs',
       pod: pod([{ image: 'registry.k8s.io/pause:3.10' }], { metadata: job, spec: { restartPolicy: 'Never' } }),
       want: [[0, 'Running', 'running ready']],
     },

@@ -22,7 +22,7 @@ export interface PodRejection {
   readonly message: string;
 }
 
-/** The node as the life of its pods sees it. */
+/** The part of the node that the life cycle of its pods depends on. */
 export interface PodHost extends NodeState {
   /** Returns the addresses of a pod, the same ones each time. */
   addressesOf(pod: Pod): PodAddresses;
@@ -37,7 +37,7 @@ export interface LifeOutcome {
   /** New status of the pod; undefined if it does not change. */
   readonly status?: PodStatus;
   readonly events: readonly KubeletEvent[];
-  /** Further writes, in this order, which stages make. */
+  /** Further writes of stages, in order. */
   readonly patches?: readonly { readonly subresource?: string; readonly patch: ObjectPatch }[];
   /** True if the kubelet deletes the pod's object. */
   readonly deletes?: boolean;
@@ -52,8 +52,8 @@ export interface LifeStep {
 
 /**
  * Returns the next step of a pod on a simulated node; undefined if nothing happens until the pod changes. A pure function of the
- * pod's object, but for the admission by the host, so a life goes on after a restart of the server. Simulated commands that exceed `maxWork`
- * together are not simulated.
+ * pod's object, except for the admission by the host, so a life cycle continues after a restart of the server. Simulated commands that exceed
+ * `maxWork` together are not simulated.
  */
 export function nextLifeStep(pod: Pod, host: PodHost): LifeStep | undefined {
   const step = limitWork(maxWork, () => lifeStep(pod, host));
@@ -260,7 +260,7 @@ function killingEvents(pod: Pod): KubeletEvent[] {
 
 /**
  * Graceful deletion: the preStop hooks run, the processes get SIGTERM, end after their `termination-delay` and at the latest with the grace
- * period, which includes the hooks; the final status is written if somebody waits for it (a finalizer), and the object is deleted.
+ * period, which includes the hooks; the final status is written if a client waits for it (a finalizer), and the object is deleted.
  */
 function terminationStep(pod: Pod, host: PodHost): LifeStep | undefined {
   const running = containersOf(pod, pod.status).filter(({ status }) => status?.state?.running);

@@ -16,7 +16,7 @@ export function hasInitialized({ spec = {} }: Pod, status: PodStatus): boolean {
  *
  * | init containers | main containers | phase |
  * |---|---|---|
- * | one failed for good | any | Failed |
+ * | one failed permanently | any | Failed |
  * | one has not ended | any | Pending |
  * | done | one has not started | Pending |
  * | done | one runs or will restart | Running |

@@ -7,12 +7,12 @@ const retryMs = 1_000;
 /** Number of writes in progress; further ones wait. */
 const maxWrites = 64;
 
-/** A pod whose life goes on. */
+/** A pod with pending steps. */
 interface LivingPod {
   pod: Pod;
   /** Cancels the timer of the next step. */
   cancel: (() => void) | undefined;
-  /** True while a write is waiting or in progress. Newer versions of the pod are looked at after it. */
+  /** True while a write is waiting or in progress. Newer versions of the pod are processed after it. */
   isWriting: boolean;
 }
 
@@ -22,7 +22,7 @@ export type HostLookup = (pod: Pod) => PodHost | undefined;
 /** Returns the next step of a pod's life. */
 export type NextStep = (pod: Pod, host: PodHost) => LifeStep | undefined;
 
-/** Plays the lives of pods: waits until the next step is due, writes its outcome, and goes on with the pod that the server returns. */
+/** Simulates the life cycle of pods: waits until the next step is due, writes its outcome, and continues with the pod that the server returns. */
 export class PodRunner {
   readonly #living = new Map<string, LivingPod>();
   readonly #waiting: (() => void)[] = [];
@@ -56,7 +56,7 @@ export class PodRunner {
     this.#living.delete(uid);
   }
 
-  /** Looks for the next step of each pod again, because what it depends on has changed. */
+  /** Determines the next step of each pod again, because its inputs have changed. */
   replan(): void {
     for (const living of this.#living.values()) if (!living.isWriting) this.#plan(living);
   }

@@ -17,7 +17,7 @@ export interface ProcessPlan {
 }
 
 const sigterm = 143;
-/** Images of the program that waits for ever. */
+/** Images of the program that never exits. */
 const pauseImage = /(^|\/)pause([:@]|$)/;
 
 /**
@@ -35,7 +35,7 @@ export function processPlan(pod: Pod, container: Container, role: Role): Process
   return runMs === undefined ? byCommand : { ...byCommand, runMs };
 }
 
-/** Returns the time that the preStop hook of a container takes: as long as it sleeps, or as its command says, if that is simulated. */
+/** Returns the time that the preStop hook of a container takes: the duration of its sleep action, or of its command if that is simulated. */
 export function preStopMs(pod: Pod, container: Container): number {
   const { sleep, exec } = container.lifecycle?.preStop ?? {};
   if (sleep) return (sleep.seconds ?? 0) * 1_000;

@@ -22,7 +22,7 @@ const exitCode: Check = (value) => (/^\d+$/.test(value) && Number(value) <= 255 
 
 /**
  * Annotations of a pod. Each applies to all its containers, or to one if `.CONTAINER` follows the name, as in
- * `node.kubenest.dev/exit-code.web: "1"`. A check returns what is wrong with a value.
+ * `node.kubenest.dev/exit-code.web: "1"`. A check returns the problem of a value.
  */
 const checks = {
   /** Exit code of the container's process, which ends after `run-for`. */

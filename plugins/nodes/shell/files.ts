@@ -5,7 +5,7 @@ import { spendWork, workOfText } from './work.ts';
 /** A failed operation on a file, as a program reports it. */
 export class FileError extends Error {}
 
-/** Change of a path since the files were made: new text, a new folder, or its removal. */
+/** Change of a path since the files were created: new text, a new folder, or its removal. */
 export type FileChange = { readonly text: string } | 'folder' | 'removed';
 
 /** Number of characters that a change takes, with its share of the maps that hold it. */

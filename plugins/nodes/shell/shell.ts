@@ -35,7 +35,7 @@ const unitsPerProcess = 64;
 const unitsPerCommand = 8;
 const leastWork = 49_152;
 
-/** Ends the whole process: it runs for ever, or until the time that the context gives. */
+/** Ends the whole process: it runs without end, or until the time that the context defines. */
 class ProcessLeft extends Error {}
 
 /** Ends the current shell, as `exit` does. */
@@ -367,7 +367,7 @@ class Shell {
     return result;
   }
 
-  /** A loop whose iteration changes neither variables nor files goes on for ever; what one iteration prints stands for all. */
+  /** A loop whose iteration changes neither variables nor files never ends; its output is that of one iteration. */
   #while({ condition, body, isUntil }: Extract<Command, { kind: 'while' }>, streams: Streams): number {
     let result = 0;
     for (;;) {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** A frame of SPDY/3.1. Control frames that nobody needs here are read as `other`. */
+/** A frame of SPDY/3.1. Unused control frames are read as `other`. */
 export type SpdyFrame =
   | { readonly type: 'data'; readonly stream: number; readonly isLast: boolean; readonly payload: Buffer }
   | { readonly type: 'synStream'; readonly stream: number; readonly isLast: boolean; readonly headers: Buffer }

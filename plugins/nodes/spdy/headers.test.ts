@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { SpdyError } from './frames.ts';
 import { dictionary, HeaderReader, HeaderWriter, type SpdyHeaders } from './headers.ts';
 
-/** Passes bytes through one stream of zlib and returns what comes out of it. */
+/** Passes bytes through one stream of zlib and returns its output. */
 function pass(stream: Deflate | Inflate, bytes: Buffer): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const collect = (chunk: Buffer): void => void chunks.push(chunk);

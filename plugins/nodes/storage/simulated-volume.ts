@@ -7,7 +7,7 @@ const provisionedBy = 'pv.kubernetes.io/provisioned-by';
 /** Name of the driver in volumes: a driver's name, unlike a provisioner's, is a DNS name. */
 const driver = 'simulated.kubenest.dev';
 
-/** True if the binder, and the scheduler where the class waits for it, ask for a volume. Upstream: sig-storage-lib-external-provisioner. */
+/** True if the binder, and the scheduler if the class waits for it, request a volume. Upstream: sig-storage-lib-external-provisioner. */
 export function needsVolume({ metadata, spec }: PersistentVolumeClaim, storageClass: StorageClass | undefined): boolean {
   const annotations = metadata.annotations ?? {};
   if (spec?.volumeName || annotations['volume.kubernetes.io/storage-provisioner'] !== provisioner) return false;
@@ -46,7 +46,7 @@ export function isDeletable(volume: PersistentVolume): boolean {
   return isSimulated(volume) && volume.status?.phase === 'Released' && volume.spec?.persistentVolumeReclaimPolicy === 'Delete';
 }
 
-/** Returns the size to which a bound claim is to grow; undefined if it has it. */
+/** Returns the requested size of a bound claim that has to grow; undefined if it has that size. */
 export function wantedSize({ spec, status }: PersistentVolumeClaim): string | undefined {
   const wanted = spec?.resources?.requests?.['storage'];
   const present = status?.capacity?.['storage'];

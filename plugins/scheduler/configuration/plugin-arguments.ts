@@ -105,7 +105,7 @@ const readers: Readonly<Record<string, (args: object, place: string) => ScoreArg
   }),
 };
 
-/** Reads the arguments of plugins; adds what is wrong with them to `problems`. Upstream: pkg/scheduler/apis/config/validation. */
+/** Reads the arguments of plugins; adds their problems to `problems`. Upstream: pkg/scheduler/apis/config/validation. */
 export function readArguments(list: readonly PluginArguments[], place: string, problems: string[]): ScoreArguments {
   let all: ScoreArguments = {};
   const seen = new Set<string>();

@@ -46,7 +46,7 @@ export class AllocationSearch {
   readonly #counters: CounterBudget;
   /** Claims of the search that have the device whole. */
   readonly #takenBy = new Map<string, ResourceClaim[]>();
-  /** Results of the selectors, which do not depend on what is allocated. */
+  /** Results of the selectors, which do not depend on allocations. */
   readonly #selectable = new Map<DeviceWish, Map<PoolDevice, boolean>>();
   /** Capacity of the shares that the search gives. */
   readonly #shares = new Map<string, Capacities[]>();

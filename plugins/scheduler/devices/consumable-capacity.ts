@@ -9,7 +9,7 @@ type Requests = Readonly<Record<string, string>>;
 const parse = (text: string | undefined): Quantity => Quantity.parse(text ?? '0');
 
 /**
- * Capacity that a request consumes of a device: what it asks for, rounded up to what the device's policy allows; without a request the
+ * Capacity that a request consumes of a device: the requested one, rounded up to a value that the device's policy allows; without a request the
  * policy's default or all. Upstream: dynamic-resource-allocation/structured/internal/incubating/consumable_capacity.go.
  */
 export function consumedCapacity(requests: Requests, { capacity = {} }: Device): Capacities {
@@ -32,7 +32,7 @@ function roundUp(wanted: Quantity, { min, step }: CapacityRequestPolicyRange): Q
   return Quantity.fromInteger(least.value() + steps * size, 'BinarySI');
 }
 
-/** True if the device has all requested capacities, its policies allow the amounts, and they fit beside what is in use. */
+/** True if the device has all requested capacities, its policies allow the amounts, and they fit beside the used capacity. */
 export function hasCapacity(requests: Requests, device: Device, inUse: readonly (Capacities | undefined)[]): boolean {
   const offers = device.capacity ?? {};
   if (Object.keys(requests).some((name) => !Object.hasOwn(offers, name))) return false;

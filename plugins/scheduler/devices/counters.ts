@@ -13,7 +13,7 @@ function consumptionOf({ consumesCounters = [] }: Device): [string, Quantity][] 
 }
 
 /**
- * Counters that the devices of pools share, less what is taken, so that overlapping partitions of one device are not allocated together.
+ * Counters that the devices of pools share, less the used amounts, so that overlapping partitions of one device are not allocated together.
  * Upstream: dynamic-resource-allocation/structured/internal/incubating (checkAvailableCounters).
  */
 export class CounterBudget {

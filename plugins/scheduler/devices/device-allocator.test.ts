@@ -346,7 +346,7 @@ it('a search with more combinations than time ends', () => {
   expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(200);
 });
 
-it('an attempt that goes on in another turn searches no node twice, unless something changed', () => {
+it('an attempt that continues in another turn searches no node twice, unless something changed', () => {
   const ledger = new DeviceLedger();
   const recent = new RecentAllocators();
   const claims = [claim({ requests: [request('one')] })];

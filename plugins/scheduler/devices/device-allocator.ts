@@ -56,7 +56,7 @@ export class DeviceAllocator {
 export class RecentAllocators {
   readonly #recent: { readonly inputs: readonly unknown[]; readonly allocator: DeviceAllocator }[] = [];
 
-  /** Returns the allocator of an attempt that went on in another turn, unless claims, classes, slices or allocations changed. */
+  /** Returns the allocator of an attempt that continued in another turn, unless claims, classes, slices or allocations changed. */
   get(ledger: DeviceLedger, classes: ClassLookup, slices: readonly ResourceSlice[], claims: readonly ResourceClaim[]): DeviceAllocator {
     const named = [...classNames(claims)].map(classes);
     const inputs = [ledger, ledger.version, claims.length, ...claims, ...named, ...slices];

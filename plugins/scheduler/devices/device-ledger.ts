@@ -45,7 +45,7 @@ export class DeviceLedger {
     return this.#whole.has(id);
   }
 
-  /** Returns the capacity that shares of the device consume; undefined if nobody shares it. */
+  /** Returns the capacity that shares of the device consume; undefined if it is not shared. */
   shared(id: string): Capacities | undefined {
     return this.#shares.get(id)?.capacity;
   }

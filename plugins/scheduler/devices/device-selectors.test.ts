@@ -11,7 +11,7 @@ const devices = Array.from({ length: 1_000 }, (_, i) => ({ name: `device-${i}` }
 const results = new SelectorResults();
 const matches = (): unknown[] => devices.map((device) => results.match(costly, 'a.example.com', device));
 
-/** Goes on in other turns until the work is done, like the scheduler. */
+/** Continues in other turns until the work is done, like the scheduler. */
 async function done<T>(work: () => T): Promise<{ readonly result: T; readonly pauses: number }> {
   for (let pauses = 0; ; pauses += 1) {
     try {

@@ -9,12 +9,12 @@ const maxCompiled = 100;
 const values = new WeakMap<Device, DeviceValue | string>();
 const results = new WeakMap<CompiledSelector, WeakMap<Device, boolean | string>>();
 
-/** Number of evaluations that one pod may cause: some seconds. */
+/** Maximum number of evaluations for one pod: some seconds. */
 const maxEvaluations = 100_000;
 
 /**
  * The results of selectors for the devices that one pod may get. They are kept until the pod has been scheduled, whatever else is compiled
- * in the meantime, so an attempt that goes on in another turn evaluates nothing twice.
+ * in the meantime, so an attempt that continues in another turn evaluates nothing twice.
  */
 export class SelectorResults {
   readonly #results = new Map<string, Map<Device, boolean | string>>();

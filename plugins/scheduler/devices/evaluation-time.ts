@@ -7,14 +7,14 @@ let turnBegan: number | undefined;
 let mayPause = false;
 
 /**
- * Thrown by an attempt that has to go on in another turn, and when `until` resolves if another thread works for it. Results of evaluations are
+ * Thrown by an attempt that has to continue in another turn, and when `until` resolves if another thread works for it. Results of evaluations are
  * kept, so that each attempt gets further.
  */
 export class MoreTimeNeeded extends Error {
   readonly until: Promise<void> | undefined;
 
   constructor(until?: Promise<void>) {
-    super('the attempt goes on in another turn');
+    super('the attempt continues in another turn');
     this.until = until;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Extended resources that a DeviceClass backs: a pod asks for an amount of a resource as ever, and the scheduler creates a claim for devices.
+ * Extended resources that a DeviceClass backs: a pod requests an amount of a resource as before, and the scheduler creates a claim for devices.
  * Upstream: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go.
  */
 import type { Container, ContainerExtendedResourceRequest, Pod } from 'kubenest/types/core_v1';

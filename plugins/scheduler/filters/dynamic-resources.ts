@@ -133,7 +133,7 @@ function extendedResources({ pod, requests }: PodInfo, cluster: ClusterView): Ex
   return classes.size === 0 ? undefined : { classes, stale: cluster.extendedClaim(pod), claims: new Map() };
 }
 
-/** Claims by pod and the names of resources and classes: the same ones in each attempt, so that a search can go on. */
+/** Claims by pod and the names of resources and classes: the same ones in each attempt, so that a search can continue. */
 const extendedClaims = new WeakMap<Pod, Map<string, ExtendedClaim>>();
 
 /** Returns the claim for the resources that the node does not have as such; undefined if it has all. */

@@ -28,7 +28,7 @@ const rowsOfStep = 250;
 const restFactor = 3;
 
 /**
- * Deletes what was overwritten before a revision, in chunks between which writes continue. An interrupted compaction resumes
+ * Deletes versions that were overwritten before a revision, in chunks between which writes continue. An interrupted compaction resumes
  * when the file is reopened.
  */
 export class Compaction<Pending> {

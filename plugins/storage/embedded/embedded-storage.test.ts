@@ -354,7 +354,7 @@ describe('expiry', () => {
 });
 
 describe('automatic compaction', () => {
-  it('removes what was overwritten before the previous run', async () => {
+  it('removes versions that were overwritten before the previous run', async () => {
     const { storage } = await openInFolder({ compactionIntervalMs: 100 });
     let record = await storage.create('/a', text('0'));
     const old = record.revision;

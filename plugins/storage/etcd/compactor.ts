@@ -4,7 +4,7 @@ import type { EtcdClient } from './client.ts';
 const compactRevKey = 'compact_rev_key';
 
 /**
- * Periodically compacts what was overwritten an interval ago. Several servers coordinate by a key whose version counts the
+ * Periodically compacts versions that were overwritten an interval ago. Several servers coordinate by a key whose version counts the
  * rounds: the server that increments it compacts, the others wait for the next round. kube-apiserver takes part, too.
  *
  * A and B read version 7; A increments it to 8 and compacts; B's comparison with 7 fails, and B learns 8. Upstream:

@@ -80,7 +80,7 @@ export class Tail {
         const newest = answer?.[0][1].at(-1);
         if (newest) this.#note(...newest);
       } catch {
-        // The connection reconnects by itself, and the stream contains what was written meanwhile.
+        // The connection reconnects by itself, and the stream contains the writes since then.
         if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }

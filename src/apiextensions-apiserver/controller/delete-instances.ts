@@ -2,7 +2,8 @@ import { isNotFound } from '#apimachinery/api/errors';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { now } from '#apimachinery/runtime/time';
 import { groupNames, userNames } from '#apiserver/request/user-info';
-import type { Store, WriteRequest } from '#apiserver/registry/store';
+import type { Store } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 
 const firstCheckMs = 5;
 const lastCheckMs = 5_000;

@@ -26,7 +26,9 @@ import {
 } from './managers.ts';
 import { NewObjectFields } from './new-object-fields.ts';
 import { fieldElement } from './path-element.ts';
-import { type Comparison, type Skip, TypedError, withAlwaysFields } from './typed.ts';
+import { withAlwaysFields } from './always-fields.ts';
+import type { Comparison, Skip } from './compare.ts';
+import { TypedError } from './typed-value.ts';
 import { Updater, VersionError } from './updater.ts';
 import { validate, validateSteps } from './validate.ts';
 
@@ -62,7 +64,7 @@ export interface FieldManagerOptions {
   readonly type: StructType;
   /** The type by which a merged object is decoded, if it differs from the type of its fields (custom resources). */
   readonly codecType?: StructType | undefined;
-  /** Sets defaults in an object that an apply has changed; one of which only the managers change stays as it is. */
+  /** Sets defaults in an object that an apply has changed; not called if only its managers change. */
   readonly defaults?: ((object: KubeObject) => void) | undefined;
   /** `apps/v1` */
   readonly groupVersion: string;

@@ -117,9 +117,11 @@ export class FieldSet {
 
   private constructor(private readonly root: Node) {}
 
-  /** Returns a set for canonical FieldsV1: created by this module, or stored by it. */
-  static fromCanonical(fields: FieldsV1): FieldSet {
-    return isEmptyObject(fields) ? FieldSet.empty : new FieldSet(fields['.'] === undefined ? fields : childrenOf(fields));
+  /** Returns a set for canonical FieldsV1: created by this module, or stored by it. undefined is the empty set. */
+  static fromCanonical(fields: FieldsV1 | undefined): FieldSet {
+    return fields === undefined || isEmptyObject(fields)
+      ? FieldSet.empty
+      : new FieldSet(fields['.'] === undefined ? fields : childrenOf(fields));
   }
 
   /** Returns a set for any FieldsV1: sorted, with canonical elements and without unknown kinds. Throws FieldSetError. */
@@ -208,8 +210,7 @@ export class FieldSet {
 
   /** Returns the part of the set below an element. */
   withPrefix(element: PathElement): FieldSet {
-    const node = this.root[element];
-    return node === undefined ? FieldSet.empty : FieldSet.fromCanonical(node);
+    return FieldSet.fromCanonical(this.root[element]);
   }
 
   equals(other: FieldSet): boolean {

@@ -5,12 +5,10 @@ import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
 import { FieldSet, hasChildren, leaf, withMembership } from './field-set.ts';
 import { type AnyShape, holdsOnlyScalars, type ListShape, type MapShape, type Shape } from './shape.ts';
-import { itemElement, TypedError } from './typed.ts';
+import { itemElement } from './item-element.ts';
+import { maxDepth, TypedError } from './typed-value.ts';
 
 type Node = FieldsV1;
-
-/** Greater than the depth of field sets. */
-const maxDepth = 500;
 
 /**
  * Returns the value without the fields and items of a set; structured-merge-diff/typed/remove.go. A value without remaining content becomes

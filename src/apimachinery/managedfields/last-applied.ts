@@ -3,7 +3,8 @@ import { deepEqual } from '#apimachinery/runtime/equality';
 import { encodeJson, parseJson } from '#apimachinery/runtime/json/json';
 import type { FieldSet } from './field-set.ts';
 import type { Shape } from './shape.ts';
-import { compare, toFieldSet } from './typed.ts';
+import { compare } from './compare.ts';
+import { toFieldSet } from './owned-fields.ts';
 import { validate } from './validate.ts';
 
 export const lastAppliedConfigAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';

@@ -1,11 +1,11 @@
 import { isEmptyObject, isJsonObject, type JsonObject, setOwn } from '#apimachinery/patch/own-property';
 import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
-import { itemElement, TypedError } from './typed.ts';
+import { itemElement } from './item-element.ts';
+import { maxDepth, TypedError } from './typed-value.ts';
 import type { PathElement } from './path-element.ts';
 import type { AnyShape, ListShape, MapShape, Shape } from './shape.ts';
 
-const maxDepth = 500;
 /** Number of fields or items between two yields. */
 const stepItems = 1_024;
 

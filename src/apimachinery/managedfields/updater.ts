@@ -11,17 +11,9 @@ import { differenceSteps, isKnown } from './known-fields.ts';
 import { isSameManager, type Manager } from './managers.ts';
 import { mergeSteps } from './merge.ts';
 import { type Shape, shapeOf } from './shape.ts';
-import {
-  type Comparison,
-  compare,
-  comparingSteps,
-  type Reading,
-  type Readings,
-  type Skip,
-  toFieldSet,
-  toFieldSetSteps,
-  TypedError,
-} from './typed.ts';
+import { type Comparison, compare, comparingSteps, type Readings, type Skip } from './compare.ts';
+import { toFieldSet, toFieldSetSteps } from './owned-fields.ts';
+import { type Reading, TypedError } from './typed-value.ts';
 import { validate, validateSteps } from './validate.ts';
 
 export interface UpdaterOptions {

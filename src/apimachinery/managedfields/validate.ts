@@ -6,9 +6,8 @@ import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { maxErrors } from '#apimachinery/validation/field';
 import { formatPathElement } from './path-element.ts';
 import type { ListShape, MapShape, ScalarShape, Shape } from './shape.ts';
-import { itemElement, TypedError } from './typed.ts';
-
-const maxDepth = 500;
+import { itemElement } from './item-element.ts';
+import { maxDepth, TypedError } from './typed-value.ts';
 
 /**
  * Validates a configuration to be applied: types of values, unknown fields, ambiguous items. Throws TypedError with upstream's message: one

@@ -36,7 +36,7 @@ export class JsonPatch {
 /** Upstream's parser keeps this number and drops the rest: sigs.k8s.io/json. */
 const maxStrictErrors = 100;
 const textFields = ['op', 'path', 'from'] as const;
-/** Paths of the fields of an operation and of what is in them. */
+/** Paths of the fields of an operation and of the values in them. */
 const operationField = /^\[\d+\]\.(?:op|path|from|value)(?:[.[]|$)/;
 
 /**

@@ -16,7 +16,7 @@ export function deepFreeze<T>(value: T): T {
 /** Values that are frozen at all levels. */
 const frozen = new WeakSet();
 
-/** Declares that a value is frozen at all levels, so that `derivedOnce` keeps what is derived from it. Returns the value. */
+/** Declares that a value is frozen at all levels, so that `derivedOnce` keeps values derived from it. Returns the value. */
 export function noteFrozen<T>(value: T): T {
   if (isContainer(value)) frozen.add(value);
   return value;

@@ -22,7 +22,7 @@ interface Pending {
 }
 
 /**
- * Copies a value that code outside of the server made, and shares nothing with it. Objects, lists, strings, booleans, null and the numbers of
+ * Copies a value from code outside of the server, and shares nothing with it. Objects, lists, strings, booleans, null and the numbers of
  * parsed JSON (see numbers.ts) are accepted; undefined properties are left out. Throws NotPlainError for anything else: functions, symbols,
  * class instances, NaN, undefined in lists, cycles. Yields to the event loop.
  */

@@ -3,7 +3,8 @@
 const plain = /^[ !#-[\]-~]*$/;
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
-const named: Readonly<Record<string, string>> = {
+/** Go's escape sequences by the character. */
+export const goEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
   '\x07': '\\a',
@@ -19,7 +20,7 @@ const named: Readonly<Record<string, string>> = {
 export function quote(text: string): string {
   if (plain.test(text)) return `"${text}"`;
   let out = '"';
-  for (const char of text) out += named[char] ?? (isPrint(char) ? char : escapeRune(char.codePointAt(0)!));
+  for (const char of text) out += goEscapes[char] ?? (isPrint(char) ? char : escapeRune(char.codePointAt(0)!));
   return `${out}"`;
 }
 

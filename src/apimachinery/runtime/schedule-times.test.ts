@@ -28,7 +28,7 @@ describe('next', () => {
     ['@hourly', '2026-01-01T00:30:00Z', '2026-01-01T01:00:00Z'],
     ['@every 1h30m', '2026-01-01T00:00:00Z', '2026-01-01T01:30:00Z'],
     ['@every 10ms', '2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z'],
-  ])('schedule "%s" after %s comes at %s', (schedule, after, expected) => {
+  ])('schedule "%s" after %s is due at %s', (schedule, after, expected) => {
     expect(next(schedule, after)).toBe(expected);
   });
 
@@ -84,6 +84,6 @@ it('formats times with the distance of the zone', () => {
   expect(new Zone('America/St_Johns').format(at)).toBe('2025-12-31T20:30:00-03:30');
 });
 
-it('goes on after a month whose first midnight does not exist', () => {
+it('continues after a month whose first midnight does not exist', () => {
   expect(next('0 12 * 10 *', '2023-09-15T00:00:00Z', 'America/Asuncion')).toBe('2023-10-01T15:00:00Z');
 });

@@ -69,7 +69,7 @@ let current: Questions | undefined;
 
 /**
  * Asks another thread within a computation that can restart. Returns the answer, `guess` while it is pending, or undefined if the current
- * computation cannot restart. After a guess the computation goes on, so that all its questions are asked in one run, but its result is
+ * computation cannot restart. After a guess the computation continues, so that all its questions are collected in one run, but its result is
  * discarded. `question` returns a key that identifies it, and asks.
  */
 export function askElsewhere<T>(question: () => readonly [key: string, ask: () => Promise<T>], guess: T): T | undefined {
@@ -109,7 +109,7 @@ function attempt<T>(compute: () => T, questions: Questions): T | Promise<T> {
   return wait.then(() => attempt(compute, questions));
 }
 
-/** Like `settledAnew`, for chunked work, which `begin` starts anew after each suspension. */
+/** Like `settledAnew`, for chunked work, which `begin` restarts after each suspension. */
 export async function settledSteps<T>(begin: () => Steps<T>): Promise<T> {
   const questions = new Questions(false);
   for (;;) {

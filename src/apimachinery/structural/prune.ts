@@ -28,7 +28,11 @@ function* pruneValue(value: unknown, schema: Structural | undefined, unknown: Un
   if (!schema) return dropAll(value, unknown);
   if (schema.preserveUnknownFields) return yield* pruneKnown(value, schema, unknown);
   if (Array.isArray(value)) return yield* pruneItems(value, schema.items, unknown);
-  const object = value as JsonObject;
+  yield* pruneMembers(value as JsonObject, schema, unknown, true);
+}
+
+/** Prunes the declared fields of an object; drops the others or keeps them. */
+function* pruneMembers(object: JsonObject, schema: Structural, unknown: UnknownFields, dropsOthers: boolean): Steps<void> {
   let done = 0;
   for (const key of keysOf(object)) {
     if (++done % stepItems === 0) yield;
@@ -36,7 +40,7 @@ function* pruneValue(value: unknown, schema: Structural | undefined, unknown: Un
     const property = schema.properties.get(key);
     if (property) yield* within(key, object, property, unknown);
     else if (schema.props.additionalProperties !== undefined) yield* within(key, object, schema.additionalProperties, unknown);
-    else if (Object.hasOwn(object, key)) {
+    else if (dropsOthers && Object.hasOwn(object, key)) {
       if (!metaFields.has(key) || !unknown.atRoot) unknown.record(key);
       delete object[key];
     }
@@ -74,15 +78,7 @@ function* pruneKnown(value: object, schema: Structural, unknown: UnknownFields):
     }
     return;
   }
-  const object = value as JsonObject;
-  let done = 0;
-  for (const key of keysOf(object)) {
-    if (++done % stepItems === 0) yield;
-    if (schema.embeddedResource && metaFields.has(key)) continue;
-    const property = schema.properties.get(key);
-    if (property) yield* within(key, object, property, unknown);
-    else if (schema.props.additionalProperties !== undefined) yield* within(key, object, schema.additionalProperties, unknown);
-  }
+  yield* pruneMembers(value as JsonObject, schema, unknown, false);
 }
 
 /** Drops all fields of a value without a schema. Not recursive, since lists may be as deep as JSON. */

@@ -29,7 +29,7 @@ export interface AdmissionSteps {
   for(group: string, resource: string, subresource: string, operation: Operation): CompiledAdmission;
 }
 
-/** All enabled plugins. They can be replaced; requests in flight go on with the plugins that were current when they began. */
+/** All enabled plugins. They can be replaced; requests in flight continue with the plugins that were current when they began. */
 export class AdmissionChain implements AdmissionSteps {
   #current: PluginChain;
 

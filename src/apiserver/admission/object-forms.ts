@@ -135,9 +135,9 @@ export class VersionedForms implements ChunkedForms {
       checkCustomKind(document as TypeMeta, kind);
       return yield* this.#decode(decoder, document, kind, strict);
     }
-    const said = this.#kindOf(document as TypeMeta | null, kind);
-    const object = yield* this.#decode(decoder, document ?? {}, said, strict);
-    if (!isVersionOf(said, kind)) return this.convert(this.complete(object, said), kind);
+    const actual = this.#kindOf(document as TypeMeta | null, kind);
+    const object = yield* this.#decode(decoder, document ?? {}, actual, strict);
+    if (!isVersionOf(actual, kind)) return this.convert(this.complete(object, actual), kind);
     return Object.assign(object, { apiVersion: groupVersionString(kind), kind: kind.kind });
   }
 
@@ -145,11 +145,11 @@ export class VersionedForms implements ChunkedForms {
   #kindOf(document: TypeMeta | null, expected: GroupVersionKind): GroupVersionKind {
     const apiVersion = document?.apiVersion ?? '';
     if (!isGroupVersion(apiVersion)) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
-    const said = completeKind(apiVersion, document?.kind ?? '', expected);
-    if (said.kind === expected.kind && (this.#isOwn(said) || this.#others().some((other) => isVersionOf(other, said)))) return said;
+    const actual = completeKind(apiVersion, document?.kind ?? '', expected);
+    if (actual.kind === expected.kind && (this.#isOwn(actual) || this.#others().some((other) => isVersionOf(other, actual)))) return actual;
     const { kinds } = this.#options;
-    if (!kinds.has(said)) throw new DecodeError(noKindRegistered(said.kind, groupVersionString(said)));
-    throw new ConversionError(kindProblem(kinds, said, expected));
+    if (!kinds.has(actual)) throw new DecodeError(noKindRegistered(actual.kind, groupVersionString(actual)));
+    throw new ConversionError(kindProblem(kinds, actual, expected));
   }
 
   #isOwn(kind: GroupVersionKind): boolean {
@@ -243,8 +243,8 @@ function checkCustomKind(document: TypeMeta | null, expected: GroupVersionKind):
   if (!isGroupVersion(apiVersion)) throw new DecodeError(`unexpected GroupVersion string: ${apiVersion}`);
   const want = groupVersionString(expected);
   if (apiVersion === want) return;
-  const said = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
-  throw new ConversionError(`${said}, Kind=${kind} is unstructured and is not suitable for converting to ${JSON.stringify(want)}`);
+  const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  throw new ConversionError(`${groupVersion}, Kind=${kind} is unstructured and is not suitable for converting to ${JSON.stringify(want)}`);
 }
 
 type Decoder = (type: StructType, document: unknown) => Steps<Decoded>;

@@ -284,8 +284,8 @@ function userOf(user: UserInfo | undefined): AuditedUser {
  */
 function sourceIPsOf(context: RequestContext): string[] {
   const forwarded = context.header('x-forwarded-for');
-  const said = forwarded === undefined ? context.header('x-real-ip') : forwarded;
-  const addresses = (said ?? '')
+  const forwardedFor = forwarded === undefined ? context.header('x-real-ip') : forwarded;
+  const addresses = (forwardedFor ?? '')
     .split(',')
     .map((one) => one.trim())
     .filter((one) => isIP(one) !== 0);

@@ -3,7 +3,7 @@ import { type ContributionOptions, describes } from '#apiserver/base/contributio
 export interface AuthorizerPluginOptions extends ContributionOptions {
   /**
    * Decision about a request for which the authorizer throws, times out or returns no decision. `Deny` fails closed: the request is denied
-   * whatever other authorizers say. Default: `NoOpinion`. Upstream: `failurePolicy` of a webhook in an AuthorizationConfiguration.
+   * regardless of other authorizers. Default: `NoOpinion`. Upstream: `failurePolicy` of a webhook in an AuthorizationConfiguration.
    */
   readonly failurePolicy?: 'NoOpinion' | 'Deny';
 }

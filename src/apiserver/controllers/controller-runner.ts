@@ -211,7 +211,7 @@ export class ControllerRunner {
   }
 }
 
-/** Combines the signals when the controller asks for them: most reconciles end without. */
+/** Combines the signals when the controller reads them: most reconciles end without. */
 class Context implements ReconcileContext {
   readonly retries: number;
   readonly #parts: readonly [AbortSignal, AbortController];

@@ -74,7 +74,7 @@ export interface ControllerOptions extends ContributionOptions {
  */
 export interface Reconciler {
   /**
-   * Brings the cluster closer to what the object asks for. It is called again after an error, with a growing delay, and never twice at
+   * Brings the cluster closer to the desired state of the object. It is called again after an error, with a growing delay, and never twice at
    * the same time for one object.
    */
   reconcile?(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> | Promise<void>;

@@ -90,7 +90,7 @@ export class ClientEventRecorder implements EventRecorder {
         // A namespace that is being deleted accepts no events, and one that is gone neither: that is no news to anybody.
         if (!hasStatusCause(error, 'NamespaceTerminating') && !isNotFound(error))
           this.options.logger.warn({ component: this.options.component, reason: (error as Error).message }, 'cannot write an event');
-        // Failures may come at once, and there may be many.
+        // Many failures may occur at the same time.
         await setImmediate();
       }
     }

@@ -66,7 +66,7 @@ it('calls the method at each time, and not at once', async () => {
   await end();
 });
 
-it('goes on after a failed call', async () => {
+it('continues after a failed call', async () => {
   const { reports, clock, errors, end } = start();
   reports.fails = true;
   await clock.advance(15 * minuteMs);

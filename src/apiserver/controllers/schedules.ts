@@ -5,7 +5,7 @@ import type { KeyValueStore } from './key-value-store.ts';
 export interface ScheduleOptions {
   /** Name of the time zone, for example `Europe/Berlin`. Default: UTC. */
   readonly timeZone?: string;
-  /** Lateness up to which a time that was missed, because no server ran, is made up for, in milliseconds. Default: an hour. */
+  /** Lateness up to which a time that was missed, because no server ran, is still handled, in milliseconds. Default: an hour. */
   readonly catchUpMs?: number;
 }
 

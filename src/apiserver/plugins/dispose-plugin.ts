@@ -9,7 +9,7 @@ export interface DisposablePlugin {
   dispose?(): void | PromiseLike<void>;
 }
 
-/** An instance of a contribution, with what is needed to dispose of it. */
+/** An instance of a contribution, with the data needed to dispose of it. */
 export interface PluginInstance {
   readonly plugin: PluginName;
   readonly instance: object;

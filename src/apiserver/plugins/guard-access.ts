@@ -58,7 +58,7 @@ export function guardAuthenticator(
 
 /**
  * Limits the duration of a package's authorizer, and checks its decisions. An authorizer that throws, times out or returns anything but a
- * decision has no opinion, or denies the request if its decorator says `failurePolicy: 'Deny'`; the reason names it.
+ * decision has no opinion, or denies the request if its decorator has `failurePolicy: 'Deny'`; the reason names it.
  */
 export function guardAuthorizer(authorizer: Authorizer, { described, guard, origin }: Guarded, failures: PluginFailures): Authorizer {
   const { name, failurePolicy = 'NoOpinion' } = described.options as AuthorizerPluginOptions;

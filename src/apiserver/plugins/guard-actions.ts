@@ -125,7 +125,7 @@ class GroupGuard {
 
   /**
    * Guards all methods of a strategy, inherited ones included. Objects that they change must be plain data; all other objects are copies, so
-   * that for example `validate` cannot change what is stored.
+   * that for example `validate` cannot change the stored object.
    */
   #strategy(strategy: Strategy): Strategy {
     const guarded: Record<string, unknown> = { ...strategy };
@@ -181,7 +181,7 @@ class GroupGuard {
     }
   }
 
-  /** Returns a copy of the object that a function made, as plain data. */
+  /** Returns a copy of the object that a function created, as plain data. */
   #plain(method: string, made: () => KubeObject): KubeObject {
     return this.#guarded(method, () => {
       const object: unknown = made();

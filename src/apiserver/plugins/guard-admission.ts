@@ -91,13 +91,15 @@ class GuardedAdmission {
   /** Like `usage.measure`, without a function for each call. */
   #measured(usage: Usage, phase: PhaseName, original: Attributes, mode: PolicyMode): void | Promise<void> {
     const began = performance.now();
-    let pending: void | Promise<void> = undefined;
+    let pending: void | Promise<void>;
     try {
       pending = this.#call(phase, original, mode);
-    } finally {
-      if (!pending) usage.ended(began);
+    } catch (error) {
+      usage.ended(began);
+      throw error;
     }
-    return pending?.finally(() => usage.ended(began));
+    if (pending) return pending.finally(() => usage.ended(began));
+    usage.ended(began);
   }
 
   #call(phase: PhaseName, original: Attributes, mode: PolicyMode, isShared = phase === 'validate'): void | Promise<void> {

@@ -6,7 +6,7 @@ import { TimeoutError, within } from './within.ts';
 
 /**
  * Limits the duration of a package's hook. A hook that fails or takes longer ends the start, with an error that names its package and the
- * cause. `run` must not await work that goes on after the start.
+ * cause. `run` must not await work that continues after the start.
  */
 export function guardHook(hook: PostStartHook, { described, guard, origin }: Guarded, failures: PluginFailures): PostStartHook {
   const { name } = described.options;

@@ -234,7 +234,7 @@ export class GuardedStorage implements Storage {
     }
   }
 
-  /** Calls a write that encodes an object, and compares what it returns with what was encoded. */
+  /** Calls a write that encodes an object, and compares the returned record with the encoded object. */
   async #put(method: string, key: string, expected: Revision, encode: Encode, put: (encode: Encode) => unknown): Promise<StorageRecord> {
     const known = Math.max(this.#highest, expected);
     const encoded = new Map<Revision, Buffer>();

@@ -25,7 +25,7 @@ const basic = passportAuthenticator<Door>({
   strategy: (door) =>
     new BasicStrategy((name, password, done) => {
       if (name === 'broken') return done(new Error('the directory does not answer'));
-      // Later, as strategies that ask a directory.
+      // Later, like strategies that query a directory.
       setImmediate(() => done(null, password === door.password ? { username: name } : false));
     }),
   user: (found) => ({ name: (found as { username: string }).username, groups: ['door'] }),

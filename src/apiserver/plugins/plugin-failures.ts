@@ -3,7 +3,7 @@ import type { Metrics } from '#apiserver/base/metrics/metrics';
 import type { PluginUsage } from './plugin-usage.ts';
 import { TimeoutError } from './within.ts';
 
-/** A contribution, as messages, logs and metrics name it. */
+/** The parts of a contribution's name in messages, logs and metrics. */
 export interface PluginName {
   /** Kind of contribution, as in a sentence: `admission plugin`. */
   readonly sort: string;

@@ -26,7 +26,7 @@ export class ExpectedEvents {
     this.#sentTo = from;
   }
 
-  /** Notes a write in progress, whose event may come before its acknowledgement. */
+  /** Notes a write in progress, whose event may precede its acknowledgement. */
   began(revision: Revision, key: string, bytes: Buffer): void {
     this.#set(revision, { key, bytes, at: undefined });
   }
@@ -46,7 +46,7 @@ export class ExpectedEvents {
     this.#writes.set(revision, write);
   }
 
-  /** Throws a ContractError if an event, or a progress, comes although one before it has not, or has another value than was written. */
+  /** Throws a ContractError if an event or a progress notification arrives before an earlier one, or has another value than the write. */
   sent({ type, key, revision, record }: StorageEvent, prefix: string): void {
     this.#sentTo = revision;
     for (const [written, write] of this.#writes) {
@@ -89,7 +89,7 @@ export class EventOrder {
     this.#last = from;
   }
 
-  /** Returns an event. Throws a ContractError for one that must not come after those before it. */
+  /** Returns an event. Throws a ContractError for one that must not follow the earlier ones. */
   checked(found: unknown): StorageEvent {
     const event = objectOf(found) as Partial<StorageEvent>;
     const revision = checkedRevision(event.revision);

@@ -13,7 +13,7 @@ const messages: Readonly<Record<StrayKind, string>> = {
 
 /**
  * Handles errors that no code handles, in timers, streams and promises. Those of packages are logged and counted with the name of the
- * package, and the server goes on. A rejected promise of the server itself is logged. An exception of the server itself ends the process, as
+ * package, and the server continues. A rejected promise of the server itself is logged. An exception of the server itself ends the process, as
  * Node does, because its state is unknown.
  */
 export class StrayErrors {

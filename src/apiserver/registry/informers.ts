@@ -39,7 +39,7 @@ export const Informers = Symbol.for('kubenest.Informers');
  */
 export function notReadYet(objects: string): Error {
   return new Error(
-    `informer: ${objects} are not read yet: ask for the informer in the constructor, or name the resource in \`follows\` of the policy`,
+    `informer: ${objects} are not read yet: get the informer in the constructor, or name the resource in \`follows\` of the policy`,
   );
 }
 

@@ -14,15 +14,15 @@ export interface KindLookup {
 }
 
 /** Returns the reason why an object of one kind cannot be converted to another. */
-export function kindProblem(kinds: KindLookup, said: GroupVersionKind, wanted: GroupVersionKind): string {
-  if (!kinds.has(said)) return noKindRegistered(said.kind, groupVersionString(said));
-  return `converting (${said.version}.${said.kind}) to (${kinds.internalName(wanted)}): unknown conversion`;
+export function kindProblem(kinds: KindLookup, actual: GroupVersionKind, wanted: GroupVersionKind): string {
+  if (!kinds.has(actual)) return noKindRegistered(actual.kind, groupVersionString(actual));
+  return `converting (${actual.version}.${actual.kind}) to (${kinds.internalName(wanted)}): unknown conversion`;
 }
 
 /** Returns the reason why an object of a kind without a version cannot be converted to another kind. */
 export function internalKindProblem(kinds: KindLookup, kind: string, wanted: GroupVersionKind): string {
-  const said = { ...wanted, kind };
-  if (kinds.has(said)) return `converting (${kinds.internalName(said)}) to (${kinds.internalName(wanted)}): unknown conversion`;
+  const actual = { ...wanted, kind };
+  if (kinds.has(actual)) return `converting (${kinds.internalName(actual)}) to (${kinds.internalName(wanted)}): unknown conversion`;
   const group = JSON.stringify(wanted.group);
   return `no kind ${JSON.stringify(kind)} is registered for the internal version of group ${group} in scheme "pkg/runtime/scheme.go:111"`;
 }

@@ -93,7 +93,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   markAsDeleting?(object: T): void;
   /** True if something besides metadata.finalizers keeps a deleted object in the store. */
   isHeld?(object: T): boolean;
-  /** True: a DELETE that removes the object returns the object, not a Status; `undocumented`: OpenAPI says Status all the same. */
+  /** True: a DELETE that removes the object returns the object, not a Status; `undocumented`: OpenAPI still declares a Status. */
   readonly returnsDeletedObject?: boolean | 'undocumented';
   /**
    * `spec`: metadata.generation starts at 1 and increases with every change of the spec. `exactSpec`: null and an empty list or map count

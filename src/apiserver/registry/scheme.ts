@@ -5,7 +5,7 @@ import type { ApiGroup } from './api-group.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 
 /**
- * The known kinds and resources. Groups are added at start by their modules; custom resources come and go. Upstream:
+ * The known kinds and resources. Groups are added at start by their modules; custom resources are added and removed at run time. Upstream:
  * apimachinery/pkg/runtime/scheme.go.
  */
 export class Scheme implements KindLookup {

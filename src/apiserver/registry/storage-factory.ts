@@ -7,7 +7,8 @@ import type { SchemaRegistry, TypeSource } from '#apimachinery/runtime/schema';
 import type { OnRefusal } from './identity.ts';
 import { recordForm } from './record-form.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
-import { Store, type StoreHooks } from './store.ts';
+import { Store } from './store.ts';
+import type { StoreHooks } from './write.ts';
 import { Cacher, type ConsistencyStatus } from '#apiserver/storage/cacher/cacher';
 import type { CommitFeed, Storage, StorageRecord } from '#apiserver/storage/storage';
 

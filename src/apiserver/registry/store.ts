@@ -1,7 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import {
-  endAtDeadline,
   isAlreadyExists,
   newAlreadyExists,
   newBadRequest,
@@ -11,28 +10,14 @@ import {
   newNotFound,
   newTimeoutError,
 } from '#apimachinery/api/errors';
-import { nextGeneration } from '#apimachinery/meta/generation';
-import {
-  type DeleteOptions,
-  type GroupKind,
-  type GroupResource,
-  groupVersionString,
-  type KubeObject,
-  parseGroupVersion,
-} from '#apimachinery/meta/types';
+import { type DeleteOptions, type GroupKind, type GroupResource, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
-import { deepEqual } from '#apimachinery/runtime/equality';
 import { quote } from '#apimachinery/runtime/quote';
 import type { RequestSpan, AddEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
-import { exactDeepEqual, semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type Pace, paceOf, yielding } from '#apimachinery/runtime/pace';
-import { type Steps, untilTime } from '#apimachinery/runtime/steps';
-import { type FieldError, fieldPath, invalid, TooManyErrors } from '#apimachinery/validation/field';
-import { settledAnew, settledSteps } from '#apimachinery/runtime/suspended';
-import { validatingSteps } from '#apimachinery/validation/pausing';
-import { isValidPathSegmentName, nameIsDNSSubdomain, validatePathSegmentName } from '#apimachinery/validation/names';
-import { validateKubeFinalizerNames, validateObjectMeta, validateObjectMetaUpdate } from '#apimachinery/validation/object-meta';
+import { paceOf, yielding } from '#apimachinery/runtime/pace';
+import { fieldPath, invalid } from '#apimachinery/validation/field';
+import { isValidPathSegmentName } from '#apimachinery/validation/names';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
@@ -40,135 +25,20 @@ import type { Encode, Storage } from '#apiserver/storage/storage';
 import { type CurrentRecord, CurrentRecords } from './current-record.ts';
 import { beforeDelete, collectionFinalizers, markAsDeleting } from './deletion.ts';
 import { type EncodedObject, ObjectEncoding } from './object-encoding.ts';
-import type { ResourceDefinition, Strategy, StrategyContext } from './resource-definition.ts';
+import type { ResourceDefinition, Strategy } from './resource-definition.ts';
 import { encodingWithEvents, withTransactionEvent } from './write-events.ts';
-import { ensureNamespaceMatches } from './namespace-scope.ts';
 import { checkIdentity, type Identity, type OnRefusal } from './identity.ts';
+import { generateName } from './generated-name.ts';
 import { wipeSystemFields } from './system-fields.ts';
+import type { Deleted, Produce, StoreHooks, Stored, UpdateOptions, WriteRequest } from './write.ts';
+import { WritePreparation } from './write-preparation.ts';
 
 /** Maximum number of attempts of a compare-and-swap. */
 const maxAttempts = 64;
 const generatedNameAttempts = 8;
-/**
- * Alphabet of generated names, without vowels and easily confused characters. Upstream:
- * apiserver/pkg/storage/names/generate.go.
- */
-const nameAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
-const maxGeneratedBase = 58;
 /** Largest uint64. */
 const maxVersion = 0xffff_ffff_ffff_ffffn;
 const optimisticLock = 'the object has been modified; please apply your changes to the latest version and try again';
-
-/** Result of a write. */
-export interface Stored {
-  /** The object as stored, or as it would be stored in a dry run. */
-  readonly object: KubeObject;
-  /** The object's JSON in the storage version with a trailing newline. */
-  readonly bytes: Buffer;
-  readonly created: boolean;
-}
-
-export interface Deleted {
-  /** The remaining object, or the last state of a removed one. */
-  readonly stored: Stored;
-  /** False if the object was only marked as being deleted, because of finalizers or a grace period. */
-  readonly gone: boolean;
-}
-
-/** Validation errors of an object: those of its metadata, common to all kinds, and those of its kind. */
-interface Findings {
-  readonly ofMeta: readonly FieldError[];
-  readonly ofKind: readonly FieldError[];
-}
-
-/** The validation of an object that a write stores. */
-interface Validation {
-  readonly request: WriteRequest;
-  readonly object: KubeObject;
-  /** The stored object; undefined for a create. */
-  readonly existing: KubeObject | undefined;
-  readonly strategy: Strategy;
-  readonly validate: () => Findings;
-  /** Throws Invalid if there are errors. */
-  readonly finish: (found: Findings) => void;
-}
-
-/** Properties of a write's request, including the two admission hooks at upstream's positions. */
-export interface WriteRequest extends StrategyContext {
-  /** Size of the request body, with what a patch copies; writes of large objects yield to the event loop. */
-  readonly bodyBytes: number;
-  /** The authorized verb, and the version of the request. undefined for the server's own writes. */
-  readonly verb?: string;
-  readonly apiVersion?: string;
-  readonly warn: (text: string) => void;
-  /** Deadline of the request in the time of `performance.now()`; 0 or undefined: none. */
-  readonly deadline?: number;
-  /** Set for requests that are sampled for tracing. */
-  readonly span?: RequestSpan | undefined;
-  /** Runs admission. `pace` is that of the larger of both objects; undefined: that of the body. */
-  admit(operation: 'CREATE' | 'UPDATE', object: KubeObject, old: KubeObject | undefined, pace?: Pace): void | Promise<void>;
-  validate(
-    operation: 'CREATE' | 'UPDATE' | 'DELETE',
-    object: KubeObject | undefined,
-    old: KubeObject | undefined,
-    pace?: Pace,
-  ): void | Promise<void>;
-}
-
-export interface UpdateOptions {
-  /** Strategy of a subresource. Default: the resource's own. */
-  readonly strategy?: Strategy | undefined;
-  /** True if a missing object is created even if the strategy forbids it (apply). */
-  readonly forceAllowCreate?: boolean | undefined;
-  /** Required uid of the stored object. */
-  readonly uid?: string | undefined;
-}
-
-/** Called once after the decision about a write: with `true` if it was stored, `false` if it failed or was a dry run. */
-export type Finish = (stored: boolean) => void | Promise<void>;
-
-/**
- * Side effects of a resource's writes, such as the allocation and release of addresses and ports. The `begin…` hooks may
- * modify the object, and reject the write by throwing. Upstream: BeginCreate, BeginUpdate and AfterDelete of the generic
- * store.
- */
-export interface StoreHooks {
-  /** Called before the strategy prepares and validates a new object. */
-  beginCreate?(object: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
-  /**
-   * Called before the strategy prepares and validates a changed object; not for writes of subresources, which do not change
-   * the spec.
-   */
-  beginUpdate?(object: KubeObject, old: KubeObject, request: WriteRequest): Finish | undefined | Promise<Finish | undefined>;
-  /**
-   * Asynchronous validation of a prepared object. Receives the errors of its strategy and returns all errors. Also called
-   * for writes of subresources with the parent's object.
-   */
-  review?(
-    object: KubeObject,
-    old: KubeObject | undefined,
-    request: WriteRequest,
-    found: readonly FieldError[],
-  ): Promise<readonly FieldError[]>;
-  /** Called after an object was removed. */
-  afterDelete?(object: KubeObject, request: WriteRequest): void | Promise<void>;
-  /**
-   * Resolves to true if the stored form differs from what a write would store now (custom resources), so that even a write
-   * without changes is performed.
-   */
-  isStale?(key: string, object: KubeObject): Promise<boolean>;
-  /**
-   * Converts the encoded object of a dry run to its form after a round trip through the storage (custom resources with
-   * several versions).
-   */
-  asStored?(bytes: Buffer): Promise<Buffer>;
-}
-
-/**
- * Returns the new object for the current one, which it must not modify; undefined stands for a missing object. `pace` is
- * that of the larger of both.
- */
-export type Produce = (existing: KubeObject | undefined, pace: Pace) => KubeObject | Promise<KubeObject>;
 
 /**
  * Reads and writes the objects of a resource: metadata rules, strategy, admission, validation, compare-and-swap, finalizers.
@@ -183,6 +53,7 @@ export class Store {
   /** apiVersion and kind of each stored object. */
   readonly #kind: Pick<Identity, 'apiVersion' | 'kind'>;
   readonly #strategy: Strategy;
+  readonly #preparation: WritePreparation;
   readonly #cacher: Cacher | undefined;
   #records: CurrentRecords | undefined;
 
@@ -203,6 +74,7 @@ export class Store {
     this.#kind = { apiVersion: groupVersionString({ group: version.group, version: version.version }), kind: definition.kind };
     this.groupKind = { group: version.group, kind: definition.kind };
     this.#strategy = definition.strategy;
+    this.#preparation = new WritePreparation(definition, this.type, this.groupKind, hooks);
   }
 
   /** The watch cache. Throws for a virtual resource. */
@@ -283,7 +155,7 @@ export class Store {
       const finish = this.hooks.beginCreate && (await this.hooks.beginCreate(object, request));
       let stored = false;
       try {
-        const prepared = attempt === 1 ? this.#validating(object, () => this.#prepareCreate(request, object, pace)) : undefined;
+        const prepared = attempt === 1 ? this.#preparation.create(request, object, pace) : undefined;
         if (prepared) await prepared;
         await pace.rest();
         // Mutating admission may have set the name; it does not change from here on.
@@ -320,71 +192,12 @@ export class Store {
         if (!generate) throw newAlreadyExists(this.groupResource, metadata.name ?? '');
         if (attempt === generatedNameAttempts) throw newGenerateNameConflict(this.groupResource, metadata.name ?? '', 1);
         delete metadata.name;
+        // Some stores encode an object before they find out that its key exists.
+        delete metadata.resourceVersion;
       } finally {
         if (finish) await finish(stored);
       }
     }
-  }
-
-  /** Returns a promise only for kinds with asynchronous validation. */
-  #prepareCreate(request: WriteRequest, object: KubeObject, pace: Pace): Promise<void> | undefined {
-    const strategy = this.#strategy;
-    const { metadata } = object;
-    ensureNamespaceMatches(this.definition, request.namespace, object);
-    if (countsSpecs(strategy)) metadata.generation = 1;
-    strategy.prepareForCreate?.(object, request);
-    const validate = (): Findings => ({
-      ofMeta: [
-        ...validateObjectMeta(
-          metadata,
-          { namespaced: this.definition.namespaced, nameFn: strategy.nameRules?.(object) ?? strategy.validateName ?? nameIsDNSSubdomain },
-          fieldPath('metadata'),
-        ),
-        ...this.#finalizerErrors(object, strategy),
-      ],
-      ofKind: strategy.validate?.(object, request) ?? [],
-    });
-    const finish = ({ ofMeta, ofKind }: Findings): void => {
-      if (checksMetaLast(strategy)) this.#throwInvalid(ofKind, object);
-      this.#finishCreate(request, object, [...ofMeta, ...ofKind]);
-    };
-    return this.#validate({ request, object, existing: undefined, strategy, validate, finish }, pace);
-  }
-
-  /** Finishes synchronously at an immediate pace, unless the kind has validation steps or a review, or a pattern takes long. */
-  #validate({ request, object, existing, strategy, validate, finish }: Validation, pace: Pace): Promise<void> | undefined {
-    const hasSteps = strategy.validateSteps !== undefined;
-    if (!hasSteps && pace.isImmediate && !this.hooks.review) {
-      const findings = settledAnew(validate);
-      if (findings instanceof Promise) return findings.then(finish);
-      finish(findings);
-      return undefined;
-    }
-    const inTime = <T>(begin: () => Steps<T>): Promise<T> => settledSteps(() => untilTime(begin(), request.deadline ?? 0, endAtDeadline));
-    const validateAtPace = async (): Promise<void> => {
-      const { ofMeta, ofKind } = await (pace.isImmediate ? settledAnew(validate) : inTime(() => validatingSteps(validate)));
-      const all = hasSteps ? [...ofKind, ...(await inTime(() => strategy.validateSteps!(object, existing, request)))] : ofKind;
-      await pace.rest();
-      finish({ ofMeta, ofKind: (await this.hooks.review?.(object, existing, request, all)) ?? all });
-    };
-    return validateAtPace();
-  }
-
-  #finishCreate(request: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
-    const strategy = this.#strategy;
-    const { metadata } = object;
-    this.#throwInvalid(errors, object);
-    const segment = isValidPathSegmentName(metadata.name ?? '').map((message) =>
-      invalid(fieldPath('metadata').child('name'), metadata.name, message),
-    );
-    this.#throwInvalid(segment, object);
-    for (const text of strategy.warningsOnCreate?.(object, request) ?? []) request.warn(text);
-    strategy.canonicalize?.(object, request);
-  }
-
-  #finalizerErrors({ metadata: { finalizers } }: KubeObject, strategy: Strategy): FieldError[] {
-    const isFree = strategy.anyFinalizers || strategy.genericMeta === 'all';
-    return finalizers && !isFree ? validateKubeFinalizerNames(finalizers, fieldPath('metadata').child('finalizers')) : [];
   }
 
   /**
@@ -477,7 +290,7 @@ export class Store {
     const finish = options.strategy ? undefined : await this.hooks.beginUpdate?.(object, existing, request);
     let stored = false;
     try {
-      const prepared = this.#validating(object, () => this.#prepareUpdate(request, object, existing, strategy, pace));
+      const prepared = this.#preparation.update(request, object, existing, strategy, pace);
       if (prepared) await prepared;
       await pace.rest();
       const validated = request.validate('UPDATE', object, existing, pace);
@@ -543,50 +356,6 @@ export class Store {
       name,
       `StorageError: invalid object, Code: 4, Key: ${dryRun ? '' : '/registry'}${key}, ResourceVersion: 0, AdditionalErrorMsg: ${detail}`,
     );
-  }
-
-  #prepareUpdate(
-    request: WriteRequest,
-    object: KubeObject,
-    existing: KubeObject,
-    strategy: Strategy,
-    pace: Pace,
-  ): Promise<void> | undefined {
-    const { metadata } = object;
-    const old = existing.metadata;
-    ensureNamespaceMatches(this.definition, request.namespace, object);
-    assign(metadata, 'generation', old.generation);
-    strategy.prepareForUpdate?.(object, existing, request);
-    if (countsSpecs(strategy) && !this.#isSameSpec(object, existing, strategy)) metadata.generation = nextGeneration(old.generation);
-    metadata.uid ??= old.uid ?? '';
-    assign(metadata, 'creationTimestamp', old.creationTimestamp);
-    assign(metadata, 'selfLink', undefined);
-    if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
-    if (old.deletionGracePeriodSeconds !== undefined && metadata.deletionGracePeriodSeconds === undefined)
-      metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds;
-    const validate = (): Findings => ({
-      ofMeta: [
-        ...validateObjectMeta(metadata, { namespaced: this.definition.namespaced, nameFn: validatePathSegmentName }, fieldPath('metadata')),
-        ...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')),
-        ...(repeatsMeta(this.#strategy)
-          ? [...validateObjectMetaUpdate(metadata, old, fieldPath('metadata')), ...this.#finalizerErrors(object, strategy)]
-          : []),
-      ],
-      ofKind: strategy.validateUpdate?.(object, existing, request) ?? [],
-    });
-    const finish = ({ ofMeta, ofKind }: Findings): void => {
-      this.#throwInvalid([...ofMeta, ...ofKind], object);
-      for (const text of strategy.warningsOnUpdate?.(object, existing, request) ?? []) request.warn(text);
-      strategy.canonicalize?.(object, request);
-    };
-    return this.#validate({ request, object, existing, strategy, validate, finish }, pace);
-  }
-
-  /** True if the spec is unchanged. For custom resources, null and empty values count as differences. */
-  #isSameSpec({ spec }: KubeObject, { spec: old }: KubeObject, { generation }: Strategy): boolean {
-    if (this.definition.custom) return deepEqual(spec, old);
-    const type = this.type.fields.get('spec')?.type;
-    return generation === 'exactSpec' ? exactDeepEqual(spec, old, type) : semanticDeepEqual(spec, old, type);
   }
 
   delete(request: WriteRequest, name: string, options: DeleteOptions): Promise<Deleted> {
@@ -664,7 +433,7 @@ export class Store {
   }
 
   /**
-   * Returns the encoder of an object, without managedFields if they make it too large and nobody applied it. Throws if it is
+   * Returns the encoder of an object, without managedFields if they make it too large and it was never applied. Throws if it is
    * too large without them. Upstream: endpoints/handlers/rest.go (isTooLargeError).
    */
   async #storable(request: WriteRequest, object: KubeObject, encoded: EncodedObject): Promise<Encode> {
@@ -695,43 +464,6 @@ export class Store {
   #writeOptions(): { ttlSeconds?: number } {
     return this.definition.ttlSeconds === undefined ? {} : { ttlSeconds: this.definition.ttlSeconds };
   }
-
-  /** Runs a validation; if it exceeds the maximum number of errors, rejects with those found. */
-  #validating(object: KubeObject, prepare: () => Promise<void> | undefined): Promise<void> | undefined {
-    const refuse = (error: unknown): never => {
-      if (error instanceof TooManyErrors) this.#throwInvalid(error.errors, object);
-      throw error;
-    };
-    try {
-      // Finding that many errors took a full time slice, so yield first.
-      return prepare()?.catch(async (error: unknown) => {
-        await yielding.rest();
-        return refuse(error);
-      });
-    } catch (error) {
-      return refuse(error);
-    }
-  }
-
-  /** Throws Invalid. Custom resources are named by the kind in the object. */
-  #throwInvalid(errors: readonly FieldError[], { metadata: { name = '' }, kind, apiVersion }: KubeObject): void {
-    if (errors.length === 0) return;
-    const groupKind = this.definition.custom ? { group: parseGroupVersion(apiVersion).group, kind } : this.groupKind;
-    throw newInvalid(groupKind, name, errors);
-  }
-}
-
-/** True if the generic registry checks the metadata of a new object only after the kind's own validation. */
-const checksMetaLast = ({ genericMeta }: Strategy): boolean => genericMeta === 'all' || genericMeta === 'create';
-
-/** True if the kind's validation of updates repeats the generic registry's checks of the metadata: clients see both causes. */
-const repeatsMeta = ({ genericMeta }: Strategy): boolean => genericMeta === undefined || genericMeta === 'create';
-
-const countsSpecs = ({ generation }: Strategy): boolean => generation === 'spec' || generation === 'exactSpec';
-
-function assign<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
-  if (value === undefined) delete target[key];
-  else target[key] = value;
 }
 
 /** Parses a resourceVersion sent by a client; undefined is 0. Throws strconv's errors. */
@@ -764,12 +496,4 @@ function newNotUnreadable({ group, resource }: GroupResource, name: string): Err
       'is exclusively used to delete corrupt object(s), try again by removing this option',
     ),
   ]);
-}
-
-/** Returns the base with five random characters appended. */
-export function generateName(base: string): string {
-  let name = base.slice(0, maxGeneratedBase);
-  const random = randomUUID().replaceAll('-', '');
-  for (let at = 0; at < 5; at += 1) name += nameAlphabet[Number.parseInt(random.slice(at * 4, at * 4 + 4), 16) % nameAlphabet.length];
-  return name;
 }

@@ -45,7 +45,7 @@ export interface TraceStep {
    */
   readonly verdict: string;
   readonly reason?: string;
-  /** Changes that it made to the object. */
+  /** Its changes of the object. */
   readonly patch?: readonly JsonPatchOperation[];
   readonly notes?: readonly TraceNote[];
 }

@@ -1,4 +1,4 @@
-import { withAlwaysFields } from '#apimachinery/managedfields/typed';
+import { withAlwaysFields } from '#apimachinery/managedfields/always-fields';
 import { shapeOf } from '#apimachinery/managedfields/shape';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
 import { fromStorage, type ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';

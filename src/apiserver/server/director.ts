@@ -38,7 +38,7 @@ export class Director {
    */
   proxied: ReadonlyMap<string, Handler> = new Map();
 
-  /** Returns the handler of a resource that only another server of the cluster serves; asked for each unknown resource. */
+  /** Returns the handler of a resource that only another server of the cluster serves; called for each unknown resource. */
   elsewhere: (context: RequestContext) => Handler | undefined = () => undefined;
 
   constructor(

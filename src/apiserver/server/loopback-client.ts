@@ -10,7 +10,7 @@ import { withAuthenticatedGroup } from '#apiserver/authentication/union';
 import type { Client, ClientTarget, ObjectClient } from '#apiserver/registry/client';
 import { type ServeAs, UserClient } from './user-client.ts';
 import { CacherInformer, type Informer } from '#apiserver/registry/informers';
-import type { WriteRequest } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 
 const attempts = 8;
 const scanPage = 200;

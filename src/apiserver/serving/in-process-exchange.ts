@@ -18,7 +18,6 @@ export interface InProcessRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-const peer: Peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
 const highWaterBytes = 1 << 20;
 
 /** Response to a request within the process. */
@@ -35,7 +34,8 @@ export class InProcessExchange implements Exchange {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  readonly peer = peer;
+  /** One for each request, because callers with different identities have no connection that could hold the memo. */
+  readonly peer: Peer = { remoteAddress: '127.0.0.1', certificates: [], memo: new Map() };
   readonly raw = undefined;
   readonly isInProcess = true;
   /** The response without the cost of a web `Response`. */

@@ -6,7 +6,7 @@ import type { Peer, UpgradableExchange } from '#apiserver/request/exchange';
 import { Http1Exchange } from './http1-exchange.ts';
 
 /**
- * A request without a body that asks for another protocol (`Connection: Upgrade`). Either it gets a normal response, after which
+ * A request without a body for another protocol (`Connection: Upgrade`). Either it gets a normal response, after which
  * the connection closes, or its connection is taken over.
  */
 export class UpgradeExchange extends Http1Exchange implements UpgradableExchange {

@@ -8,7 +8,7 @@ export abstract class StorageError extends Error {
   }
 }
 
-/** A store that cannot be used as it is. The message says why, and what its operator can do. */
+/** A store that cannot be used as it is. The message has the reason and the possible corrections. */
 export abstract class UnusableStoreError extends StorageError {}
 
 export class KeyExistsError extends StorageError {

@@ -1,6 +1,6 @@
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { Informers } from '#apiserver/registry/informers';
-import type { StoreHooks } from '#apiserver/registry/store';
+import type { StoreHooks } from '#apiserver/registry/write';
 import type { RestMapper } from '#apiserver/server/rest-mapper';
 import { paramAuthorization } from '#kubernetes/apis/admissionregistration/param-authorization';
 import { podCertificateSigning } from '#kubernetes/apis/certificates/pod-certificate-signing';

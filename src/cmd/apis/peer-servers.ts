@@ -8,7 +8,7 @@ import { PeerProxy } from '#kube-aggregator/peerproxy/peer-proxy';
 import { advertisedEndpoint } from '#kubernetes/controlplane/advertise-address';
 import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
 import { apiServerId, watchIdentities } from '#kubernetes/controlplane/identity-lease';
-import { PeerEndpoints } from '#kubernetes/controlplane/peer-endpoints';
+import { PeerEndpoints, peerProxyGate } from '#kubernetes/controlplane/peer-endpoints';
 import { periodically } from '#kubernetes/controlplane/periodic';
 import type { Log } from '#cmd/logging/log';
 import { ServerPart } from '#cmd/modules/server-part';
@@ -25,8 +25,6 @@ export interface PeerServersParts {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** Feature gate. Upstream: apiserver/pkg/features. */
-export const peerProxyGate = 'UnknownVersionInteroperabilityProxy';
 const renewalMs = 10_000;
 
 /**

@@ -1,8 +1,7 @@
 import { ScopeConfiguration, PolicyConfiguration } from '#apiserver/plugins/policy/policy-configuration';
 import type { Described } from '#apiserver/base/contribution';
 import { flagProperties } from '#cmd/options/flag';
-import { flagDescriptions } from '#cmd/options/flag-descriptions';
-import { type FlagSpec, flagTable } from '#cmd/options/flag-table';
+import { describeFlag, type FlagSpec, flagTable } from '#cmd/options/flag-table';
 import type { FlagValue } from '#cmd/options/flag-value';
 import { formatFlagValue } from '#cmd/options/flag-values';
 import { PluginPackageOptions } from '#cmd/options/plugin-options';
@@ -47,7 +46,7 @@ function concernSchema(concern: object, flags: ReadonlyMap<string, FlagSpec>): S
   const properties = [...flagProperties(concern)].map(([flag, property]): [string, Schema] => {
     const spec = flags.get(flag) as FlagSpec;
     const range = spec.type === 'int' ? numberRange(concern.constructor as new () => object, property) : {};
-    const description = flagDescriptions[flag];
+    const description = describeFlag(flag);
     const set = (concern as Readonly<Record<string, unknown>>)[property] as FlagValue;
     const shown = spec.defaultText ?? formatFlagValue(spec.type, set);
     const text = [description, `Flag --${flag}${shown === '' || shown === '[]' ? '' : `, default ${shown}`}.`].filter(Boolean).join(' ');

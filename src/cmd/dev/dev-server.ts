@@ -13,7 +13,7 @@ export type DevMessage =
   /** The configuration and the packages make a server. */
   { readonly tried: true } | { readonly started: string };
 
-/** Messages to a server under development: try what is there, then begin. */
+/** Messages to a server under development: try the current files, then begin. */
 export type DevCommand =
   | { readonly command: 'try' }
   | {

@@ -60,7 +60,7 @@ export async function dev({ plugins, config, flags, inspect, allTraces = false, 
     if (written === 0 && settings === lastSettings) return;
     lastSettings = settings;
     const started = await servers.replace();
-    if (started === 'kept') return log('the previous server goes on: correct the problem and save');
+    if (started === 'kept') return log('the previous server continues: correct the problem and save');
     if (started === undefined) return log('the server did not start: correct the problem and save');
     log(isFirst ? started : `restarted with the changes in ${Math.round(performance.now() - began)} ms`);
   };
@@ -127,7 +127,7 @@ class Servers {
 
   /**
    * Replaces the serving process by the next one, if that can create a server. Resolves with the startup message of the new process, with
-   * 'kept' if the previous one goes on, or with undefined if none is left.
+   * 'kept' if the previous one continues, or with undefined if none is left.
    */
   async replace(): Promise<string | undefined> {
     const next = this.#spare ?? this.#load();

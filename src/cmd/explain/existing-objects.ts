@@ -116,7 +116,7 @@ export class ExistingObjects {
   }
 }
 
-/** True if an object says what users may do. */
+/** True for an RBAC object. */
 export function isAccessRule({ apiVersion }: KubeObject): boolean {
   return parseGroupVersion(apiVersion).group === rbac;
 }

@@ -12,7 +12,7 @@ it.each([
   expect(lineDiff(before, after)).toEqual(lines);
 });
 
-it('replaces what is too large to compare', () => {
+it('replaces texts that are too large to compare', () => {
   const numbered = (letter: string): string[] => Array.from({ length: 2_100 }, (_, i) => `${letter}${i}`);
   const lines = lineDiff(['start', ...numbered('a'), 'end'].join('\n'), ['start', ...numbered('b'), 'end'].join('\n'));
   expect(lines).toHaveLength(4_202);

@@ -23,7 +23,7 @@ import { systemClock } from '#apiserver/base/clock';
 import { ApiServers } from '#cmd/apis/api-servers';
 import { AuthorizedWrites } from '#cmd/apis/authorized-writes';
 import { ContributedGroups } from '#cmd/apis/contributed-groups';
-import { ServiceAllocators } from '#cmd/apis/service-allocators';
+import { ServiceAllocators } from '#kubernetes/controlplane/services/service-allocators';
 import { Log } from '#cmd/logging/log';
 import { everyMetric, type ServerConfig } from '#cmd/server-config';
 import { informersOf } from '#cmd/storage/informers-of';

@@ -1,4 +1,4 @@
-/** A sentence about each flag, for --help and docs/reference/flag-list.md. */
+/** A sentence about each flag of upstream, for --help and docs/reference/flag-list.md. */
 export const flagDescriptions: Readonly<Record<string, string>> = {
   // API enablement
   'runtime-config': 'Enables or disables API groups, versions and resources: `api/beta=true,apps/v1/deployments=false`.',
@@ -84,13 +84,6 @@ export const flagDescriptions: Readonly<Record<string, string>> = {
   'authorization-webhook-config-file': 'Kubeconfig of the authorization webhook.',
   'authorization-webhook-version': 'API version of the SubjectAccessReviews for the webhook: v1beta1 or v1.',
 
-  // Delegation
-  'authentication-kubeconfig': 'Kubeconfig of an API server that reviews tokens for this one.',
-  'authentication-skip-lookup': 'Does not read the authentication settings of that API server.',
-  'authentication-tolerate-lookup-failure': 'Starts although these settings cannot be read.',
-  'authorization-always-allow-paths': 'Paths that are served without asking the other API server.',
-  'authorization-kubeconfig': 'Kubeconfig of an API server that decides on requests to this one.',
-
   // Egress
   'egress-selector-config-file': 'File of kind EgressSelectorConfiguration with proxies for outgoing connections.',
 
@@ -129,7 +122,7 @@ export const flagDescriptions: Readonly<Record<string, string>> = {
   'emulation-forward-compatible': 'Also serves APIs that are newer than the emulated version.',
   'external-hostname': 'Host name in generated certificates and in URLs for clients.',
   'feature-gates': 'Switches features: `Name=true,Other=false`.',
-  'goaway-chance': 'Probability with which an HTTP/2 client is asked to reconnect, so that connections spread over servers.',
+  'goaway-chance': 'Probability with which an HTTP/2 client is instructed to reconnect, so that connections spread over servers.',
   'livez-grace-period': 'Time after the start during which /livez ignores post-start hooks that have not finished.',
   'max-mutating-requests-inflight': 'Concurrent writes; with priority and fairness, a part of the seats.',
   'max-requests-inflight': 'Concurrent reads; with priority and fairness, a part of the seats.',
@@ -146,31 +139,6 @@ export const flagDescriptions: Readonly<Record<string, string>> = {
   // Global
   help: 'Prints this help.',
   version: 'Prints the version.',
-
-  // Kubenest
-  config: 'File of kind ServerConfiguration; flags take precedence over it.',
-  'data-dir': 'Folder of the store, the generated certificates and the kubeconfig.',
-  ephemeral: 'Keeps the objects in memory, and generated certificates in a folder that is removed at the end.',
-  'exit-with-parent': 'Stops the server when the process that started it ends.',
-  'http2-server': 'Implementation of HTTP/2: `own`, or `node` for node:http2.',
-  'kubeconfig-out': "Also writes the administrator's kubeconfig to this file.",
-  'redis-accept-data-loss': 'Starts on a Redis whose settings can lose acknowledged writes.',
-  'redis-cafile': 'Bundle of authorities for the certificate of Redis.',
-  'redis-certfile': 'Client certificate for Redis.',
-  'redis-key-prefix': 'Prefix of all keys in Redis.',
-  'redis-keyfile': 'Private key of the client certificate for Redis.',
-  'redis-synced-replicas': 'Replicas that must have synced a write before it is acknowledged.',
-  'redis-url': 'URL of Redis: `redis://` or `rediss://`.',
-  'allocate-node-cidrs': 'Gives each node without addresses for its pods a part of `--cluster-cidr`.',
-  'cluster-cidr': 'Range of the addresses of pods, for `--allocate-node-cidrs`; one for each address family.',
-  'node-cidr-mask-size-ipv4': "Prefix length of a node's part of the IPv4 range of `--cluster-cidr`.",
-  'node-cidr-mask-size-ipv6': "Prefix length of a node's part of the IPv6 range of `--cluster-cidr`.",
-  controllers: 'Controllers that run in the server: `*` all that run by default, `NAME` this one too, `-NAME` all but this one, `-*` none.',
-  'scheduler-config': 'File of kind KubeSchedulerConfiguration with the profiles of the scheduler that runs with simulated nodes.',
-  'node-forward-ports': 'Local ports to which pods on simulated nodes may forward, as their annotation says.',
-  nodes: 'Number of simulated nodes, on which the server runs pods without containers.',
-  'request-traces': 'Number of writes whose traces are kept at /debug/traces.',
-  'serving-workers': 'Threads that terminate connections; 0: the main thread does.',
 
   // Logs
   'log-flush-frequency': 'Longest time for which log lines are buffered.',

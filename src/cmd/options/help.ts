@@ -1,5 +1,4 @@
-import { flagDescriptions } from './flag-descriptions.ts';
-import { type FlagSpec, flagTable, isOwnFlag, ownDefaults } from './flag-table.ts';
+import { describeFlag, type FlagSpec, flagTable, isOwnFlag, ownDefaults } from './flag-table.ts';
 import type { FlagValue } from './flag-value.ts';
 import { formatFlagValue } from './flag-values.ts';
 import { defaultOptions, targetsOf } from './read-server-options.ts';
@@ -35,7 +34,7 @@ export function describedFlags(command: ServerName): DescribedFlag[] {
       short: spec.short,
       takesValue: spec.type !== 'bool' && spec.noValue === undefined,
       default: spec.defaultText ?? shownDefault(own ?? defaultOf(name, spec, command), spec),
-      description: flagDescriptions[name] ?? '',
+      description: describeFlag(name),
       acts: target !== undefined || alwaysActing.has(name),
     };
   });

@@ -338,7 +338,7 @@ describe('refused', () => {
   });
 });
 
-test('kube-apiserver listens on all addresses unless a flag says otherwise', async () => {
+test('kube-apiserver listens on all addresses unless a flag overrides that', async () => {
   const addressOf = async (...args: string[]): Promise<string | undefined> => {
     const command = await readServerOptions(args, 'kube-apiserver');
     return 'options' in command ? command.options.serving.bindAddress : undefined;

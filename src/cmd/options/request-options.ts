@@ -33,7 +33,7 @@ export class RequestOptions {
   enablePriorityAndFairness = true;
 
   /**
-   * Number of traces of recent write requests that /debug/traces keeps; 0: only requests that ask for a trace. Upstream has no such flag.
+   * Number of traces of recent write requests that /debug/traces keeps; 0: only requests for a trace. Upstream has no such flag.
    */
   @Flag('request-traces')
   @Min(0, { message: '--request-traces can not be negative value' })

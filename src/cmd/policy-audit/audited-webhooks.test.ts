@@ -159,7 +159,7 @@ it('calls the webhooks of the cluster once for each object, as dry runs, and rep
   expect(new Set(reviews.map(({ dryRun, userInfo }) => `${dryRun} ${userInfo.username}`))).toEqual(new Set(['true auditor']));
 });
 
-it('calls none without being asked to', async () => {
+it('calls none by default', async () => {
   expect(await audited({})).toEqual({ code: 0, verdicts: [] });
   expect(reviews).toEqual([]);
 });

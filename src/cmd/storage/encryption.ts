@@ -39,7 +39,7 @@ export class Encryption implements AsyncDisposable {
     this.storage = new EncryptedStorage(parts.storage, () => undefined);
   }
 
-  /** Opens the encryption. Resolves after each key service was asked for a first key, even if the request failed. */
+  /** Opens the encryption. Resolves after each key service was called for a first key, even if the request failed. */
   static async open(rules: readonly EncryptionRule[], parts: EncryptionParts): Promise<Encryption> {
     const encryption = new Encryption(parts);
     encryption.#use(rules, await encryption.#connect(rules));

@@ -76,13 +76,13 @@ export class WebhookServer {
     private readonly informers: ClusterInformers,
   ) {}
 
-  /** Listens if a listener is configured, and follows the objects that the plugins asked for. /readyz succeeds once they are read. */
+  /** Listens if a listener is configured, and follows the objects that the plugins requested. /readyz succeeds once they are read. */
   async start(): Promise<AddressInfo | undefined> {
     await this.kinds.start();
     return this.server.start();
   }
 
-  /** Resolves when the informers that the plugins asked for have read their objects. */
+  /** Resolves when the informers that the plugins requested have read their objects. */
   whenSynced(): Promise<void> {
     return this.informers.whenSynced();
   }
@@ -102,7 +102,7 @@ export class WebhookServer {
     this.plugins.replace(contributions, () => this.server.requests.earlier());
   }
 
-  /** Answers what is in flight, then closes everything. */
+  /** Answers the requests in flight, then closes everything. */
   stop(): Promise<void> {
     return this.server.shutDown();
   }

@@ -19,7 +19,7 @@ import type { ClusterApi } from './cluster/cluster-api.ts';
 import type { ClusterInformers } from './cluster/cluster-informers.ts';
 import type { ClusterKinds } from './cluster/cluster-kinds.ts';
 
-/** Parts of the webhook server from which its plugins' services are made. */
+/** Parts of the webhook server that its plugins' services use. */
 export interface ServiceSources {
   readonly api: ClusterApi;
   readonly informers: ClusterInformers;

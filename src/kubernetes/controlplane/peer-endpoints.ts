@@ -4,6 +4,9 @@ import type { Storage } from '#apiserver/storage/storage';
 import type { Endpoints } from '#kubernetes/schema/core_v1.gen';
 import { renewEndpointLease } from './endpoint-lease.ts';
 
+/** Feature gate of proxying to other servers on the same store. Upstream: apiserver/pkg/features. */
+export const peerProxyGate = 'UnknownVersionInteroperabilityProxy';
+
 const prefix = '/peerserverleases/';
 const identityLabel = 'apiserverIdentity';
 

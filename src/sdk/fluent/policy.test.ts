@@ -154,7 +154,7 @@ describe('policy', () => {
     });
   });
 
-  it('asks for the informers of the resources that it follows when it is created', () => {
+  it('gets the informers of the resources that it follows when it is created', () => {
     const rule = when(Pod)
       .created()
       .validate(() => {});

@@ -56,7 +56,7 @@ interface PolicyInstance {
 }
 type PolicyClass = AdmissionPluginClass & { readonly prototype: Partial<Record<Rule['phase'], ReturnType<typeof runnerOf>>> };
 
-/** Returns a class whose constructor takes the configuration, if it has one, and the services, and asks for the informers of `follows`. */
+/** Returns a class whose constructor takes the configuration, if it has one, and the services, and gets the informers of `follows`. */
 function policyClass(isConfigured: boolean, services: readonly PolicyService[], follows: readonly GroupResource[]): PolicyClass {
   const names = [...(isConfigured ? ['configuration'] : []), ...services];
   class Policy implements PolicyInstance {

@@ -18,7 +18,7 @@ export type RuleHandler<Object, T, Context> = (object: Object, request: PolicyRe
 /** A condition on a request, in addition to its kind and operation. */
 export type Condition = (object: KubeObject, request: Attributes) => boolean;
 
-/** A rule of a policy, made by `when(…)`. Context: what its handler takes as third argument. */
+/** A rule of a policy, the result of `when(…)`. Context: what its handler takes as third argument. */
 export interface Rule<Context = unknown> {
   readonly phase: 'admit' | 'validate';
   readonly match: readonly AdmissionMatch[];

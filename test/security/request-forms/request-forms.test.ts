@@ -58,7 +58,7 @@ describe('requests in every form of path', () => {
     expect(different).toEqual([]);
   });
 
-  // A sample: `record.ts` asks for all of them.
+  // A sample: `record.ts` sends all of them.
   it.skipIf(kubeApiserver === undefined)('have the recorded statuses on a live kube-apiserver', { timeout }, async () => {
     expect(await askReference(7)).toEqual({ resources, statuses: eachOf(recorded, 7) });
   });

@@ -29,7 +29,7 @@ export const rows: readonly Row[] = [
   { name: 'anonymous: AlwaysAllow', flags: ['--authorization-mode=AlwaysAllow'], isAsked: asked },
   { name: 'anonymous: AlwaysAllow among others', flags: ['--authorization-mode=Node,RBAC,AlwaysAllow'], isAsked: asked },
   {
-    name: 'anonymous: AlwaysAllow, asked for by name',
+    name: 'anonymous: AlwaysAllow, enabled by name',
     flags: ['--authorization-mode=AlwaysAllow', '--anonymous-auth=true'],
     isAsked: asked,
   },

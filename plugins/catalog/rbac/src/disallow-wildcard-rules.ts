@@ -14,7 +14,7 @@ export class DisallowWildcardRulesConfiguration {
   members: (typeof members)[number][] = ['verbs', 'resources'];
 }
 
-/** Denies rules of roles with the wildcard `*`, which includes what is added to the API later. */
+/** Denies rules of roles with the wildcard `*`, which includes later additions to the API. */
 @AdmissionPlugin({ name: 'DisallowWildcardRules', configuration: DisallowWildcardRulesConfiguration, match: roles })
 export class DisallowWildcardRules {
   constructor(@inject(Configuration) private readonly configuration: DisallowWildcardRulesConfiguration) {}

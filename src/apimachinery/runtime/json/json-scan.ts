@@ -255,7 +255,7 @@ export class JsonScan {
 
   #noteNumber(start: number, end: number): void {
     const literal = this.bytes.toString('latin1', start, end);
-    // JSON.parse reports what is wrong with anything else.
+    // JSON.parse reports all other errors.
     if (!numberForm.test(literal)) return;
     if (isOddLiteral(literal)) {
       this.hasFloats = true;

@@ -142,7 +142,7 @@ function checkName({ kind, metadata: { name = '' } }: KubeObject, file: string, 
 }
 
 /**
- * Calls `onChange` at each change of a folder, and once a minute, when the folder is watched anew because another one may have
+ * Calls `onChange` at each change of a folder, and once a minute, when the folder is watched again because another one may have
  * replaced it. Changes during a call cause one more call.
  */
 function watchFolder(folder: string, onChange: () => Promise<void>, shutdown: AbortSignal): void {

@@ -1,6 +1,6 @@
 /** Selects the policy evaluations of a request. Upstream: apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go. */
 import { newNotFound } from '#apimachinery/api/errors';
-import { withAlwaysFields } from '#apimachinery/managedfields/typed';
+import { withAlwaysFields } from '#apimachinery/managedfields/always-fields';
 import { type GroupVersionKind, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import type { Attributes } from '#apiserver/admission/attributes';
 import type { EquivalentResource } from '#apiserver/admission/object-forms';

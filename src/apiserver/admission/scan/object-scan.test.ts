@@ -157,7 +157,7 @@ class MemoryReports {
   }
 }
 
-it('writes reports of violations, leaves unchanged ones alone, removes others, and goes on after a failure', async () => {
+it('writes reports of violations, leaves unchanged ones alone, removes others, and continues after a failure', async () => {
   const memory = new MemoryReports();
   const reports = new PolicyReports('openreports.io', memory, () => new Date());
   const named = (uid: string, namespace = 'shop'): KubeObject => ({ ...pod, metadata: { name: uid, namespace, uid } });

@@ -1,7 +1,7 @@
 /** Plugins that record a verdict for each of their policies that applies. If they record none, no policy applies. */
 const withPolicies: ReadonlySet<string> = new Set(['ValidatingAdmissionPolicy', 'ValidatingAdmissionWebhook', 'PodSecurity']);
 
-/** Plugin that calls other servers, which a scan does only if it is asked to. */
+/** Plugin that calls other servers; a scan runs it only on request. */
 export const webhookPlugin = 'ValidatingAdmissionWebhook';
 
 /**

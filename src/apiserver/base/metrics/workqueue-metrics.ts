@@ -127,7 +127,7 @@ export class WorkQueueMetrics {
     histogram('workqueue_work_duration_seconds', 'How long in seconds processing an item from workqueue takes.', ({ worked }) => worked);
   }
 
-  /** Returns the metrics of a queue, by upstream's name. A queue that replaces another of its name goes on with its counts. */
+  /** Returns the metrics of a queue, by upstream's name. A queue that replaces another of its name continues its counts. */
   queue(name: string): QueueMetrics {
     let queue = this.#queues.get(name);
     if (!queue) {

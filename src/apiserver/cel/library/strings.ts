@@ -1,4 +1,5 @@
 /** String functions of the extension library. Positions count code points. Upstream: cel-go ext/strings.go, version 2. */
+import { goEscapes } from '#apimachinery/runtime/quote';
 import { func, type FunctionDeclaration, global, member } from '../check/declarations.ts';
 import { dynType, intType, listType, stringType } from '../check/types.ts';
 import type { Library } from '../environment.ts';
@@ -86,20 +87,8 @@ function join(list: CelList, separator: string): Value {
   return parts.join(separator);
 }
 
-const quoted: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
 function quoteText(text: string): Value {
-  return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => quoted[char]!)}"`;
+  return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => goEscapes[char]!)}"`;
 }
 
 /** White space as in Go's unicode.IsSpace. */

@@ -423,7 +423,7 @@ class Parser {
     return this.#recover();
   }
 
-  /** Upstream looks ahead before it consumes the dot, so a recovery that goes on does not end at the dot. */
+  /** Upstream looks ahead before it consumes the dot, so a recovery that continues does not end at the dot. */
   #nothingAfterDot(name: Token, wasRecovering: boolean): Expr {
     this.#recovering = wasRecovering;
     this.#syntaxError(`no viable alternative at input '.${name.kind === '<EOF>' ? '' : name.text}'`);

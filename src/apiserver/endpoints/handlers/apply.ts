@@ -12,7 +12,7 @@ import { workOn } from '#apimachinery/runtime/steps';
 import { type ParsedYaml, YamlError } from '#apimachinery/runtime/yaml/yaml';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
-import type { Stored } from '#apiserver/registry/store';
+import type { Stored } from '#apiserver/registry/write';
 import type { WriteQuery } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { warnOf } from './request-body.ts';

@@ -2,7 +2,7 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import type { GroupVersionKind, KubeObject, Status } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import type { RequestContext } from '#apiserver/request/request-context';
-import type { WriteRequest } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { dedupOwnerReferences } from './owner-references.ts';

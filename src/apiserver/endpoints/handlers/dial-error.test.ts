@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { dialErrorText } from './dial-error.ts';
 
-const error = (fields: object): Error => Object.assign(new Error('as Node says it'), fields);
+const error = (fields: object): Error => Object.assign(new Error("in Node's words"), fields);
 
 it.each([
   { error: error({ code: 'ECONNREFUSED', address: '10.0.0.1', port: 80 }), text: 'dial tcp 10.0.0.1:80: connect: connection refused' },
@@ -14,7 +14,7 @@ it.each([
   },
   { error: error({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' }), text: 'http: server gave HTTP response to HTTPS client' },
   { error: error({ code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' }), text: 'remote error: tls: certificate required' },
-  { error: error({ code: 'EPROTO' }), text: 'as Node says it' },
+  { error: error({ code: 'EPROTO' }), text: "in Node's words" },
 ])('$text', ({ error: cause, text }) => {
   expect(dialErrorText(cause)).toBe(text);
 });

@@ -29,7 +29,7 @@ const wrongName = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
 /** Go's errors of the TLS handshake by OpenSSL's code. Upstream: Go's crypto/tls/alert.go. */
 const handshakeTexts: Readonly<Record<string, string>> = {
-  // The peer does not speak TLS; usually it responds with an HTTP error.
+  // The peer does not use TLS; usually it responds with an HTTP error.
   ERR_SSL_WRONG_VERSION_NUMBER: 'http: server gave HTTP response to HTTPS client',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'http: server gave HTTP response to HTTPS client',
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'remote error: tls: bad certificate',

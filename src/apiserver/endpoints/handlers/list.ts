@@ -14,11 +14,11 @@ import type { RequestSpan } from '#apiserver/request/request-span';
 import { groupResourceString } from '#apimachinery/api/errors';
 import { type Deflated, deflatedPiece, GzipMember } from './gzip-pieces.ts';
 import { parseObject } from './large-objects.ts';
-import { HeldLists } from './held-lists.ts';
-import { LargeLists, type Run, runsOf } from './list-runs.ts';
+import { type Run, runsOf } from './list-runs.ts';
 import { negotiate, type Negotiated } from './negotiation.ts';
 import type { MediaType } from '#apiserver/request/media-type';
 import { newWrongPartial } from './partial.ts';
+import { processBudgets } from './process-budgets.ts';
 import type { ListQuery } from '#apiserver/request/list-options';
 import { parseListOptions } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
@@ -140,11 +140,7 @@ function* piecesOf({ chunks }: CacheList, { run, around }: ListBody): Steps<Buff
   return [head, ...runs, end];
 }
 
-/** Runs of larger lists are encoded as the client reads them; otherwise each response would be a second copy of the stored data. */
-export const largeLists = new LargeLists(32 * 1024 * 1024);
-
-/** Lists of selected objects are copies of their own. Above this total, further ones are encoded as their clients read them. */
-const heldLists = new HeldLists(64 * 1024 * 1024);
+const { largeLists, heldLists } = processBudgets;
 /** Smaller lists are not counted, because they are sent almost immediately. */
 const smallListBytes = 64 * 1024;
 

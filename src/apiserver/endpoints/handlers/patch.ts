@@ -364,9 +364,9 @@ export class Patch {
       object.apiVersion = apiVersion;
       return undefined;
     }
-    const said = { ...parseGroupVersion(object.apiVersion ?? ''), kind: object.kind };
+    const actual = { ...parseGroupVersion(object.apiVersion ?? ''), kind: object.kind };
     if (!isGroupVersion(object.apiVersion ?? '')) return `unexpected GroupVersion string: ${object.apiVersion}`;
-    return kindProblem(this.endpoint.kinds, said, kind);
+    return kindProblem(this.endpoint.kinds, actual, kind);
   }
 
   #invalid(patched: unknown, message: string): Error {

@@ -59,7 +59,7 @@ function forwardedHeaders({ exchange, span }: RequestContext): OutgoingHeaders {
   return forwarded;
 }
 
-/** True if the request asks to switch protocols and its connection can be taken over. */
+/** True if the request has to switch protocols and its connection can be taken over. */
 export function isUpgrade({ exchange }: RequestContext): boolean {
   return (
     isUpgradable(exchange) &&

@@ -16,12 +16,13 @@ import { surrounded, wordedErrors } from '#apimachinery/runtime/json/strict-erro
 import { paceOf } from '#apimachinery/runtime/pace';
 import { needsSteps, type Steps, untilTime, workOn } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/request/request-context';
-import { SharedBudget } from '#apiserver/request/shared-budget';
+import type { SharedBudget } from '#apiserver/request/shared-budget';
 import type { ParsedYaml } from '#apimachinery/runtime/yaml/yaml';
 import { readYaml } from '#apiserver/endpoints/yaml/yaml-thread';
 import type { EndpointRestrictions } from './negotiation.ts';
 import type { MediaType } from '#apiserver/request/media-type';
 import { completeKind, type KindLookup, kindProblem, noKindRegistered, typeMetaProblem } from '#apiserver/registry/kinds';
+import { processBudgets } from './process-budgets.ts';
 import { decodeDocument, type ResourceEndpoint } from './resource-endpoint.ts';
 
 /** Returns the media type of a request's body; JSON if it has none. Throws UnsupportedMediaType (415). */
@@ -38,18 +39,6 @@ export function inputMediaType(
 
 /** Maximum size of a request body. Upstream: server/config.go. */
 export const maxRequestBodyBytes = 3 * 1024 * 1024;
-
-/**
- * Budget in bytes of large bodies that are being received. Further ones wait before they are read; the transport's flow control
- * stops their clients.
- */
-const arriving = new SharedBudget(256 * 1024 * 1024);
-
-/**
- * Budget in bytes of large bodies that are being processed: three megabytes of `{}` become a hundred in memory, and concurrency
- * does not speed up a single thread. Bodies count once they are received, so that a slow sender does not delay others.
- */
-const working = new SharedBudget(8 * 1024 * 1024);
 
 /**
  * Reads the whole body of a request and records its size. A large body waits for room in the budgets, shared fairly among owners, which
@@ -86,9 +75,9 @@ function usualLimits({ user }: RequestContext): BodyLimits {
 
 async function readLargeBody(context: RequestContext, maxBytes: number, owner: string): Promise<Buffer> {
   const { exchange } = context;
-  await hold(arriving, context, owner, Math.min(exchange.bodyLength ?? maxBytes, maxBytes));
+  await hold(processBudgets.arrivingBodies, context, owner, Math.min(exchange.bodyLength ?? maxBytes, maxBytes));
   const body = await exchange.readBody(maxBytes);
-  if (needsSteps(body.length)) await hold(working, context, owner, body.length);
+  if (needsSteps(body.length)) await hold(processBudgets.processedBodies, context, owner, body.length);
   return body;
 }
 

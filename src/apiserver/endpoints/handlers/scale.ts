@@ -20,7 +20,7 @@ import { ensureNameMatches } from '#apiserver/registry/name-scope';
 import { ensureNamespaceMatches } from '#apiserver/registry/namespace-scope';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { Scale, ScaleBinding } from '#apiserver/registry/resource-definition';
-import type { WriteRequest } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 
 /** Placeholder for missing replicas of objects that require them. Upstream: customresource/etcd.go (ScaleREST). */
 const unsetReplicas = -2_147_483_648;

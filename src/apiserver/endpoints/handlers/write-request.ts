@@ -6,7 +6,7 @@ import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { now } from '#apimachinery/runtime/time';
 import type { AdmissionCall } from '#apiserver/request/admission-context';
 import type { RequestContext } from '#apiserver/request/request-context';
-import type { WriteRequest } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 import type { WriteQuery } from './query-options.ts';
 import { dedupOwnerReferences } from './owner-references.ts';
 import { fromStorage, type ResourceEndpoint } from './resource-endpoint.ts';

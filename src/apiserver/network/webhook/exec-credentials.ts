@@ -195,17 +195,17 @@ export function sharedExecCredentials(config: ExecConfig, cluster: ExecCluster):
 
 /** Parses an ExecCredential, JSON or YAML. Throws client-go's errors. */
 function credentialOf(output: Buffer, wanted: string): ExecCredential {
-  let said: Fields;
+  let credential: Fields;
   try {
-    said = (parseYaml(output).value ?? {}) as Fields;
+    credential = (parseYaml(output).value ?? {}) as Fields;
   } catch (cause) {
     throw new Error(`decoding stdout: ${(cause as Error).message}`, { cause });
   }
-  const { apiVersion, kind } = said;
+  const { apiVersion, kind } = credential;
   if (kind !== 'ExecCredential' || typeof apiVersion !== 'string') throw new Error('decoding stdout: not an ExecCredential');
   if (apiVersion !== wanted)
     throw new Error(`exec plugin is configured to use API version ${wanted}, plugin returned version ${apiVersion}`);
-  const status = said['status'];
+  const status = credential['status'];
   if (typeof status !== 'object' || status === null) throw new Error("exec plugin didn't return a status field");
   const text = (field: string): string => {
     const value = (status as Fields)[field];

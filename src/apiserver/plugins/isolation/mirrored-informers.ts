@@ -12,7 +12,7 @@ import type { FollowedEvent } from './messages.ts';
 export class MirroredInformers implements Informers {
   readonly #mirrors = new Map<string, Mirror>();
 
-  /** `follow` asks the server for the events of a resource. */
+  /** `follow` requests the events of a resource from the server. */
   constructor(private readonly follow: (resource: GroupResource) => void) {}
 
   for<T extends KubeObject>({ group, resource }: GroupResource): Informer<T> {

@@ -29,7 +29,7 @@ const steadyMs = 60_000;
 const pingMs = 250;
 
 const mebibyte = 1_048_576;
-/** Intervals between two looks at the buffers of a thread: while calls are in progress, and otherwise. */
+/** Intervals of the checks of a thread's buffers: while calls are in progress, and otherwise. */
 const busyLookMs = 100;
 const idleLookMs = 1_000;
 /** Maximum length of an object's JSON that a thread may send; the store refuses much smaller objects. */
@@ -69,7 +69,7 @@ export class PluginWorker {
   #pong: (() => void) | undefined;
   /** Threads that were ended because of their buffers, or of objects that they did not receive. */
   readonly #tooLarge = new WeakSet<Worker>();
-  /** Resources that a thread follows; its plugins ask for them in their constructors. */
+  /** Resources that a thread follows; its plugins request them in their constructors. */
   readonly #resources = new Map<string, GroupResource>();
   readonly #followed = new WeakMap<Worker, FollowedResources>();
   readonly #queues = new WeakMap<Worker, ServiceQueue>();
@@ -146,7 +146,7 @@ export class PluginWorker {
     }
   }
 
-  /** Ends the thread for good, after its plugins were disposed of or `timeout` has passed. */
+  /** Ends the thread permanently, after its plugins were disposed of or `timeout` has passed. */
   end(): Promise<void> {
     this.#end ??= this.#shutDown();
     return this.#end;
@@ -296,7 +296,7 @@ export class PluginWorker {
     }
   }
 
-  /** Ends a thread that does not answer, for example because of an endless loop. A thread that only waits goes on. */
+  /** Ends a thread that does not answer, for example because of an endless loop. A thread that only waits continues. */
   async #endIfBlocked(worker: Worker): Promise<void> {
     if (this.#pong) return;
     const answered = Promise.withResolvers<void>();

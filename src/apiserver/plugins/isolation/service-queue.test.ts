@@ -18,7 +18,7 @@ it('performs no further read for a thread that does not receive its answers', as
   expect(answered).toHaveLength(100);
 });
 
-it('reports a thread that asks for more and more', async () => {
+it('reports a thread that sends more and more reads', async () => {
   let overflows = 0;
   const queue = new ServiceQueue(() => (overflows += 1));
   for (let id = 1; id <= 20_000; id += 1) void queue.run(id, () => Promise.resolve());

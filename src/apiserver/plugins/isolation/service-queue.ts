@@ -5,8 +5,8 @@ const maxInProgress = 16;
 const maxWaiting = 10_000;
 
 /**
- * The reads of one worker thread through the client of the server. A few are in progress at a time, until the thread has received their answers: a thread that asks
- * for more than it takes would otherwise fill the memory of the server with lists.
+ * The reads of one worker thread through the client of the server. A few are in progress at a time, until the thread has received their
+ * answers: lists that it does not take would otherwise fill the memory of the server.
  */
 export class ServiceQueue {
   readonly #limit = new ConcurrencyLimit(maxInProgress);

@@ -284,7 +284,7 @@ export class Cacher {
   }
 
   /**
-   * Returns the cached object without asking the storage; undefined if it is missing or the cache is not ready. Throws if it
+   * Returns the cached object without a read from the storage; undefined if it is missing or the cache is not ready. Throws if it
    * is unreadable.
    */
   peek(key: string): CachedObject | undefined {

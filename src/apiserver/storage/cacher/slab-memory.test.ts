@@ -96,7 +96,7 @@ describe('SlabMemory', () => {
     expect(gone.every((piece) => piece.isWhole)).toBe(true);
   });
 
-  it('moves a piece only a few times while others come and go', () => {
+  it('moves a piece only a few times while others are added and removed', () => {
     const slabs = new SlabMemory();
     const pieces = filled(slabs, 10_000, 2_000);
     let seed = 1;

@@ -126,7 +126,7 @@ export function show(list: CacheList): string {
 export const emptyReader: ObjectReader = {
   parse: () => ({ apiVersion: 'v1', kind: 'Pod', metadata: {} }),
   parseSteps: () => {
-    throw new Error('objects of this reader are not parsed in steps');
+    throw new Error('objects of this reader are not parsed in chunks');
   },
   fields: () => ({}),
   fieldPaths: new Set(),

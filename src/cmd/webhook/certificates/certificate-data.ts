@@ -15,11 +15,11 @@ export interface CertificateData {
 const dayMs = 86_400_000;
 /** Remaining validity below which the serving certificate is issued again. */
 const renewBeforeMs = 30 * dayMs;
-/** Remaining validity below which the next authority is made. Longer than a serving certificate lasts, so that none outlives its authority. */
+/** Remaining validity below which the next authority is created. Longer than a serving certificate lasts, so that none outlives its authority. */
 const nextAuthorityBeforeMs = 400 * dayMs;
 /** Time in which all API servers learn the next authority before it signs. */
 const overlapMs = 3_600_000;
-/** An authority is valid from this time before it was made. */
+/** An authority is valid from this time before its creation. */
 const backdatedMs = 3_600_000;
 
 /**

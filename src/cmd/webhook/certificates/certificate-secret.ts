@@ -23,7 +23,7 @@ export interface CertificateSecretOptions {
   readonly logger: Logger;
 }
 
-/** Serving certificates in a Secret that all replicas share. Whichever replica comes first makes and renews them. */
+/** Serving certificates in a Secret that all replicas share. The first replica creates them, and any replica renews them. */
 export class CertificateSecret implements Disposable {
   #current: CertificateData | undefined;
   #informer: ClusterInformer<Secret> | undefined;

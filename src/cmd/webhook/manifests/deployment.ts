@@ -141,7 +141,7 @@ function accessObjects({ name, namespace, followed }: DeploymentOptions): object
       ],
     },
     binding('ClusterRole', name, name),
-    // TokenReviews and SubjectAccessReviews, for the debugging paths and for plugins that ask the authorizer.
+    // TokenReviews and SubjectAccessReviews, for the debugging paths and for plugins that call the authorizer.
     binding('ClusterRole', 'system:auth-delegator', `${name}-auth-delegator`),
     {
       apiVersion: `${rbac}/v1`,

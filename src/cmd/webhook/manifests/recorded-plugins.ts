@@ -18,7 +18,7 @@ export interface RecordedPlugins {
 }
 
 /**
- * Creates the plugins without a cluster, and records their phases and the informers that their constructors ask for. Throws an error that
+ * Creates the plugins without a cluster, and records their phases and the informers that their constructors request. Throws an error that
  * names a plugin which cannot be created.
  */
 export function recordPlugins(contributions: readonly LoadedContribution[], options: PluginOptions): RecordedPlugins {

@@ -45,9 +45,9 @@ export interface Verdict {
 /** Reads a review of version v1; a large one is parsed in chunks. Rejects with BadRequest, with the field at fault. */
 export async function readReview(body: Buffer): Promise<ReviewRequest> {
   const review = new Fields(await documentOf(body), '');
-  const said = { apiVersion: review.text('apiVersion'), kind: review.text('kind') };
-  if (said.apiVersion !== apiVersion || said.kind !== kind)
-    throw newBadRequest(`expected ${apiVersion}, Kind=${kind}, got ${said.apiVersion}, Kind=${said.kind}`);
+  const actual = { apiVersion: review.text('apiVersion'), kind: review.text('kind') };
+  if (actual.apiVersion !== apiVersion || actual.kind !== kind)
+    throw newBadRequest(`expected ${apiVersion}, Kind=${kind}, got ${actual.apiVersion}, Kind=${actual.kind}`);
   const request = review.object('request');
   if (!request) throw newBadRequest('request is missing');
   const kindOf = (at: Fields): GroupVersionKind => ({ ...groupVersion(at), kind: at.needed('kind') });

@@ -35,7 +35,7 @@ export class Reviewer {
     const { requestKind: kind, requestResource: resource, subresource } = request;
     const target = this.targets.of({ kind, resource, subresource });
     const { forms } = target;
-    // The patch is made for the document, which the decoder would change.
+    // The patch applies to the document, which the decoder would change.
     const sent = phase === 'mutate' && request.object ? await pace.run(deepCopySteps(request.object)) : undefined;
     const object = await decoded(forms, request, 'object', pace);
     await pace.rest();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { AuthorizationAttributes } from '#apiserver/authorization/authorizer';
-import type { WriteRequest } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 import { fakeAuthorizer } from '#sdk/testing/fake-services';
 import { fakeInformers } from '#sdk/testing/fake-informers';
 import { paramAuthorization } from './param-authorization.ts';
@@ -39,7 +39,7 @@ interface Row {
   readonly old?: KubeObject;
   readonly mutating?: true;
   readonly by?: typeof user;
-  /** Expected authorization check, as `verb group/version/resource namespace/name`; undefined if none is made. */
+  /** Expected authorization check, as `verb group/version/resource namespace/name`; undefined if there is none. */
   readonly asked?: string;
   readonly says?: string;
 }

@@ -10,7 +10,7 @@ import type { Policy, PolicyBinding } from '#apiserver/admission/policy/policy-t
 import { groupNames, type UserInfo } from '#apiserver/request/user-info';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import type { Informers } from '#apiserver/registry/informers';
-import type { StoreHooks, WriteRequest } from '#apiserver/registry/store';
+import type { StoreHooks, WriteRequest } from '#apiserver/registry/write';
 import type { RestMapper } from '#apiserver/server/rest-mapper';
 
 /** Dependencies of the checks. */

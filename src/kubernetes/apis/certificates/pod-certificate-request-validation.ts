@@ -27,7 +27,7 @@ import type {
 import { validateIssuedCertificate } from './issued-certificate.ts';
 import { keyProblem, parsePublicKey, readCertificateRequest } from './public-keys.ts';
 
-/** Condition types that end a request for good. */
+/** Condition types that end a request permanently. */
 const lastingTypes = ['Issued', 'Denied', 'Failed'];
 const maxUidBytes = 128;
 const maxKeyBytes = 10 * 1024;

@@ -3,7 +3,7 @@ import { quote } from '#apimachinery/runtime/quote';
 import { type FieldError, fieldPath, forbidden } from '#apimachinery/validation/field';
 import type { Authorizer } from '#apiserver/authorization/authorizer';
 import { isAuthorizedForSignerName } from '#apiserver/authorization/signers';
-import type { StoreHooks } from '#apiserver/registry/store';
+import type { StoreHooks } from '#apiserver/registry/write';
 import type { PodCertificateRequest } from '#kubernetes/schema/certificates_v1beta1.gen';
 
 /**

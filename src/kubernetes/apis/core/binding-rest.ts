@@ -6,7 +6,8 @@ import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor
 import { readCreate, respondCreated } from '#apiserver/endpoints/handlers/create-request';
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from '#apiserver/request/request-context';
-import type { Store, WriteRequest } from '#apiserver/registry/store';
+import type { Store } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 import { Stores } from '#apiserver/registry/stores';
 import type { Binding, Pod } from '#kubernetes/schema/core_v1.gen';
 import { updatePodCondition } from './pod-condition.ts';

@@ -39,7 +39,7 @@ function pathBehind({ path, info }: RequestContext): string {
   return path.endsWith('/') && !behind.endsWith('/') ? `${behind}/` : behind;
 }
 
-/** Returns the path for the backend: without dot segments, escaped anew. Upstream: registry/core/pod/rest/subresources.go (ProxyREST.Connect). */
+/** Returns the path for the backend: without dot segments, escaped again. Upstream: registry/core/pod/rest/subresources.go (ProxyREST.Connect). */
 const sentPath = (path: string): string => escapePath(joinPath('', path));
 
 function portOf({ port, secure }: Target): number {

@@ -24,7 +24,8 @@ import { readCreate, respondCreated } from '#apiserver/endpoints/handlers/create
 import type { ResourceEndpoint } from '#apiserver/endpoints/handlers/resource-endpoint';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { ParentSubresource } from '#apiserver/registry/resource-definition';
-import type { Store, WriteRequest } from '#apiserver/registry/store';
+import type { Store } from '#apiserver/registry/store';
+import type { WriteRequest } from '#apiserver/registry/write';
 import { Stores } from '#apiserver/registry/stores';
 import { updatePodCondition } from '#kubernetes/apis/core/pod-condition';
 import type { Pod } from '#kubernetes/schema/core_v1.gen';

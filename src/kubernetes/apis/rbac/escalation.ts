@@ -5,7 +5,7 @@ import { quoteList } from '#apimachinery/runtime/quote';
 import { groupNames, type UserInfo } from '#apiserver/request/user-info';
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
 import type { Informers } from '#apiserver/registry/informers';
-import type { StoreHooks, WriteRequest } from '#apiserver/registry/store';
+import type { StoreHooks, WriteRequest } from '#apiserver/registry/write';
 import type { ClusterRole, Role, RoleBinding, RoleRef } from '#kubernetes/schema/rbac_v1.gen';
 import { describeRules, type Rule, uncoveredRules } from './rule-cover.ts';
 

@@ -5,7 +5,7 @@ import { forbiddenError } from '#apiserver/authorization/authorization.guard';
 import type { AuthorizationAttributes, Authorizer } from '#apiserver/authorization/authorizer';
 import { nodeOfServiceAccount } from '#apiserver/authentication/service-accounts';
 import type { Informers } from '#apiserver/registry/informers';
-import type { StoreHooks, WriteRequest } from '#apiserver/registry/store';
+import type { StoreHooks, WriteRequest } from '#apiserver/registry/write';
 import type {
   AllocatedDeviceStatus,
   AllocationResult,

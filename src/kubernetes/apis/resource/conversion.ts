@@ -10,7 +10,7 @@ import type * as v1beta1 from '#kubernetes/schema/resource_v1beta1.gen';
 const apiVersions = { v1: 'resource.k8s.io/v1', v1beta1: 'resource.k8s.io/v1beta1' };
 
 /** True if any member of an exact request is set; v1 then has an exact request, even an invalid one. */
-function saysExactly({ name: _, firstAvailable: __, ...rest }: v1beta1.DeviceRequest): boolean {
+function hasExactRequest({ name: _, firstAvailable: __, ...rest }: v1beta1.DeviceRequest): boolean {
   return Object.values(rest).some((value) => value !== undefined && value !== '' && value !== 0);
 }
 
@@ -18,7 +18,7 @@ function toRequest(request: v1beta1.DeviceRequest): v1.DeviceRequest {
   const { name, firstAvailable, ...exactly } = request;
   return {
     ...(name !== undefined && { name }),
-    ...(saysExactly(request) && { exactly }),
+    ...(hasExactRequest(request) && { exactly }),
     ...(firstAvailable && { firstAvailable }),
   };
 }

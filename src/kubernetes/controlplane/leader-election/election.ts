@@ -92,7 +92,7 @@ export function newLease(namespace: string, name: string, { strategy, electee }:
 }
 
 /**
- * Returns the lease after an election; undefined if it does not change. A holder that renews is asked to step down (preferredHolder); a
+ * Returns the lease after an election; undefined if it does not change. A holder that renews is requested to step down (preferredHolder); a
  * holder with an expired lease is replaced.
  */
 export function electedLease(lease: Lease, { strategy, electee }: Outcome, now: number): Lease | undefined {

@@ -1,7 +1,7 @@
 import { newInternalError, newInvalid } from '#apimachinery/api/errors';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import type { KubeObject } from '#apimachinery/meta/types';
-import type { Finish, StoreHooks, WriteRequest } from '#apiserver/registry/store';
+import type { Finish, StoreHooks, WriteRequest } from '#apiserver/registry/write';
 import type { LoopbackClient, LoopbackTarget } from '#apiserver/server/loopback-client';
 import type { Service, ServicePort, ServiceSpec } from '#kubernetes/schema/core_v1.gen';
 import type { IPFamily } from './address-range.ts';

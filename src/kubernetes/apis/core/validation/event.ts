@@ -94,7 +94,7 @@ const immutable = [
   ['reportingInstance', ''],
 ] as const;
 
-/** Returns the value as messages show it; references are printed as upstream's internal type. */
+/** Returns the value in the form of messages; references are printed as upstream's internal type. */
 function shown(field: string, value: unknown): unknown {
   if (field === 'involvedObject' || (field === 'related' && value !== null)) return internalValue('ObjectReference', value);
   return value;

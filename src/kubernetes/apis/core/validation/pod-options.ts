@@ -222,7 +222,7 @@ export class UpdateOptions implements PodOptions {
     );
   }
 
-  /** Caches an option: validation asks once per list item, and each computation scans the old list. */
+  /** Caches an option: validation reads it once per list item, and each computation scans the old list. */
   #once(name: keyof PodOptions, find: () => boolean): boolean {
     let answer = this.#answers.get(name);
     if (answer === undefined) this.#answers.set(name, (answer = find()));

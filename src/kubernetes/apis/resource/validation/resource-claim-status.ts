@@ -142,7 +142,7 @@ function validateNetworkData(errors: FieldError[], { interfaceName = '', hardwar
   );
 }
 
-/** Returns the key of a device share, as messages show it. */
+/** Returns the key of a device share in the form of messages. */
 function deviceKey({ driver = '', pool = '', device = '', shareID = '' }: AllocatedDeviceStatus): string {
   return JSON.stringify({ Driver: driver, Pool: pool, Device: device, ShareID: shareID });
 }

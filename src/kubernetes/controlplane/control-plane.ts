@@ -4,41 +4,48 @@ import type { ApiGroup } from '#apiserver/registry/api-group';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import { addressOf } from '#apiserver/network/egress-selector/egress-selector';
 import type { Storage } from '#apiserver/storage/storage';
-import { advertisedEndpoint } from '#kubernetes/controlplane/advertise-address';
-import { Autoregistration } from '#kubernetes/controlplane/autoregistration';
-import { ensurePriorityClasses, ensureSystemNamespaces } from '#kubernetes/controlplane/bootstrap';
-import { publishClusterAuthenticationInfo } from '#kubernetes/controlplane/cluster-authentication-info';
-import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
-import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from '#kubernetes/controlplane/flow-control';
-import { collectExpiredLeases, IdentityLease } from '#kubernetes/controlplane/identity-lease';
-import { KubernetesService, kubernetesEndpoints } from '#kubernetes/controlplane/kubernetes-service';
-import { CountedAddresses, LeasedAddresses } from '#kubernetes/controlplane/server-addresses';
-import { ensureLegacyTokenTracking } from '#kubernetes/controlplane/legacy-token-tracking';
-import { ElectionController } from '#kubernetes/controlplane/leader-election/election-controller';
-import { LeaderElector } from '#kubernetes/controlplane/leader-election/leader-elector';
+import { advertisedEndpoint } from './advertise-address.ts';
+import { Autoregistration } from './autoregistration.ts';
+import { ensurePriorityClasses, ensureSystemNamespaces } from './bootstrap.ts';
+import { publishClusterAuthenticationInfo } from './cluster-authentication-info.ts';
+import { type ControlPlaneOptions, defaultControlPlaneOptions } from './control-plane-options.ts';
+import { ensureFlowControl, updateFlowSchemaStatus, watchFlowSchemas } from './flow-control.ts';
+import { collectExpiredLeases, IdentityLease } from './identity-lease.ts';
+import { KubernetesService, kubernetesEndpoints } from './kubernetes-service.ts';
+import { CountedAddresses, LeasedAddresses } from './server-addresses.ts';
+import { ensureLegacyTokenTracking } from './legacy-token-tracking.ts';
+import { ElectionController } from './leader-election/election-controller.ts';
+import { LeaderElector } from './leader-election/leader-elector.ts';
 import type { LoopbackClient } from '#apiserver/server/loopback-client';
-import { periodically, retryUntilDone } from '#kubernetes/controlplane/periodic';
-import { reconcileRbac } from '#kubernetes/controlplane/rbac-bootstrap';
-import type { StorageVersions } from '#kubernetes/controlplane/storage-versions';
-import type { AddressRange } from '#kubernetes/controlplane/services/address-range';
-import { DefaultServiceCIDR } from '#kubernetes/controlplane/services/default-service-cidr';
-import { ServiceRepair } from '#kubernetes/controlplane/services/service-repair';
-import { ServerPart } from '#cmd/modules/server-part';
-import { peerProxyGate } from './peer-servers.ts';
-import type { ServiceAllocators } from './service-allocators.ts';
-import type { Log } from '#cmd/logging/log';
+import { peerProxyGate } from './peer-endpoints.ts';
+import { periodically, retryUntilDone } from './periodic.ts';
+import { reconcileRbac } from './rbac-bootstrap.ts';
+import type { StorageVersions } from './storage-versions.ts';
+import type { AddressRange } from './services/address-range.ts';
+import { DefaultServiceCIDR } from './services/default-service-cidr.ts';
+import { ServiceRepair } from './services/service-repair.ts';
+import type { ServiceAllocators } from './services/service-allocators.ts';
+import type { Logger } from '#apiserver/base/logger';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
-import type { ServerConfig } from '#cmd/server-config';
+
+/** The part of the server's configuration that its control plane uses. */
+export interface ControlPlaneConfig {
+  readonly requests: { readonly priorityAndFairness: boolean };
+  /** PEM of the authorities of client certificates, which are published. */
+  readonly authentication: { readonly clientCa: string | undefined };
+  /** Options that differ from the defaults. */
+  readonly controlPlane?: Partial<ControlPlaneOptions> | undefined;
+}
 
 export interface ControlPlaneParts {
-  readonly config: Pick<ServerConfig, 'requests' | 'authentication' | 'controlPlane'>;
+  readonly config: ControlPlaneConfig;
   readonly features: FeatureGates;
   readonly client: LoopbackClient;
   readonly services: ServiceAllocators;
   /** Storage version updates; undefined: disabled. */
   readonly storageVersions: StorageVersions | undefined;
   readonly storage: Storage;
-  readonly log: Pick<Log, 'info' | 'error'>;
+  readonly log: Pick<Logger, 'info' | 'error'>;
   /** Built-in groups that the server serves. */
   readonly groups: readonly ApiGroup[];
 }
@@ -80,8 +87,7 @@ interface Identity {
 }
 
 /** Controllers of the server's own cluster. Upstream: kubernetes/pkg/controlplane. */
-@ServerPart()
-export class ControlPlane implements ServerPart {
+export class ControlPlane {
   readonly #options: ControlPlaneOptions;
 
   constructor(readonly parts: ControlPlaneParts) {

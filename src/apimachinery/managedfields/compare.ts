@@ -1,31 +1,19 @@
 import type { FieldsV1 } from '#apimachinery/meta/types';
-import { getOwn, isEmptyObject, setOwn } from '#apimachinery/patch/own-property';
+import { getOwn } from '#apimachinery/patch/own-property';
 import { equalValues, equalValuesSteps } from '#apimachinery/runtime/equality';
 import { compareUtf8, sortedKeys, sortedKeysSteps } from '#apimachinery/runtime/json/json';
-import { Float64, isContainer } from '#apimachinery/runtime/numbers';
+import { isContainer } from '#apimachinery/runtime/numbers';
 import { mergeRunsSteps } from '#apimachinery/runtime/sorting';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
-import { keysOf, noteKeys } from '#apimachinery/runtime/wide-objects';
+import { noteKeys } from '#apimachinery/runtime/wide-objects';
+import { withAlwaysFields, withoutOmitted } from './always-fields.ts';
 import { FieldSet, leaf } from './field-set.ts';
-import { keyElement, type PathElement, sortedElementsSteps, sortPathElements, valueElement } from './path-element.ts';
-import { type AnyShape, type FieldShape, holdsOnlyScalars, keyDefault, type ListShape, type MapShape, type Shape } from './shape.ts';
+import { groupItems, itemElementAt, sortedElements } from './item-element.ts';
+import type { PathElement } from './path-element.ts';
+import type { AnyShape, FieldShape, ListShape, MapShape, Shape } from './shape.ts';
+import { descend, isMap, maxDepth, type Reading, readField, readingOf, valueShape } from './typed-value.ts';
+import { type Json, membersPerStep, NodeParts, pick, stepKeys, WideResults } from './wide-values.ts';
 
-/** Maximum depth of field sets; JSON of clients may be deeper. */
-const maxDepth = 500;
-
-/** Error for a value that its type does not allow; the message is structured-merge-diff's. */
-export class TypedError extends Error {
-  override readonly name = 'TypedError';
-}
-
-/**
- * Interpretation of a value. `typed` values are decoded objects: in a Go struct, a zero value that Go omits counts as absent, and a field
- * that Go always encodes counts as present. In `raw` values, such as an applied configuration, everything counts as written; values of
- * custom resources are always raw.
- */
-export type Reading = 'typed' | 'raw';
-
-type Json = Record<string, unknown>;
 type Node = FieldsV1;
 
 /** Parts that a comparison skips: the whole subtree (`true`), or parts of it. */
@@ -47,45 +35,6 @@ const added = (node: Node): Delta => ({ added: node, modified: undefined, remove
 const modified = (): Delta => ({ added: undefined, modified: leaf, removed: undefined });
 const removed = (node: Node): Delta => ({ added: undefined, modified: undefined, removed: node });
 
-function isMap(value: unknown): value is Json {
-  return isContainer(value) && !Array.isArray(value);
-}
-
-function isEmptyValue(value: object): boolean {
-  // Looking up one of many keys takes as long as listing all.
-  return !parts?.has(value) && !ownedParts?.has(value) && isEmptyObject(value);
-}
-
-function descend(depth: number): number {
-  if (depth >= maxDepth) throw new TypedError(`the value is nested more than ${maxDepth} levels deep`);
-  return depth + 1;
-}
-
-/** Returns a field's value under the given interpretation; undefined if it is absent. */
-function readField(field: FieldShape, value: unknown, reading: Reading): unknown {
-  if (reading === 'raw') return value;
-  if (value === undefined || value === null) return field.always ? field.zero : undefined;
-  return field.omitsZero && isZero(value) ? undefined : value;
-}
-
-function isZero(value: unknown): boolean {
-  switch (typeof value) {
-    case 'string':
-      return value === '';
-    case 'number':
-      return value === 0;
-    case 'boolean':
-      return !value;
-    case 'object':
-      if (value instanceof Float64) return value.value === 0;
-      return value === null || (Array.isArray(value) ? value.length === 0 : isEmptyValue(value));
-    default:
-      return false;
-  }
-}
-
-const readingOf = (shape: MapShape | AnyShape, reading: Reading): Reading => (shape.kind === 'map' && shape.structured ? reading : 'raw');
-
 export interface Readings {
   readonly left: Reading;
   readonly right: Reading;
@@ -98,43 +47,23 @@ export interface Readings {
 export function compare(shape: Shape, a: unknown, b: unknown, readings: Readings, skip?: Skip): Comparison | undefined {
   const delta = compareValues(shape, a, b, readings, skip, 0);
   if (!delta) return undefined;
-  return { added: setOf(delta.added), modified: setOf(delta.modified), removed: setOf(delta.removed) };
+  return {
+    added: FieldSet.fromCanonical(delta.added),
+    modified: FieldSet.fromCanonical(delta.modified),
+    removed: FieldSet.fromCanonical(delta.removed),
+  };
 }
 
-/** Differences of wide maps and long lists, which are compared in chunks before the object itself; by the value in `b`, or else in `a`. */
+/** Differences of wide maps and long lists, by the value in `b`, or else in `a`. */
+const parts = new WideResults<Delta | undefined>();
+
 type Parts = Map<object, Delta | undefined>;
-
-let parts: Parts | undefined;
-
-/** Number of values that are visited at once. A map or list with more of them below it is divided. */
-const stepKeys = 1_024;
-
-/** Returns the number of members of a map or list that together have as many values below them as are visited at once. */
-const membersPerStep = (members: number, values: number): number => Math.max(1, Math.floor((stepKeys * members) / values));
 
 /** Compares the large parts of two values in chunks and yields between them; then `compare` of the same values in `work` is fast. */
 export function* comparingSteps<T>(shape: Shape, a: unknown, b: unknown, readings: Readings, work: () => T): Steps<T> {
   const found: Parts = new Map();
   yield* wideParts(shape, a, b, readings, 0, found);
-  return withParts(found, work);
-}
-
-function withParts<T>(found: Parts, work: () => T): T {
-  parts = found;
-  try {
-    return work();
-  } finally {
-    parts = undefined;
-  }
-}
-
-/** Makes the found parts available during each chunk of the work only, since other work runs in between. */
-function* stepsWithParts<T>(found: Parts, steps: Steps<T>): Steps<T> {
-  for (;;) {
-    const step = withParts(found, () => steps.next());
-    if (step.done) return step.value;
-    yield;
-  }
+  return parts.during(found, work);
 }
 
 /** Compares maps and lists with many values below them, the deepest first. Returns the number of values that are left to compare. */
@@ -173,7 +102,7 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
     yield;
     const some = names.slice(from, from + step);
     const [ours, theirs] = [left && pick(left, some), right && pick(right, some)];
-    const part = withParts(found, () => compareValues(shape, ours, theirs, readings, undefined, depth));
+    const part = parts.during(found, () => compareValues(shape, ours, theirs, readings, undefined, depth));
     for (const kind of ['added', 'modified', 'removed'] as const) if (part?.[kind]) delta[kind].add(part[kind]);
   }
   // It is not empty either.
@@ -181,23 +110,6 @@ function* wideMap(shape: MapShape | AnyShape, a: unknown, b: unknown, readings: 
   const [added, modified, removed] = [delta.added.whole(), delta.modified.whole(), delta.removed.whole()];
   found.set(whole, added || modified || removed ? { added, modified, removed } : undefined);
   return 1;
-}
-
-/** A node that is merged from nodes with disjoint children. */
-class NodeParts {
-  readonly #node: Node = {};
-  readonly #elements: PathElement[] = [];
-
-  add(part: Node): void {
-    // Several parts may mark the path itself as a member.
-    for (const element of Object.keys(part)) if (this.#node[element] === undefined) this.#elements.push(element);
-    Object.assign(this.#node, part);
-  }
-
-  /** Returns undefined if there were no parts. */
-  whole(): Node | undefined {
-    return this.#elements.length > 0 ? noteKeys(this.#node, this.#elements) : undefined;
-  }
 }
 
 function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number, found: Parts): Steps<number> {
@@ -211,7 +123,7 @@ function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings,
   const step = membersPerStep(length, values);
   if (!left || !right) {
     const [whole, reading] = left ? [left, readings.left] : [right!, readings.right];
-    const all = yield* stepsWithParts(found, listSubtreeSteps(shape, whole, reading, inner, step));
+    const all = yield* parts.duringSteps(found, listSubtreeSteps(shape, whole, reading, inner, step));
     found.set(whole, left ? removed(all) : added(all));
     return 1;
   }
@@ -219,7 +131,7 @@ function* longList(shape: ListShape, a: unknown, b: unknown, readings: Readings,
   if (!Array.isArray(b)) return values;
   yield;
   const isSame = yield* equalValuesSteps(left, right);
-  found.set(right, isSame ? undefined : yield* stepsWithParts(found, comparingItems(shape, left, right, readings, inner, step)));
+  found.set(right, isSame ? undefined : yield* parts.duringSteps(found, comparingItems(shape, left, right, readings, inner, step)));
   return 1;
 }
 
@@ -264,19 +176,11 @@ function* namesSteps(left: Json | undefined, right: Json | undefined): Steps<str
   return names;
 }
 
-function pick(map: Json, names: readonly string[]): Json {
-  const some: Json = {};
-  for (const name of names) if (Object.hasOwn(map, name)) setOwn(some, name, map[name]);
-  return some;
-}
-
-const setOf = (node: Node | undefined): FieldSet => (node ? FieldSet.fromCanonical(node) : FieldSet.empty);
-
 function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings, skip: Skip | undefined, depth: number): Delta | undefined {
   if (a === undefined) return added(subtree(shape, b, readings.right, depth));
   if (b === undefined) return removed(subtree(shape, a, readings.left, depth));
   if (a === b && readings.left === readings.right) return undefined;
-  if (parts !== undefined && skip === undefined && parts.has(b as object)) return parts.get(b as object);
+  if (parts.current !== undefined && skip === undefined && parts.current.has(b as object)) return parts.current.get(b as object);
   switch (shape.kind) {
     case 'scalar':
       return equalValues(a, b) ? undefined : modified();
@@ -299,23 +203,8 @@ function compareValues(shape: Shape, a: unknown, b: unknown, readings: Readings,
 function isSameWhole(shape: Shape, a: unknown, b: unknown, { left, right }: Readings): boolean {
   if (equalValues(a, b)) return true;
   const whole = (value: unknown, reading: Reading): unknown =>
-    reading === 'raw' ? value : withAlwaysFields(shape, withoutOmitted(shape, value, 0));
+    reading === 'raw' ? value : withAlwaysFields(shape, withoutOmitted(shape, value));
   return equalValues(whole(a, left), whole(b, right));
-}
-
-/** Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. */
-function withoutOmitted(shape: Shape, value: unknown, depth: number): unknown {
-  if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
-  if (shape.kind === 'list') return Array.isArray(value) ? value.map((item) => withoutOmitted(shape.items, item, descend(depth))) : value;
-  if (shape.kind !== 'map' || !isMap(value)) return value;
-  const out: Json = {};
-  for (const name of keysOf(value)) {
-    const field = shape.fields.get(name);
-    const child = field ? readField(field, value[name], readingOf(shape, 'typed')) : value[name];
-    const inner = field?.shape ?? shape.values;
-    if (child !== undefined) setOwn(out, name, inner ? withoutOmitted(inner, child, descend(depth)) : child);
-  }
-  return out;
 }
 
 interface Change {
@@ -399,13 +288,6 @@ function isBareMember(node: Node): boolean {
   return true;
 }
 
-function valueShape(shape: MapShape | AnyShape, name: string): Shape {
-  if (shape.kind === 'any') return shape;
-  const { values } = shape;
-  if (!values) throw new TypedError(`.${name}: field not declared in schema`);
-  return values;
-}
-
 function compareLists(shape: ListShape, a: unknown, b: unknown, readings: Readings, depth: number): Delta | undefined {
   const left = Array.isArray(a) ? a : [];
   const right = Array.isArray(b) ? b : [];
@@ -453,79 +335,9 @@ function* comparingItems(
   return out.added || out.modified || out.removed ? out : undefined;
 }
 
-function* sortedElements(elements: PathElement[]): Steps<PathElement[]> {
-  return elements.length <= stepKeys ? sortPathElements(elements) : yield* sortedElementsSteps(elements);
-}
-
-/** Groups the items of a list by path element; several items of one element are duplicates. */
-function* groupItems(shape: ListShape, items: unknown[], reading: Reading): Steps<Map<PathElement, unknown[]>> {
-  const groups = new Map<PathElement, unknown[]>();
-  for (let i = 0; i < items.length; i++) {
-    if (i % stepKeys === stepKeys - 1) yield;
-    const element = itemElementAt(shape, items, i, reading);
-    const group = groups.get(element);
-    if (group) group.push(items[i]);
-    else groups.set(element, [items[i]]);
-  }
-  return groups;
-}
-
-function itemElementAt(shape: ListShape, items: readonly unknown[], index: number, reading: Reading): PathElement {
-  try {
-    return itemElement(shape, items[index], reading);
-  } catch (cause) {
-    if (cause instanceof TypedError) throw new TypedError(`element ${index}: ${cause.message}`, { cause });
-    throw cause;
-  }
-}
-
-/** Returns the path element of an item of a granular list. Throws TypedError for an item without one. */
-export function itemElement(shape: ListShape, item: unknown, reading: Reading): PathElement {
-  if (shape.keys.length === 0) return setItemElement(item);
-  if (item === null || item === undefined) throw nullElement;
-  if (!isMap(item)) throw noMap;
-  const names: string[] = [];
-  const values: unknown[] = [];
-  for (const name of shape.keys) {
-    let value = Object.hasOwn(item, name) ? item[name] : undefined;
-    const field = shape.items.kind === 'map' ? shape.items.fields.get(name) : undefined;
-    if (field && shape.items.kind === 'map') value = readField(field, value, readingOf(shape.items, reading));
-    value ??= value === null ? null : keyDefault(shape, name);
-    if (value === undefined) continue;
-    names.push(name);
-    values.push(value);
-  }
-  if (names.length === 0) throw withoutKeys(shape);
-  return keyElement(names, values);
-}
-
-/** A shared error: creating one per item, with its stack, would be slower than everything else. */
-const nullElement = new TypedError('associative list with keys may not have a null element');
-const noMap = new TypedError('associative list with keys may not have non-map elements');
-const errorsWithoutKeys = new WeakMap<ListShape, TypedError>();
-
-function withoutKeys(shape: ListShape): TypedError {
-  let error = errorsWithoutKeys.get(shape);
-  if (!error) {
-    const keys = `[${shape.declaredKeys.map((key) => JSON.stringify(key)).join(' ')}]`;
-    error = new TypedError(
-      `associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`,
-    );
-    errorsWithoutKeys.set(shape, error);
-  }
-  return error;
-}
-
-function setItemElement(item: unknown): PathElement {
-  if (item === null || item === undefined) throw new TypedError("associative list without keys has an element that's an explicit null");
-  if (Array.isArray(item)) throw new TypedError('not supported: associative list with lists as elements');
-  if (isContainer(item)) throw new TypedError("associative list without keys has an element that's a map type");
-  return valueElement(item);
-}
-
 /** Returns all paths of a value without a counterpart, including its own. */
 function subtree(shape: Shape, value: unknown, reading: Reading, depth: number): Node {
-  const part = parts?.get(value as object);
+  const part = parts.current?.get(value as object);
   if (part) return (part.added ?? part.removed)!;
   if (!isContainer(value) || shape.kind === 'scalar' || shape.atomic) return leaf;
   if (shape.kind === 'list') return Array.isArray(value) && value.length > 0 ? listSubtree(shape, value, reading, descend(depth)) : leaf;
@@ -594,151 +406,4 @@ function* listSubtreeSteps(shape: ListShape, items: unknown[], reading: Reading,
     out[element] = group.length > 1 ? leaf : subtree(shape.items, group[0], reading, depth);
   }
   return noteKeys(out, ['.', ...elements]);
-}
-
-/**
- * Returns the fields that a configuration owns: its leaves, the items of its granular lists and maps, and the fields that it sets to null
- * or to an empty map.
- */
-export function toFieldSet(shape: Shape, value: unknown): FieldSet {
-  return setOf(ownedBy(shape, value, 0));
-}
-
-/** Fields of wide maps, which are computed in chunks before the rest. */
-let ownedParts: Map<object, Node | undefined> | undefined;
-
-/** Like `toFieldSet` for a large configuration, but yields to the event loop; it must not change meanwhile. */
-export function* toFieldSetSteps(shape: Shape, value: unknown): Steps<FieldSet> {
-  const found = new Map<object, Node | undefined>();
-  yield* wideOwned(shape, value, 0, found);
-  return withOwned(found, () => toFieldSet(shape, value));
-}
-
-function withOwned<T>(found: Map<object, Node | undefined>, work: () => T): T {
-  ownedParts = found;
-  try {
-    return work();
-  } finally {
-    ownedParts = undefined;
-  }
-}
-
-/** Makes the found parts available during each chunk of the work only, since other work runs in between. */
-function* stepsWithOwned<T>(found: Map<object, Node | undefined>, steps: Steps<T>): Steps<T> {
-  for (;;) {
-    const step = withOwned(found, () => steps.next());
-    if (step.done) return step.value;
-    yield;
-  }
-}
-
-/** Computes the sets of maps and lists with many values below them, the deepest first. Returns the number of values that are left. */
-function* wideOwned(shape: Shape, value: unknown, depth: number, found: Map<object, Node | undefined>): Steps<number> {
-  if (shape.kind === 'scalar' || shape.atomic || depth > maxDepth) return 1;
-  if (shape.kind === 'list' && Array.isArray(value)) return yield* longOwned(shape, value, depth, found);
-  if (shape.kind === 'list' || !isMap(value)) return 1;
-  const isStruct = shape.kind === 'map' && shape.fields.size > 0;
-  const names = isStruct ? keysOf(value) : yield* sortedKeysSteps(value);
-  let done = 0;
-  let values = names.length;
-  for (const name of names) {
-    if (++done % stepKeys === 0) yield;
-    const child = value[name];
-    const inner = shape.kind === 'map' ? (shape.fields.get(name)?.shape ?? shape.values) : shape;
-    if (inner && isContainer(child)) values += yield* wideOwned(inner, child, depth + 1, found);
-  }
-  if (isStruct || values <= stepKeys) return values;
-  const owned = new NodeParts();
-  const step = membersPerStep(names.length, values);
-  for (let from = 0; from < names.length; from += step) {
-    yield;
-    const some = pick(value, names.slice(from, from + step));
-    const part = withOwned(found, () => ownedFields(shape, some, descend(depth)));
-    if (part) owned.add(part);
-  }
-  found.set(value, owned.whole());
-  return 1;
-}
-
-function* longOwned(shape: ListShape, items: unknown[], depth: number, found: Map<object, Node | undefined>): Steps<number> {
-  let values = items.length;
-  if (shape.items.kind !== 'scalar') {
-    for (const [i, item] of items.entries()) {
-      if (i % stepKeys === stepKeys - 1) yield;
-      values += yield* wideOwned(shape.items, item, depth + 1, found);
-    }
-  }
-  if (values <= stepKeys) return values;
-  const step = membersPerStep(items.length, values);
-  found.set(items, yield* stepsWithOwned(found, ownedItems(shape, items, descend(depth), step)));
-  return 1;
-}
-
-function ownedBy(shape: Shape, value: unknown, depth: number): Node | undefined {
-  if (ownedParts?.has(value as object)) return ownedParts.get(value as object);
-  if (shape.kind === 'scalar' || shape.atomic) return leaf;
-  if (shape.kind === 'list') return Array.isArray(value) ? atOnce(ownedItems(shape, value, descend(depth))) : undefined;
-  if (isMap(value)) return ownedFields(shape, value, descend(depth));
-  return shape.kind === 'any' && value !== null ? leaf : undefined;
-}
-
-function* ownedItems(shape: ListShape, items: unknown[], depth: number, step = stepKeys): Steps<Node | undefined> {
-  const groups = yield* groupItems(shape, items, 'raw');
-  const out: Node = {};
-  let done = 0;
-  const elements = yield* sortedElements([...groups.keys()]);
-  for (const element of elements) {
-    if (++done % step === 0) yield;
-    const group = groups.get(element)!;
-    out[element] = group.length > 1 ? leaf : asMember(ownedBy(shape.items, group[0], depth));
-  }
-  return groups.size > 0 ? noteKeys(out, elements) : undefined;
-}
-
-function ownedFields(shape: MapShape | AnyShape, value: Json, depth: number): Node | undefined {
-  const out: Node = {};
-  for (const name of sortedKeys(value)) {
-    const child = value[name];
-    if (child === undefined) continue;
-    const field = shape.kind === 'map' ? shape.fields.get(name) : undefined;
-    const owned = ownedBy(field ? field.shape : valueShape(shape, name), child, depth);
-    const itself = !field || child === null || (isMap(child) && isEmptyValue(child));
-    const node = itself ? asMember(owned) : owned;
-    if (node) out[`f:${name}`] = node;
-  }
-  return isEmptyValue(out) ? undefined : out;
-}
-
-function asMember(node: Node | undefined): Node {
-  if (node === undefined || isEmptyValue(node)) return leaf;
-  return node['.'] === undefined ? { '.': leaf, ...node } : node;
-}
-
-/** Returns a decoded value with the fields that Go always encodes, as Go's conversion to JSON has them; the value itself if none is missing. */
-export function withAlwaysFields(shape: Shape, value: unknown): unknown {
-  return fill(shape, value, 0);
-}
-
-function fill(shape: Shape, value: unknown, depth: number): unknown {
-  if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
-  if (shape.kind === 'list') {
-    if (!Array.isArray(value)) return value;
-    let items: unknown[] | undefined;
-    for (let i = 0; i < value.length; i++) {
-      const item = fill(shape.items, value[i], descend(depth));
-      if (item !== value[i]) (items ??= value.slice())[i] = item;
-    }
-    return items ?? value;
-  }
-  if (shape.kind !== 'map' || !isMap(value)) return value;
-  let out: Json | undefined;
-  for (const name of keysOf(value)) {
-    const child = shape.fields.get(name)?.shape ?? shape.values;
-    const filled = child ? fill(child, value[name], descend(depth)) : value[name];
-    if (filled !== value[name]) setOwn((out ??= { ...value }), name, filled);
-  }
-  for (const field of shape.always) {
-    if (value[field.name] === undefined) (out ??= { ...value })[field.name] = fill(field.shape, field.zero, descend(depth));
-  }
-  return out ?? value;
 }

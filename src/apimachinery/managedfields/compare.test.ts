@@ -8,7 +8,8 @@ import { extractItems, reconcileFieldSet, removeItems } from './items.ts';
 import { merge } from './merge.ts';
 import { formatPath } from './path-element.ts';
 import { shapeOf } from './shape.ts';
-import { compare, toFieldSet } from './typed.ts';
+import { compare } from './compare.ts';
+import { toFieldSet } from './owned-fields.ts';
 import { validate } from './validate.ts';
 
 const spec = shapeOf(registry.struct('test_v1.Spec'));

@@ -1,15 +1,15 @@
 import type { Registry } from 'prom-client';
 import { formatCIDR, parseCIDRSloppy } from '#apimachinery/validation/ip';
 import type { LoopbackClient } from '#apiserver/server/loopback-client';
-import type { StoreHooks } from '#apiserver/registry/store';
+import type { StoreHooks } from '#apiserver/registry/write';
 import type { Logger } from '#apiserver/base/logger';
 import type { Storage } from '#apiserver/storage/storage';
-import type { ControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
-import { AddressRange } from '#kubernetes/controlplane/services/address-range';
-import { registerAllocationMetrics } from '#kubernetes/controlplane/services/allocation-metrics';
-import { ClusterIPAllocator } from '#kubernetes/controlplane/services/cluster-ip-allocator';
-import { NodePortAllocator } from '#kubernetes/controlplane/services/node-port-allocator';
-import { ServiceAllocation } from '#kubernetes/controlplane/services/service-allocation';
+import type { ControlPlaneOptions } from '../control-plane-options.ts';
+import { AddressRange } from './address-range.ts';
+import { registerAllocationMetrics } from './allocation-metrics.ts';
+import { ClusterIPAllocator } from './cluster-ip-allocator.ts';
+import { NodePortAllocator } from './node-port-allocator.ts';
+import { ServiceAllocation } from './service-allocation.ts';
 
 export interface ServiceAllocatorsParts {
   readonly client: LoopbackClient;

@@ -1,0 +1,2 @@
+export function stateOf(source: string): string[];
+export function documentedState(text: string): string[];

@@ -1,0 +1,50 @@
+import { setOwn } from '#apimachinery/patch/own-property';
+import { isContainer } from '#apimachinery/runtime/numbers';
+import { keysOf } from '#apimachinery/runtime/wide-objects';
+import { holdsOnlyScalars, type Shape } from './shape.ts';
+import { descend, isMap, readField, readingOf } from './typed-value.ts';
+import type { Json } from './wide-values.ts';
+
+/** Returns a decoded value with the fields that Go always encodes, as Go's conversion to JSON has them; the value itself if none is missing. */
+export function withAlwaysFields(shape: Shape, value: unknown): unknown {
+  return fill(shape, value, 0);
+}
+
+function fill(shape: Shape, value: unknown, depth: number): unknown {
+  if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
+  if (shape.kind === 'list') {
+    if (!Array.isArray(value)) return value;
+    let items: unknown[] | undefined;
+    for (let i = 0; i < value.length; i++) {
+      const item = fill(shape.items, value[i], descend(depth));
+      if (item !== value[i]) (items ??= value.slice())[i] = item;
+    }
+    return items ?? value;
+  }
+  if (shape.kind !== 'map' || !isMap(value)) return value;
+  let out: Json | undefined;
+  for (const name of keysOf(value)) {
+    const child = shape.fields.get(name)?.shape ?? shape.values;
+    const filled = child ? fill(child, value[name], descend(depth)) : value[name];
+    if (filled !== value[name]) setOwn((out ??= { ...value }), name, filled);
+  }
+  for (const field of shape.always) {
+    if (value[field.name] === undefined) (out ??= { ...value })[field.name] = fill(field.shape, field.zero, descend(depth));
+  }
+  return out ?? value;
+}
+
+/** Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. */
+export function withoutOmitted(shape: Shape, value: unknown, depth = 0): unknown {
+  if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
+  if (shape.kind === 'list') return Array.isArray(value) ? value.map((item) => withoutOmitted(shape.items, item, descend(depth))) : value;
+  if (shape.kind !== 'map' || !isMap(value)) return value;
+  const out: Json = {};
+  for (const name of keysOf(value)) {
+    const field = shape.fields.get(name);
+    const child = field ? readField(field, value[name], readingOf(shape, 'typed')) : value[name];
+    const inner = field?.shape ?? shape.values;
+    if (child !== undefined) setOwn(out, name, inner ? withoutOmitted(inner, child, descend(depth)) : child);
+  }
+  return out;
+}
