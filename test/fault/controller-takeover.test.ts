@@ -54,29 +54,33 @@ const lease = async (server: Kubenest): Promise<Lease['spec'] | undefined> =>
 const podsOf = async (server: Kubenest): Promise<readonly Pod[]> =>
   ((await server.fetch('/api/v1/namespaces/default/pods')).body as { readonly items: readonly Pod[] }).items;
 
-it.skipIf(redisServer === undefined)(`the death of the server that runs the controllers (${noRedis})`, { timeout: 120_000 }, async () => {
-  const [first, second] = servers as [Kubenest, Kubenest];
-  const holder = await until('a holder', 20_000, async () => (await lease(first))?.holderIdentity);
-  for (const name of names) {
-    const labels = { app: name };
-    const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-    const spec = { replicas, selector: { matchLabels: labels }, template };
-    const { status } = await second.fetch('/apis/apps/v1/namespaces/default/deployments', { body: { metadata: { name }, spec } });
-    expect(status).toBe(201);
-  }
-  await until('the first pods', 20_000, async () => ((await podsOf(second)).length > 10 ? true : undefined));
-  await first.kill('SIGKILL');
-  const before = (await podsOf(second)).length;
-  const next = await until('another holder', takeOverMs, async () => {
-    const spec = await lease(second);
-    return spec && spec.holderIdentity !== holder ? spec : undefined;
-  });
-  expect(next.leaseTransitions).toBe(1);
-  await until('all pods', takeOverMs, async () => ((await podsOf(second)).length >= names.length * replicas ? true : undefined));
-  await sleep(2_000);
-  const pods = await podsOf(second);
-  expect(before).toBeLessThan(names.length * replicas);
-  expect(pods.length).toBe(names.length * replicas);
-  const perOwner = Map.groupBy(pods, ({ metadata }) => metadata.ownerReferences?.[0]?.uid);
-  expect([...perOwner.values()].map((owned) => owned.length)).toEqual(names.map(() => replicas));
-});
+it.skipIf(redisServer === undefined)(
+  redisServer ? 'the death of the server that runs the controllers' : noRedis,
+  { timeout: 120_000 },
+  async () => {
+    const [first, second] = servers as [Kubenest, Kubenest];
+    const holder = await until('a holder', 20_000, async () => (await lease(first))?.holderIdentity);
+    for (const name of names) {
+      const labels = { app: name };
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+      const spec = { replicas, selector: { matchLabels: labels }, template };
+      const { status } = await second.fetch('/apis/apps/v1/namespaces/default/deployments', { body: { metadata: { name }, spec } });
+      expect(status).toBe(201);
+    }
+    await until('the first pods', 20_000, async () => ((await podsOf(second)).length > 10 ? true : undefined));
+    await first.kill('SIGKILL');
+    const before = (await podsOf(second)).length;
+    const next = await until('another holder', takeOverMs, async () => {
+      const spec = await lease(second);
+      return spec && spec.holderIdentity !== holder ? spec : undefined;
+    });
+    expect(next.leaseTransitions).toBe(1);
+    await until('all pods', takeOverMs, async () => ((await podsOf(second)).length >= names.length * replicas ? true : undefined));
+    await sleep(2_000);
+    const pods = await podsOf(second);
+    expect(before).toBeLessThan(names.length * replicas);
+    expect(pods.length).toBe(names.length * replicas);
+    const perOwner = Map.groupBy(pods, ({ metadata }) => metadata.ownerReferences?.[0]?.uid);
+    expect([...perOwner.values()].map((owned) => owned.length)).toEqual(names.map(() => replicas));
+  },
+);

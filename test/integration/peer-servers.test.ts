@@ -1,4 +1,6 @@
 /** Servers with different APIs on one store: a request for a resource that only the other one serves is proxied to it. */
+import { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
@@ -117,6 +119,23 @@ describe.skipIf(etcd === undefined)(`peers${etcd ? '' : `: ${noEtcd}`}`, () => {
       body: expect.stringContaining('Error getting ip and port info of the remote server'),
     });
     await vi.waitFor(async () => expect(await served()).toBe(200), { timeout: 20_000, interval: 100 });
+  });
+
+  it.each([
+    ['no endpoint', undefined],
+    ['an endpoint without an address', [{}]],
+    ['an endpoint without ports', [{ addresses: [{ ip: '127.0.0.1' }] }]],
+    ['an endpoint at which nothing listens', [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ port: 1 }] }]],
+  ])('the identity of a server with %s does not affect the others', async (_, subsets) => {
+    const { objects } = old.app.nest.get(OpenedStorage, { strict: false });
+    const name = `apiserver-${randomUUID()}`;
+    const record = { kind: 'Endpoints', apiVersion: 'v1', metadata: {}, subsets };
+    if (subsets) await objects.create(`/peerserverleases/${name}`, () => Buffer.from(JSON.stringify(record)));
+    const metadata = { name, labels: { 'apiserver.kubernetes.io/identity': 'kube-apiserver' } };
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+    expect((await old.fetch(leases, { metadata, spec: { holderIdentity: name } })).status).toBe(201);
+    for (let i = 0; i < 10; i++) expect(await served()).toBe(200);
+    expect((await old.fetch('/apis', undefined, { accept: aggregated })).status).toBe(200);
   });
 
   it('without the other server its resources are unknown', async () => {

@@ -59,6 +59,8 @@ export class DeviceTaintEvictionController {
   readonly #planned = new Map<string, string | undefined>();
   /** Number of pods evicted because of a rule, by the UID of the rule. */
   readonly #evicted = new Map<string, number>();
+  /** Names of the rules whose report is due. */
+  readonly #due = new Set<string>();
   readonly #state: DeviceState;
 
   constructor(
@@ -166,8 +168,14 @@ export class DeviceTaintEvictionController {
     }
   }
 
-  #reportLater({ metadata }: DeviceTaintRule): void {
-    this.clock.after(rulePeriodMs, () => this.requests.add({ namespace: '', name: metadata.name ?? '' }));
+  /** Reports a rule after a while: once, however many of its pods are evicted meanwhile. */
+  #reportLater({ metadata: { name: rule = '' } }: DeviceTaintRule): void {
+    if (this.#due.has(rule)) return;
+    this.#due.add(rule);
+    this.clock.after(rulePeriodMs, () => {
+      this.#due.delete(rule);
+      this.requests.add({ namespace: '', name: rule });
+    });
   }
 
   async #reportRule(ruleName: string): Promise<ReconcileResult> {
