@@ -35,8 +35,8 @@ export default defineConfig({
     // The files of a worker share its modules: to load the server anew for each would take longer than most of the tests.
     isolate: false,
     reporters: ['default', `${import.meta.dirname}/test/reporter/summary.ts`],
-    // Two on two cores as well: most files wait for servers and timers.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Three on two cores as well: most files wait for servers and timers.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     testTimeout: 40_000,
     // Starting a server and filling it takes seconds where the machine is busy.
     hookTimeout: 60_000,

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { AdmissionChain } from '#apiserver/admission/admission-chain';
 import { RequestAdmission } from '#apiserver/admission/request-admission';
 import { startTestCluster } from '#testing/index';
+import { costOfCalls, leastCosts } from './least-costs.ts';
 
-const rounds = 5;
-const creations = 4_000;
+const creations = 2_000;
 /** Limit in microseconds of all plugins together for the creation of a pod. */
 const most = 100;
 /** Limit in microseconds: a twentieth of a creation over HTTP/2, which takes about 200 µs. */
@@ -22,9 +22,9 @@ const pod = () => ({
   spec: { containers: [{ name: 'a', image: 'b', resources: { requests: { cpu: '100m', memory: '64Mi' } } }] },
 });
 
-/** Returns the microseconds of the plugins for the creation of a pod in the fastest round. */
-async function costOf(chain: AdmissionChain): Promise<number> {
-  const admitOne = async (): Promise<void> => {
+/** Returns the microseconds of the plugins for the creation of a pod. */
+function costOf(chain: AdmissionChain): Promise<number> {
+  return costOfCalls(creations, async () => {
     const admission = new RequestAdmission(chain, context as never, target as never);
     const call = {
       operation: 'CREATE',
@@ -39,14 +39,7 @@ async function costOf(chain: AdmissionChain): Promise<number> {
     if (admitted) await admitted;
     const validated = admission.validate(call);
     if (validated) await validated;
-  };
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const began = performance.now();
-    for (let i = 0; i < creations; i += 1) await admitOne();
-    times.push(((performance.now() - began) * 1_000) / creations);
-  }
-  return Math.min(...times);
+  });
 }
 
 it(`the default admission plugins take less than ${most} µs of the creation of a pod`, async () => {
@@ -54,13 +47,14 @@ it(`the default admission plugins take less than ${most} µs of the creation of 
     flags: ['--enable-admission-plugins=ServiceAccount,NodeRestriction'],
     objects: [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }],
   });
-  expect(await costOf(cluster.app.nest.get(AdmissionChain))).toBeLessThan(most);
+  const chain = cluster.app.nest.get(AdmissionChain) as AdmissionChain;
+  const { cost } = await leastCosts({ cost: () => costOf(chain) }, (least) => least.cost < most);
+  expect(cost).toBeLessThan(most);
 });
 
 it(`${policies} policies of other resources add less than ${mostOfPolicies} µs to the creation of a pod`, async () => {
+  await using plain = await startTestCluster();
   await using cluster = await startTestCluster();
-  const chain = cluster.app.nest.get(AdmissionChain) as AdmissionChain;
-  const without = await costOf(chain);
   const group = '/apis/admissionregistration.k8s.io/v1';
   const create = async (resource: string, body: object): Promise<void> =>
     expect((await cluster.fetch(`${group}/${resource}`, { body })).status).toBe(201);
@@ -71,6 +65,8 @@ it(`${policies} policies of other resources add less than ${mostOfPolicies} µs 
     await create('validatingadmissionpolicies', { metadata, spec });
     await create('validatingadmissionpolicybindings', { metadata, spec: { policyName: metadata.name, validationActions: ['Deny'] } });
   }
-  const cost = (await costOf(chain)) - without;
-  expect(cost).toBeLessThan(mostOfPolicies);
+  const added = (least: { without: number; own: number }): number => least.own - least.without;
+  const [empty, full] = [plain, cluster].map(({ app }) => app.nest.get(AdmissionChain) as AdmissionChain);
+  const measurements = { without: () => costOf(empty!), own: () => costOf(full!) };
+  expect(added(await leastCosts(measurements, (least) => added(least) < mostOfPolicies))).toBeLessThan(mostOfPolicies);
 }, 60_000);

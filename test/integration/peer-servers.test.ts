@@ -138,6 +138,28 @@ describe.skipIf(etcd === undefined)(`peers${etcd ? '' : `: ${noEtcd}`}`, () => {
     expect((await old.fetch('/apis', undefined, { accept: aggregated })).status).toBe(200);
   });
 
+  it('counts proxied requests and errors', async () => {
+    const { body } = await old.fetch('/metrics');
+    const labels = 'group="batch",version="v1",resource="jobs"';
+    const count = (start: string): number => Number(body.split('\n').find((line) => line.startsWith(start))?.split(' ')[1]);
+    expect(count(`apiserver_rerouted_request_total{code="201",${labels}}`)).toBe(1);
+    expect(count(`apiserver_peer_proxy_errors_total{type="endpoint_resolution",${labels}}`)).toBeGreaterThanOrEqual(1);
+    expect(count('apiserver_peer_discovery_sync_errors_total{type="hostport_resolution"}')).toBeGreaterThanOrEqual(1);
+    await vi.waitFor(async () => {
+      const { body: later } = await old.fetch('/metrics');
+      expect(later).toContain('apiserver_peer_discovery_sync_errors_total{type="fetch_discovery"}');
+    });
+  });
+
+  it('reloads the authorities of the certificates of peers', async () => {
+    const { clientCertificate } = old.config.aggregation!;
+    const other = await new CertificateAuthority('other').certificate;
+    old.app.reloadAggregation({ ...old.config.aggregation, clientCertificate, peerCa: other });
+    expect(await served()).toBe(503);
+    old.app.reloadAggregation(old.config.aggregation!);
+    expect(await served()).toBe(200);
+  });
+
   it('without the other server its resources are unknown', async () => {
     await newer[Symbol.asyncDispose]();
     await vi.waitFor(async () => expect(await served()).toBe(404), { timeout: 20_000, interval: 100 });

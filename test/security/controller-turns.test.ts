@@ -33,7 +33,7 @@ async function until(path: string, isDone: (status: number, body: string) => boo
   }
 }
 
-it('an object with 5,000 absent owners', { timeout: 60_000 }, async () => {
+it('an object with 5,000 absent owners', { timeout: 120_000 }, async () => {
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   const ownerReferences = Array.from({ length: 5_000 }, (_, i) => ({
     apiVersion: 'v1',
@@ -44,26 +44,26 @@ it('an object with 5,000 absent owners', { timeout: 60_000 }, async () => {
   const turn = await longestTurn(async () => {
     await create(path, { metadata: { name: 'owned', ownerReferences } });
     await until(`${path}/owned`, (status) => status === 404);
-  });
+  }, atMostMs);
   expect(turn).toBeLessThan(atMostMs);
 });
 
 it('a Deployment of 500 replicas, and the deletion of its namespace', { timeout: 120_000 }, async () => {
-  const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   const labels = { app: 'web' };
   const spec = { replicas: 500, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
-  const start = await longestTurn(async () => {
+  const turn = await longestTurn(async (attempt) => {
+    const own = `replicas-${attempt}`;
+    const path = `/apis/apps/v1/namespaces/${own}/deployments`;
+    await create('/api/v1/namespaces', { metadata: { name: own } });
     await create(path, { metadata: { name: 'web' }, spec });
     await until(`${path}/web`, (_status, body) => body.includes('"readyReplicas":500,'));
-  });
-  const end = await longestTurn(async () => {
-    await cluster.fetch(`/api/v1/namespaces/${namespace}`, { method: 'DELETE' });
-    await until(`/api/v1/namespaces/${namespace}`, (status) => status === 404);
-  });
-  expect(Math.max(start, end), `${start} ms to start, ${end} ms to end`).toBeLessThan(atMostMs);
+    await cluster.fetch(`/api/v1/namespaces/${own}`, { method: 'DELETE' });
+    await until(`/api/v1/namespaces/${own}`, (status) => status === 404);
+  }, atMostMs);
+  expect(turn).toBeLessThan(atMostMs);
 });
 
-it('a Job that wants a million pods at once', { timeout: 60_000 }, async () => {
+it('a Job that wants a million pods at once', { timeout: 120_000 }, async () => {
   const path = '/apis/batch/v1/namespaces/default/jobs';
   const template = { spec: { containers, restartPolicy: 'Never' } };
   const turn = await longestTurn(async () => {
@@ -71,7 +71,8 @@ it('a Job that wants a million pods at once', { timeout: 60_000 }, async () => {
     await sleep(3_000);
     await cluster.fetch(`${path}/many?propagationPolicy=Background`, { method: 'DELETE' });
     await until('/api/v1/namespaces/default/pods?limit=1', (_status, body) => body.includes('"items":[]'));
-  });
+    await until(`${path}/many`, (status) => status === 404);
+  }, atMostMs);
   expect(turn).toBeLessThan(atMostMs);
 });
 
@@ -87,10 +88,12 @@ it('pods in a namespace with large selectors', { timeout: 120_000 }, async () =>
   await create(`/api/v1/${namespaced}/services`, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }], selector: keys } });
   const path = `/apis/apps/v1/${namespaced}/deployments`;
   const spec = { replicas: 50, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
-  const turn = await longestTurn(async () => {
-    await create(path, { metadata: { name: 'web' }, spec });
-    await until(`${path}/web`, (_status, body) => body.includes('"readyReplicas":50,'));
-  });
+  const turn = await longestTurn(async (attempt) => {
+    const name = `web-${attempt}`;
+    await create(path, { metadata: { name }, spec });
+    await until(`${path}/${name}`, (_status, body) => body.includes('"readyReplicas":50,'));
+    await cluster.fetch(`${path}/${name}`, { method: 'DELETE' });
+  }, atMostMs);
   expect(turn).toBeLessThan(atMostMs);
 });
 
@@ -109,17 +112,26 @@ describe('devices for pods', () => {
     await create(`${group}/resourceslices`, { metadata: { name: 's' }, spec: { driver, pool, allNodes: true, devices } });
   });
 
-  it.each([
-    ['more combinations than time', [exactly('any', { count: 20 }), exactly('none', selecting('false'))], 'timed out trying to allocate'],
-    ['large patterns', Array.from({ length: 8 }, (_, i) => exactly(`r${i}`, selecting(`${slow(i)} || true`))), ''],
-  ])('a claim with %s', { timeout: 120_000 }, async (name, requests, problem) => {
-    const own = name.replaceAll(' ', '-');
-    const turn = await longestTurn(async () => {
+  it.each<[name: string, requestsOf: (attempt: number) => object[], problem: string]>([
+    [
+      'more combinations than time',
+      () => [exactly('any', { count: 20 }), exactly('none', selecting('false'))],
+      'timed out trying to allocate',
+    ],
+    [
+      'large patterns',
+      (attempt) => Array.from({ length: 8 }, (_, i) => exactly(`r${i}`, selecting(`${slow(8 * attempt + i)} || true`))),
+      '',
+    ],
+  ])('a claim with %s', { timeout: 120_000 }, async (name, requestsOf, problem) => {
+    const turn = await longestTurn(async (attempt) => {
+      const own = `${name.replaceAll(' ', '-')}-${attempt}`;
+      const requests = requestsOf(attempt);
       await create(`${group}/namespaces/default/resourceclaims`, { metadata: { name: own }, spec: { devices: { requests } } });
       const spec = { containers, resourceClaims: [{ name: 'c', resourceClaimName: own }] };
       await create('/api/v1/namespaces/default/pods', { metadata: { name: own }, spec });
       await until(`/api/v1/namespaces/default/pods/${own}`, (_status, body) => body.includes(problem || '"nodeName"'));
-    });
+    }, atMostMs);
     expect(turn).toBeLessThan(atMostMs);
   });
 });

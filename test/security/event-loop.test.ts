@@ -255,33 +255,24 @@ describe('a body of 3 MiB blocks other clients only briefly:', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it.each(rows)('$name', { timeout: 60_000 }, async ({ path = configMaps, request, before, atMost = atMostMs }) => {
-    let best = Infinity;
-    // The first run compiles the code.
-    for (let run = 0; run < 3 && best >= atMost; run++) {
+  it.each(rows)('$name', { timeout: 120_000 }, async ({ path = configMaps, request, before, atMost = atMostMs }) => {
+    const turn = await longestTurn(async () => {
       if (before)
         await (await (typeof before === 'string' ? cluster.fetch(configMaps, { body: before }) : cluster.fetch(path, before))).text();
-      const turn = await longestTurn(async () => {
-        const response = await cluster.fetch(path, request);
-        await response.text();
-      });
-      best = Math.min(best, turn);
-    }
-    expect(best).toBeLessThan(atMost);
+      const response = await cluster.fetch(path, request);
+      await response.text();
+    }, atMost);
+    expect(turn).toBeLessThan(atMost);
   });
 
-  it.each(lists)('the maximum number of $name', { timeout: 60_000 }, async ({ path = '', request, atMost = atMostMs }) => {
+  it.each(lists)('the maximum number of $name', { timeout: 120_000 }, async ({ path = '', request, atMost = atMostMs }) => {
     const collection = path.startsWith('/') ? path : `/api/v1/namespaces/default/${path}`;
-    let best = Infinity;
-    for (let run = 0; run < 3 && best >= atMost; run++) {
-      const turn = await longestTurn(async () => {
-        const response = await cluster.fetch(collection, { ...request, body: `{"metadata":{"name":"a"},${String(request.body).slice(1)}` });
-        expect(response.status).toBeOneOf([400, 422]);
-        await response.text();
-      });
-      best = Math.min(best, turn);
-    }
-    expect(best).toBeLessThan(atMost);
+    const turn = await longestTurn(async () => {
+      const response = await cluster.fetch(collection, { ...request, body: `{"metadata":{"name":"a"},${String(request.body).slice(1)}` });
+      expect(response.status).toBeOneOf([400, 422]);
+      await response.text();
+    }, atMost);
+    expect(turn).toBeLessThan(atMost);
   });
 
   it('a policy with the maximum number of expressions is compiled and evaluated while yielding to other clients', {
@@ -292,25 +283,21 @@ describe('a body of 3 MiB blocks other clients only briefly:', () => {
     const binding = { metadata: { name: 'all' }, spec: { policyName: 'all', validationActions: ['Deny'] } };
     const bindings = `${policies.replace('policies', 'policybindings')}`;
     expect((await cluster.fetch(bindings, { body: binding })).status).toBe(201);
-    let best = Infinity;
-    for (let run = 0; run < 3 && best >= atMostMs; run++) {
-      const turn = await longestTurn(async () => {
-        expect((await cluster.fetch(policies, { method: 'POST', body })).status).toBe(201);
-        // The policy is not compiled yet: the request waits for it and is then denied.
-        const denied = await cluster.fetch(configMaps, { body: { metadata: { name: 'n7' } } });
-        expect(denied.status).toBe(422);
-        expect(await denied.text()).toContain("failed expression: object.metadata.name != 'n7'");
-        expect((await cluster.fetch(configMaps, { body: { metadata: { name: 'other' } } })).status).toBe(201);
-        expect((await cluster.fetch(`${configMaps}/other`, { method: 'DELETE' })).status).toBe(200);
-      });
+    const turn = await longestTurn(async () => {
+      expect((await cluster.fetch(policies, { method: 'POST', body })).status).toBe(201);
+      // The policy is not compiled yet: the request waits for it and is then denied.
+      const denied = await cluster.fetch(configMaps, { body: { metadata: { name: 'n7' } } });
+      expect(denied.status).toBe(422);
+      expect(await denied.text()).toContain("failed expression: object.metadata.name != 'n7'");
+      expect((await cluster.fetch(configMaps, { body: { metadata: { name: 'other' } } })).status).toBe(201);
+      expect((await cluster.fetch(`${configMaps}/other`, { method: 'DELETE' })).status).toBe(200);
       await (await cluster.fetch(`${policies}/all`, { method: 'DELETE' })).text();
-      best = Math.min(best, turn);
-    }
-    expect(best).toBeLessThan(atMostMs);
+    }, atMostMs);
+    expect(turn).toBeLessThan(atMostMs);
     expect((await cluster.fetch(`${bindings}/all`, { method: 'DELETE' })).status).toBe(200);
   });
 
-  it('aborts a validation at the deadline of the request', { timeout: 60_000 }, async () => {
+  it('aborts a validation at the deadline of the request', { timeout: 120_000 }, async () => {
     const variables = many((i) => `{"name":"v${i}","expression":"1"}`);
     const response = await cluster.fetch(`${policies}?timeout=200ms`, {
       method: 'POST',
@@ -323,7 +310,7 @@ describe('a body of 3 MiB blocks other clients only briefly:', () => {
     expect(await threadTime(() => sleep(1_000))).toBeLessThan(500);
   });
 
-  it('aborts a patch at the deadline of the request', { timeout: 60_000 }, async () => {
+  it('aborts a patch at the deadline of the request', { timeout: 120_000 }, async () => {
     const containers = many((i) => `{"name":"c","env":[{"name":"e${i}"}]}`, 2_000_000);
     const response = await cluster.fetch(`${deployments}/d?timeout=1s`, {
       method: 'PATCH',

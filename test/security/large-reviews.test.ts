@@ -90,7 +90,7 @@ it.each(shapes.flatMap((shape) => (['mutate', 'validate'] as const).map((phase) 
     let status = 0;
     const turn = await longestTurn(async () => {
       status = await post(`/${phase}`, review);
-    });
+    }, atMostMs);
     expect(status).toBe(200);
     expect(turn).toBeLessThan(atMostMs);
   },

@@ -1,9 +1,11 @@
+import type { Registry } from 'prom-client';
 import type { FeatureGates } from '#apiserver/base/feature-gates';
 import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 import type { GenericServer } from '#apiserver/server/generic-server';
 import type { LoopbackClient } from '#apiserver/server/loopback-client';
 import type { Storage } from '#apiserver/storage/storage';
 import type { ProxyClientCertificate } from '#kube-aggregator/apiserver/remote-server';
+import { PeerMetrics } from '#kube-aggregator/peerproxy/peer-metrics';
 import { PeerProxy } from '#kube-aggregator/peerproxy/peer-proxy';
 import { advertisedEndpoint } from '#kubernetes/controlplane/advertise-address';
 import { type ControlPlaneOptions, defaultControlPlaneOptions } from '#kubernetes/controlplane/control-plane-options';
@@ -22,6 +24,7 @@ export interface PeerServersParts {
   readonly storage: Storage;
   /** Dialer of connections to other servers; undefined: connect directly. */
   readonly dial: Dial | undefined;
+  readonly registry: Registry;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -37,6 +40,7 @@ export class PeerServers implements ServerPart, Disposable {
   readonly #id: string;
   readonly #endpoints: PeerEndpoints;
   #certificate: ProxyClientCertificate | undefined;
+  #ca: string | undefined;
   #proxy: PeerProxy | undefined;
 
   constructor(private readonly parts: PeerServersParts) {
@@ -44,6 +48,7 @@ export class PeerServers implements ServerPart, Disposable {
     this.#id = apiServerId(this.#options.host);
     this.#endpoints = new PeerEndpoints(parts.storage);
     this.#certificate = parts.config.aggregation?.clientCertificate;
+    this.#ca = parts.config.aggregation?.peerCa;
   }
 
   install(server: GenericServer, { discovery }: Published): void {
@@ -52,16 +57,16 @@ export class PeerServers implements ServerPart, Disposable {
     const name = 'peer-endpoint-reconciler-controller';
     hooks.addPostStart({ name, run: (signal) => this.#publish(server, signal) });
     hooks.addPreShutdown({ name, run: () => this.#endpoints.remove(this.#id) });
-    const { peerCa } = this.parts.config.aggregation ?? {};
-    if (peerCa === undefined) return;
+    if (this.#ca === undefined) return;
     const proxy = new PeerProxy({
-      ca: peerCa,
+      ca: () => this.#ca as string,
       dial: this.parts.dial,
       clientCertificate: () => this.#certificate as ProxyClientCertificate,
       endpointOf: (id) => this.#endpoints.of(id),
       isShared: (group, version) => discovery.isForeign(group, version),
       onDiscovery: (servers) => discovery.setPeers(this.#id, servers),
       onError: this.#onError('cannot read the discovery of another server'),
+      metrics: new PeerMetrics(this.parts.registry),
     });
     this.#proxy = proxy;
     director.elsewhere = proxy.handlerOf;
@@ -79,9 +84,10 @@ export class PeerServers implements ServerPart, Disposable {
       hooks.addPostStart({ name: done, run: () => Promise.resolve() });
   }
 
-  /** Makes new connections use another client certificate. */
-  reload({ clientCertificate }: AggregationConfig): void {
+  /** Makes new connections use another client certificate and other authorities. */
+  reload({ clientCertificate, peerCa }: AggregationConfig): void {
     this.#certificate = clientCertificate;
+    this.#ca = peerCa;
     this.#proxy?.reconnect();
   }
 

@@ -39,12 +39,16 @@ export class AggregatorModule {
           useFactory: (
             features: FeatureGates,
             client: LoopbackClient,
-            { objects }: OpenedStorage,
+            { objects: storage }: OpenedStorage,
+            registry: LimitedRegistry,
             log: Log,
             lifetime: Lifetime,
             egress?: EgressSelector,
-          ) => lifetime.use(new PeerServers({ config: all, features, client, storage: objects, dial: egress?.dial('controlplane'), log })),
-          inject: [FeatureGates, LoopbackClient, OpenedStorage, Log, Lifetime, { token: EgressSelector, optional: true }],
+          ) =>
+            lifetime.use(
+              new PeerServers({ config: all, features, client, storage, dial: egress?.dial('controlplane'), registry, log }),
+            ),
+          inject: [FeatureGates, LoopbackClient, OpenedStorage, LimitedRegistry, Log, Lifetime, { token: EgressSelector, optional: true }],
         },
       ],
     };

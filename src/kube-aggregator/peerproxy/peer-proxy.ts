@@ -10,10 +10,11 @@ import { proxyTo } from '../apiserver/proxy-handler.ts';
 import { type ProxyClientCertificate, RemoteServer } from '../apiserver/remote-server.ts';
 import { everyMinute, KeyedQueue } from '../controllers/keyed-queue.ts';
 import { aggregatedGroups } from '../controllers/remote-discovery.ts';
+import type { PeerMetrics } from './peer-metrics.ts';
 
 export interface PeerProxyOptions {
-  /** Authorities of the certificates of peers, in PEM. */
-  readonly ca: string;
+  /** Returns the authorities of the certificates of peers, in PEM; read for each new connection pool. */
+  ca(): string;
   /** Dialer of connections to peers; undefined: connect directly. */
   readonly dial: Dial | undefined;
   /** Client certificate by which peers trust the user that this server names; read for each new connection pool. */
@@ -25,6 +26,7 @@ export interface PeerProxyOptions {
   /** Called with the groups of all peers after each change. */
   onDiscovery(servers: readonly ServerDiscovery[]): void;
   onError(error: unknown): void;
+  readonly metrics: PeerMetrics;
 }
 
 interface Peer {
@@ -72,7 +74,7 @@ export class PeerProxy implements Disposable {
     this.#publish();
   }
 
-  /** Makes new connections use the current client certificate. */
+  /** Makes new connections use the current authorities and client certificate. */
   reconnect(): void {
     for (const [id, { server, endpoint, groups, resources }] of this.#peers) {
       server.retire();
@@ -98,8 +100,14 @@ export class PeerProxy implements Disposable {
   async #proxy(context: RequestContext, ids: readonly string[]): Promise<void> {
     const live = (await Promise.all(ids.map((id) => this.#located(id)))).filter((peer) => peer !== undefined);
     const peer = live[Math.floor(Math.random() * live.length)];
-    if (!peer) return respondError(context, newServiceUnavailable('Error getting ip and port info of the remote server while proxying'));
-    return proxyTo(peer.server, context, false);
+    const { apiGroup: group, apiVersion: version, resource } = context.info;
+    const labels = { group, version, resource };
+    if (!peer) {
+      this.options.metrics.hasNoEndpoint(labels);
+      return respondError(context, newServiceUnavailable('Error getting ip and port info of the remote server while proxying'));
+    }
+    await proxyTo(peer.server, context, false);
+    this.options.metrics.proxied(context.status, labels);
   }
 
   /** Returns a peer with its current endpoint; undefined if it has none. */
@@ -118,7 +126,7 @@ export class PeerProxy implements Disposable {
         if (!peer.endpoint) throw new Error(`peer ${id} has no endpoint`);
         return peer.endpoint;
       },
-      tls: { servername: serverName, ...trustOptions({ ca }), ...clientCertificate() },
+      tls: { servername: serverName, ...trustOptions({ ca: ca() }), ...clientCertificate() },
       dial,
       headers: { [proxiedHeader]: 'true' },
     });
@@ -130,8 +138,14 @@ export class PeerProxy implements Disposable {
   async #fetch(id: string): Promise<boolean> {
     const peer = await this.#located(id);
     // A server writes its endpoint after its identity; one that has ended keeps its identity until the lease expires.
-    if (!peer) return false;
-    const documents = await Promise.all(['/api', '/apis'].map((path) => groupsOf(peer.server, path)));
+    if (!peer) {
+      this.options.metrics.discoveryFailed('hostport_resolution');
+      return false;
+    }
+    const documents = await Promise.all(['/api', '/apis'].map((path) => groupsOf(peer.server, path))).catch((error: unknown) => {
+      this.options.metrics.discoveryFailed('fetch_discovery');
+      throw error;
+    });
     const { isShared } = this.options;
     const groups = documents
       .flat()
