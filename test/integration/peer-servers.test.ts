@@ -11,9 +11,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { GroupDiscovery } from '#apiserver/endpoints/discovery/aggregated-form';
 import { type App, createApp } from '#cmd/app';
 import { completeOptions } from '#cmd/options/complete';
+import type { AggregationConfig } from '#cmd/server-config';
 import { OpenedStorage } from '#cmd/storage/opened-storage';
 import { apiServerId } from '#kubernetes/controlplane/identity-lease';
 import { PeerEndpoints } from '#kubernetes/controlplane/peer-endpoints';
+import { issueServingCertificate } from '#testing/serving-certificate';
 import { readServerOptions } from '../../src/cmd/options/read-server-options.ts';
 import { etcd, noEtcd, startEtcd } from '../servers/etcd-server.ts';
 
@@ -28,6 +30,7 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 
 interface Started extends AsyncDisposable {
   readonly app: App;
+  readonly aggregation: AggregationConfig;
   fetch(path: string, body?: object, headers?: Record<string, string>): Promise<{ readonly status: number; readonly body: string }>;
 }
 
@@ -48,6 +51,7 @@ async function start(host: string, flags: readonly string[]): Promise<Started> {
   let ended: Promise<void> | undefined;
   return {
     app,
+    aggregation: config.aggregation!,
     async fetch(path, body, headers = {}) {
       const request = https.request({
         host: '127.0.0.1',
@@ -140,10 +144,16 @@ describe.skipIf(etcd === undefined)(`peers${etcd ? '' : `: ${noEtcd}`}`, () => {
 
   it('counts proxied requests and errors', async () => {
     const { body } = await old.fetch('/metrics');
-    const labels = 'group="batch",version="v1",resource="jobs"';
-    const count = (start: string): number => Number(body.split('\n').find((line) => line.startsWith(start))?.split(' ')[1]);
-    expect(count(`apiserver_rerouted_request_total{code="201",${labels}}`)).toBe(1);
-    expect(count(`apiserver_peer_proxy_errors_total{type="endpoint_resolution",${labels}}`)).toBeGreaterThanOrEqual(1);
+    const resource = 'group="batch",resource="jobs"';
+    const count = (start: string): number =>
+      Number(
+        body
+          .split('\n')
+          .find((line) => line.startsWith(start))
+          ?.split(' ')[1],
+      );
+    expect(count(`apiserver_rerouted_request_total{code="201",${resource},version="v1"}`)).toBe(1);
+    expect(count(`apiserver_peer_proxy_errors_total{${resource},type="endpoint_resolution",version="v1"}`)).toBeGreaterThanOrEqual(1);
     expect(count('apiserver_peer_discovery_sync_errors_total{type="hostport_resolution"}')).toBeGreaterThanOrEqual(1);
     await vi.waitFor(async () => {
       const { body: later } = await old.fetch('/metrics');
@@ -152,11 +162,10 @@ describe.skipIf(etcd === undefined)(`peers${etcd ? '' : `: ${noEtcd}`}`, () => {
   });
 
   it('reloads the authorities of the certificates of peers', async () => {
-    const { clientCertificate } = old.config.aggregation!;
-    const other = await new CertificateAuthority('other').certificate;
-    old.app.reloadAggregation({ ...old.config.aggregation, clientCertificate, peerCa: other });
+    const { certificateAuthority } = await issueServingCertificate();
+    old.app.reloadAggregation({ ...old.aggregation, peerCa: certificateAuthority });
     expect(await served()).toBe(503);
-    old.app.reloadAggregation(old.config.aggregation!);
+    old.app.reloadAggregation(old.aggregation);
     expect(await served()).toBe(200);
   });
 

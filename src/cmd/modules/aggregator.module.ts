@@ -44,10 +44,7 @@ export class AggregatorModule {
             log: Log,
             lifetime: Lifetime,
             egress?: EgressSelector,
-          ) =>
-            lifetime.use(
-              new PeerServers({ config: all, features, client, storage, dial: egress?.dial('controlplane'), registry, log }),
-            ),
+          ) => lifetime.use(new PeerServers({ config: all, features, client, storage, dial: egress?.dial('controlplane'), registry, log })),
           inject: [FeatureGates, LoopbackClient, OpenedStorage, LimitedRegistry, Log, Lifetime, { token: EgressSelector, optional: true }],
         },
       ],

@@ -275,7 +275,7 @@ export async function completeOptions(options: ServerOptions): Promise<Completed
     readAudit: () => readAuditPolicy(options.audit.auditPolicyFile),
     authorizationFiles: [options.authorization.authorizationConfig].filter(Boolean),
     readAuthorization: async () => ({ authorizers: await authorizersOf(options.authorization, options.delegation) }),
-    aggregationFiles: [options.aggregator.proxyClientCertFile, options.aggregator.proxyClientKeyFile].filter(Boolean),
+    aggregationFiles: aggregationFilesOf(options.aggregator),
     readAggregation,
     pluginFiles: options.plugins.packages.length > 0 ? [options.plugins.file, ...options.plugins.referencedFiles] : [],
     readPlugins: () => pluginReload.read(),
@@ -406,6 +406,10 @@ async function aggregationOf(
     rejectsRedirects: aggregatorRejectForwardingRedirect,
     peerCa: peerCaFile === '' ? undefined : await readBundle(peerCaFile),
   };
+}
+
+function aggregationFilesOf({ proxyClientCertFile, proxyClientKeyFile, peerCaFile }: ServerOptions['aggregator']): string[] {
+  return [proxyClientCertFile, proxyClientKeyFile, peerCaFile].filter(Boolean);
 }
 
 /** Returns the names of the admission plugins. */
