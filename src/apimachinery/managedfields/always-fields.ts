@@ -1,4 +1,4 @@
-import { setOwn } from '#apimachinery/patch/own-property';
+import { isEmptyObject, setOwn } from '#apimachinery/patch/own-property';
 import { isContainer } from '#apimachinery/runtime/numbers';
 import { keysOf } from '#apimachinery/runtime/wide-objects';
 import { holdsOnlyScalars, type Shape } from './shape.ts';
@@ -34,17 +34,28 @@ function fill(shape: Shape, value: unknown, depth: number): unknown {
   return out ?? value;
 }
 
-/** Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. */
-export function withoutOmitted(shape: Shape, value: unknown, depth = 0): unknown {
+/**
+ * Returns a decoded value without the fields that Go omits: empty lists, empty maps and zero scalars. Within a list, empty lists and maps are kept:
+ * structured-merge-diff compares lists of Go with reflect.DeepEqual, for which an empty one differs from none (value/listreflect.go).
+ */
+export function withoutOmitted(shape: Shape, value: unknown, isInList = false, depth = 0): unknown {
   if (!isContainer(value) || holdsOnlyScalars(shape)) return value;
-  if (shape.kind === 'list') return Array.isArray(value) ? value.map((item) => withoutOmitted(shape.items, item, descend(depth))) : value;
+  if (shape.kind === 'list')
+    return Array.isArray(value) ? value.map((item) => withoutOmitted(shape.items, item, true, descend(depth))) : value;
   if (shape.kind !== 'map' || !isMap(value)) return value;
   const out: Json = {};
   for (const name of keysOf(value)) {
     const field = shape.fields.get(name);
-    const child = field ? readField(field, value[name], readingOf(shape, 'typed')) : value[name];
+    const isKept = isInList && field !== undefined && isEmptyContainer(field.shape, value[name]);
+    const child = field && !isKept ? readField(field, value[name], readingOf(shape, 'typed')) : value[name];
     const inner = field?.shape ?? shape.values;
-    if (child !== undefined) setOwn(out, name, inner ? withoutOmitted(inner, child, descend(depth)) : child);
+    if (child !== undefined) setOwn(out, name, inner ? withoutOmitted(inner, child, isInList, descend(depth)) : child);
   }
   return out;
+}
+
+/** True for an empty list, and an empty map that is not a struct. */
+function isEmptyContainer(shape: Shape, value: unknown): boolean {
+  if (shape.kind === 'list') return Array.isArray(value) && value.length === 0;
+  return shape.kind === 'map' && !shape.structured && isMap(value) && isEmptyObject(value);
 }

@@ -91,6 +91,28 @@ describe('compare', () => {
       modified: '.args .selector',
     },
     {
+      name: 'empty values in an atomic struct, which Go omits',
+      a: { ref: { name: 'n' } },
+      b: { ref: { name: 'n', kind: '', labels: {}, more: [] } },
+    },
+    {
+      name: 'an empty list in a list, which differs from none',
+      a: { rules: [{ name: 'n' }] },
+      b: { rules: [{ name: 'n', more: [] }] },
+      modified: '.rules',
+    },
+    {
+      name: 'an empty map in a list, which differs from none',
+      a: { rules: [{ name: 'n' }] },
+      b: { rules: [{ name: 'n', labels: {} }] },
+      modified: '.rules',
+    },
+    {
+      name: 'an empty text in a list, and null, which are the same as none',
+      a: { rules: [{ name: 'n' }] },
+      b: { rules: [{ name: 'n', kind: '', labels: null, more: null }] },
+    },
+    {
       name: 'new duplicates',
       a: { items: [{ name: 'a' }] },
       b: { items: [{ name: 'a' }, { name: 'a' }] },

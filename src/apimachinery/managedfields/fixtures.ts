@@ -50,6 +50,7 @@ const tables: Readonly<Record<string, SchemaTable>> = {
         selector: { map: text, mapType: 'atomic' },
         items: { type: 'array', items: { ref: 'Item' }, listType: 'map', listMapKeys: ['name'], always: true },
         args: { type: 'array', items: text, listType: 'atomic' },
+        rules: { type: 'array', items: { ref: 'Reference' }, listType: 'atomic' },
         raw: { ref: 'runtime.RawExtension' },
         any: { ref: 'apiextensions_v1.JSON', ptr: true },
         strategy: { ref: 'Strategy', always: true },

@@ -8,7 +8,6 @@ export const inertGates: ReadonlySet<string> = new Set([
   'ConstrainedImpersonation',
   'DRAConsumableCapacity',
   'DRADeviceBindingConditions',
-  'DRADeviceTaintRules',
   'DRADeviceTaints',
   'DRAExtendedResource',
   'DRANodeAllocatableResources',
@@ -50,6 +49,5 @@ export const inertGates: ReadonlySet<string> = new Set([
   'TopologyAwareWorkloadScheduling',
   'TranslateStreamCloseWebsocketRequests',
   'UnauthenticatedHTTP2DOSMitigation',
-  'UnknownVersionInteroperabilityProxy',
   'WorkloadWithJob',
 ]);

@@ -238,8 +238,9 @@ function sameButForGaLabels(affinity: VolumeNodeAffinity | undefined, old: Volum
   const renamed = (requirements: readonly NodeSelectorRequirement[] | undefined, now: readonly NodeSelectorRequirement[] | undefined) =>
     requirements?.map((requirement, i) => {
       const key = requirement.key ?? '';
-      const isRenamed = Object.hasOwn(gaLabels, key) && now?.[i]?.key === gaLabels[key];
-      return isRenamed ? { ...requirement, key: gaLabels[key]! } : requirement;
+      // Upstream reads a table of Go, which has an empty text for a label without a GA name: such a key may change to it.
+      const gaKey = Object.hasOwn(gaLabels, key) ? gaLabels[key]! : '';
+      return (now?.[i]?.key ?? '') === gaKey ? { ...requirement, key: gaKey } : requirement;
     });
   const expected = old.required && {
     ...old.required,

@@ -525,4 +525,18 @@ describe('other kinds', () => {
   ] as const)('update of $resource from $old to $given', ({ resource, old, given, want }) => {
     expect(updated(resource, given, old)).toEqual(want);
   });
+
+  const required = (key: string): object => ({
+    spec: { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'Exists' }] }] } } },
+  });
+  it.each([
+    { from: 'kubernetes.io/hostname', to: 'other', isImmutable: true },
+    { from: 'beta.kubernetes.io/os', to: 'kubernetes.io/os', isImmutable: false },
+    { from: 'kubernetes.io/os', to: 'beta.kubernetes.io/os', isImmutable: true },
+    // As upstream: an empty key is invalid, but not reported as a change.
+    { from: 'kubernetes.io/hostname', to: '', isImmutable: false },
+  ])('the affinity of a persistent volume from $from to $to', ({ from, to, isImmutable }) => {
+    const errors = updated('persistentvolumes', required(to), required(from));
+    expect(errors.some((error) => error.includes('immutable, except for updating from beta label to GA'))).toBe(isImmutable);
+  });
 });
