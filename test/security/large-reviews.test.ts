@@ -76,6 +76,12 @@ const shapes: readonly (readonly [name: string, resource: string, kind: string, 
   ['a text', 'configmaps', 'ConfigMap', () => `{"kind":"ConfigMap",${meta},"data":{"a":"${'x'.repeat(bytes)}"}}`],
   ['many keys', 'configmaps', 'ConfigMap', () => `{"kind":"ConfigMap",${meta},"data":{${many((i) => `"k${i}":"v"`, bytes)}}}`],
   ['many containers', 'pods', 'Pod', () => `{"kind":"Pod",${meta},"spec":{"containers":[${many(() => '{"name":"c"}', bytes)}]}}`],
+  [
+    'many empty structs',
+    'endpoints',
+    'Endpoints',
+    () => `{"kind":"Endpoints",${meta},"subsets":[{"addresses":[${many(() => '{}', bytes / 2)}]}]}`,
+  ],
   ['many unknown fields', 'pods', 'Pod', () => `{"kind":"Pod",${meta},"spec":{${many((i) => `"u${i}":[]`, bytes)}}}`],
 ];
 

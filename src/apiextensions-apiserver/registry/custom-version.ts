@@ -6,7 +6,7 @@ import type { StructType } from '#apimachinery/runtime/schema';
 import { atOnce, type Steps } from '#apimachinery/runtime/steps';
 import { applyDefaults, pruneNonNullableNullsWithoutDefaults } from '#apimachinery/structural/default';
 import type { JsonSchemaProps } from '#apimachinery/structural/json-schema-props';
-import { coerceEmbeddedResources, coerceObjectMeta, type Coercion, EmbeddedResourceError } from '#apimachinery/structural/object-meta';
+import { coerceEmbeddedResources, coerceObjectMetaSteps, type Coercion, EmbeddedResourceError } from '#apimachinery/structural/object-meta';
 import { prune } from '#apimachinery/structural/prune';
 import { pruneDefaults } from '#apimachinery/structural/schema-defaults';
 import { SchemaValidator } from '#apimachinery/structural/schema-validator';
@@ -102,7 +102,7 @@ export class CustomVersion {
 
   *#coerce(document: Record<string, unknown>, coercion: Coercion): Steps<void> {
     const metadata: ObjectMeta | undefined =
-      document['metadata'] === undefined ? undefined : coerceObjectMeta(document['metadata'], 'metadata', coercion);
+      document['metadata'] === undefined ? undefined : yield* coerceObjectMetaSteps(document['metadata'], 'metadata', coercion);
     const unknown = coercion.unknownFields;
     if (!this.preserveUnknownFields) {
       const pruned = yield* prune(document, this.structural, true);

@@ -3,7 +3,8 @@ import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { isGroupVersion, type KubeObject, type ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { isJsonObject } from '#apimachinery/patch/own-property';
 import { DecodeError } from '#apimachinery/runtime/json/json';
-import { decode, decodeSteps } from '#apimachinery/runtime/decode';
+import { decode } from '#apimachinery/runtime/decode';
+import { decodeSteps } from '#apimachinery/runtime/decode-steps';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
 import { deepEqual, deepEqualSteps } from '#apimachinery/runtime/equality';
 import type { StructType } from '#apimachinery/runtime/schema';
@@ -310,7 +311,7 @@ class DefaultFieldManager implements FieldManager {
     if (!object) return withManagedFields(untracked, entries);
     const own = isLarge ? yield* deepCopySteps(object) : deepCopy(object);
     yield;
-    return withManagedFields(yield* this.#decode(codecType, own, applied), entries);
+    return withManagedFields(yield* this.#decode(codecType, own, applied, isLarge), entries);
   }
 
   /** Returns the owner of an object that was not tracked before its first apply. */
@@ -327,9 +328,10 @@ class DefaultFieldManager implements FieldManager {
   }
 
   /** Decodes and defaults in place. */
-  *#decode(type: StructType, merged: KubeObject, applied: KubeObject): Steps<KubeObject> {
+  *#decode(type: StructType, merged: KubeObject, applied: KubeObject, isLarge: boolean): Steps<KubeObject> {
     try {
-      const { object } = yield* decodeSteps<KubeObject>(type, merged, { form: 'unstructured' });
+      const options = { form: 'unstructured' } as const;
+      const { object } = isLarge ? yield* decodeSteps<KubeObject>(type, merged, options) : decode<KubeObject>(type, merged, options);
       object.metadata ??= {};
       this.options.defaults?.(object);
       return object;

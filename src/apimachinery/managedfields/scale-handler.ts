@@ -1,6 +1,6 @@
 import type { ManagedFieldsEntry } from '#apimachinery/meta/types';
 import { FieldSet } from './field-set.ts';
-import { decodeManagers, encodeManagers, isSameManager, type Manager } from './managers.ts';
+import { decodeManagers, encodeManagers, type Manager, managerIdentifier } from './managers.ts';
 import type { FieldPath } from './path-element.ts';
 
 const scaleGroupVersion = 'autoscaling/v1';
@@ -28,33 +28,35 @@ export class ScaleHandler {
 
   /** Returns the entries of the object after a write of its Scale, which then has `scaleEntries`. Throws ManagedFieldsError. */
   toParent(scaleEntries: readonly ManagedFieldsEntry[] | undefined): ManagedFieldsEntry[] | undefined {
-    const scaleOwners = new Set(decodeManagers(scaleEntries));
-    const owners: Manager[] = [];
-    for (const owner of decodeManagers(this.entries)) {
+    const scaleOwners = byIdentifier(decodeManagers(scaleEntries));
+    const owners = new Map<string, Manager>();
+    for (const [id, owner] of byIdentifier(decodeManagers(this.entries))) {
       const path = this.replicasPaths.get(owner.apiVersion);
       if (path === undefined) continue;
       if (path === null || !owner.fields.has(path)) {
-        owners.push(owner);
+        owners.set(id, owner);
         continue;
       }
-      const inScale = [...scaleOwners].find((other) => isSameManager(other, owner));
-      if (inScale) {
-        scaleOwners.delete(inScale);
-        owners.push(owner);
+      if (scaleOwners.delete(id)) {
+        owners.set(id, owner);
         continue;
       }
       const fields = owner.fields.difference(FieldSet.of(path));
-      if (!fields.isEmpty) owners.push({ ...owner, fields });
+      if (!fields.isEmpty) owners.set(id, { ...owner, fields });
     }
     const path = this.replicasPaths.get(this.groupVersion);
-    for (const owner of scaleOwners) {
+    for (const [id, owner] of scaleOwners) {
       if (!path || !owner.fields.has(replicasInScale)) continue;
       // As upstream, the entry replaces that of the same manager and keeps its time.
-      const before = owners.findIndex((other) => isSameManager(other, owner));
-      const time = before < 0 ? undefined : owners[before]!.time;
-      if (before >= 0) owners.splice(before, 1);
-      owners.push({ ...owner, apiVersion: this.groupVersion, time, fields: FieldSet.of(path) });
+      const time = owners.get(id)?.time;
+      owners.delete(id);
+      owners.set(id, { ...owner, apiVersion: this.groupVersion, time, fields: FieldSet.of(path) });
     }
-    return encodeManagers(owners);
+    return encodeManagers([...owners.values()]);
   }
+}
+
+/** Indexes managers, of which a client may store thousands. */
+function byIdentifier(managers: readonly Manager[]): Map<string, Manager> {
+  return new Map(managers.map((manager) => [managerIdentifier(manager), manager]));
 }

@@ -133,6 +133,22 @@ describe('decode and encode', () => {
     expect(turns).toBeGreaterThan(200);
   });
 
+  test('yields within short lists and maps in each other', () => {
+    const items = <T>(make: (i: number) => T): T[] => Array.from({ length: 36 }, (_, i) => make(i));
+    const words = () => ({ inner: { words: items((i) => `w${i}`), byName: { a: { inner: { limits: { cpu: '1' } } } } } });
+    const object = {
+      spec: { parts: items(() => ({ inner: { parts: items(words) } })), byName: { a: { inner: { parts: items(words) } } } },
+    };
+    const steps = encodeLineSteps(thing, object);
+    let turns = 0;
+    for (let step = steps.next(); ; step = steps.next(), turns++) {
+      if (!step.done) continue;
+      expect(step.value).toEqual(encodeLine(thing, object));
+      break;
+    }
+    expect(turns).toBeGreaterThan(30);
+  });
+
   test('drops and reports unknown fields', () => {
     const { value } = parseJson(
       Buffer.from('{"x":1,"spec":{"parts":[{"name":"a"},{"y":{"z":1}}],"byName":{"k":{"w":1}}},"__proto__":{"p":1}}'),

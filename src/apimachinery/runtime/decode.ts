@@ -7,10 +7,9 @@
  */
 import { canonicalQuantity } from '../api/quantity.ts';
 import { setOwn } from '#apimachinery/patch/own-property';
-import { Decoding, type DecodingForm, MapKey, type RawContent, valueWord } from './decoding.ts';
+import { type DecodedParts, Decoding, type DecodingForm, MapKey, type RawContent, valueWord } from './decoding.ts';
 import { DecodeError, remarshaled, withoutFloats, withSortedKeys } from './json/json.ts';
 import { isContainer, isInt64, isNumber, type JsonNumber, literalOf, toFloat, toInt64 } from './numbers.ts';
-import type { Steps } from './steps.ts';
 import type { RawType, StructType } from './schema.ts';
 import { Code, type ValuePlan, type FieldPlan, type StructPlan, structPlan, maxStructDepth } from './struct-plan.ts';
 import { canonicalMicroTime, canonicalTime } from './time.ts';
@@ -44,58 +43,28 @@ type Json = Record<string, unknown>;
  * reported; the parser reports duplicates. Throws DecodeError with Go's message for a value of the wrong type.
  */
 export function decode<T = Json>(type: StructType, value: unknown, options: DecodeOptions = {}): Decoded<T> {
-  return decodeBut(noMaps, type, value, options);
+  return decodeRoot(type, value, newDecoding(type, options));
 }
 
-/** Like `decode`, but yields within wide maps of strings, which are checked first. The value must not change meanwhile. */
-export function* decodeSteps<T = Json>(type: StructType, value: unknown, options: DecodeOptions = {}): Steps<Decoded<T>> {
-  const decoded = new Set<object>();
-  yield* wideMapsOfStrings(structPlan(type), value, decoded);
-  return decodeBut(decoded, type, value, options);
-}
-
-const noMaps: ReadonlySet<object> = new Set();
-
-const stepKeys = 1_024;
-
-/** Finds wide maps whose values are all strings, which decoding does not change. */
-function* wideMapsOfStrings(plan: StructPlan, value: unknown, decoded: Set<object>): Steps<void> {
-  if (!isObject(value) || notedKeys(value)) return;
-  for (const key of Object.keys(value)) {
-    const field = plan.byName.get(key);
-    const child = (value as Json)[key];
-    if (field?.code === Code.Struct) yield* wideMapsOfStrings(field.value.struct(), child, decoded);
-    else if (field?.code === Code.StringMap && isContainer(child) && (yield* hasOnlyStrings(child))) decoded.add(child);
-  }
-}
-
-/** True if all values of a wide map are strings; other maps are not checked. */
-function* hasOnlyStrings(map: object): Steps<boolean> {
-  let done = 0;
-  for (const key of notedKeys(map) ?? []) {
-    if (++done % stepKeys === 0) yield;
-    if (typeof (map as Json)[key] !== 'string') return false;
-  }
-  return done > 0;
-}
-
-/** Decodes, and skips maps that are known to be decoded. */
-function decodeBut<T>(decoded: ReadonlySet<object>, type: StructType, value: unknown, options: DecodeOptions): Decoded<T> {
-  const plan = structPlan(type);
+/** Returns the state for decoding a document of a type. */
+export function newDecoding(type: StructType, options: DecodeOptions, parts?: DecodedParts): Decoding {
   const form = options.form ?? 'json';
-  const decoding = new Decoding(
-    plan,
+  return new Decoding(
+    structPlan(type),
     options.strict !== false,
     form,
     options.rawContent ?? (form === 'unstructured' ? 'remarshaled' : 'kept'),
     options.hasFloats !== false,
-    decoded,
+    parts,
   );
+}
+
+export function decodeRoot<T>(type: StructType, value: unknown, decoding: Decoding): Decoded<T> {
   if (!isObject(value)) {
     if (value === null) return { object: {} as T, unknownFields: [] };
     throw decoding.typeError(valueWord(value), type.goName, undefined, undefined);
   }
-  const object = decodeStruct(plan, value as Json, decoding);
+  const object = decodeStruct(decoding.root, value as Json, decoding);
   if (decoding.error) throw decoding.error;
   return { object: object as T, unknownFields: decoding.unknown };
 }
@@ -276,7 +245,7 @@ function decodeValue(
   return undefined;
 }
 
-const isObject = (value: unknown): value is Json => isContainer(value) && !Array.isArray(value);
+export const isObject = (value: unknown): value is Json => isContainer(value) && !Array.isArray(value);
 
 function isIntegerOf(code: Code, value: unknown): value is number | bigint {
   return code === Code.Int32 ? typeof value === 'number' && (value | 0) === value : isInt64(value);
@@ -321,8 +290,11 @@ function zeroItem(plan: ValuePlan): unknown {
 
 /** Decodes in place. */
 function decodeStringMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): void {
-  if (decoding.decoded.has(map)) return;
-  for (const key of keysOf(map)) {
+  if (!decoding.take(map)) decodeStrings(plan, map, keysOf(map), decoding, owner);
+}
+
+function decodeStrings(plan: ValuePlan, map: Json, keys: readonly string[], decoding: Decoding, owner: StructPlan | undefined): void {
+  for (const key of keys) {
     const value = map[key];
     if (value === undefined || typeof value === 'string') continue;
     if (value !== null) saveItemError(plan, key, value, decoding, owner);
@@ -338,8 +310,20 @@ function saveItemError(plan: ValuePlan, key: string, value: unknown, decoding: D
 
 /** Decodes in place. */
 function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: StructPlan | undefined): void {
+  if (!decoding.take(map)) decodeEntries(plan, map, keysOf(map), decoding, owner);
+}
+
+/** Decodes entries of a map in place. The path of the decoding is that of the map. */
+export function decodeEntries(
+  plan: ValuePlan,
+  map: Json,
+  keys: readonly string[],
+  decoding: Decoding,
+  owner: StructPlan | undefined,
+): void {
+  if (plan.code === Code.StringMap) return decodeStrings(plan, map, keys, decoding, owner);
   const items = plan.items();
-  for (const key of keysOf(map)) {
+  for (const key of keys) {
     const value = map[key];
     if (value === undefined) continue;
     decoding.at.push(new MapKey(key));
@@ -351,9 +335,22 @@ function decodeMap(plan: ValuePlan, map: Json, decoding: Decoding, owner: Struct
 }
 
 function decodeList(plan: ValuePlan, list: unknown[], decoding: Decoding, owner: StructPlan | undefined): unknown[] {
+  if (!decoding.take(list)) decodeItems(plan, list, 0, list.length, decoding, owner);
+  return list;
+}
+
+/** Decodes the items from `from` to `to` of a list in place. The path of the decoding is that of the list. */
+export function decodeItems(
+  plan: ValuePlan,
+  list: unknown[],
+  from: number,
+  to: number,
+  decoding: Decoding,
+  owner: StructPlan | undefined,
+): void {
   const items = plan.items();
   const depth = decoding.at.length;
-  for (let i = 0; i < list.length; i++) {
+  for (let i = from; i < to; i++) {
     const value = list[i];
     if (items.code === Code.String && typeof value === 'string') continue;
     decoding.at[depth] = i;
@@ -362,7 +359,6 @@ function decodeList(plan: ValuePlan, list: unknown[], decoding: Decoding, owner:
     else if (decoded !== value) list[i] = decoded;
   }
   decoding.at.length = depth;
-  return list;
 }
 
 function decodeTime(text: string, micro: boolean): string | undefined {

@@ -17,12 +17,19 @@ export class MapKey {
   constructor(readonly key: string) {}
 }
 
+export type PathStep = string | number | MapKey;
+
+/** Lists and maps of a document that were decoded before the document, each with the state of its decoding. */
+export type DecodedParts = ReadonlyMap<object, Decoding>;
+
 /** State of one decoding. `at` is the current path: field names, list indexes and map keys of the open containers. */
 export class Decoding {
-  readonly at: (string | number | MapKey)[] = [];
+  readonly at: PathStep[] = [];
   readonly unknown: string[] = [];
   /** The first mismatch, which Go reports after decoding the rest, unless a type's own parser fails first. */
   error: DecodeError | undefined;
+  /** What ended the decoding of a part early. */
+  failure: Error | undefined;
   depth = 0;
 
   constructor(
@@ -32,9 +39,38 @@ export class Decoding {
     /** See DecodeOptions. */
     readonly rawContent: RawContent,
     readonly hasFloats: boolean,
-    /** Maps of strings that are already checked. */
-    readonly decoded: ReadonlySet<object>,
+    /** Parts that are already decoded. */
+    readonly parts?: DecodedParts,
   ) {}
+
+  /** Returns the state for decoding a list or map at this path, in this many structs, before the document. */
+  part(at: readonly PathStep[], depth: number): Decoding {
+    const part = new Decoding(this.root, this.strict, this.form, this.rawContent, this.hasFloats, this.parts);
+    part.at.push(...at);
+    part.depth = depth;
+    return part;
+  }
+
+  /** Decodes a slice of a part, unless an earlier one failed. The error is thrown when the document adopts the part. */
+  attempt(decode: () => void): void {
+    if (this.failure) return;
+    try {
+      decode();
+    } catch (error) {
+      this.failure = error as Error;
+    }
+  }
+
+  /** Adopts the unknown fields and errors of a list or map that is already decoded; false for any other. */
+  take(container: object): boolean {
+    if (this.parts === undefined) return false;
+    const part = this.parts.get(container);
+    if (part === undefined) return false;
+    if (part.failure) throw part.failure;
+    for (const path of part.unknown) this.#addUnknownPath(path);
+    this.error ??= part.error;
+    return true;
+  }
 
   path(name?: string): string {
     let text = '';
@@ -47,8 +83,11 @@ export class Decoding {
 
   addUnknown(name: string): void {
     if (!this.strict || this.unknown.length >= 100) return;
-    const path = this.path(name);
-    if (!this.unknown.includes(path)) this.unknown.push(path);
+    this.#addUnknownPath(this.path(name));
+  }
+
+  #addUnknownPath(path: string): void {
+    if (this.unknown.length < 100 && !this.unknown.includes(path)) this.unknown.push(path);
   }
 
   /** Returns the error for a value of the wrong type. `field` is the field of the value, unless the path already contains it. */

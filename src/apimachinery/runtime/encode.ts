@@ -83,9 +83,8 @@ function partBetween(plan: ValuePlan, value: object, made: Parts): Buffer {
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 const betweenItems = bytesOf(',');
 
-/** Returns the encoded parts of a list or map in brackets; undefined if it is empty. */
-function bracketed(open: string, between: readonly Buffer[], close: string): Buffer[] | undefined {
-  if (between.length === 0) return undefined;
+/** Returns the encoded parts of a list or map in brackets. */
+function bracketed(open: string, between: readonly Buffer[], close: string): Buffer[] {
   const pieces = between.flatMap((piece, i) => (i === 0 ? [piece] : [betweenItems, piece]));
   return [bytesOf(open), ...pieces, bytesOf(close)];
 }
@@ -99,67 +98,88 @@ function writePart(value: unknown): boolean {
   return true;
 }
 
-function* structParts(plan: StructPlan, object: Json, made: Parts): Steps<void> {
-  for (const key of Object.keys(object)) {
+/** Number of values that are encoded between two yields. Many short lists in each other are as long as one. */
+const stepValues = 1_024;
+
+/** Encodes the parts of a struct. Returns the number of values that are to be encoded with the container around it, as the others do. */
+function* structParts(plan: StructPlan, object: Json, made: Parts): Steps<number> {
+  const keys = Object.keys(object);
+  let pending = keys.length;
+  for (const key of keys) {
     const value = object[key];
     if (!isContainer(value)) continue;
     const field = plan.byName.get(key);
-    if (field) yield* valueParts(field.value, value, made);
+    if (field) pending += yield* valueParts(field.value, value, made);
     else if (plan.preserve) made.set(value, yield* encodeJsonSteps(value));
   }
+  return pending;
 }
 
-/** Number of items between two yields; lists and maps with no more items are not separate parts. */
-const stepItems = 256;
-
-function* valueParts(plan: ValuePlan, value: object, made: Parts): Steps<void> {
+function* valueParts(plan: ValuePlan, value: object, made: Parts): Steps<number> {
   switch (plan.code) {
     case Code.Struct:
       return yield* structParts(plan.struct(), value as Json, made);
     case Code.Raw:
       made.set(value, yield* isAny(plan) ? encodeJsonSteps(value) : encodeRawJsonSteps(value));
-      return;
+      return 0;
     case Code.List:
       return yield* listParts(plan, value as unknown[], made);
     case Code.StringMap:
     case Code.Map:
       return yield* mapParts(plan, value as Json, made);
     default:
+      return 0;
   }
 }
 
-function* listParts(plan: ValuePlan, list: readonly unknown[], made: Parts): Steps<void> {
+function* listParts(plan: ValuePlan, list: readonly unknown[], made: Parts): Steps<number> {
   const items = plan.items();
   const between: Buffer[] = [];
-  for (let from = 0; from < list.length; from += stepItems) {
-    const some = list.slice(from, from + stepItems);
-    for (const item of some) if (isContainer(item)) yield* valueParts(items, item, made);
-    if (list.length <= stepItems) return;
-    between.push(partBetween(plan, some, made));
+  let from = 0;
+  let pending = 0;
+  for (const [i, item] of list.entries()) {
+    pending += 1;
+    if (isContainer(item)) pending += yield* valueParts(items, item, made);
+    if (pending < stepValues) continue;
+    between.push(partBetween(plan, list.slice(from, i + 1), made));
+    from = i + 1;
+    pending = 0;
     yield;
   }
-  const pieces = bracketed('[', between, ']');
-  if (pieces) made.set(list, pieces);
+  if (from === 0) return pending;
+  if (from < list.length) between.push(partBetween(plan, list.slice(from), made));
+  made.set(list, bracketed('[', between, ']'));
+  return 0;
 }
 
-function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<void> {
+function* mapParts(plan: ValuePlan, map: Json, made: Parts): Steps<number> {
   const items = plan.code === Code.Map ? plan.items() : undefined;
   const keys = yield* sortedKeysSteps(map);
   const between: Buffer[] = [];
-  for (let from = 0; from < keys.length; from += stepItems) {
-    const some: Json = {};
-    for (const key of keys.slice(from, from + stepItems)) {
-      const item = map[key];
-      setOwn(some, key, item);
-      if (items && isContainer(item)) yield* valueParts(items, item, made);
-    }
-    if (keys.length <= stepItems) return;
-    const written = partBetween(plan, some, made);
-    if (written.length > 0) between.push(written);
+  let some: Json = {};
+  let pending = 0;
+  for (const key of keys) {
+    const item = map[key];
+    setOwn(some, key, item);
+    pending += 1;
+    if (items && isContainer(item)) pending += yield* valueParts(items, item, made);
+    if (pending < stepValues) continue;
+    between.push(partBetween(plan, some, made));
+    some = {};
+    pending = 0;
     yield;
   }
-  const pieces = bracketed('{', between, '}');
-  if (pieces) made.set(map, pieces);
+  if (between.length === 0) return pending;
+  between.push(partBetween(plan, some, made));
+  made.set(
+    map,
+    bracketed(
+      '{',
+      between.filter(({ length }) => length > 0),
+      '}',
+    ),
+  );
+  return 0;
 }
 
 /** Fields of the structs that are being written, in struct order, used as a stack. */

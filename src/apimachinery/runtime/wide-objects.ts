@@ -11,9 +11,6 @@ const noted = new WeakMap<object, readonly string[]>();
 /** False until the first wide object, so that lookups can be skipped. */
 let isAnyNoted = false;
 
-/** True if there has been a wide object. */
-export const hasWideObjects = (): boolean => isAnyNoted;
-
 /**
  * Inserted between a cached object and Object.prototype, where assignments of new keys are intercepted: such an assignment drops the cached
  * list and restores the prototype.

@@ -2,14 +2,16 @@ import { addErrors } from '#apimachinery/validation/field';
 import { metaSchema } from '../meta/schema/schema.ts';
 import type { ObjectMeta } from '../meta/types.ts';
 import { getOwn, isJsonObject, type JsonObject, setOwn } from '../patch/own-property.ts';
-import { decode } from '../runtime/decode.ts';
+import { type Decoded, decode } from '../runtime/decode.ts';
+import { decodeSteps } from '../runtime/decode-steps.ts';
 import { DecodeError, remarshaled } from '../runtime/json/json.ts';
-import { deepCopy } from '../runtime/copy.ts';
+import { deepCopy, deepCopySteps } from '../runtime/copy.ts';
 import { Float64, rereadFloat } from '../runtime/numbers.ts';
 import { type FieldError, invalid, Path, required } from '../validation/field.ts';
 import { isDNS1035Label, validatePathSegmentName } from '../validation/names.ts';
 import { validateObjectMeta } from '../validation/object-meta.ts';
-import { presentKeys } from '../runtime/wide-objects.ts';
+import { atOnce, oneStep, type Steps } from '../runtime/steps.ts';
+import { keysOf, notedKeys, presentKeys } from '../runtime/wide-objects.ts';
 import type { Structural } from './structural.ts';
 
 /** Error for an embedded resource with malformed metadata or a kind that is not a string. */
@@ -34,12 +36,39 @@ const objectMetaType = metaSchema.struct('meta_v1.ObjectMeta');
  * Returns metadata in the form of ObjectMeta: without unknown fields, with canonical times. The input is not changed. Throws DecodeError
  * for malformed metadata. Upstream: apiextensions-apiserver/pkg/apiserver/schema/objectmeta/coerce.go.
  */
-export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, unknownFields }: Coercion): ObjectMeta {
+export function coerceObjectMeta(metadata: unknown, at: string, coercion: Coercion): ObjectMeta {
+  return atOnce(coerceBy(decodeWhole, metadata, at, coercion));
+}
+
+/** Like `coerceObjectMeta`, but yields to the event loop if the metadata has long lists or wide maps. */
+export function coerceObjectMetaSteps(metadata: unknown, at: string, coercion: Coercion): Steps<ObjectMeta> {
+  return coerceBy(isLong(metadata) ? decodeInSteps : decodeWhole, metadata, at, coercion);
+}
+
+const longLength = 1_000;
+
+function isLong(metadata: unknown): boolean {
+  if (!isJsonObject(metadata)) return false;
+  return keysOf(metadata).some((name) => {
+    const value = getOwn(metadata, name);
+    return (Array.isArray(value) && value.length > longLength) || (isJsonObject(value) && notedKeys(value) !== undefined);
+  });
+}
+
+type MetaDecoder = (metadata: unknown) => Steps<Decoded<ObjectMeta>>;
+
+const decodeWhole: MetaDecoder = (metadata) => oneStep(() => decode<ObjectMeta>(objectMetaType, rereadFloats(deepCopy(metadata))));
+
+function* decodeInSteps(metadata: unknown): Steps<Decoded<ObjectMeta>> {
+  return yield* decodeSteps<ObjectMeta>(objectMetaType, rereadFloats(yield* deepCopySteps(metadata)));
+}
+
+function* coerceBy(decodeMeta: MetaDecoder, metadata: unknown, at: string, { dropInvalid, unknownFields }: Coercion): Steps<ObjectMeta> {
   const note = (fields: readonly string[]): void => {
     for (const field of fields) unknownFields?.push(`${at}.${field}`);
   };
   try {
-    const decoded = decode<ObjectMeta>(objectMetaType, remarshaledFields(metadata));
+    const decoded = yield* decodeMeta(metadata);
     note(decoded.unknownFields);
     return decoded.object;
   } catch (error) {
@@ -53,7 +82,7 @@ export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, u
   const valid: JsonObject = {};
   for (const [name, value] of Object.entries(metadata as JsonObject)) {
     try {
-      const { object, unknownFields: fields } = decode(objectMetaType, remarshaledFields({ [name]: value }));
+      const { object, unknownFields: fields } = yield* decodeMeta({ [name]: value });
       note(fields);
       Object.assign(valid, object);
     } catch (error) {
@@ -63,9 +92,8 @@ export function coerceObjectMeta(metadata: unknown, at: string, { dropInvalid, u
   return valid as ObjectMeta;
 }
 
-/** Returns a copy as after upstream's JSON round trip, by which `generation: 1.0` is an integer. Metadata has no deeper numbers. */
-function remarshaledFields(metadata: unknown): unknown {
-  const copy = deepCopy(metadata);
+/** Changes a copy as upstream's JSON round trip does, by which `generation: 1.0` is an integer. Metadata has no deeper numbers. */
+function rereadFloats(copy: unknown): unknown {
   if (!isJsonObject(copy)) return copy;
   for (const [name, value] of Object.entries(copy)) if (value instanceof Float64) setOwn(copy, name, rereadFloat(value.value));
   return copy;

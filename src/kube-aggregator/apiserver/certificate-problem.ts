@@ -5,6 +5,7 @@ import { type Certificate, parseCertificate } from '#apimachinery/x509/certifica
 import { CertificatePool, readCertificates } from '#apimachinery/x509/certificate-pool';
 import { hostnameProblem } from '#apimachinery/x509/hostname';
 import { extendedKeyUsages, validityProblem, verifyCertificate } from '#apimachinery/x509/verify-certificate';
+import type { Dial } from '#apiserver/network/egress-selector/egress-selector';
 import { trustOptions } from '#apiserver/network/trust';
 
 /** A certificate chain, the server's own certificate first, and the inputs of its verification. */
@@ -35,17 +36,25 @@ export interface ShownAt {
   readonly host: string;
   readonly port: number;
   readonly servername: string;
+  /** Dialer of connections; undefined: connect directly. */
+  readonly dial: Dial | undefined;
   readonly timeoutMs: number;
 }
 
 /**
- * Connects and returns the server's certificates, its own first; no application data is exchanged. Empty after a timeout, or if the server
- * sends none that can be parsed.
+ * Connects and returns the server's certificates, its own first; no application data is exchanged. Empty after a timeout, if the
+ * server is out of reach, or if it sends none that can be parsed.
  */
-export function shownCertificates({ host, port, servername, timeoutMs }: ShownAt): Promise<Certificate[]> {
+export async function shownCertificates({ host, port, servername, dial, timeoutMs }: ShownAt): Promise<Certificate[]> {
+  let way: tls.ConnectionOptions;
+  try {
+    way = dial ? { socket: await dial({ host, port }, AbortSignal.timeout(timeoutMs)) } : { host, port };
+  } catch {
+    return [];
+  }
   return new Promise((resolve) => {
     const name = isIP(servername) === 0 ? { servername } : {};
-    const socket = tls.connect({ host, port, ...name, ...trustOptions({ insecure: true }) });
+    const socket = tls.connect({ ...way, ...name, ...trustOptions({ insecure: true }) });
     const done = (chain: Certificate[]): void => {
       socket.destroy();
       resolve(chain);

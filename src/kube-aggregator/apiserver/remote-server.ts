@@ -103,9 +103,10 @@ export class RemoteServer implements Disposable {
 
   /** Returns Go's text for a connection error. Node's certificate errors have fewer details, so the chain is fetched and verified again. */
   async #errorText(error: Error, { host, port }: Endpoint): Promise<string> {
-    const { servername, ca } = this.remote.tls;
+    const { dial, tls } = this.remote;
+    const { servername, ca } = tls;
     if (!isCertificateError(error) || servername === undefined) return requestErrorText(error);
-    const chain = await shownCertificates({ host, port, servername, timeoutMs: certificateTimeoutMs });
+    const chain = await shownCertificates({ host, port, servername, dial, timeoutMs: certificateTimeoutMs });
     const problem = certificateProblem({ chain, name: servername, authorities: String(ca ?? ''), now: new Date() });
     return problem === undefined ? requestErrorText(error) : untrusted(problem);
   }

@@ -86,7 +86,7 @@ export class DiscoveryManager implements Disposable {
     const user = { name: aggregatorUser.name, groups: [] };
     const { status, body } = await server.get(path, { user, headers: { accept: 'application/json' }, timeoutMs });
     if (status !== 200) throw new Error(`${path}: ${status}`);
-    return { version, resources: classicResources(body), freshness: 'Current' };
+    return { version, resources: await classicResources(body), freshness: 'Current' };
   }
 
   /** Returns the server's aggregated discovery; undefined if it does not support it. Rejects if the server does not answer. */
@@ -97,7 +97,7 @@ export class DiscoveryManager implements Disposable {
     if (answer.status === 304 && known) return known.versions;
     if (answer.status === 503) throw new Error('service unavailable');
     if (answer.status !== 200 || !isAggregated(answer.contentType)) return undefined;
-    const versions = aggregatedVersions(answer.body);
+    const versions = await aggregatedVersions(answer.body);
     if (this.#remotes.get(name)?.server === server) this.#answers.set(name, { etag: answer.etag, versions });
     return versions;
   }

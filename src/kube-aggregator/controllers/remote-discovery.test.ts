@@ -14,7 +14,7 @@ it.each([
 });
 
 describe('aggregated discovery', () => {
-  it('is indexed by group version; absent kinds are empty', () => {
+  it('is indexed by group version; absent kinds are empty', async () => {
     const resource = {
       resource: 'things',
       scope: 'Cluster',
@@ -24,7 +24,7 @@ describe('aggregated discovery', () => {
     };
     const list = { items: [{ metadata: { name: 'a.io' }, versions: [{ version: 'v1', resources: [resource], unknown: 1 }] }] };
     const noKind = { group: '', version: '', kind: '' };
-    expect(aggregatedVersions(bytes(list)).get('a.io/v1')).toEqual({
+    expect((await aggregatedVersions(bytes(list))).get('a.io/v1')).toEqual({
       version: 'v1',
       resources: [{ ...resource, responseKind: noKind, subresources: [{ subresource: 'x', verbs: ['get'], responseKind: noKind }] }],
     });
@@ -33,18 +33,34 @@ describe('aggregated discovery', () => {
   it.each([
     { name: 'a text', body: Buffer.from('hello') },
     { name: 'members of the wrong type', body: bytes({ items: [{ versions: 'v1' }] }) },
-  ])('is rejected: $name', ({ body }) => {
-    expect(() => aggregatedVersions(body)).toThrow(Error);
+  ])('is rejected: $name', async ({ body }) => {
+    await expect(aggregatedVersions(body)).rejects.toThrow(Error);
   });
 });
 
-it('assigns subresources of the unaggregated form to their resource', () => {
+it.each([
+  { name: 'aggregated', read: aggregatedVersions, body: { items: Array(60_000).fill({ metadata: { name: 'a.io' } }) } },
+  { name: 'unaggregated', read: classicResources, body: { resources: Array(60_000).fill({ name: 'a' }) } },
+])('a large document yields to the event loop: $name', async ({ read, body }) => {
+  let turns = 0;
+  let isRead = false;
+  const count = (): void => {
+    turns++;
+    if (!isRead) setImmediate(count);
+  };
+  setImmediate(count);
+  await read(bytes(body));
+  isRead = true;
+  expect(turns).toBeGreaterThan(5);
+});
+
+it('assigns subresources of the unaggregated form to their resource', async () => {
   const resources = [
     { name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: ['get'], shortNames: ['th'] },
     { name: 'things/scale', singularName: '', namespaced: true, group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get'] },
     { name: 'orphans/status', singularName: '', namespaced: true, kind: 'Orphan', verbs: ['get'] },
   ];
-  expect(classicResources(bytes({ kind: 'APIResourceList', groupVersion: 'a.io/v1', resources }))).toEqual([
+  expect(await classicResources(bytes({ kind: 'APIResourceList', groupVersion: 'a.io/v1', resources }))).toEqual([
     {
       resource: 'things',
       responseKind: { group: '', version: '', kind: 'Thing' },

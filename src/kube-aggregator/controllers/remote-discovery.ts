@@ -1,8 +1,11 @@
 import type { Buffer } from 'node:buffer';
 import { metaSchema } from '#apimachinery/meta/schema/schema';
 import { decode } from '#apimachinery/runtime/decode';
-import { encode } from '#apimachinery/runtime/encode';
-import { parseJson } from '#apimachinery/runtime/json/json';
+import { decodeSteps } from '#apimachinery/runtime/decode-steps';
+import { encode, encodeLineSteps } from '#apimachinery/runtime/encode';
+import { parseJson, parseJsonSteps } from '#apimachinery/runtime/json/json';
+import type { StructType } from '#apimachinery/runtime/schema';
+import { inSteps, needsSteps, type Steps, workOn } from '#apimachinery/runtime/steps';
 import type {
   ApiResourceDiscovery,
   ApiSubresourceDiscovery,
@@ -21,62 +24,84 @@ export function isAggregated(contentType: string): boolean {
   return /;\s*g=apidiscovery\.k8s\.io/.test(contentType) && /;\s*v=v2(beta1)?\s*(;|$)/.test(contentType);
 }
 
-/** Parses an APIGroupDiscoveryList. Throws an Error if it is malformed. */
-export function aggregatedVersions(body: Buffer): RemoteVersions {
+/** Parses an APIGroupDiscoveryList. Yields to the event loop if it is large. Rejects with an Error if it is malformed. */
+export async function aggregatedVersions(body: Buffer): Promise<RemoteVersions> {
+  const groups = await aggregatedGroups(body);
   return new Map(
-    aggregatedGroups(body).flatMap(({ metadata, versions }) =>
-      versions.map((version) => [`${metadata.name ?? ''}/${version.version}`, version]),
-    ),
+    groups.flatMap(({ metadata, versions }) => versions.map((version) => [`${metadata.name ?? ''}/${version.version}`, version])),
   );
 }
 
 /** Like `aggregatedVersions`, but returns the groups in their order. */
-export function aggregatedGroups(body: Buffer): GroupDiscovery[] {
-  const { items = [] } = typed<{ items?: Partial<GroupDiscovery>[] }>('apidiscovery_v2.APIGroupDiscoveryList', body);
-  return items.map(({ metadata = {}, versions = [] }) => ({ metadata, versions: versions.map(completed) }));
+export async function aggregatedGroups(body: Buffer): Promise<GroupDiscovery[]> {
+  const { items = [] } = await typed<{ items?: Partial<GroupDiscovery>[] }>('apidiscovery_v2.APIGroupDiscoveryList', body);
+  return workOn(body.length, completedGroups(items));
 }
 
-const completed = (version: ApiVersionDiscovery): ApiVersionDiscovery => ({
-  ...version,
-  resources: (version.resources ?? []).map((resource) => ({
-    ...resource,
-    responseKind: resource.responseKind ?? noKind,
-    ...(resource.subresources && {
-      subresources: resource.subresources.map((one) => ({ ...one, responseKind: one.responseKind ?? noKind })),
-    }),
-  })),
-});
+const itemsOfStep = 1_024;
+
+function* completedGroups(items: readonly Partial<GroupDiscovery>[]): Steps<GroupDiscovery[]> {
+  const groups: GroupDiscovery[] = [];
+  for (const { metadata = {}, versions = [] } of items) {
+    const own: ApiVersionDiscovery[] = [];
+    for (const version of versions) own.push({ ...version, resources: yield* completedResources(version.resources ?? []) });
+    groups.push({ metadata, versions: own });
+    if (groups.length % itemsOfStep === 0) yield;
+  }
+  return groups;
+}
+
+function* completedResources(resources: readonly ApiResourceDiscovery[]): Steps<ApiResourceDiscovery[]> {
+  const all: ApiResourceDiscovery[] = [];
+  for (const resource of resources) {
+    const { subresources } = resource;
+    all.push({
+      ...resource,
+      responseKind: resource.responseKind ?? noKind,
+      ...(subresources && { subresources: subresources.map((one) => ({ ...one, responseKind: one.responseKind ?? noKind })) }),
+    });
+    if (all.length % itemsOfStep === 0) yield;
+  }
+  return all;
+}
 
 /**
- * Parses the APIResourceList of a server without aggregated discovery. Throws an Error if it is malformed. Upstream:
- * apiserver/pkg/endpoints/installer.go (ConvertGroupVersionIntoToDiscovery).
+ * Parses the APIResourceList of a server without aggregated discovery. Yields to the event loop if it is large. Rejects with an Error if it
+ * is malformed. Upstream: apiserver/pkg/endpoints/installer.go (ConvertGroupVersionIntoToDiscovery).
  */
-export function classicResources(body: Buffer): ApiResourceDiscovery[] {
-  const { resources = [] } = typed<{ resources?: ApiResource[] }>('meta_v1.APIResourceList', body);
+export async function classicResources(body: Buffer): Promise<ApiResourceDiscovery[]> {
+  const { resources = [] } = await typed<{ resources?: ApiResource[] }>('meta_v1.APIResourceList', body);
+  return workOn(body.length, discoveredResources(resources));
+}
+
+function* discoveredResources(resources: readonly ApiResource[]): Steps<ApiResourceDiscovery[]> {
   const subresources = new Map<string, ApiSubresourceDiscovery[]>();
-  for (const resource of resources) {
+  for (const [i, resource] of resources.entries()) {
+    if (i % itemsOfStep === 0) yield;
     const [parent = '', name] = resource.name.split('/', 2);
     if (name === undefined) continue;
     const siblings = subresources.get(parent) ?? [];
     subresources.set(parent, siblings);
     siblings.push({ subresource: name, responseKind: kindOf(resource), verbs: resource.verbs });
   }
-  return resources
-    .filter(({ name }) => !name.includes('/'))
-    .map((resource) => {
-      const { name, namespaced, singularName, verbs, shortNames, categories } = resource;
-      const own = subresources.get(name);
-      return {
-        resource: name,
-        responseKind: kindOf(resource),
-        scope: namespaced ? 'Namespaced' : 'Cluster',
-        singularResource: singularName,
-        verbs,
-        ...(shortNames && { shortNames }),
-        ...(categories && { categories }),
-        ...(own && { subresources: own }),
-      };
+  const discovered: ApiResourceDiscovery[] = [];
+  for (const [i, resource] of resources.entries()) {
+    if (i % itemsOfStep === 0) yield;
+    const { name, namespaced, singularName, verbs, shortNames, categories } = resource;
+    if (name.includes('/')) continue;
+    const own = subresources.get(name);
+    discovered.push({
+      resource: name,
+      responseKind: kindOf(resource),
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      singularResource: singularName,
+      verbs,
+      ...(shortNames && { shortNames }),
+      ...(categories && { categories }),
+      ...(own && { subresources: own }),
     });
+  }
+  return discovered;
 }
 
 /** Returns the kind of a resource; an absent group or version stays empty. */
@@ -85,8 +110,18 @@ function kindOf({ group = '', version = '', kind }: ApiResource) {
 }
 
 /** Decodes a document like Go: members of the wrong type are rejected, unknown ones dropped, and all are in the order of their struct. */
-function typed<T>(type: string, body: Buffer): T {
+async function typed<T>(type: string, body: Buffer): Promise<T> {
   const struct = metaSchema.struct(type);
+  return needsSteps(body.length) ? ((await inSteps(typedSteps(struct, body))) as T) : (typedWhole(struct, body) as T);
+}
+
+function typedWhole(struct: StructType, body: Buffer): unknown {
   const { object } = decode(struct, parseJson(body).value, { strict: false });
-  return JSON.parse(encode(struct, object)) as T;
+  return JSON.parse(encode(struct, object));
+}
+
+function* typedSteps(struct: StructType, body: Buffer): Steps<unknown> {
+  const { value } = yield* parseJsonSteps(body);
+  const { object } = yield* decodeSteps(struct, value, { strict: false });
+  return (yield* parseJsonSteps(yield* encodeLineSteps(struct, object))).value;
 }

@@ -4,8 +4,9 @@ import { anything, readCbor, readWellFormed } from './cbor-decode.ts';
 import { writeCbor } from './cbor-encode.ts';
 import { CborWriter, Major } from './cbor-wire.ts';
 import { decode } from '../decode.ts';
+import { decodeSteps } from '../decode-steps.ts';
 import type { Field, StructType } from '../schema.ts';
-import { atOnce, type Steps } from '../steps.ts';
+import { atOnce, needsSteps, type Steps } from '../steps.ts';
 import { valuePlan } from '../struct-plan.ts';
 
 const selfDescribed = Buffer.from([0xd9, 0xd9, 0xf7]);
@@ -72,7 +73,8 @@ interface DecodedCbor<T> {
 /** Decodes an object of a type, equal to decoding its JSON. Its bytes were checked by `cborKind`. Throws DecodeError. */
 export function* decodeCbor<T>(type: StructType, bytes: Buffer): Steps<DecodedCbor<T>> {
   const { value, unknownField } = yield* readWellFormed(bytes, valuePlan(type));
-  const { object } = decode<T>(type, value, { strict: false });
+  const options = { strict: false };
+  const { object } = needsSteps(bytes.length) ? yield* decodeSteps<T>(type, value, options) : decode<T>(type, value, options);
   return { object, strictError: unknownField === undefined ? undefined : `cbor: found unknown field at map element index ${unknownField}` };
 }
 

@@ -74,7 +74,7 @@ export async function applyObject(
 }
 
 /** Copies an object at a pace. */
-function copyAt(pace: Pace, object: KubeObject): KubeObject | Promise<KubeObject> {
+export function copyAt(pace: Pace, object: KubeObject): KubeObject | Promise<KubeObject> {
   return pace.either(
     () => deepCopy(object),
     () => deepCopySteps(object),

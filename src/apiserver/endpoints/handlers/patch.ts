@@ -123,7 +123,7 @@ export class PatchHandler {
         // Patches a copy, because the result shares unchanged parts, and the stored object must not be modified.
         const patching = patch.applyTo(function* () {
           return fromStorage(endpoint, pace.isImmediate ? copyObject(existing) : yield* copyObjectSteps(existing));
-        });
+        }, !pace.isImmediate);
         const next = await pace.run(patching);
         ensureNamespaceMatches(endpoint.definition, namespace, next);
         ensureNameMatches(name, next);
@@ -221,9 +221,9 @@ export class Patch {
 
   /**
    * Returns the patched object, decoded and defaulted. `current` returns a copy of the object in the endpoint's version, which the
-   * patch may modify.
+   * patch may modify. A large result is decoded in chunks.
    */
-  *applyTo(current: () => Steps<KubeObject>): Steps<KubeObject> {
+  *applyTo(current: () => Steps<KubeObject>, isLarge: boolean): Steps<KubeObject> {
     const { endpoint, options } = this;
     const copy = yield* current();
     yield;
@@ -236,6 +236,7 @@ export class Patch {
       decoded = yield* decodeDocument(
         endpoint,
         endpoint.decode ? yield* deepCopySteps(patched) : patched,
+        isLarge,
         this.#isStrategic ? { form: 'unstructured' } : undefined,
       );
     } catch (error) {
@@ -318,7 +319,7 @@ export class Patch {
   *#firstProblem(patched: unknown, message: string): Steps<string> {
     try {
       const sorted = yield* parseJsonSteps(Buffer.from(encodePartlyRawJson(patched, sortedKeys)), undefined, 'keep');
-      yield* decodeDocument(this.endpoint, sorted.value);
+      yield* decodeDocument(this.endpoint, sorted.value, needsSteps(this.mostBytes));
       return message;
     } catch (error) {
       if (error instanceof DecodeError) return error.message;

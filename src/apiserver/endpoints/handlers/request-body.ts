@@ -156,7 +156,7 @@ export async function decodeBody(bytes: Buffer, mediaType: MediaType, expected: 
     const decoding = workUntil(
       deadline,
       bytes.length,
-      decodeDocument(expected, merged ? merged.value : raw, {
+      decodeDocument(expected, merged ? merged.value : raw, needsSteps(bytes.length), {
         rawContent: mediaType === 'application/yaml' ? 'sorted' : 'kept',
         hasFloats,
       }),
@@ -303,7 +303,7 @@ async function decodeCustomCbor(bytes: Buffer, expected: ExpectedBody, deadline:
   try {
     const document = await workUntil(deadline, bytes.length, parseCborMap(bytes));
     checkCustomCborKind(document, bytes, expected);
-    const { object } = await workUntil(deadline, bytes.length, decodeDocument(expected, document));
+    const { object } = await workUntil(deadline, bytes.length, decodeDocument(expected, document, needsSteps(bytes.length)));
     object.metadata ??= {};
     return { object, strictErrors: [] };
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { FieldManager } from '#apimachinery/managedfields/field-manager';
 import type { GroupVersionKind, KubeObject } from '#apimachinery/meta/types';
-import { type Decoded, type DecodeOptions, decode, decodeSteps } from '#apimachinery/runtime/decode';
+import { type Decoded, type DecodeOptions, decode } from '#apimachinery/runtime/decode';
+import { decodeSteps } from '#apimachinery/runtime/decode-steps';
 import type { Steps } from '#apimachinery/runtime/steps';
 import type { StructType } from '#apimachinery/runtime/schema';
-import { hasWideObjects } from '#apimachinery/runtime/wide-objects';
 import type { AdmissionTarget } from '#apiserver/admission/request-admission';
 import type { RequestContext } from '#apiserver/request/request-context';
 import type { KindLookup } from '#apiserver/registry/kinds';
@@ -81,14 +81,15 @@ export const restrictionsWithoutTable: EndpointRestrictions = {
 /** Restrictions of custom resources, which have no protobuf form except for their metadata. */
 export const customResourceRestrictions: EndpointRestrictions = { ...resourceRestrictions, isRouted: false, plainProtobuf: false };
 
-/** Decodes a parsed document, which must not be used afterwards. Throws DecodeError. */
+/** Decodes a parsed document, which must not be used afterwards; a large one in chunks. Throws DecodeError. */
 export function* decodeDocument(
   { type, decode: own }: Pick<ResourceEndpoint, 'type' | 'decode'>,
   document: unknown,
+  isLarge: boolean,
   options: DecodeOptions = {},
 ): Steps<Decoded<KubeObject>> {
   if (own) return yield* own(document as Record<string, unknown>);
-  return hasWideObjects() ? yield* decodeSteps<KubeObject>(type, document, options) : decode<KubeObject>(type, document, options);
+  return isLarge ? yield* decodeSteps<KubeObject>(type, document, options) : decode<KubeObject>(type, document, options);
 }
 
 /** An object of the storage version with its stored JSON. */

@@ -5,10 +5,10 @@ import { groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { encodeLine } from '#apimachinery/runtime/encode';
 import { ScaleHandler } from '#apimachinery/managedfields/scale-handler';
 import { deepCopy, deepCopySteps } from '#apimachinery/runtime/copy';
-import { atOnce } from '#apimachinery/runtime/steps';
+import { type Pace, paceOf } from '#apimachinery/runtime/pace';
 import { quote } from '#apimachinery/runtime/quote';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
-import { type AppliedBody, checkApplied, readApplied } from './apply.ts';
+import { type AppliedBody, checkApplied, copyAt, readApplied } from './apply.ts';
 import { type Negotiated, negotiate } from './negotiation.ts';
 import { respondObject } from './object-responses.ts';
 import { appliedForm, Patch, patchTypesOf, type PatchType, unsupportedPatchType } from './patch.ts';
@@ -60,8 +60,8 @@ function respondScale(
   return respondObject(context, endpoint, 200, encodeLine(endpoint.type, scaleOf(endpoint, object)), negotiated);
 }
 
-/** Returns the new Scale from the current one. */
-type Rescale = (scale: Scale) => Scale;
+/** Returns the new Scale from the current one, which it may change. A large body is processed in chunks. */
+type Rescale = (scale: Scale, pace: Pace) => Scale | Promise<Scale>;
 
 /** Updates an object through its Scale. Upstream: scaleUpdatedObjectInfo of each storage that has one. */
 async function writeScale(
@@ -76,21 +76,22 @@ async function writeScale(
   const binding = bindingOf(endpoint);
   const ofScales: WriteRequest = {
     ...request,
-    validate: (operation, object, old) => request.validate(operation, object && scaleOf(endpoint, object), old && scaleOf(endpoint, old)),
+    validate: (operation, object, old, pace) =>
+      request.validate(operation, object && scaleOf(endpoint, object), old && scaleOf(endpoint, old), pace),
   };
-  const stored = await store.update(ofScales, name, async (existing) => {
+  const stored = await store.update(ofScales, name, async (existing, pace) => {
     if (!existing) throw newNotFound(store.groupResource, name);
-    const next = deepCopy(existing);
+    const next = await copyAt(pace, existing);
     const fields = new ScaleHandler(next.metadata.managedFields, groupVersionString(definition), binding.replicasPaths);
     const old = scaleOf(endpoint, next);
     const isUnset = binding.requiredPath !== undefined && binding.specReplicas(next) === undefined;
     if (isUnset) old.spec = { replicas: unsetReplicas };
     const owned = fields.toSubresource();
     if (owned) old.metadata.managedFields = owned;
-    const scale = rescale(deepCopy(old));
+    const scale = await rescale(deepCopy(old), pace);
     ensureNamespaceMatches(endpoint.definition, context.info.namespace, scale);
     ensureNameMatches(name, scale);
-    await request.admit('UPDATE', scale, old);
+    await request.admit('UPDATE', scale, old, pace);
     if (isUnset && scale.spec?.replicas === unsetReplicas)
       throw newBadRequest(`the spec replicas field ${quote(binding.requiredPath ?? '')} cannot be empty`);
     const errors = binding.validate?.(scale) ?? [];
@@ -157,7 +158,7 @@ export class ScaleUpdateHandler {
     const request = newWriteRequest(context, endpoint, options, body.length);
     ensureNamespaceMatches(endpoint.definition, context.info.namespace, object);
     ensureNameMatches(context.info.name, object);
-    const read = (): Scale => deepCopy(object) as Scale;
+    const read: Rescale = (_scale, pace) => copyAt(pace, object) as Scale | Promise<Scale>;
     return respondScale(context, endpoint, await writeScale(context, endpoint, request, read, false), negotiated);
   }
 }
@@ -174,27 +175,52 @@ export class ScalePatchHandler {
     const body = await readRequestBody(context);
     const form = appliedForm(patchType);
     const options = parseWriteOptions(context.searchParams, 'PatchOptions', form !== undefined);
-    const request = newWriteRequest(context, endpoint, options, body.length);
-    const rescale = form
+    const { rescale, mostBytes } = form
       ? await applier(context, endpoint, { form, bytes: body }, options)
-      : patcher(context, endpoint, patchType, body, options);
+      : await patcher(context, endpoint, patchType, body, options);
+    const request = newWriteRequest(context, endpoint, options, mostBytes);
     return respondScale(context, endpoint, await writeScale(context, endpoint, request, rescale, true), negotiated);
   }
 }
 
-function patcher(context: RequestContext, endpoint: ResourceEndpoint, type: PatchType, body: Buffer, options: WriteQuery): Rescale {
-  // The defaults of the object do not apply to its Scale.
-  const { defaults: _, ...definition } = endpoint.definition;
-  const patch = atOnce(Patch.read(context, { ...endpoint, definition }, type, body, options));
-  return (scale) => atOnce(patch.applyTo(() => deepCopySteps<KubeObject>(scale))) as Scale;
+interface Rescaling {
+  readonly rescale: Rescale;
+  /** The size of the patch with what it may add to the Scale. */
+  readonly mostBytes: number;
 }
 
-async function applier(context: RequestContext, endpoint: ResourceEndpoint, body: AppliedBody, options: WriteQuery): Promise<Rescale> {
+async function patcher(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  type: PatchType,
+  body: Buffer,
+  options: WriteQuery,
+): Promise<Rescaling> {
+  // The defaults of the object do not apply to its Scale.
+  const { defaults: _, ...definition } = endpoint.definition;
+  const patch = await paceOf(body.length).run(Patch.read(context, { ...endpoint, definition }, type, body, options));
+  return {
+    rescale: (scale, pace) => pace.run(patch.applyTo(() => deepCopySteps<KubeObject>(scale), !pace.isImmediate)) as Scale | Promise<Scale>,
+    mostBytes: patch.mostBytes,
+  };
+}
+
+async function applier(
+  context: RequestContext,
+  { fieldManager }: ResourceEndpoint,
+  body: AppliedBody,
+  options: WriteQuery,
+): Promise<Rescaling> {
   const { configuration, strictErrors } = await readApplied(body);
-  return (scale) => {
-    const applied = endpoint.fieldManager.apply(scale, deepCopy(configuration), options.fieldManager, options.force ?? false);
+  const rescale = async (scale: Scale, pace: Pace): Promise<Scale> => {
+    const how = [scale, await copyAt(pace, configuration), options.fieldManager, options.force ?? false] as const;
+    const applied = await pace.either(
+      () => fieldManager.apply(...how),
+      () => fieldManager.applySteps(...how),
+    );
     checkApplied(context, strictErrors, options);
     if (applied && applied.kind !== 'Scale') throw newBadRequest(`expected input object type to be Scale, but ${applied.kind}`);
-    return deepCopy(applied ?? scale) as Scale;
+    return (await copyAt(pace, applied ?? scale)) as Scale;
   };
+  return { rescale, mostBytes: body.bytes.length };
 }
