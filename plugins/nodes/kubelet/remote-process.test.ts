@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import type { Pod } from 'kubenest/types/core_v1';
 import { atOnce } from '#apimachinery/runtime/steps';
 import type { KnownPods } from '../pods/known-pods.ts';
-import { PodFiles } from './pod-files.ts';
+import { SharedVolumes } from '../pods/shared-volumes.ts';
+import { PodFiles } from '../pods/pod-files.ts';
 import { type ProcessOptions, startProcess } from './remote-process.ts';
 
 const sources = { env: {}, mounted: { texts: {}, volumes: new Set<string>(), unknown: [] } };
@@ -15,7 +16,7 @@ const options = (more: Partial<ProcessOptions>): ProcessOptions => ({
   hasStdin: true,
   tty: false,
   sources,
-  files: new PodFiles(pods),
+  files: new PodFiles(pods, new SharedVolumes(() => undefined, '')),
   ...more,
 });
 

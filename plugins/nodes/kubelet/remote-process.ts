@@ -8,7 +8,7 @@ import { UnsupportedScriptError } from '../shell/script.ts';
 import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import type { ContainerSources } from './container-sources.ts';
-import type { PodFiles } from './pod-files.ts';
+import type { PodFiles } from '../pods/pod-files.ts';
 
 /** Streams of a remote process, whatever protocol carries them. */
 export interface ProcessStreams {
@@ -35,6 +35,8 @@ export interface ProcessOptions {
   readonly tty: boolean;
   readonly sources: ContainerSources;
   readonly files: PodFiles;
+  /** Returns the present time in milliseconds since the epoch. */
+  readonly clock?: () => number;
 }
 
 const notFoundCode = 127;
@@ -68,15 +70,18 @@ type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>
  * Runs a command with the files of the container, and keeps its changes. A command that is not simulated changes nothing, and its failure
  * names the reason.
  */
-function run({ pod, container, sources, files: store }: ProcessOptions, work: (context: ProcessContext) => ProcessResult): Outcome {
+function run(
+  { pod, container, sources, files: store, clock = Date.now }: ProcessOptions,
+  work: (context: ProcessContext) => ProcessResult,
+): Outcome {
   const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });
-  const now = Date.now();
+  const now = clock();
   try {
     return limitWork(2 * maxWork, () => {
       const files = store.open(pod, container, sources.mounted, now);
       const before = new Map(files.changes);
       const result = work({ env: environmentOf(pod, container, sources.env), hostname: hostnameOf(pod), now, files });
-      store.keep(pod, container, files, before);
+      store.keep(pod, container, files, before, now);
       return result;
     });
   } catch (error) {

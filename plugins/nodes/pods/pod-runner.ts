@@ -61,6 +61,12 @@ export class PodRunner {
     for (const living of this.#living.values()) if (!living.isWriting) this.#plan(living);
   }
 
+  /** Determines the next step of a pod again. */
+  replanPod(uid: string): void {
+    const living = this.#living.get(uid);
+    if (living && !living.isWriting) this.#plan(living);
+  }
+
   /** Ends all lives, without a write. */
   stop(): void {
     for (const { cancel } of this.#living.values()) cancel?.();

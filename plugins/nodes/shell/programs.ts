@@ -75,6 +75,9 @@ const programs: Readonly<Record<string, Program>> = {
   mkdir: (args, context) => makeFolders(args, context),
   mv: (args, context) => copy('mv', args, context),
   cp: (args, context) => copy('cp', args, context),
+  ln: (args, context) => link(args, context),
+  dd: (args, context) => dd(args, context),
+  find: (args, context) => find(args, context),
   sync: () => nothing,
 };
 
@@ -219,22 +222,23 @@ function optionsOf(program: string, args: readonly string[], allowed: string): {
 }
 
 function ls(args: readonly string[], { files, folder, now }: ProgramContext): ProgramResult {
-  const { options, rest } = optionsOf('ls', args, 'laA1R');
+  const { options, rest } = optionsOf('ls', args, 'laA1Rdhi');
   if (options.has('R')) return unsupported('ls -R');
   const paths = rest.length > 0 ? rest : ['.'];
   const time = new Date(now).toUTCString().replace(/^\w+, (\d+) (\w+) \d+ (\d+:\d+).*$/, '$2 $1 $3');
   const row = (name: string, path: string): string => {
     if (!options.has('l')) return name;
     const text = files.read(path);
-    return `${text === undefined ? 'drwxr-xr-x' : '-rw-r--r--'}    1 root     root     ${String(text?.length ?? 4096).padStart(9)} ${time} ${name}`;
+    const mode = files.isLink(path) ? 'lrwxrwxrwx' : text === undefined ? 'drwxr-xr-x' : '-rw-r--r--';
+    return `${mode}    1 root     root     ${String(text?.length ?? 4096).padStart(9)} ${time} ${name}`;
   };
   let [stdout, stderr] = ['', ''];
   for (const path of paths) {
     const absolute = posix.resolve(folder, path);
-    if (files.isFolder(absolute)) {
+    if (files.isFolder(absolute) && !options.has('d')) {
       const names = files.list(absolute).filter((name) => options.has('a') || options.has('A') || !name.startsWith('.'));
       stdout += (paths.length > 1 ? `${path}:\n` : '') + lines(names.map((name) => row(name, posix.join(absolute, name))));
-    } else if (files.read(absolute) !== undefined) stdout += lines([row(path, absolute)]);
+    } else if (files.isFolder(absolute) || files.read(absolute) !== undefined) stdout += lines([row(path, absolute)]);
     else stderr += `ls: ${path}: No such file or directory\n`;
   }
   return { ...prints(stdout), stderr, exitCode: stderr === '' ? 0 : 1 };
@@ -356,14 +360,94 @@ function makeFolders(args: readonly string[], context: ProgramContext): ProgramR
 
 /** `cp` or `mv` of one file. */
 function copy(program: 'cp' | 'mv', args: readonly string[], context: ProgramContext): ProgramResult {
-  const { rest } = optionsOf(program, args, 'fv');
+  const { options, rest } = optionsOf(program, args, 'fv');
   const [from = '', to = ''] = rest;
   if (rest.length !== 2) return unsupported(`this use of ${program}`);
-  return change(program, [from], context, (files, source) => {
+  let stdout = '';
+  const result = change(program, [from], context, (files, source) => {
     const text = files.read(source);
     if (text === undefined) throw new FileError(files.isFolder(source) ? 'Is a directory' : 'No such file or directory');
     const target = posix.resolve(context.folder, to);
-    files.write(files.isFolder(target) ? posix.join(target, posix.basename(source)) : target, text);
+    const isInFolder = files.isFolder(target);
+    files.write(isInFolder ? posix.join(target, posix.basename(source)) : target, text);
     if (program === 'mv') files.remove(source);
+    const name = isInFolder ? posix.join(to, posix.basename(source)) : to;
+    if (options.has('v')) stdout = program === 'mv' ? `renamed '${from}' -> '${name}'\n` : `'${from}' -> '${name}'\n`;
   });
+  return { ...result, stdout };
+}
+
+/** `ln -s TARGET LINK`. */
+function link(args: readonly string[], context: ProgramContext): ProgramResult {
+  const { options, rest } = optionsOf('ln', args, 'sf');
+  const [target = '', path = posix.basename(target)] = rest;
+  if (!options.has('s') || rest.length === 0 || rest.length > 2) return unsupported('this use of ln');
+  return change('ln', [path], context, (files, place) => {
+    const absolute = files.isFolder(place) && !files.isLink(place) ? posix.join(place, posix.basename(target)) : place;
+    if (options.has('f') && (files.isLink(absolute) || files.read(absolute) !== undefined)) files.remove(absolute);
+    files.link(absolute, posix.resolve(posix.dirname(absolute), target));
+  });
+}
+
+const zeros = '/dev/zero';
+
+/** `dd` from a file, /dev/zero or standard input to a file or standard output. */
+function dd(args: readonly string[], context: ProgramContext): ProgramResult {
+  const operands = new Map(args.map((arg) => [arg.split('=', 1)[0] as string, arg.slice(arg.indexOf('=') + 1)]));
+  const other = [...operands.keys()].find((name) => !['if', 'of', 'bs', 'count', 'conv', 'status'].includes(name));
+  if (other !== undefined) return unsupported(`dd ${other}`);
+  const number = (name: string): number | undefined => {
+    const text = operands.get(name);
+    if (text === undefined) return undefined;
+    const [, digits, unit = ''] = /^(\d+)([kKM]?)$/.exec(text) ?? unsupported(`dd ${name}=${text}`);
+    return Number(digits) * ({ '': 1, k: 1_024, K: 1_024, M: 1_048_576 }[unit] as number);
+  };
+  const size = number('bs') ?? 512;
+  const count = number('count');
+  const source = operands.get('if');
+  if (source === zeros && count === undefined) return unsupported('dd without an end');
+  const length = count === undefined ? Infinity : count * size;
+  if (length !== Infinity && length > maxZeros) return fails('dd: memory exhausted');
+  const text =
+    source === undefined
+      ? context.stdin
+      : source === zeros
+        ? '\0'.repeat(length)
+        : context.files.read(posix.resolve(context.folder, source));
+  if (text === undefined) return fails(`dd: can't open '${source}': No such file or directory`);
+  const copied = text.slice(0, length);
+  const [full, part] = [Math.floor(copied.length / size), copied.length % size === 0 ? 0 : 1];
+  const summary = operands.get('status') === 'none' ? '' : `${full}+${part} records in\n${full}+${part} records out\n`;
+  const target = operands.get('of');
+  if (target === undefined) return { ...prints(copied), stderr: summary };
+  const result = change('dd', [target], context, (files, path) => files.write(path, copied));
+  return result.exitCode === 0 ? { ...result, stderr: summary } : result;
+}
+const maxZeros = 1_048_576;
+
+/** `find PATH… [-name NAME] [-type f|d]`, with a plain name. */
+function find(args: readonly string[], { files, folder }: ProgramContext): ProgramResult {
+  const at = args.findIndex((arg) => arg.startsWith('-'));
+  const [paths, tests] = at < 0 ? [args, []] : [args.slice(0, at), args.slice(at)];
+  const conditions: ((name: string, path: string) => boolean)[] = [];
+  for (let i = 0; i < tests.length; i += 2) {
+    const [test, value = ''] = [tests[i], tests[i + 1]];
+    if (test === '-name' && !/[*?[\\]/.test(value)) conditions.push((name) => name === value);
+    else if (test === '-type' && value === 'd') conditions.push((_, path) => files.isFolder(path));
+    else if (test === '-type' && value === 'f') conditions.push((_, path) => !files.isFolder(path));
+    else return unsupported(`find ${test}`);
+  }
+  const found: string[] = [];
+  let stderr = '';
+  const visit = (path: string, absolute: string): void => {
+    if (conditions.every((isTrue) => isTrue(posix.basename(absolute), absolute))) found.push(path);
+    if (!files.isFolder(absolute) || files.isLink(absolute)) return;
+    for (const name of files.list(absolute)) visit(path === '/' ? `/${name}` : `${path}/${name}`, posix.join(absolute, name));
+  };
+  for (const path of paths.length > 0 ? paths : ['.']) {
+    const absolute = posix.resolve(folder, path);
+    if (files.isFolder(absolute) || files.read(absolute) !== undefined) visit(path, absolute);
+    else stderr += `find: ${path}: No such file or directory\n`;
+  }
+  return { ...prints(lines(found)), stderr, exitCode: stderr === '' ? 0 : 1 };
 }
