@@ -50,12 +50,25 @@ export function startProcess(options: ProcessOptions, streams: ProcessStreams): 
   if (scripted) return new FinishedProcess(scripted, streams, options.tty);
   if (hasStdin && isInteractiveShell(command)) return new ShellProcess(options, streams);
   if (hasStdin && command.length === 1 && /(^|\/)cat$/.test(command[0] as string)) return new EchoProcess(streams);
-  return new FinishedProcess(
-    run(options, (context) => runCommand(command, context)),
-    streams,
-    options.tty,
-  );
+  const start = (input: () => string): RemoteProcess =>
+    new FinishedProcess(
+      run(options, (context) => runCommand(command, { ...context, stdin: input })),
+      streams,
+      options.tty,
+    );
+  if (!hasStdin || options.tty) return start(() => '');
+  try {
+    return start(() => {
+      throw new InputNeeded();
+    });
+  } catch (error) {
+    if (!(error instanceof InputNeeded)) throw error;
+    return new ReadingProcess(start, streams);
+  }
 }
+
+/** Thrown when a command reads standard input, which the client has not sent yet. */
+class InputNeeded extends Error {}
 
 /** Attaches to the main process of a container: its output so far, and a shell if the client has standard input. */
 export function attachProcess(options: ProcessOptions, output: string, streams: ProcessStreams): RemoteProcess {
@@ -124,6 +137,47 @@ class FinishedProcess implements RemoteProcess {
   stdinClosed(): void {}
   hangUp(): void {
     clearTimeout(this.#timer);
+  }
+}
+
+/** Maximum number of bytes that a command reads from standard input. */
+const maxInput = 1_048_576;
+
+/** A command that reads all of its standard input before it starts. */
+class ReadingProcess implements RemoteProcess {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+  #started: RemoteProcess | undefined;
+  #isOver = false;
+
+  constructor(
+    private readonly start: (input: () => string) => RemoteProcess,
+    private readonly streams: ProcessStreams,
+  ) {}
+
+  *stdin(bytes: Buffer): Steps<void> {
+    if (this.#isOver) return;
+    this.#length += bytes.length;
+    if (this.#length > maxInput) {
+      this.#isOver = true;
+      this.#chunks.length = 0;
+      this.streams.stderr(Buffer.from('sh: standard input is too long for the simulation\n'));
+      return this.streams.exit(1);
+    }
+    this.#chunks.push(Buffer.from(bytes));
+    yield;
+  }
+
+  stdinClosed(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const input = Buffer.concat(this.#chunks).toString();
+    this.#started = this.start(() => input);
+  }
+
+  hangUp(): void {
+    this.#isOver = true;
+    this.#started?.hangUp();
   }
 }
 

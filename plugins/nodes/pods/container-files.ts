@@ -16,7 +16,7 @@ export interface MountedTexts {
 
 const noTexts: MountedTexts = { texts: {}, volumes: new Set(), unknown: [] };
 
-/** What is known about the files of a container. */
+/** Knowledge about the files of a container. */
 export interface KnownContent {
   /** Files of mounted config maps, secrets and the downward API. */
   readonly mounted?: MountedTexts;

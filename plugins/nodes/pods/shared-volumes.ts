@@ -20,7 +20,6 @@ interface Volumes {
   readonly size: number;
 }
 
-const nothing: Volumes = { content: new Map(), changedAt: 0, size: 0 };
 /** Number of changes above which the oldest removals are forgotten. */
 const maxChanges = 2_000;
 
@@ -66,7 +65,7 @@ export class SharedVolumes {
 
   /** Returns the present content of a volume and the time of its last change. */
   get(key: string): Volumes {
-    return this.#volumes.get(key) ?? nothing;
+    return this.#volumes.get(key) ?? { content: new Map(), changedAt: 0, size: 0 };
   }
 
   /** Adds changes. */

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { FileError, type SimulatedFiles } from './files.ts';
 import { UnsupportedScriptError } from './script.ts';
+import { readTar, type TarEntry, writeTar } from './tar.ts';
 
 /** Environment of a program. */
 export interface ProgramContext {
@@ -10,7 +11,8 @@ export interface ProgramContext {
   readonly files: SimulatedFiles;
   /** Working directory. */
   readonly folder: string;
-  readonly stdin: string;
+  /** Returns standard input. */
+  readonly stdin: () => string;
 }
 
 /** End of a program. */
@@ -78,6 +80,7 @@ const programs: Readonly<Record<string, Program>> = {
   ln: (args, context) => link(args, context),
   dd: (args, context) => dd(args, context),
   find: (args, context) => find(args, context),
+  tar: (args, context) => tar(args, context),
   sync: () => nothing,
 };
 
@@ -251,11 +254,11 @@ function withFiles(
   { files, folder, stdin }: ProgramContext,
   use: (texts: readonly string[]) => ProgramResult,
 ): ProgramResult {
-  if (paths.length === 0) return use([stdin]);
+  if (paths.length === 0) return use([stdin()]);
   const texts: string[] = [];
   for (const path of paths) {
     if (/^-./.test(path)) return unsupported(`${program} ${path}`);
-    const text = path === '-' ? stdin : files.read(posix.resolve(folder, path));
+    const text = path === '-' ? stdin() : files.read(posix.resolve(folder, path));
     if (text === undefined) return fails(`${program}: can't open '${path}': No such file or directory`);
     texts.push(text);
   }
@@ -332,10 +335,11 @@ function change(
 
 function tee(args: readonly string[], context: ProgramContext): ProgramResult {
   const { options, rest } = optionsOf('tee', args, 'a');
+  const text = context.stdin();
   const result = change('tee', rest, context, (files, path) =>
-    files.write(path, (options.has('a') ? (files.read(path) ?? '') : '') + context.stdin),
+    files.write(path, (options.has('a') ? (files.read(path) ?? '') : '') + text),
   );
-  return { ...result, stdout: context.stdin };
+  return { ...result, stdout: text };
 }
 
 function remove(args: readonly string[], context: ProgramContext): ProgramResult {
@@ -410,7 +414,7 @@ function dd(args: readonly string[], context: ProgramContext): ProgramResult {
   if (length !== Infinity && length > maxZeros) return fails('dd: memory exhausted');
   const text =
     source === undefined
-      ? context.stdin
+      ? context.stdin()
       : source === zeros
         ? '\0'.repeat(length)
         : context.files.read(posix.resolve(context.folder, source));
@@ -424,6 +428,49 @@ function dd(args: readonly string[], context: ProgramContext): ProgramResult {
   return result.exitCode === 0 ? { ...result, stderr: summary } : result;
 }
 const maxZeros = 1_048_576;
+
+/** `tar` from standard input or to standard output, as `kubectl cp` calls it. */
+function tar(args: readonly string[], context: ProgramContext): ProgramResult {
+  const words = args.filter((arg) => arg !== '--no-same-permissions' && arg !== '--no-same-owner');
+  const at = words.indexOf('-C');
+  const folder = at < 0 ? context.folder : posix.resolve(context.folder, words[at + 1] ?? '');
+  const [mode = '', archive, ...names] = at < 0 ? words : [...words.slice(0, at), ...words.slice(at + 2)];
+  const letters = mode.replace('-', '');
+  if (archive !== '-' || !/^(?:x|c)m?f$|^xmf$/.test(letters)) return unsupported(`tar ${args.join(' ')}`);
+  return letters.startsWith('x') ? unpack(folder, context) : pack(names, folder, context);
+}
+
+function unpack(folder: string, { files, stdin }: ProgramContext): ProgramResult {
+  const entries = readTar(stdin());
+  if (!entries) return fails('tar: this is not an archive of text files, and others are not simulated');
+  for (const { name, text } of entries) {
+    const path = posix.resolve(folder, name);
+    const missing = [];
+    for (let at = text === undefined ? path : posix.dirname(path); !files.isFolder(at); at = posix.dirname(at)) missing.unshift(at);
+    try {
+      for (const one of missing) files.makeFolder(one);
+      if (text !== undefined) files.write(path, text);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      return { ...fails(`tar: ${name}: Cannot open: ${error.message}`, 2), changesFiles: true };
+    }
+  }
+  return { ...nothing, changesFiles: true };
+}
+
+function pack(names: readonly string[], folder: string, { files }: ProgramContext): ProgramResult {
+  const entries: TarEntry[] = [];
+  let stderr = '';
+  const add = (name: string): void => {
+    const path = posix.resolve(folder, name);
+    const text = files.read(path);
+    if (text !== undefined) entries.push({ name: name.replace(/^\/+/, ''), text });
+    else if (files.isFolder(path)) for (const one of files.list(path)) add(posix.join(name, one));
+    else stderr += `tar: ${name}: Cannot stat: No such file or directory\n`;
+  };
+  for (const name of names) add(name);
+  return { ...prints(writeTar(entries)), stderr, exitCode: stderr === '' ? 0 : 2 };
+}
 
 /** `find PATH… [-name NAME] [-type f|d]`, with a plain name. */
 function find(args: readonly string[], { files, folder }: ProgramContext): ProgramResult {
