@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { posix } from 'node:path';
 import { FileError, type SimulatedFiles } from './files.ts';
 import { UnsupportedScriptError } from './script.ts';
@@ -67,8 +68,9 @@ const programs: Readonly<Record<string, Program>> = {
   '[[': (args, context) => (args.at(-1) === ']]' ? verdict(test(args.slice(0, -1), context)) : fails('[[: missing ]]', 2)),
   ls: (args, context) => ls(args, context),
   cat: (args, context) => withFiles('cat', args, context, (texts) => prints(texts.join(''))),
-  head: (args, context) => partOf('head', args, context, (all, count) => all.slice(0, count)),
-  tail: (args, context) => partOf('tail', args, context, (all, count) => (count === 0 ? [] : all.slice(-count))),
+  head: (args, context) => bytesOf('head', args, context) ?? partOf('head', args, context, (all, count) => all.slice(0, count)),
+  tail: (args, context) =>
+    bytesOf('tail', args, context) ?? partOf('tail', args, context, (all, count) => (count === 0 ? [] : all.slice(-count))),
   wc: (args, context) => count(args, context),
   grep: (args, context) => grep(args, context),
   tee: (args, context) => tee(args, context),
@@ -282,6 +284,22 @@ function partOf(
   const own = /^-(?:n)?(\d+)$/.exec(first)?.[1] ?? (first === '-n' && /^\d+$/.test(second) ? second : undefined);
   const paths = own === undefined ? args : args.slice(first === '-n' ? 2 : 1);
   return withFiles(program, paths, context, (texts) => prints(lines(select(linesOf(texts.join('')), Number(own ?? 10)))));
+}
+
+/** `head -c N`, `tail -c N` and `tail -c +N`; undefined without the option. */
+function bytesOf(program: 'head' | 'tail', args: readonly string[], context: ProgramContext): ProgramResult | undefined {
+  const [first = '', ...rest] = args;
+  if (!first.startsWith('-c')) return undefined;
+  const [amount = '', ...paths] = first === '-c' ? rest : [first.slice(2), ...rest];
+  const [, sign, digits = ''] = /^(\+?)(\d+)$/.exec(amount) ?? unsupported(`${program} -c ${amount}`);
+  const number = Number(digits);
+  if (program === 'head' && sign) return unsupported(`head -c ${amount}`);
+  return withFiles(program, paths, context, (texts) => {
+    const bytes = Buffer.from(texts.join(''));
+    const part =
+      program === 'head' ? bytes.subarray(0, number) : bytes.subarray(sign ? Math.max(0, number - 1) : Math.max(0, bytes.length - number));
+    return prints(part.toString());
+  });
 }
 
 function count(args: readonly string[], context: ProgramContext): ProgramResult {
