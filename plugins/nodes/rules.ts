@@ -6,6 +6,7 @@ export const nodeRules: readonly ControllerRule[] = [
   { apiGroups: [''], resources: ['nodes'], verbs: ['create', 'get', 'list', 'watch', 'patch', 'update'] },
   { apiGroups: [''], resources: ['nodes/status', 'pods/status'], verbs: ['patch', 'update', 'get'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete', 'patch'] },
+  { apiGroups: [''], resources: ['persistentvolumeclaims'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['namespaces'], verbs: ['create'] },
   { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['get'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] },

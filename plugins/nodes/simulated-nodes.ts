@@ -11,7 +11,7 @@ import {
   type SharedInformer,
   SharedInformers,
 } from 'kubenest/sdk';
-import type { Node, Pod } from 'kubenest/types/core_v1';
+import type { Node, PersistentVolumeClaim, Pod } from 'kubenest/types/core_v1';
 import type { ReadSource } from './kubelet/container-sources.ts';
 import type { KubeletServers } from './kubelet/kubelet-server.ts';
 import { type PlannedNode, planNodes, simulatedAnnotation } from './node/node-object.ts';
@@ -19,14 +19,17 @@ import { NodeRegistrar } from './node/node-registrar.ts';
 import { SimulatedNode } from './node/simulated-node.ts';
 import { SimulatedNodesOptions } from './options.ts';
 import { KnownPods } from './pods/known-pods.ts';
+import { PodFiles } from './pods/pod-files.ts';
 import { type LifeOutcome, type LifeStep, nextLifeStep, type PodHost } from './pods/pod-life.ts';
 import { PodRunner } from './pods/pod-runner.ts';
 import { annotationPrefix, settingProblems } from './pods/settings.ts';
+import { claimKey, SharedVolumes } from './pods/shared-volumes.ts';
 import { retried } from './retried.ts';
 import { nodeRules } from './rules.ts';
 import { compileStage } from './stages/stage.ts';
 import { StageSource } from './stages/stage-source.ts';
 import { StagedLife } from './stages/staged-life.ts';
+import { provisioner } from './storage/storage-classes.ts';
 
 /**
  * Simulated nodes: registers them, renews their leases, and plays the lives of their pods. It manages every node with the annotation
@@ -43,7 +46,9 @@ import { StagedLife } from './stages/staged-life.ts';
 export class SimulatedNodes {
   readonly #podInformer: SharedInformer<Pod>;
   readonly #pods: KnownPods;
+  readonly #files: PodFiles;
   readonly #nodes: SharedInformer<Node>;
+  readonly #claims: SharedInformer<PersistentVolumeClaim>;
   readonly #simulated = new Map<string, SimulatedNode>();
   readonly #registrar: NodeRegistrar;
   readonly #runner: PodRunner;
@@ -64,6 +69,9 @@ export class SimulatedNodes {
     this.#podInformer = informers.for<Pod>({ group: '', resource: 'pods' });
     this.#pods = new KnownPods(this.#podInformer);
     this.#nodes = informers.for<Node>({ group: '', resource: 'nodes' });
+    this.#claims = informers.for<PersistentVolumeClaim>({ group: '', resource: 'persistentvolumeclaims' });
+    const volumes = new SharedVolumes((namespace, name) => this.#claims.get(namespace, name), provisioner);
+    this.#files = new PodFiles(this.#pods, volumes, ({ metadata }) => this.#runner.replanPod(metadata.uid ?? ''));
     this.#registrar = new NodeRegistrar(client, clock, logger);
     const hostOf = ({ spec }: Pod): SimulatedNode | undefined => this.#simulated.get(spec?.nodeName ?? '');
     const stages = options.stages.map((stage) => compileStage(stage));
@@ -74,7 +82,7 @@ export class SimulatedNodes {
     );
     const nextStep = (pod: Pod, host: PodHost): LifeStep | undefined => {
       const staged = this.#staged.next(pod, host);
-      return staged === 'none' ? nextLifeStep(pod, host) : staged;
+      return staged === 'none' ? nextLifeStep(pod, host, clock.wallTime()) : staged;
     };
     const onOutcome = (pod: Pod, outcome: LifeOutcome): void => {
       hostOf(pod)?.happened(pod, outcome);
@@ -96,8 +104,14 @@ export class SimulatedNodes {
         updated: (node) => this.#nodeChanged(node),
         deleted: ({ metadata }) => {
           this.#simulated.delete(metadata.name ?? '');
+          this.#files.nodeDeleted(metadata.name ?? '');
           this.#problems.delete(metadata.uid ?? '');
         },
+      }),
+    );
+    cleanUp.use(
+      this.#claims.handle({
+        deleted: ({ metadata: { namespace = '', name = '' } }) => this.#files.volumeDeleted(claimKey(namespace, name)),
       }),
     );
     cleanUp.use(
@@ -121,7 +135,7 @@ export class SimulatedNodes {
       import('./metrics/kubelet-pages.ts'),
     ]);
     const readSource: ReadSource = (resource, namespace, name) => this.client.get({ group: '', version: 'v1', resource }, namespace, name);
-    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts, readSource);
+    return new KubeletServers(kubelet, this.#pods, metricsPages(this.#pods), this.options.forwardPorts, readSource, this.#files);
   }
 
   /** Registers the configured nodes, a few at a time. On a new store, the permissions may not be known yet. */
@@ -151,7 +165,7 @@ export class SimulatedNodes {
     if (node.metadata.annotations?.[simulatedAnnotation] !== 'true') return void this.#simulated.delete(name);
     void this.#registrar.allocate(node);
     if (present) return present.update(node);
-    this.#simulated.set(name, new SimulatedNode(node));
+    this.#simulated.set(name, new SimulatedNode(node, this.#files));
     for (const pod of this.#pods.ofNode(name)) this.#podChanged(pod);
   }
 
@@ -160,6 +174,7 @@ export class SimulatedNodes {
     const host = this.#simulated.get(pod.spec?.nodeName ?? '');
     if (!host) return;
     host.adopt(pod);
+    this.#files.podChanged(pod);
     this.#report(pod, settingProblems(pod));
     this.#runner.set(pod);
   }
@@ -181,6 +196,7 @@ export class SimulatedNodes {
   #podDeleted(pod: Pod): void {
     this.#pods.changed(pod, true);
     this.#runner.delete(pod.metadata.uid ?? '');
+    this.#files.podDeleted(pod, this.clock.wallTime());
     this.#problems.delete(pod.metadata.uid ?? '');
     this.#staged.forget(pod.metadata.uid ?? '');
     this.#simulated.get(pod.spec?.nodeName ?? '')?.forget(pod);

@@ -141,7 +141,7 @@ export class Cluster implements ClusterView, Nominations {
   of(node: string, pod: PodInfo): readonly PodInfo[] {
     if (this.#nominated.size === 0) return [];
     return [...this.#nominated.values()]
-      .filter((one) => one.node === node && one.pod.uid !== pod.uid && one.pod.priority >= pod.priority)
+      .filter((one) => one.node === node && one.pod.uid !== pod.uid && one.pod.priority >= pod.priority && !this.isPlaced(one.pod.uid))
       .map((one) => one.pod);
   }
 

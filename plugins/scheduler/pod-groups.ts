@@ -23,6 +23,9 @@ const unschedulable = 'pod group is unschedulable';
 /** Message for a pod that has a place, while its gang has not enough places. Upstream: submitPodGroupAlgorithmResult. */
 export const waitingForGang = `${unschedulable}, waiting for minCount pods from a gang to be scheduled, one or more plugins asked to wait and no plugin rejected pod`;
 
+/** Message for a pod that has a place, while other pods of its gang wait for the end of their victims. */
+export const waitingForPreemption = `${unschedulable}, pod group is waiting for preemption to complete`;
+
 /** Returns the group of a pod as namespace and name; undefined if it has none. */
 export function groupOf({ metadata, spec }: Pod): string | undefined {
   const name = spec?.schedulingGroup?.podGroupName;

@@ -26,7 +26,7 @@ import { type Filter, SchedulingError } from './framework/framework.ts';
 import type { NodeInfo } from './framework/node-info.ts';
 import type { PodInfo } from './framework/pod-info.ts';
 import { isLost, needsNoNode, PodBinder } from './pod-binder.ts';
-import { gangScheduling, groupOf, PodGroups, waitingForGang } from './pod-groups.ts';
+import { gangScheduling, groupOf, PodGroups, waitingForGang, waitingForPreemption } from './pod-groups.ts';
 import { PodReports } from './pod-reports.ts';
 import { type Candidate, findPreemption } from './preemption.ts';
 import { defaultSchedulerName, type Profile } from './profile.ts';
@@ -189,32 +189,52 @@ export class Scheduler {
     // Members that were taken with another one precede those that had their turn, as in upstream.
     const members = [first, ...others].sort((a, b) => b.pod.priority - a.pod.priority || a.firstTurn - b.firstTurn || a.order - b.order);
     const placed: { readonly member: QueuedPod; readonly choice: Choice }[] = [];
+    const preempting: { readonly member: QueuedPod; readonly rejectedBy: ReadonlySet<string>; readonly verdict: Verdict }[] = [];
     const rejected: { readonly member: QueuedPod; readonly diagnosis: Diagnosis; readonly verdict: Verdict }[] = [];
     for (const member of members) {
       const result = this.#chooseNode(member);
       if (!result) continue;
-      if ('diagnosis' in result) {
-        const { diagnosis, active } = result;
-        rejected.push({ member, diagnosis, verdict: this.#verdict(member.pod, diagnosis, active) });
-      } else {
+      if (!('diagnosis' in result)) {
         this.#assume(member, result);
         placed.push({ member, choice: result });
+        continue;
       }
+      const { diagnosis, active } = result;
+      const verdict = this.#verdict(member.pod, diagnosis, active);
+      if (!verdict.candidate) {
+        rejected.push({ member, diagnosis, verdict });
+        continue;
+      }
+      // The other members see the pod on its node. As in upstream, the victims go even if the gang has not enough nodes then.
+      this.#cluster.assume(member.pod, verdict.candidate.node.name);
+      void this.#victims.remove(member.pod, verdict.candidate);
+      preempting.push({ member, rejectedBy: diagnosis.filters, verdict });
     }
-    const isQuorate = placed.length > 0 && this.#groups?.isQuorate(group, (uid) => this.#cluster.isPlaced(uid)) === true;
-    void this.#groups?.report(group, isQuorate);
+    const hasPlaces = placed.length + preempting.length > 0;
+    const isQuorate = hasPlaces && this.#groups?.isQuorate(group, (uid) => this.#cluster.isPlaced(uid)) === true;
+    const isScheduled = isQuorate && preempting.length === 0;
+    void this.#groups?.report(group, isScheduled);
+    for (const { member, rejectedBy, verdict } of preempting) {
+      this.#forget(member.pod.uid, []);
+      if (isQuorate) this.#retryOn(member, verdict.nominated ?? '', rejectedBy, verdict.message);
+      else this.#failed(member, rejectedBy, waitingForGang, '');
+    }
     for (const { member, choice } of placed) {
-      if (isQuorate) this.#startBinding(member, choice, signal);
-      else {
-        this.#forget(member.pod.uid, choice.active);
-        this.#failed(member, new Set(), waitingForGang, '');
+      if (isScheduled) {
+        this.#startBinding(member, choice, signal);
+        continue;
       }
+      this.#forget(member.pod.uid, choice.active);
+      if (isQuorate) this.#retryOn(member, choice.node.name, new Set(), waitingForPreemption);
+      else this.#failed(member, new Set(), waitingForGang, '');
     }
-    for (const { member, diagnosis, verdict } of rejected) {
-      if (isQuorate || !verdict.candidate) this.#reject(member, diagnosis, verdict);
-      // Room for one pod alone does not help a gang, so no other pod has to go for it.
-      else this.#failed(member, diagnosis.filters, verdict.message, '');
-    }
+    for (const { member, diagnosis, verdict } of rejected) this.#reject(member, diagnosis, verdict);
+  }
+
+  /** Puts a pod back into the queue, and keeps room for it on the node. */
+  #retryOn(queued: QueuedPod, node: string, rejectedBy: ReadonlySet<string>, message: string): void {
+    this.#cluster.nominate(queued.pod, node);
+    this.#failed(queued, rejectedBy, message, node);
   }
 
   #assume({ pod }: QueuedPod, { node, active }: Choice): void {
@@ -321,9 +341,9 @@ export class Scheduler {
 
   /** Puts a pod back into the queue, and removes the pods that have to make room for it. */
   #reject(queued: QueuedPod, { filters: rejectedBy }: Diagnosis, { message, nominated, candidate }: Verdict): void {
-    if (candidate) this.#cluster.nominate(queued.pod, candidate.node.name);
-    this.#failed(queued, rejectedBy, message, nominated);
-    if (candidate) void this.#victims.remove(queued.pod, candidate);
+    if (!candidate) return this.#failed(queued, rejectedBy, message, nominated);
+    this.#retryOn(queued, candidate.node.name, rejectedBy, message);
+    void this.#victims.remove(queued.pod, candidate);
   }
 
   /** Gives up an allocation that no node can use and that only the pod needs. Returns what upstream's plugin reports about it. */

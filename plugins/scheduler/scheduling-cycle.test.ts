@@ -422,4 +422,13 @@ describe('the cluster', () => {
     expect(schedule(testPod('low', { cpu: '1' }), cluster)).toContain('Insufficient cpu');
     expect(schedule(testPod('high', { cpu: '1', spec: { priority: 11 } }), cluster)).toBe('a');
   });
+
+  it('counts a nominated pod once when it has its place', () => {
+    const cluster = testCluster([testNode('a')]);
+    const nominated = podInfo(testPod('n', { cpu: '2', spec: { priority: 10 } }));
+    cluster.nominate(nominated, 'a');
+    cluster.assume(nominated, 'a');
+    expect(schedule(testPod('other', { cpu: '2' }), cluster)).toBe('a');
+    expect(schedule(testPod('large', { cpu: '3' }), cluster)).toContain('Insufficient cpu');
+  });
 });

@@ -20,17 +20,17 @@ const allScenarios = readScenarios();
 const known = new Map<string, string>(Object.entries(knownDifferences));
 
 let cluster: TestCluster;
-async function start({ featureGates, runtimeConfig }: Settings): Promise<void> {
+async function start({ featureGates, runtimeConfig, clusterCidr = '10.244.0.0/16' }: Settings): Promise<void> {
   const flags = [
     '--enable-admission-plugins=ServiceAccount',
     '--allocate-node-cidrs=true',
-    '--cluster-cidr=10.244.0.0/16',
+    `--cluster-cidr=${clusterCidr}`,
     ...(featureGates === undefined ? [] : [`--feature-gates=${featureGates}`]),
     ...(runtimeConfig === undefined ? [] : [`--runtime-config=${runtimeConfig}`]),
   ];
   const controllers = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller'];
   cluster = await startTestCluster({ controllers, nodes: 3, listen: true, flags });
-  await vi.waitFor(expectUsableNodes, { timeout: 10_000, interval: 50 });
+  await vi.waitFor(expectUsableNodes, { timeout: 30_000, interval: 50 });
 }
 
 const send: Send = async (path, { method = 'GET', body, contentType = 'application/json' } = {}) => {
@@ -80,7 +80,7 @@ vi.setConfig({ maxConcurrency: 16 });
 const timeout = 40_000;
 const title = ({ name }: Scenario): string => (known.has(name) ? `${name} (known difference)` : name);
 for (const { settings, scenarios } of bySettings(allScenarios))
-  describe(settings.featureGates ?? 'default settings', () => {
+  describe(Object.values(settings).join(' ') || 'default settings', () => {
     beforeAll(() => start(settings));
     afterAll(() => cluster[Symbol.asyncDispose]());
     for (const scenario of scenarios.filter(({ alone }) => !alone)) it.concurrent(title(scenario), { timeout }, () => play(scenario));

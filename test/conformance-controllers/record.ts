@@ -46,17 +46,19 @@ async function recordGroup(group: readonly Scenario[], settings: Settings): Prom
   }
 }
 
-/** Environment of the scripts. With feature gates, wrappers pass them to the controllers and the scheduler. */
-function environment(folder: string, { featureGates, runtimeConfig }: Settings): NodeJS.ProcessEnv {
+/** Environment of the scripts. Wrappers pass feature gates to the controllers and the scheduler, and the range of addresses to the former. */
+function environment(folder: string, { featureGates, runtimeConfig, clusterCidr }: Settings): NodeJS.ProcessEnv {
   const extra = [featureGates && `--feature-gates=${featureGates}`, runtimeConfig && `--runtime-config=${runtimeConfig}`].filter(Boolean);
   const env = { ...process.env, ...ports, EXTRA: extra.join(' ') };
-  if (featureGates === undefined) return env;
+  if (featureGates === undefined && clusterCidr === undefined) return env;
   const programs = process.env['REFERENCE_BIN'] ?? join(homedir(), '.cache/reference/bin');
   const wrappers = join(folder, 'bin');
   mkdirSync(wrappers);
   for (const name of ['etcd', 'kube-apiserver', 'kubectl', 'kwok']) symlinkSync(join(programs, name), join(wrappers, name));
-  for (const name of ['kube-controller-manager', 'kube-scheduler']) {
-    writeFileSync(join(wrappers, name), `#!/bin/sh\nexec '${join(programs, name)}' "$@" --feature-gates=${featureGates}\n`);
+  const gates = featureGates === undefined ? '' : ` --feature-gates=${featureGates}`;
+  const range = clusterCidr === undefined ? '' : ` --cluster-cidr=${clusterCidr}`;
+  for (const [name, flags] of Object.entries({ 'kube-controller-manager': gates + range, 'kube-scheduler': gates })) {
+    writeFileSync(join(wrappers, name), `#!/bin/sh\nexec '${join(programs, name)}' "$@"${flags}\n`);
     chmodSync(join(wrappers, name), 0o755);
   }
   return { ...env, REFERENCE_BIN: wrappers };

@@ -38,6 +38,8 @@ export interface Settings {
   readonly featureGates?: string;
   /** Only of the API server. */
   readonly runtimeConfig?: string;
+  /** Addresses of the pods of nodes; the default is 10.244.0.0/16. */
+  readonly clusterCidr?: string;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Container, ContainerStatus, Pod } from 'kubenest/types/core_v1';
 import { containersOf, type PodContainer } from '../pods/container-roles.ts';
+import type { FileStore } from '../pods/file-store.ts';
 import { processPlan } from '../pods/process-plan.ts';
 import { settingOf } from '../pods/settings.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
@@ -55,10 +56,10 @@ export function logSource(pod: Pod, name: string, previous: boolean): LogSource 
 }
 
 /** Returns the text of a container's log: that of its annotation, the output of its simulated command, or a line that reports its start. */
-export function logText({ pod, container: { container, role } }: Pick<LogSource, 'pod' | 'container'>): string {
+export function logText({ pod, container: { container, role } }: Pick<LogSource, 'pod' | 'container'>, store: FileStore): string {
   const given = settingOf(pod, 'logs', container.name);
   if (given !== undefined) return given === '' || given.endsWith('\n') ? given : `${given}\n`;
-  const { stdout, stderr } = limitWork(maxWork, () => processPlan(pod, container, role));
+  const { stdout, stderr } = limitWork(maxWork, () => processPlan(pod, container, role, store));
   if (stdout !== undefined) return stdout + (stderr ?? '');
   return `${describeStart(container)}\n`;
 }

@@ -11,6 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority, type KeyPair } from '#cmd/certificates/issue';
 import { longestTurn } from '../../../test/security/longest-turn.ts';
 import { KnownPods } from '../pods/known-pods.ts';
+import { PodFiles } from '../pods/pod-files.ts';
+import { SharedVolumes } from '../pods/shared-volumes.ts';
 import { dataFrame, SpdyFrameReader, synStreamFrame } from '../spdy/frames.ts';
 import { dictionary } from '../spdy/headers.ts';
 import type { ReadSource } from './container-sources.ts';
@@ -74,6 +76,7 @@ beforeAll(async () => {
     pages,
     [localPort],
     readSource,
+    new PodFiles(known, new SharedVolumes(() => undefined, '')),
   );
   port = await kubelets.start('node-1');
 });

@@ -11,7 +11,7 @@ import { containersOf } from '../pods/container-roles.ts';
 import type { KnownPods } from '../pods/known-pods.ts';
 import { containerSources, type ReadSource } from './container-sources.ts';
 import { logQuery, logSource, type LogSource, logText, selectLog, type LogQuery } from './container-log.ts';
-import { PodFiles } from './pod-files.ts';
+import type { PodFiles } from '../pods/pod-files.ts';
 import { forwardPorts } from './port-forward.ts';
 import { attachProcess, type ProcessOptions, type ProcessStreams, type RemoteProcess, startProcess } from './remote-process.ts';
 import { serveSpdyCommand, spdyCommandProtocol } from './spdy-command.ts';
@@ -40,7 +40,6 @@ export class KubeletServers implements AsyncDisposable {
   readonly #servers = new Map<string, Server>();
   /** Connections of commands and forwarded ports, which a server does not close, by node. */
   readonly #upgraded = new Map<string, Set<Duplex>>();
-  readonly #files: PodFiles;
 
   constructor(
     private readonly certificates: KubeletCertificates,
@@ -48,9 +47,8 @@ export class KubeletServers implements AsyncDisposable {
     private readonly pages: KubeletPages,
     private readonly localPorts: readonly number[],
     private readonly readSource: ReadSource,
-  ) {
-    this.#files = new PodFiles(pods);
-  }
+    private readonly files: PodFiles,
+  ) {}
 
   /** Starts the kubelet of a node, if it does not run yet, and returns its port. */
   async start(node: string): Promise<number> {
@@ -134,7 +132,7 @@ export class KubeletServers implements AsyncDisposable {
     if ('problem' in source) throw new HttpError(400, source.problem);
     response.writeHead(200, { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' });
     response.flushHeaders();
-    response.write(selectLog(logText(source), source.startedAt, options));
+    response.write(selectLog(logText(source, this.files), source.startedAt, options));
     if (!options.follow || !source.isRunning) return void response.end();
     this.#follow(source, options, response);
   }
@@ -195,10 +193,10 @@ export class KubeletServers implements AsyncDisposable {
       hasStdin: isOn('input'),
       tty: isOn('tty'),
       sources: await containerSources(pod, found.container, this.readSource),
-      files: this.#files,
+      files: this.files,
     };
     const start = (streams: ProcessStreams): RemoteProcess =>
-      verb === 'exec' ? startProcess(options, streams) : attachProcess(options, logText({ pod, container: found }), streams);
+      verb === 'exec' ? startProcess(options, streams) : attachProcess(options, logText({ pod, container: found }, this.files), streams);
     if (isWebSocketHandshake(request)) {
       const protocol = commandProtocol(request);
       if (!protocol) throw new HttpError(403, 'unable to upgrade: no supported protocol');

@@ -3,8 +3,10 @@ import { expect, it } from 'vitest';
 import type { Pod } from 'kubenest/types/core_v1';
 import { atOnce } from '#apimachinery/runtime/steps';
 import type { KnownPods } from '../pods/known-pods.ts';
-import { PodFiles } from './pod-files.ts';
-import { type ProcessOptions, startProcess } from './remote-process.ts';
+import { SharedVolumes } from '../pods/shared-volumes.ts';
+import { PodFiles } from '../pods/pod-files.ts';
+import { readTar, writeTar } from '../shell/tar.ts';
+import { type ProcessOptions, type RemoteProcess, startProcess } from './remote-process.ts';
 
 const sources = { env: {}, mounted: { texts: {}, volumes: new Set<string>(), unknown: [] } };
 const pods = { watch: () => ({ [Symbol.dispose]: () => {} }) } as unknown as KnownPods;
@@ -15,7 +17,7 @@ const options = (more: Partial<ProcessOptions>): ProcessOptions => ({
   hasStdin: true,
   tty: false,
   sources,
-  files: new PodFiles(pods),
+  files: new PodFiles(pods, new SharedVolumes(() => undefined, '')),
   ...more,
 });
 
@@ -28,4 +30,58 @@ it.each([true, false])('ends a shell that gets a line without end (terminal: %s)
   expect(codes).toEqual([]);
   atOnce(shell.stdin(Buffer.alloc(60_000, 'a')));
   expect(codes).toEqual([2]);
+});
+
+it('lets a command wait for the standard input that it reads, and only then', () => {
+  const pod = { metadata: { name: 'a', namespace: 'n', uid: 'u' } } as Pod;
+  const files = new PodFiles(pods, new SharedVolumes(() => undefined, ''));
+  const output: string[] = [];
+  const streams = { stdout: (bytes: Buffer) => void output.push(bytes.toString()), stderr: () => {}, exit: () => {} };
+  const start = (script: string): RemoteProcess => startProcess(options({ pod, files, command: ['sh', '-c', script] }), streams);
+  start('echo at once').hangUp();
+  expect(output.splice(0)).toEqual(['at once\n']);
+  const reading = start('echo first > /tmp/log; cat > /tmp/in; cat /tmp/log /tmp/in; echo again >> /tmp/log; wc -l /tmp/log');
+  atOnce(reading.stdin(Buffer.from('a\n')));
+  expect(output).toEqual([]);
+  atOnce(reading.stdin(Buffer.from('b\n')));
+  reading.stdinClosed();
+  reading.hangUp();
+  expect(output).toEqual(['first\na\nb\n2 /tmp/log\n']);
+});
+
+it('refuses standard input that is too long', () => {
+  const codes: number[] = [];
+  const process = startProcess(options({ command: ['tee', '/tmp/x'] }), {
+    stdout: () => {},
+    stderr: () => {},
+    exit: (code) => void codes.push(code),
+  });
+  for (let i = 0; i < 17; i += 1) atOnce(process.stdin(Buffer.alloc(65_536, 'a')));
+  process.stdinClosed();
+  expect(codes).toEqual([1]);
+});
+
+it('copies files in and out as kubectl cp does', () => {
+  const pod = { metadata: { name: 'a', namespace: 'n', uid: 'u' } } as Pod;
+  const files = new PodFiles(pods, new SharedVolumes(() => undefined, ''));
+  let output = '';
+  const streams = { stdout: (bytes: Buffer) => void (output += bytes.toString()), stderr: () => {}, exit: () => {} };
+  const unpack = startProcess(options({ pod, files, command: ['tar', '-xmf', '-', '-C', '/tmp'] }), streams);
+  atOnce(
+    unpack.stdin(
+      Buffer.from(
+        writeTar([
+          { name: 'folder/a', text: 'ä' },
+          { name: 'b', text: 'b' },
+        ]),
+      ),
+    ),
+  );
+  unpack.stdinClosed();
+  unpack.hangUp();
+  startProcess(options({ pod, files, hasStdin: false, command: ['tar', 'cf', '-', '/tmp'] }), streams).hangUp();
+  expect(readTar(output)).toEqual([
+    { name: 'tmp/b', text: 'b' },
+    { name: 'tmp/folder/a', text: 'ä' },
+  ]);
 });

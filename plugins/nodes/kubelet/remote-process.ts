@@ -8,7 +8,7 @@ import { UnsupportedScriptError } from '../shell/script.ts';
 import { isInteractiveShell, type ProcessContext, type ProcessResult, runCommand, runScript } from '../shell/shell.ts';
 import { limitWork, maxWork } from '../shell/work.ts';
 import type { ContainerSources } from './container-sources.ts';
-import type { PodFiles } from './pod-files.ts';
+import type { PodFiles } from '../pods/pod-files.ts';
 
 /** Streams of a remote process, whatever protocol carries them. */
 export interface ProcessStreams {
@@ -35,6 +35,8 @@ export interface ProcessOptions {
   readonly tty: boolean;
   readonly sources: ContainerSources;
   readonly files: PodFiles;
+  /** Returns the present time in milliseconds since the epoch. */
+  readonly clock?: () => number;
 }
 
 const notFoundCode = 127;
@@ -48,12 +50,25 @@ export function startProcess(options: ProcessOptions, streams: ProcessStreams): 
   if (scripted) return new FinishedProcess(scripted, streams, options.tty);
   if (hasStdin && isInteractiveShell(command)) return new ShellProcess(options, streams);
   if (hasStdin && command.length === 1 && /(^|\/)cat$/.test(command[0] as string)) return new EchoProcess(streams);
-  return new FinishedProcess(
-    run(options, (context) => runCommand(command, context)),
-    streams,
-    options.tty,
-  );
+  const start = (input: () => string): RemoteProcess =>
+    new FinishedProcess(
+      run(options, (context) => runCommand(command, { ...context, stdin: input })),
+      streams,
+      options.tty,
+    );
+  if (!hasStdin || options.tty) return start(() => '');
+  try {
+    return start(() => {
+      throw new InputNeeded();
+    });
+  } catch (error) {
+    if (!(error instanceof InputNeeded)) throw error;
+    return new ReadingProcess(start, streams);
+  }
 }
+
+/** Thrown when a command reads standard input, which the client has not sent yet. */
+class InputNeeded extends Error {}
 
 /** Attaches to the main process of a container: its output so far, and a shell if the client has standard input. */
 export function attachProcess(options: ProcessOptions, output: string, streams: ProcessStreams): RemoteProcess {
@@ -68,15 +83,18 @@ type Outcome = Pick<ProcessResult, 'stdout' | 'stderr' | 'exitCode' | 'seconds'>
  * Runs a command with the files of the container, and keeps its changes. A command that is not simulated changes nothing, and its failure
  * names the reason.
  */
-function run({ pod, container, sources, files: store }: ProcessOptions, work: (context: ProcessContext) => ProcessResult): Outcome {
+function run(
+  { pod, container, sources, files: store, clock = Date.now }: ProcessOptions,
+  work: (context: ProcessContext) => ProcessResult,
+): Outcome {
   const failure = (exitCode: number, stderr: string): Outcome => ({ stdout: '', stderr, exitCode, seconds: 0 });
-  const now = Date.now();
+  const now = clock();
   try {
     return limitWork(2 * maxWork, () => {
       const files = store.open(pod, container, sources.mounted, now);
       const before = new Map(files.changes);
       const result = work({ env: environmentOf(pod, container, sources.env), hostname: hostnameOf(pod), now, files });
-      store.keep(pod, container, files, before);
+      store.keep(pod, container, files, before, now);
       return result;
     });
   } catch (error) {
@@ -119,6 +137,47 @@ class FinishedProcess implements RemoteProcess {
   stdinClosed(): void {}
   hangUp(): void {
     clearTimeout(this.#timer);
+  }
+}
+
+/** Maximum number of bytes that a command reads from standard input. */
+const maxInput = 1_048_576;
+
+/** A command that reads all of its standard input before it starts. */
+class ReadingProcess implements RemoteProcess {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+  #started: RemoteProcess | undefined;
+  #isOver = false;
+
+  constructor(
+    private readonly start: (input: () => string) => RemoteProcess,
+    private readonly streams: ProcessStreams,
+  ) {}
+
+  *stdin(bytes: Buffer): Steps<void> {
+    if (this.#isOver) return;
+    this.#length += bytes.length;
+    if (this.#length > maxInput) {
+      this.#isOver = true;
+      this.#chunks.length = 0;
+      this.streams.stderr(Buffer.from('sh: standard input is too long for the simulation\n'));
+      return this.streams.exit(1);
+    }
+    this.#chunks.push(Buffer.from(bytes));
+    yield;
+  }
+
+  stdinClosed(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const input = Buffer.concat(this.#chunks).toString();
+    this.#started = this.start(() => input);
+  }
+
+  hangUp(): void {
+    this.#isOver = true;
+    this.#started?.hangUp();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Node, Pod } from 'kubenest/types/core_v1';
 import { type HostPort, hostPortsOf, portsConflict, portsTaken } from '../../common/host-ports.ts';
 import type { LifeOutcome, PodAddresses, PodHost, PodRejection } from '../pods/pod-life.ts';
+import type { FileStore } from '../pods/file-store.ts';
 import { AddressPool } from './address-pool.ts';
 
 /** Network of the pods of a node without a pod CIDR. */
@@ -14,7 +15,10 @@ export class SimulatedNode implements PodHost {
   /** Host ports of the pods that were admitted and have not ended, by UID. */
   readonly #ports = new Map<string, readonly HostPort[]>();
 
-  constructor(public node: Node) {
+  constructor(
+    public node: Node,
+    readonly files: FileStore,
+  ) {
     this.#addresses = new AddressPool(node.spec?.podCIDR || otherPods);
   }
 

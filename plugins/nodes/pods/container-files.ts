@@ -3,6 +3,8 @@ import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
 import { type FileChange, type FileContent, SimulatedFiles } from '../shell/files.ts';
 import { spendWork } from '../shell/work.ts';
 import { hostnameOf } from './environment.ts';
+import { type FileStore, noStore, type VolumeChanges } from './file-store.ts';
+import { imageProgramOf } from './image-program.ts';
 
 /** Texts of mounted files by absolute path, and the volumes whose content they are. */
 export interface MountedTexts {
@@ -12,53 +14,65 @@ export interface MountedTexts {
   readonly unknown: readonly string[];
 }
 
-/** Changes of files in the emptyDir volumes of a pod: by volume, then by path in it. */
-export type VolumeChanges = ReadonlyMap<string, ReadonlyMap<string, FileChange>>;
-
 const noTexts: MountedTexts = { texts: {}, volumes: new Set(), unknown: [] };
 
+/** Knowledge about the files of a container. */
+export interface KnownContent {
+  /** Files of mounted config maps, secrets and the downward API. */
+  readonly mounted?: MountedTexts;
+  readonly store?: FileStore;
+  /** True for a volume whose changes are all known; the default is true for all. */
+  readonly isKnown?: (volume: string) => boolean;
+  /** True if files of the image may exist that are not simulated: reading one that is not known fails. */
+  readonly hasUnknownImage?: boolean;
+  /** Number of characters that changes may add. */
+  readonly room?: number;
+}
+
 /**
- * Files with which the process of a container starts: its host name, its empty volumes, and `mounted`. The content of all other volumes is
- * unknown, also that of the volumes that `isKnown` excludes.
+ * Files with which the process of a container starts: its host name, what is simulated of its image, its empty volumes, and `mounted`. The
+ * content of all other volumes is unknown, also that of the volumes that `isKnown` excludes.
  */
-export function initialFiles(
-  pod: Pod,
-  container: Container,
-  mounted = noTexts,
-  isKnown: (volume: string) => boolean = () => true,
-  room = Infinity,
-): SimulatedFiles {
+export function initialFiles(pod: Pod, container: Container, known: KnownContent = {}): SimulatedFiles {
+  const { mounted = noTexts, store = noStore, isKnown = () => true, hasUnknownImage = false, room = Infinity } = known;
   const hostname = hostnameOf(pod);
   const folders: string[] = [];
   const readOnly: string[] = [];
-  const unknown: string[] = [...mounted.unknown];
+  const knownFolders: string[] = [];
+  const unknown: string[] = [...mounted.unknown, ...(hasUnknownImage ? ['/'] : [])];
   for (const { path, volume, isReadOnly } of mountsOf(pod, container)) {
     const name = volume?.name ?? '';
     const isMounted = mounted.volumes.has(name);
     folders.push(path);
-    if (!isMounted && !(volume?.emptyDir && isKnown(name))) unknown.push(path);
+    const isKnownVolume = volume && isKnown(name) && (volume.emptyDir || store.isKnown(pod, volume));
+    if (isKnownVolume) knownFolders.push(path);
+    else if (!isMounted) unknown.push(path);
     if (isReadOnly || isMounted) readOnly.push(path);
   }
   const texts = {
     '/etc/hostname': `${hostname}\n`,
     '/etc/hosts': `127.0.0.1\tlocalhost\n${pod.status?.podIP ?? '127.0.0.1'}\t${hostname}\n`,
+    ...imageProgramOf(container)?.files,
     ...mounted.texts,
   };
-  return new SimulatedFiles({ texts, folders, readOnly, unknown } satisfies FileContent, room);
+  return new SimulatedFiles({ texts, folders, readOnly, unknown, known: knownFolders } satisfies FileContent, room);
 }
 
-/** The emptyDir volumes of a container. */
-export function emptyVolumes(pod: Pod, container: Container): { readonly path: string; readonly name: string }[] {
-  return mountsOf(pod, container).flatMap(({ path, volume }) => (volume?.emptyDir ? [{ path, name: volume.name ?? '' }] : []));
+/** The volumes of a container whose files outlive it: those of the pod, and those that pods share. */
+export function lastingVolumes(pod: Pod, container: Container): { readonly path: string; readonly name: string }[] {
+  return mountsOf(pod, container).flatMap(({ path, volume }) => (volume && isLasting(volume) ? [{ path, name: volume.name ?? '' }] : []));
 }
 
-/** Splits changes into those in emptyDir volumes, by volume, and the others, which end with the container. */
+const isLasting = ({ emptyDir, hostPath, persistentVolumeClaim, ephemeral }: Volume): boolean =>
+  Boolean(emptyDir ?? hostPath ?? persistentVolumeClaim ?? ephemeral);
+
+/** Splits changes into those in lasting volumes, by volume, and the others, which end with the container. */
 export function splitChanges(
   pod: Pod,
   container: Container,
   changes: ReadonlyMap<string, FileChange>,
 ): { readonly volumes: VolumeChanges; readonly own: ReadonlyMap<string, FileChange> } {
-  const mounts = emptyVolumes(pod, container);
+  const mounts = lastingVolumes(pod, container);
   const volumes = new Map<string, Map<string, FileChange>>();
   const own = new Map<string, FileChange>();
   spendWork((changes.size * mounts.length) >> 3);
@@ -73,9 +87,9 @@ export function splitChanges(
   return { volumes, own };
 }
 
-/** Makes the changes of the pod's emptyDir volumes in the files of a container. */
+/** Makes the changes of the pod's lasting volumes in the files of a container. */
 export function applyVolumes(pod: Pod, container: Container, volumes: VolumeChanges, files: SimulatedFiles): void {
-  for (const { path, name } of emptyVolumes(pod, container)) {
+  for (const { path, name } of lastingVolumes(pod, container)) {
     const changes = volumes.get(name) ?? new Map<string, FileChange>();
     files.apply(new Map([...changes].map(([relative, change]) => [path + relative, change])));
   }

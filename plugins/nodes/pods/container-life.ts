@@ -2,8 +2,9 @@ import type { ContainerStatus, Pod } from 'kubenest/types/core_v1';
 import { timeOf, timeText } from '../time.ts';
 import { type PodContainer, shouldRestart } from './container-roles.ts';
 import { backOffStatus, endedStatus, restartBackOffMs, runningStatus, waitingStatus } from './container-status.ts';
+import type { FileStore } from './file-store.ts';
 import { processPlan } from './process-plan.ts';
-import { type ProbePlan, probePlan } from './probes.ts';
+import { isReadyAt, type ProbePlan, probePlan } from './probes.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
 /** An event of the kubelet about a container of the pod, or about the pod if `container` is missing. */
@@ -28,6 +29,8 @@ export interface ContainerChange {
 export interface NodeState {
   /** True if an earlier container pulled the image. */
   hasImage(image: string): boolean;
+  /** Files of the pods that do not follow from their objects. */
+  readonly files: FileStore;
 }
 
 const imagePullRetryMs = 10_000;
@@ -42,39 +45,70 @@ export function fieldPathOf({ container, role }: PodContainer): string {
 
 /**
  * Returns the next change of a container that may start; undefined if it stays as it is. `since` is the time from which a pull is
- * measured.
+ * measured, `now` the present time.
  */
-export function nextContainerChange(pod: Pod, one: PodContainer, since: number, node: NodeState): ContainerChange | undefined {
+export function nextContainerChange(pod: Pod, one: PodContainer, since: number, node: NodeState, now: number): ContainerChange | undefined {
   const { state } = one.status ?? {};
-  if (state?.running) return runningChange(pod, one, timeOf(state.running.startedAt));
-  if (state?.terminated) return endedChange(pod, one, one.status as ContainerStatus);
+  if (state?.running) return runningChange(pod, one, timeOf(state.running.startedAt), node, now);
+  if (state?.terminated) return endedChange(pod, one, one.status as ContainerStatus, node);
   if (state?.waiting?.reason === 'CrashLoopBackOff') return restart(pod, one, one.status as ContainerStatus, node);
   return firstStart(pod, one, since, node);
 }
 
-function runningChange(pod: Pod, one: PodContainer, startedAt: number): ContainerChange | undefined {
+function runningChange(pod: Pod, one: PodContainer, startedAt: number, node: NodeState, now: number): ContainerChange | undefined {
   const status = one.status as ContainerStatus;
+  const probes = probesOf(pod, one, node);
   const changes = [
-    healthChange(pod, one, status, startedAt),
-    failureChange(pod, one, status, startedAt),
-    endChange(pod, one, status, startedAt),
+    healthChange(probes, one, status, startedAt, now),
+    failureChange(probes, pod, one, status, startedAt),
+    endChange(pod, one, status, startedAt, node),
   ];
   const due = changes.filter((change) => change !== undefined).sort((a, b) => a.at - b.at);
   return due[0];
 }
 
-/** Success of the startup or readiness probe. */
-function healthChange(pod: Pod, one: PodContainer, status: ContainerStatus, startedAt: number): ContainerChange | undefined {
-  const { startedMs, readyMs } = probesOf(pod, one);
-  const at = startedAt + Math.min(status.started ? Infinity : startedMs, status.ready ? Infinity : readyMs);
+/** Success of the startup probe, or change of the readiness. */
+function healthChange(
+  probes: ProbePlan,
+  one: PodContainer,
+  status: ContainerStatus,
+  startedAt: number,
+  now: number,
+): ContainerChange | undefined {
+  const { startedMs, readiness, unready } = probes;
+  const elapsed = now - startedAt;
+  const isLate = isReadyAt(probes, elapsed) !== (status.ready ?? false);
+  const change = isLate ? readiness.findLast(({ ms }) => ms <= elapsed) : readiness.find(({ ms }) => ms > elapsed);
+  const changeMs = change?.ms ?? (isLate ? 0 : Infinity);
+  const at = startedAt + Math.min(status.started ? Infinity : startedMs, changeMs);
   if (at === Infinity) return undefined;
-  const isReady = status.ready || startedAt + readyMs <= at;
-  return { at, starts: false, change: () => ({ status: { ...status, started: true, ready: isReady }, events: [] }) };
+  return {
+    at,
+    starts: false,
+    change(time) {
+      const isStarted = (status.started ?? false) || startedAt + startedMs <= time;
+      const isReady = isReadyAt(probes, time - startedAt);
+      const { message = unready } = readiness.findLast(({ ms }) => ms <= time - startedAt) ?? {};
+      const event: KubeletEvent = {
+        type: 'Warning',
+        reason: 'Unhealthy',
+        message: `Readiness probe failed: ${message}`,
+        fieldPath: fieldPathOf(one),
+      };
+      const isLost = status.ready && !isReady && message !== undefined;
+      return { status: { ...status, started: isStarted, ready: isReady }, events: isLost ? [event] : [] };
+    },
+  };
 }
 
 /** Failure of the startup or liveness probe, for which the kubelet kills the container. Upstream: kuberuntime (computePodActions). */
-function failureChange(pod: Pod, one: PodContainer, status: ContainerStatus, startedAt: number): ContainerChange | undefined {
-  const { failure } = probesOf(pod, one);
+function failureChange(
+  { failure }: ProbePlan,
+  pod: Pod,
+  one: PodContainer,
+  status: ContainerStatus,
+  startedAt: number,
+): ContainerChange | undefined {
   if (!failure) return undefined;
   const { probe, atMs, message } = failure;
   const fieldPath = fieldPathOf(one);
@@ -94,8 +128,14 @@ function failureChange(pod: Pod, one: PodContainer, status: ContainerStatus, sta
 }
 
 /** End of the process by itself. */
-function endChange(pod: Pod, { container, role }: PodContainer, status: ContainerStatus, startedAt: number): ContainerChange | undefined {
-  const { runMs, exitCode } = processPlan(pod, container, role);
+function endChange(
+  pod: Pod,
+  { container, role }: PodContainer,
+  status: ContainerStatus,
+  startedAt: number,
+  { files }: NodeState,
+): ContainerChange | undefined {
+  const { runMs, exitCode } = processPlan(pod, container, role, files);
   if (runMs === Infinity) return undefined;
   return {
     at: startedAt + runMs,
@@ -109,16 +149,16 @@ function endChange(pod: Pod, { container, role }: PodContainer, status: Containe
 }
 
 /** Init containers have no probes, and are ready when they have succeeded; ephemeral ones are never ready. */
-function probesOf(pod: Pod, { container, role }: PodContainer): ProbePlan {
-  return role === 'init' || role === 'ephemeral' ? withoutProbes : probePlan(pod, container);
+function probesOf(pod: Pod, { container, role }: PodContainer, { files }: NodeState): ProbePlan {
+  return role === 'init' || role === 'ephemeral' ? withoutProbes : probePlan(pod, container, files);
 }
-const withoutProbes: ProbePlan = { startedMs: 0, readyMs: Infinity };
+const withoutProbes: ProbePlan = { startedMs: 0, readiness: [] };
 
-function endedChange(pod: Pod, one: PodContainer, status: ContainerStatus): ContainerChange | undefined {
+function endedChange(pod: Pod, one: PodContainer, status: ContainerStatus, node: NodeState): ContainerChange | undefined {
   const { exitCode = 0, finishedAt } = status.state?.terminated ?? {};
   if (!shouldRestart(one, pod, exitCode)) return undefined;
   const backOffMs = restartBackOffMs(status.restartCount ?? 0);
-  if (backOffMs === 0) return { at: timeOf(finishedAt), starts: true, change: (now) => started(pod, one, now, []) };
+  if (backOffMs === 0) return { at: timeOf(finishedAt), starts: true, change: (now) => started(pod, one, now, [], node) };
   const { name = '', namespace = '', uid = '' } = pod.metadata;
   const message = `Back-off restarting failed container ${one.container.name} in pod ${name}_${namespace}(${uid})`;
   return {
@@ -133,7 +173,7 @@ function endedChange(pod: Pod, one: PodContainer, status: ContainerStatus): Cont
 
 function restart(pod: Pod, one: PodContainer, status: ContainerStatus, node: NodeState): ContainerChange {
   const at = timeOf(status.lastState?.terminated?.finishedAt) + restartBackOffMs(status.restartCount ?? 0);
-  return { at, starts: true, change: (now) => started(pod, one, now, pullEvents(one, node, 0)) };
+  return { at, starts: true, change: (now) => started(pod, one, now, pullEvents(one, node, 0), node) };
 }
 
 function firstStart(pod: Pod, one: PodContainer, since: number, node: NodeState): ContainerChange | undefined {
@@ -142,15 +182,22 @@ function firstStart(pod: Pod, one: PodContainer, since: number, node: NodeState)
   if (error !== undefined) return failedPull(one, since, error);
   const pullMs = durationSetting(pod, 'pull-delay', container.name) ?? 0;
   if (pullMs === Infinity) return undefined;
-  return { at: since + pullMs, starts: true, change: (now) => started(pod, one, now, pullEvents(one, node, pullMs)) };
+  return { at: since + pullMs, starts: true, change: (now) => started(pod, one, now, pullEvents(one, node, pullMs), node) };
 }
 
-function started(pod: Pod, one: PodContainer, now: number, pull: readonly KubeletEvent[]): ReturnType<ContainerChange['change']> {
+function started(
+  pod: Pod,
+  one: PodContainer,
+  now: number,
+  pull: readonly KubeletEvent[],
+  node: NodeState,
+): ReturnType<ContainerChange['change']> {
   const fieldPath = fieldPathOf(one);
-  const { startedMs, readyMs, unready } = probesOf(pod, one);
+  const probes = probesOf(pod, one, node);
+  const { startedMs, unready } = probes;
   const unhealthy: KubeletEvent = { type: 'Warning', reason: 'Unhealthy', message: `Readiness probe failed: ${unready}`, fieldPath };
   return {
-    status: runningStatus(pod, one.container, one.status, timeText(now), { isStarted: startedMs === 0, isReady: readyMs === 0 }),
+    status: runningStatus(pod, one.container, one.status, timeText(now), { isStarted: startedMs === 0, isReady: isReadyAt(probes, 0) }),
     events: [
       ...pull,
       { type: 'Normal', reason: 'Created', message: 'Container created', fieldPath },

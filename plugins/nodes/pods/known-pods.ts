@@ -1,7 +1,9 @@
 import { keyOf, type SharedInformer } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
+import { sharedKeys } from './shared-volumes.ts';
 
 const byNode = 'node';
+const byVolume = 'volume';
 
 /** The pods of the cluster, by node, with listeners for single pods. */
 export class KnownPods {
@@ -9,6 +11,7 @@ export class KnownPods {
 
   constructor(private readonly informer: SharedInformer<Pod>) {
     informer.addIndex(byNode, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []));
+    informer.addIndex(byVolume, sharedKeys);
   }
 
   get(namespace: string, name: string): Pod | undefined {
@@ -17,6 +20,11 @@ export class KnownPods {
 
   ofNode(node: string): Pod[] {
     return this.informer.byIndex(byNode, node);
+  }
+
+  /** Lists the pods that mount a volume which pods share. */
+  ofVolume(key: string): Pod[] {
+    return this.informer.byIndex(byVolume, key);
   }
 
   /** Calls back after each change of a pod, with undefined after its deletion. Dispose of the result to stop. */

@@ -5,9 +5,10 @@ import { UnsupportedScriptError } from '../shell/script.ts';
 import { type ProcessResult, runCommand } from '../shell/shell.ts';
 import { isWorkSpent, spendWork } from '../shell/work.ts';
 import { timeOf } from '../time.ts';
-import { applyVolumes, initialFiles, splitChanges, type VolumeChanges } from './container-files.ts';
+import { applyVolumes, initialFiles, splitChanges } from './container-files.ts';
 import { containersOf, statusOf } from './container-roles.ts';
 import { commandOf, environmentOf, hostnameOf } from './environment.ts';
+import { type FileStore, noStore, type VolumeChanges } from './file-store.ts';
 
 /** Earlier runs of a container that are played to find what they left in its emptyDir volumes. */
 const maxEarlierRuns = 8;
@@ -20,18 +21,25 @@ export interface MainProcess {
 
 /**
  * Runs the command of a container, up to a time after its start if that is given. Returns undefined if the command is not simulated. The
- * files of earlier runs in emptyDir volumes are there, unless another container has the volume, too.
+ * files of earlier runs in emptyDir volumes are there, unless another container has the volume, too; shared volumes are as the run found them.
  */
-export function runMainProcess(pod: Pod, container: Container, untilSeconds = Infinity): MainProcess | undefined {
-  return ifSimulated(() => playRuns(pod, container, untilSeconds));
+export function runMainProcess(
+  pod: Pod,
+  container: Container,
+  store: FileStore = noStore,
+  untilSeconds = Infinity,
+): MainProcess | undefined {
+  return ifSimulated(() => playRuns(pod, container, store, untilSeconds));
 }
 
-function playRuns(pod: Pod, container: Container, untilSeconds: number): MainProcess | undefined {
+function playRuns(pod: Pod, container: Container, store: FileStore, untilSeconds: number): MainProcess | undefined {
   const status = statusOf(pod, container);
   const startedAt = startOf(status);
+  const shared = store.atStart(pod, container);
   let volumes: VolumeChanges = new Map();
   for (let left = Math.min(status?.restartCount ?? 0, maxEarlierRuns); ; left -= 1) {
-    const files = initialFiles(pod, container, undefined, (volume) => isOwn(pod, volume));
+    const files = initialFiles(pod, container, { store, isKnown: (volume) => isOwn(pod, volume) });
+    applyVolumes(pod, container, shared, files);
     applyVolumes(pod, container, volumes, files);
     const command = (env: Readonly<Record<string, string>>): string[] => commandOf(container, env);
     const result = runSimulated(pod, container, command, files, startedAt, left > 0 ? Infinity : untilSeconds);

@@ -2,6 +2,7 @@ import type { Container, Pod, PodSpec, Probe } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
 import { timeText } from '../time.ts';
 import { threadMilliseconds } from '#apimachinery/testing/thread-time';
+import { noStore } from './file-store.ts';
 import { nextLifeStep, type PodHost } from './pod-life.ts';
 import { annotationPrefix, settingProblems } from './settings.ts';
 
@@ -11,6 +12,7 @@ const host: PodHost = {
   addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.244.0.5' }),
   admit: () => undefined,
   isKilling: () => false,
+  files: noStore,
 };
 
 function pod(
@@ -54,7 +56,7 @@ function live(first: Pod, seconds = 3_600): { moments: Moment[]; events: string[
   const events: string[] = [];
   const killing = { value: false };
   for (let i = 0; i < 100; i += 1) {
-    const step = nextLifeStep(current, { ...host, isKilling: () => killing.value });
+    const step = nextLifeStep(current, { ...host, isKilling: () => killing.value }, now);
     if (!step || step.at > start + seconds * 1_000) break;
     now = Math.max(now, step.at);
     const outcome = step.run(now);
@@ -566,7 +568,7 @@ describe('graceful deletion', () => {
     } = live(running({ spec: { restartPolicy: 'Never' } }, deleted(30, { finalizers }), ['sleep', '99']));
     expect(moments.map(({ phase, containers }) => [phase, containers])).toEqual([['Failed', 'exit 143']]);
     expect(isDeleted).toBe(true);
-    expect(nextLifeStep({ ...last, metadata: { ...last.metadata, deletionGracePeriodSeconds: 0 } }, host)).toBeUndefined();
+    expect(nextLifeStep({ ...last, metadata: { ...last.metadata, deletionGracePeriodSeconds: 0 } }, host, start)).toBeUndefined();
   });
 });
 
@@ -617,7 +619,7 @@ describe('a pod that is expensive to simulate', () => {
     };
     let current = first;
     for (let i = 0; i < 4; i += 1) {
-      const step = timed(() => nextLifeStep(current, host));
+      const step = timed(() => nextLifeStep(current, host, start));
       const outcome = step && timed(() => step.run(Math.max(start, step.at)));
       if (outcome?.status) current = { ...current, status: outcome.status };
     }

@@ -52,21 +52,21 @@ export interface LifeStep {
 
 /**
  * Returns the next step of a pod on a simulated node; undefined if nothing happens until the pod changes. A pure function of the
- * pod's object, except for the admission by the host, so a life cycle continues after a restart of the server. Simulated commands that exceed
+ * pod's object and the time, except for the admission and the files by the host, so a life cycle continues after a restart of the server. Simulated commands that exceed
  * `maxWork` together are not simulated.
  */
-export function nextLifeStep(pod: Pod, host: PodHost): LifeStep | undefined {
-  const step = limitWork(maxWork, () => lifeStep(pod, host));
-  return step && { at: step.at, run: (now) => limitWork(maxWork, () => step.run(now)) };
+export function nextLifeStep(pod: Pod, host: PodHost, now: number): LifeStep | undefined {
+  const step = limitWork(maxWork, () => lifeStep(pod, host, now));
+  return step && { at: step.at, run: (time) => limitWork(maxWork, () => step.run(time)) };
 }
 
-function lifeStep(pod: Pod, host: PodHost): LifeStep | undefined {
+function lifeStep(pod: Pod, host: PodHost, present: number): LifeStep | undefined {
   const { status = {}, metadata } = pod;
   if (metadata.deletionTimestamp !== undefined) return terminationStep(pod, host);
   if (isTerminal(status)) return undefined;
   if (containerCount(pod) > maxContainers) return { at: 0, run: (now) => rejected(pod, tooManyContainers, now) };
   if (!status.startTime) return { at: 0, run: (now) => run(pod, host, now) };
-  const changes = dueChanges(pod, status, host);
+  const changes = dueChanges(pod, status, host, present);
   const at = Math.min(deadlineOf(pod), ...changes.map((change) => change.at), isSynced(pod, status) ? Infinity : 0);
   return at === Infinity ? undefined : { at, run: (now) => run(pod, host, now) };
 }
@@ -105,7 +105,7 @@ interface DueChange extends ContainerChange {
  * Lists the next changes of the containers that may change now: init containers one after another, then main containers; those that
  * run already keep their own course.
  */
-function dueChanges(pod: Pod, status: PodStatus, node: NodeState): DueChange[] {
+function dueChanges(pod: Pod, status: PodStatus, node: NodeState, now: number): DueChange[] {
   const changes: DueChange[] = [];
   const current = pod.status === status ? pod : { ...pod, status };
   let isOpen = true;
@@ -114,7 +114,7 @@ function dueChanges(pod: Pod, status: PodStatus, node: NodeState): DueChange[] {
     const { state, lastState } = one.status ?? {};
     const hasStarted = Boolean(state?.running ?? state?.terminated ?? lastState?.terminated);
     if (!isOpen && one.role !== 'ephemeral' && !hasStarted) continue;
-    const change = nextContainerChange(current, one, one.role === 'ephemeral' ? 0 : since, node);
+    const change = nextContainerChange(current, one, one.role === 'ephemeral' ? 0 : since, node, now);
     if (change) changes.push({ ...change, of: one });
     if (one.role === 'init') {
       const isDone = state?.terminated?.exitCode === 0;
@@ -131,12 +131,12 @@ function dueChanges(pod: Pod, status: PodStatus, node: NodeState): DueChange[] {
 /** Applies all that is due; stops after a process started, so that clients see the pod run. */
 function run(pod: Pod, host: PodHost, now: number): LifeOutcome {
   const events: KubeletEvent[] = [];
-  if (now >= deadlineOf(pod)) return exceedDeadline(pod, now);
+  if (now >= deadlineOf(pod)) return exceedDeadline(pod, now, host);
   const rejection = pod.status?.startTime ? undefined : host.admit(pod);
   if (rejection) return rejected(pod, rejection, now);
   let status = pod.status?.startTime ? { ...pod.status } : admitted(pod, host, now);
   for (let round = 0, started = false; !started && round < 100; round += 1) {
-    const due = dueChanges(pod, status, host).filter(({ at }) => at <= now);
+    const due = dueChanges(pod, status, host, now).filter(({ at }) => at <= now);
     if (due.length === 0) break;
     for (const { of, starts, change } of due) {
       const result = change(now);
@@ -226,9 +226,9 @@ function withoutSidecars(pod: Pod, status: PodStatus): PodStatus {
 }
 
 /** Upstream: kubernetes/pkg/kubelet/active_deadline.go. */
-function exceedDeadline(pod: Pod, now: number): LifeOutcome {
+function exceedDeadline(pod: Pod, now: number, node: NodeState): LifeOutcome {
   const message = 'Pod was active on the node longer than the specified deadline';
-  const ended = endAll(pod, pod.status ?? {}, now, false);
+  const ended = endAll(pod, pod.status ?? {}, now, false, node);
   const phase = 'Failed';
   return {
     status: { ...ended, phase, reason: 'DeadlineExceeded', message, conditions: conditionsOf(pod, ended, phase, timeText(now)) },
@@ -237,11 +237,11 @@ function exceedDeadline(pod: Pod, now: number): LifeOutcome {
 }
 
 /** Ends all running processes, by SIGTERM or by SIGKILL. */
-function endAll(pod: Pod, status: PodStatus, now: number, isKilled: boolean): PodStatus {
+function endAll(pod: Pod, status: PodStatus, now: number, isKilled: boolean, { files }: NodeState): PodStatus {
   let result = status;
   for (const one of containersOf(pod, status)) {
     if (!one.status?.state?.running) continue;
-    const exitCode = isKilled ? 137 : processPlan(pod, one.container, one.role).terminatedExitCode;
+    const exitCode = isKilled ? 137 : processPlan(pod, one.container, one.role, files).terminatedExitCode;
     result = withStatus(result, one, endedStatus(one.status, exitCode, timeText(now)));
   }
   return result;
@@ -283,7 +283,7 @@ function terminationStep(pod: Pod, host: PodHost): LifeStep | undefined {
   return {
     at,
     run(now) {
-      const ended = completed(pod, endAll(pod, pod.status ?? {}, now, isKilled), now, true);
+      const ended = completed(pod, endAll(pod, pod.status ?? {}, now, isKilled, host), now, true);
       return { events, ...(finalizers.length > 0 || delay > 0 ? { status: ended } : { deletes: true }) };
     },
   };

@@ -26,6 +26,8 @@ export type NextStep = (pod: Pod, host: PodHost) => LifeStep | undefined;
 export class PodRunner {
   readonly #living = new Map<string, LivingPod>();
   readonly #waiting: (() => void)[] = [];
+  /** UIDs of the pods whose next step is to be determined again. */
+  readonly #replans = new Set<string>();
   #writes = 0;
 
   /** `recorder` is undefined if pods have no events. */
@@ -61,10 +63,26 @@ export class PodRunner {
     for (const living of this.#living.values()) if (!living.isWriting) this.#plan(living);
   }
 
+  /** Determines the next step of a pod again soon: one pod in each turn of the event loop, since many may share a volume. */
+  replanPod(uid: string): void {
+    if (this.#replans.size === 0) setImmediate(() => this.#replanNext());
+    this.#replans.add(uid);
+  }
+
+  #replanNext(): void {
+    const [uid] = this.#replans;
+    if (uid === undefined) return;
+    this.#replans.delete(uid);
+    if (this.#replans.size > 0) setImmediate(() => this.#replanNext());
+    const living = this.#living.get(uid);
+    if (living && !living.isWriting) this.#plan(living);
+  }
+
   /** Ends all lives, without a write. */
   stop(): void {
     for (const { cancel } of this.#living.values()) cancel?.();
     this.#living.clear();
+    this.#replans.clear();
     this.#waiting.length = 0;
   }
 

@@ -1,6 +1,8 @@
 import type { Container, Pod } from 'kubenest/types/core_v1';
 import { initialFiles } from './container-files.ts';
 import type { Role } from './container-roles.ts';
+import { type FileStore, noStore } from './file-store.ts';
+import { imageProgramOf } from './image-program.ts';
 import { ifSimulated, runMainProcess, runSimulated } from './main-process.ts';
 import { durationSetting, settingOf } from './settings.ts';
 
@@ -17,15 +19,13 @@ export interface ProcessPlan {
 }
 
 const sigterm = 143;
-/** Images of the program that never exits. */
-const pauseImage = /(^|\/)pause([:@]|$)/;
 
 /**
  * Course of a container's process: annotations first, then the command, if it is simulated. Other init containers and containers
  * of Jobs succeed at once, unless their image is `pause`; other containers run.
  */
-export function processPlan(pod: Pod, container: Container, role: Role): ProcessPlan {
-  const simulated = simulate(pod, container);
+export function processPlan(pod: Pod, container: Container, role: Role, store: FileStore = noStore): ProcessPlan {
+  const simulated = simulate(pod, container, store);
   const byCommand = simulated ?? defaultPlan(pod, container, role);
   const { name } = container;
   const isCrashing = settingOf(pod, 'crash-loop', name) === 'true';
@@ -44,15 +44,15 @@ export function preStopMs(pod: Pod, container: Container): number {
   return (result?.seconds ?? 0) * 1_000;
 }
 
-function simulate(pod: Pod, container: Container): ProcessPlan | undefined {
-  const run = runMainProcess(pod, container);
+function simulate(pod: Pod, container: Container, store: FileStore): ProcessPlan | undefined {
+  const run = runMainProcess(pod, container, store);
   if (!run) return undefined;
   const { stdout, stderr, exitCode, seconds } = run.result;
   return { runMs: seconds * 1_000, exitCode, terminatedExitCode: sigterm, stdout, stderr };
 }
 
-function defaultPlan(pod: Pod, { image = '' }: Container, role: Role): ProcessPlan {
+function defaultPlan(pod: Pod, container: Container, role: Role): ProcessPlan {
   const isJob = pod.metadata.ownerReferences?.some(({ kind, controller }) => kind === 'Job' && controller) ?? false;
-  const ends = (role === 'init' || (role === 'main' && isJob)) && !pauseImage.test(image);
+  const ends = (role === 'init' || (role === 'main' && isJob)) && !imageProgramOf(container)?.isIdle;
   return { runMs: ends ? 0 : Infinity, exitCode: 0, terminatedExitCode: isJob ? sigterm : 0 };
 }

@@ -5,12 +5,17 @@ import { spendWork, workOfText } from './work.ts';
 /** A failed operation on a file, as a program reports it. */
 export class FileError extends Error {}
 
-/** Change of a path since the files were created: new text, a new folder, or its removal. */
-export type FileChange = { readonly text: string } | 'folder' | 'removed';
+/** Change of a path since the files were created: new text, a symbolic link to an absolute path, a new folder, or its removal. */
+export type FileChange = { readonly text: string } | { readonly link: string } | 'folder' | 'removed';
+
+/** Text that a change holds. */
+export function textOfChange(change: FileChange): string {
+  return typeof change === 'string' ? '' : 'link' in change ? change.link : change.text;
+}
 
 /** Number of characters that a change takes, with its share of the maps that hold it. */
 export function sizeOfChange(path: string, change: FileChange): number {
-  return path.length + 64 + (typeof change === 'string' ? 0 : change.text.length);
+  return path.length + 64 + textOfChange(change).length;
 }
 
 const baseFolders = [
@@ -42,12 +47,18 @@ export interface FileContent {
   readonly readOnly?: readonly string[];
   /** Folders whose content the simulation does not know. Reading it ends the script with UnsupportedScriptError. */
   readonly unknown?: readonly string[];
+  /** Folders in unknown ones whose content is known. */
+  readonly known?: readonly string[];
 }
+
+const maxLinks = 8;
 
 /** Files and folders of a simulated container, by absolute path. All operations take normalized absolute paths. */
 export class SimulatedFiles {
   readonly #texts = new Map<string, string>();
   readonly #folders = new Set<string>(baseFolders);
+  /** Absolute target by path of a symbolic link. */
+  readonly #links = new Map<string, string>();
   readonly #changes = new Map<string, FileChange>();
   #length = 0;
 
@@ -74,19 +85,22 @@ export class SimulatedFiles {
       spendWork(1);
       if (change === 'removed') this.#drop(path);
       else if (change === 'folder') this.#addFolder(path);
+      else if ('link' in change) this.#links.set(path, change.link);
       else this.#set(path, change.text);
       this.#changes.set(path, change);
     }
   }
 
-  read(path: string): string | undefined {
+  read(link: string): string | undefined {
+    const path = this.#targetOf(link);
     const text = this.#texts.get(path);
     if (text === undefined) this.#expectKnown(path);
     spendWork(workOfText(path) + workOfText(text ?? ''));
     return text;
   }
 
-  isFolder(path: string): boolean {
+  isFolder(link: string): boolean {
+    const path = this.#targetOf(link);
     spendWork(workOfText(path));
     if (this.#folders.has(path)) return true;
     this.#expectKnown(path);
@@ -94,20 +108,24 @@ export class SimulatedFiles {
   }
 
   isReadOnly(path: string): boolean {
-    return isWithin(path, this.content.readOnly ?? []);
+    return isWithin(this.#targetOf(path), this.content.readOnly ?? []);
   }
 
   /** Lists the names in a folder. */
-  list(folder: string): string[] {
+  list(link: string): string[] {
+    const folder = this.#targetOf(link);
     this.#expectKnown(folder);
     spendWork(this.#size);
     const prefix = folder === '/' ? '/' : `${folder}/`;
-    const found = [...this.#folders, ...this.#texts.keys()].filter((path) => path !== '/' && path.startsWith(prefix));
+    const found = [...this.#folders, ...this.#texts.keys(), ...this.#links.keys()].filter(
+      (path) => path !== '/' && path.startsWith(prefix),
+    );
     return [...new Set(found.map((path) => path.slice(prefix.length).split('/', 1)[0] as string))].sort();
   }
 
   /** Writes a file. Throws FileError as a kernel would refuse it. */
-  write(path: string, text: string): void {
+  write(link: string, text: string): void {
+    const path = this.#targetOf(link);
     this.#expectWritable(path);
     if (this.#folders.has(path)) throw new FileError('Is a directory');
     if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
@@ -115,9 +133,18 @@ export class SimulatedFiles {
     this.#set(path, text);
   }
 
+  /** Makes a symbolic link. */
+  link(path: string, target: string): void {
+    this.#expectWritable(path);
+    if (this.#exists(path)) throw new FileError('File exists');
+    if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
+    this.#change(path, { link: target });
+    this.#links.set(path, target);
+  }
+
   makeFolder(path: string): void {
     this.#expectWritable(path);
-    if (this.#folders.has(path) || this.#texts.has(path)) throw new FileError('File exists');
+    if (this.#exists(path)) throw new FileError('File exists');
     if (!this.isFolder(posix.dirname(path))) throw new FileError('No such file or directory');
     this.#change(path, 'folder');
     this.#addFolder(path);
@@ -127,10 +154,40 @@ export class SimulatedFiles {
   remove(path: string): void {
     this.#expectWritable(path);
     spendWork(this.#size);
-    for (const one of [...this.#texts.keys(), ...this.#folders].filter((each) => each === path || each.startsWith(`${path}/`))) {
+    for (const one of [...this.#texts.keys(), ...this.#folders, ...this.#links.keys()].filter(
+      (each) => each === path || each.startsWith(`${path}/`),
+    )) {
       this.#drop(one);
       this.#change(one, 'removed');
     }
+  }
+
+  /** True if a path is a symbolic link itself. */
+  isLink(path: string): boolean {
+    return this.#links.has(path);
+  }
+
+  /** True if the path was removed since the construction and not made again. */
+  isRemoved(path: string): boolean {
+    return this.#changes.get(path) === 'removed';
+  }
+
+  #exists(path: string): boolean {
+    return this.#folders.has(path) || this.#texts.has(path) || this.#links.has(path);
+  }
+
+  /** Follows the symbolic links of a path. */
+  #targetOf(path: string): string {
+    let result = path;
+    for (let left = this.#links.size === 0 ? 0 : maxLinks; left > 0; left -= 1) {
+      let folder = result;
+      while (folder !== '/' && !this.#links.has(folder)) folder = posix.dirname(folder);
+      const target = this.#links.get(folder);
+      if (target === undefined) break;
+      spendWork(1 + result.length);
+      result = posix.join(target, result.slice(folder.length));
+    }
+    return result;
   }
 
   /** Records a change. Throws FileError if there is no room for what it adds. */
@@ -143,7 +200,9 @@ export class SimulatedFiles {
   }
 
   #expectKnown(path: string): void {
-    if (isWithin(path, this.content.unknown ?? [])) throw new UnsupportedScriptError(`${path}: the files of this volume are not simulated`);
+    const { unknown = [], known = [] } = this.content;
+    if (this.isRemoved(path) || isWithin(path, known)) return;
+    if (isWithin(path, unknown)) throw new UnsupportedScriptError(`${path}: the files of this volume are not simulated`);
   }
 
   #expectWritable(path: string): void {
@@ -169,6 +228,7 @@ export class SimulatedFiles {
     this.#length -= this.#texts.get(path)?.length ?? 0;
     this.#texts.delete(path);
     this.#folders.delete(path);
+    this.#links.delete(path);
   }
 
   get #size(): number {

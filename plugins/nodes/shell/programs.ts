@@ -1,6 +1,8 @@
+import { Buffer } from 'node:buffer';
 import { posix } from 'node:path';
 import { FileError, type SimulatedFiles } from './files.ts';
 import { UnsupportedScriptError } from './script.ts';
+import { readTar, type TarEntry, writeTar } from './tar.ts';
 
 /** Environment of a program. */
 export interface ProgramContext {
@@ -10,7 +12,8 @@ export interface ProgramContext {
   readonly files: SimulatedFiles;
   /** Working directory. */
   readonly folder: string;
-  readonly stdin: string;
+  /** Returns standard input. */
+  readonly stdin: () => string;
 }
 
 /** End of a program. */
@@ -65,8 +68,9 @@ const programs: Readonly<Record<string, Program>> = {
   '[[': (args, context) => (args.at(-1) === ']]' ? verdict(test(args.slice(0, -1), context)) : fails('[[: missing ]]', 2)),
   ls: (args, context) => ls(args, context),
   cat: (args, context) => withFiles('cat', args, context, (texts) => prints(texts.join(''))),
-  head: (args, context) => partOf('head', args, context, (all, count) => all.slice(0, count)),
-  tail: (args, context) => partOf('tail', args, context, (all, count) => (count === 0 ? [] : all.slice(-count))),
+  head: (args, context) => bytesOf('head', args, context) ?? partOf('head', args, context, (all, count) => all.slice(0, count)),
+  tail: (args, context) =>
+    bytesOf('tail', args, context) ?? partOf('tail', args, context, (all, count) => (count === 0 ? [] : all.slice(-count))),
   wc: (args, context) => count(args, context),
   grep: (args, context) => grep(args, context),
   tee: (args, context) => tee(args, context),
@@ -75,6 +79,10 @@ const programs: Readonly<Record<string, Program>> = {
   mkdir: (args, context) => makeFolders(args, context),
   mv: (args, context) => copy('mv', args, context),
   cp: (args, context) => copy('cp', args, context),
+  ln: (args, context) => link(args, context),
+  dd: (args, context) => dd(args, context),
+  find: (args, context) => find(args, context),
+  tar: (args, context) => tar(args, context),
   sync: () => nothing,
 };
 
@@ -219,22 +227,23 @@ function optionsOf(program: string, args: readonly string[], allowed: string): {
 }
 
 function ls(args: readonly string[], { files, folder, now }: ProgramContext): ProgramResult {
-  const { options, rest } = optionsOf('ls', args, 'laA1R');
+  const { options, rest } = optionsOf('ls', args, 'laA1Rdhi');
   if (options.has('R')) return unsupported('ls -R');
   const paths = rest.length > 0 ? rest : ['.'];
   const time = new Date(now).toUTCString().replace(/^\w+, (\d+) (\w+) \d+ (\d+:\d+).*$/, '$2 $1 $3');
   const row = (name: string, path: string): string => {
     if (!options.has('l')) return name;
     const text = files.read(path);
-    return `${text === undefined ? 'drwxr-xr-x' : '-rw-r--r--'}    1 root     root     ${String(text?.length ?? 4096).padStart(9)} ${time} ${name}`;
+    const mode = files.isLink(path) ? 'lrwxrwxrwx' : text === undefined ? 'drwxr-xr-x' : '-rw-r--r--';
+    return `${mode}    1 root     root     ${String(text?.length ?? 4096).padStart(9)} ${time} ${name}`;
   };
   let [stdout, stderr] = ['', ''];
   for (const path of paths) {
     const absolute = posix.resolve(folder, path);
-    if (files.isFolder(absolute)) {
+    if (files.isFolder(absolute) && !options.has('d')) {
       const names = files.list(absolute).filter((name) => options.has('a') || options.has('A') || !name.startsWith('.'));
       stdout += (paths.length > 1 ? `${path}:\n` : '') + lines(names.map((name) => row(name, posix.join(absolute, name))));
-    } else if (files.read(absolute) !== undefined) stdout += lines([row(path, absolute)]);
+    } else if (files.isFolder(absolute) || files.read(absolute) !== undefined) stdout += lines([row(path, absolute)]);
     else stderr += `ls: ${path}: No such file or directory\n`;
   }
   return { ...prints(stdout), stderr, exitCode: stderr === '' ? 0 : 1 };
@@ -247,11 +256,11 @@ function withFiles(
   { files, folder, stdin }: ProgramContext,
   use: (texts: readonly string[]) => ProgramResult,
 ): ProgramResult {
-  if (paths.length === 0) return use([stdin]);
+  if (paths.length === 0) return use([stdin()]);
   const texts: string[] = [];
   for (const path of paths) {
     if (/^-./.test(path)) return unsupported(`${program} ${path}`);
-    const text = path === '-' ? stdin : files.read(posix.resolve(folder, path));
+    const text = path === '-' ? stdin() : files.read(posix.resolve(folder, path));
     if (text === undefined) return fails(`${program}: can't open '${path}': No such file or directory`);
     texts.push(text);
   }
@@ -275,6 +284,22 @@ function partOf(
   const own = /^-(?:n)?(\d+)$/.exec(first)?.[1] ?? (first === '-n' && /^\d+$/.test(second) ? second : undefined);
   const paths = own === undefined ? args : args.slice(first === '-n' ? 2 : 1);
   return withFiles(program, paths, context, (texts) => prints(lines(select(linesOf(texts.join('')), Number(own ?? 10)))));
+}
+
+/** `head -c N`, `tail -c N` and `tail -c +N`; undefined without the option. */
+function bytesOf(program: 'head' | 'tail', args: readonly string[], context: ProgramContext): ProgramResult | undefined {
+  const [first = '', ...rest] = args;
+  if (!first.startsWith('-c')) return undefined;
+  const [amount = '', ...paths] = first === '-c' ? rest : [first.slice(2), ...rest];
+  const [, sign, digits = ''] = /^(\+?)(\d+)$/.exec(amount) ?? unsupported(`${program} -c ${amount}`);
+  const number = Number(digits);
+  if (program === 'head' && sign) return unsupported(`head -c ${amount}`);
+  return withFiles(program, paths, context, (texts) => {
+    const bytes = Buffer.from(texts.join(''));
+    const part =
+      program === 'head' ? bytes.subarray(0, number) : bytes.subarray(sign ? Math.max(0, number - 1) : Math.max(0, bytes.length - number));
+    return prints(part.toString());
+  });
 }
 
 function count(args: readonly string[], context: ProgramContext): ProgramResult {
@@ -328,10 +353,11 @@ function change(
 
 function tee(args: readonly string[], context: ProgramContext): ProgramResult {
   const { options, rest } = optionsOf('tee', args, 'a');
+  const text = context.stdin();
   const result = change('tee', rest, context, (files, path) =>
-    files.write(path, (options.has('a') ? (files.read(path) ?? '') : '') + context.stdin),
+    files.write(path, (options.has('a') ? (files.read(path) ?? '') : '') + text),
   );
-  return { ...result, stdout: context.stdin };
+  return { ...result, stdout: text };
 }
 
 function remove(args: readonly string[], context: ProgramContext): ProgramResult {
@@ -356,14 +382,137 @@ function makeFolders(args: readonly string[], context: ProgramContext): ProgramR
 
 /** `cp` or `mv` of one file. */
 function copy(program: 'cp' | 'mv', args: readonly string[], context: ProgramContext): ProgramResult {
-  const { rest } = optionsOf(program, args, 'fv');
+  const { options, rest } = optionsOf(program, args, 'fv');
   const [from = '', to = ''] = rest;
   if (rest.length !== 2) return unsupported(`this use of ${program}`);
-  return change(program, [from], context, (files, source) => {
+  let stdout = '';
+  const result = change(program, [from], context, (files, source) => {
     const text = files.read(source);
     if (text === undefined) throw new FileError(files.isFolder(source) ? 'Is a directory' : 'No such file or directory');
     const target = posix.resolve(context.folder, to);
-    files.write(files.isFolder(target) ? posix.join(target, posix.basename(source)) : target, text);
+    const isInFolder = files.isFolder(target);
+    files.write(isInFolder ? posix.join(target, posix.basename(source)) : target, text);
     if (program === 'mv') files.remove(source);
+    const name = isInFolder ? posix.join(to, posix.basename(source)) : to;
+    if (options.has('v')) stdout = program === 'mv' ? `renamed '${from}' -> '${name}'\n` : `'${from}' -> '${name}'\n`;
   });
+  return { ...result, stdout };
+}
+
+/** `ln -s TARGET LINK`. */
+function link(args: readonly string[], context: ProgramContext): ProgramResult {
+  const { options, rest } = optionsOf('ln', args, 'sf');
+  const [target = '', path = posix.basename(target)] = rest;
+  if (!options.has('s') || rest.length === 0 || rest.length > 2) return unsupported('this use of ln');
+  return change('ln', [path], context, (files, place) => {
+    const absolute = files.isFolder(place) && !files.isLink(place) ? posix.join(place, posix.basename(target)) : place;
+    if (options.has('f') && (files.isLink(absolute) || files.read(absolute) !== undefined)) files.remove(absolute);
+    files.link(absolute, posix.resolve(posix.dirname(absolute), target));
+  });
+}
+
+const zeros = '/dev/zero';
+
+/** `dd` from a file, /dev/zero or standard input to a file or standard output. */
+function dd(args: readonly string[], context: ProgramContext): ProgramResult {
+  const operands = new Map(args.map((arg) => [arg.split('=', 1)[0] as string, arg.slice(arg.indexOf('=') + 1)]));
+  const other = [...operands.keys()].find((name) => !['if', 'of', 'bs', 'count', 'conv', 'status'].includes(name));
+  if (other !== undefined) return unsupported(`dd ${other}`);
+  const number = (name: string): number | undefined => {
+    const text = operands.get(name);
+    if (text === undefined) return undefined;
+    const [, digits, unit = ''] = /^(\d+)([kKM]?)$/.exec(text) ?? unsupported(`dd ${name}=${text}`);
+    return Number(digits) * ({ '': 1, k: 1_024, K: 1_024, M: 1_048_576 }[unit] as number);
+  };
+  const size = number('bs') ?? 512;
+  const count = number('count');
+  const source = operands.get('if');
+  if (source === zeros && count === undefined) return unsupported('dd without an end');
+  const length = count === undefined ? Infinity : count * size;
+  if (length !== Infinity && length > maxZeros) return fails('dd: memory exhausted');
+  const text =
+    source === undefined
+      ? context.stdin()
+      : source === zeros
+        ? '\0'.repeat(length)
+        : context.files.read(posix.resolve(context.folder, source));
+  if (text === undefined) return fails(`dd: can't open '${source}': No such file or directory`);
+  const copied = text.slice(0, length);
+  const [full, part] = [Math.floor(copied.length / size), copied.length % size === 0 ? 0 : 1];
+  const summary = operands.get('status') === 'none' ? '' : `${full}+${part} records in\n${full}+${part} records out\n`;
+  const target = operands.get('of');
+  if (target === undefined) return { ...prints(copied), stderr: summary };
+  const result = change('dd', [target], context, (files, path) => files.write(path, copied));
+  return result.exitCode === 0 ? { ...result, stderr: summary } : result;
+}
+const maxZeros = 1_048_576;
+
+/** `tar` from standard input or to standard output, as `kubectl cp` calls it. */
+function tar(args: readonly string[], context: ProgramContext): ProgramResult {
+  const words = args.filter((arg) => arg !== '--no-same-permissions' && arg !== '--no-same-owner');
+  const at = words.indexOf('-C');
+  const folder = at < 0 ? context.folder : posix.resolve(context.folder, words[at + 1] ?? '');
+  const [mode = '', archive, ...names] = at < 0 ? words : [...words.slice(0, at), ...words.slice(at + 2)];
+  const letters = mode.replace('-', '');
+  if (archive !== '-' || !/^(?:x|c)m?f$|^xmf$/.test(letters)) return unsupported(`tar ${args.join(' ')}`);
+  return letters.startsWith('x') ? unpack(folder, context) : pack(names, folder, context);
+}
+
+function unpack(folder: string, { files, stdin }: ProgramContext): ProgramResult {
+  const entries = readTar(stdin());
+  if (!entries) return fails('tar: this is not an archive of text files, and others are not simulated');
+  for (const { name, text } of entries) {
+    const path = posix.resolve(folder, name);
+    const missing = [];
+    for (let at = text === undefined ? path : posix.dirname(path); !files.isFolder(at); at = posix.dirname(at)) missing.unshift(at);
+    try {
+      for (const one of missing) files.makeFolder(one);
+      if (text !== undefined) files.write(path, text);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      return { ...fails(`tar: ${name}: Cannot open: ${error.message}`, 2), changesFiles: true };
+    }
+  }
+  return { ...nothing, changesFiles: true };
+}
+
+function pack(names: readonly string[], folder: string, { files }: ProgramContext): ProgramResult {
+  const entries: TarEntry[] = [];
+  let stderr = '';
+  const add = (name: string): void => {
+    const path = posix.resolve(folder, name);
+    const text = files.read(path);
+    if (text !== undefined) entries.push({ name: name.replace(/^\/+/, ''), text });
+    else if (files.isFolder(path)) for (const one of files.list(path)) add(posix.join(name, one));
+    else stderr += `tar: ${name}: Cannot stat: No such file or directory\n`;
+  };
+  for (const name of names) add(name);
+  return { ...prints(writeTar(entries)), stderr, exitCode: stderr === '' ? 0 : 2 };
+}
+
+/** `find PATH… [-name NAME] [-type f|d]`, with a plain name. */
+function find(args: readonly string[], { files, folder }: ProgramContext): ProgramResult {
+  const at = args.findIndex((arg) => arg.startsWith('-'));
+  const [paths, tests] = at < 0 ? [args, []] : [args.slice(0, at), args.slice(at)];
+  const conditions: ((name: string, path: string) => boolean)[] = [];
+  for (let i = 0; i < tests.length; i += 2) {
+    const [test, value = ''] = [tests[i], tests[i + 1]];
+    if (test === '-name' && !/[*?[\\]/.test(value)) conditions.push((name) => name === value);
+    else if (test === '-type' && value === 'd') conditions.push((_, path) => files.isFolder(path));
+    else if (test === '-type' && value === 'f') conditions.push((_, path) => !files.isFolder(path));
+    else return unsupported(`find ${test}`);
+  }
+  const found: string[] = [];
+  let stderr = '';
+  const visit = (path: string, absolute: string): void => {
+    if (conditions.every((isTrue) => isTrue(posix.basename(absolute), absolute))) found.push(path);
+    if (!files.isFolder(absolute) || files.isLink(absolute)) return;
+    for (const name of files.list(absolute)) visit(path === '/' ? `/${name}` : `${path}/${name}`, posix.join(absolute, name));
+  };
+  for (const path of paths.length > 0 ? paths : ['.']) {
+    const absolute = posix.resolve(folder, path);
+    if (files.isFolder(absolute) || files.read(absolute) !== undefined) visit(path, absolute);
+    else stderr += `find: ${path}: No such file or directory\n`;
+  }
+  return { ...prints(lines(found)), stderr, exitCode: stderr === '' ? 0 : 1 };
 }

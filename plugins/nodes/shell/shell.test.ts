@@ -113,6 +113,29 @@ describe('a script', () => {
     { script: 'mkdir -p /a/b && cd /a/b && pwd && ls -A /a', want: { stdout: '/a/b\nb\n', changeTimes: [0] } },
     { script: 'cat /etc/hosts | grep -c localhost', want: { stdout: '1\n' } },
     { script: "printf 'a\\nb\\nc\\n' | tail -n 2 | wc -l", want: { stdout: '2\n' } },
+    { script: 'for i in 0 +0 +1 +3 2 9; do echo -n abcd | tail -c $i; echo; done', want: { stdout: '\nabcd\nabcd\ncd\ncd\nabcd\n' } },
+    { script: 'echo abcd | tail -c+3; echo abcd | head -c 2', want: { stdout: 'cd\nab' } },
+    {
+      script: 'cd /tmp; mkdir d; echo a > d/a; ln -s d l; cat l/a; ls l; ln -s a d/b; cat l/b; find .',
+      want: { changeTimes: [0], stdout: 'a\na\na\n.\n./d\n./d/a\n./d/b\n./l\n' },
+    },
+    {
+      script: 'cd /tmp; ln -s a b; echo x > b; cat a; rm b; ls; ln -s a a',
+      want: { changeTimes: [0], stdout: 'x\na\n', stderr: 'ln: a: File exists\n', exitCode: 1 },
+    },
+    {
+      script: 'cd /tmp; ln -s b a; ln -s a b; cat a',
+      want: { changeTimes: [0], stderr: "cat: can't open 'a': No such file or directory\n", exitCode: 1 },
+    },
+    {
+      script: 'echo abc | dd of=/tmp/x bs=2 status=none; dd if=/tmp/x bs=1 count=2 2> /dev/null',
+      want: { changeTimes: [0], stdout: 'ab' },
+    },
+    {
+      script: 'find /etc -name hosts; find /etc -type d; find /none',
+      want: { stdout: '/etc/hosts\n/etc\n', stderr: 'find: /none: No such file or directory\n', exitCode: 1 },
+    },
+    { script: 'cd /tmp; echo a > a; mv -v a b; cp -v b c', want: { changeTimes: [0], stdout: "renamed 'a' -> 'b'\n'b' -> 'c'\n" } },
     { script: '(exit 3); echo $?', want: { stdout: '3\n' } },
     { script: 'A=$(echo " x  y "); echo $A; echo "$A"', want: { stdout: 'x y\n x  y \n' } },
     { script: `echo ${'$'}{NONE:-no} \`hostname\``, want: { stdout: 'no web-0\n' } },

@@ -13,6 +13,8 @@ export interface ProcessContext {
   readonly now: number;
   /** Files of the container, which the command may change. */
   readonly files?: SimulatedFiles;
+  /** Returns standard input; the default is empty. */
+  readonly stdin?: () => string;
   /** Simulated run time after which the command is left as it is then. */
   readonly untilSeconds?: number;
 }
@@ -28,6 +30,7 @@ export interface ProcessResult {
   readonly changeTimes: readonly number[];
 }
 
+const noInput = (): string => '';
 const shells = new Set(['sh', 'bash', 'ash', 'dash']);
 const maxOutput = 1_048_576;
 const maxNesting = 32;
@@ -93,7 +96,7 @@ export function runScript(script: string, context: ProcessContext): ProcessResul
 
 /** Standard streams of a command. */
 interface Streams {
-  readonly stdin: string;
+  readonly stdin: () => string;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
 }
@@ -125,7 +128,8 @@ class Process {
       if (stdout.length + stderr.length + text.length > maxOutput) throw new UnsupportedScriptError('the output is too long');
       return text;
     };
-    const streams: Streams = { stdin: '', stdout: (text) => (stdout += add(text)), stderr: (text) => (stderr += add(text)) };
+    const { stdin = noInput } = this.context;
+    const streams: Streams = { stdin, stdout: (text) => (stdout += add(text)), stderr: (text) => (stderr += add(text)) };
     try {
       exitCode = limitWork(this.#allowance, () => {
         spendWork(unitsPerProcess);
@@ -301,8 +305,10 @@ class Shell {
       let output = '';
       const stdout = i === commands.length - 1 ? streams.stdout : (text: string) => void (output += text);
       const shell = this.#subshell();
-      result = inSubshell(() => shell.#command(command, { ...streams, stdin, stdout }));
-      stdin = output;
+      const input = stdin;
+      result = inSubshell(() => shell.#command(command, { ...streams, stdin: input, stdout }));
+      const piped = output;
+      stdin = () => piped;
     }
     return negated(result, isNegated);
   }
@@ -405,9 +411,9 @@ class Shell {
       const name = this.#text(target);
       const path = posix.resolve(this.folder, name);
       if (operator === '<') {
-        const stdin = path === '/dev/null' ? '' : this.process.files.read(path);
-        if (stdin === undefined) return void streams.stderr(`sh: can't open ${name}: no such file\n`);
-        result = { ...result, stdin };
+        const text = path === '/dev/null' ? '' : this.process.files.read(path);
+        if (text === undefined) return void streams.stderr(`sh: can't open ${name}: no such file\n`);
+        result = { ...result, stdin: () => text };
         continue;
       }
       const sink = operator === '>&' ? sinkOf(name, result) : this.#sink(path, name, operator === '>>', result);
@@ -490,7 +496,7 @@ class Shell {
     if (part.kind === 'arithmetic') return String(evaluateArithmetic(this.#text(part.expression), (name) => this.#variable(name)));
     let output = '';
     const shell = this.#subshell();
-    const streams: Streams = { stdin: '', stdout: (text) => (output += text), stderr: () => {} };
+    const streams: Streams = { stdin: noInput, stdout: (text) => (output += text), stderr: () => {} };
     this.status = this.process.nested(() => inSubshell(() => shell.commands(part.script, streams)));
     return output.replace(/\n+$/, '');
   }

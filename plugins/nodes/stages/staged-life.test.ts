@@ -1,5 +1,6 @@
 import type { Pod } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
+import { noStore } from '../pods/file-store.ts';
 import type { LifeOutcome, PodHost } from '../pods/pod-life.ts';
 import { chooseStage, compileStage, StageError } from './stage.ts';
 import type { StageObject, StageSpec } from './stage-types.ts';
@@ -62,6 +63,7 @@ const host: PodHost = {
   admit: () => undefined,
   isKilling: () => false,
   addressesOf: () => ({ hostIP: '10.0.0.1', podIP: '10.1.0.5' }),
+  files: noStore,
 };
 const pod = (metadata: object = {}, status: object = { phase: 'Pending' }): Pod => ({
   apiVersion: 'v1',

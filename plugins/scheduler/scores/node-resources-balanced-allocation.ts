@@ -1,20 +1,28 @@
+import { DeviceTotals } from '../devices/device-totals.ts';
 import { maxNodeScore, type Score } from '../framework/framework.ts';
 import type { NodeInfo } from '../framework/node-info.ts';
 import type { PodInfo } from '../framework/pod-info.ts';
-import { isExtended } from './node-resources-fit.ts';
+import { amountsOf, isExtended } from './node-resources-fit.ts';
+
+/** The resources that count for a pod, and the devices that back some of them. */
+interface Counted {
+  readonly resources: readonly string[];
+  readonly devices: DeviceTotals;
+}
 
 /**
  * Prefers nodes on which the used shares of the resources get closer to each other. Upstream:
  * plugins/noderesources/balanced_allocation.go.
  */
-export function nodeResourcesBalancedAllocation(resources: readonly string[]): Score<readonly string[]> {
+export function nodeResourcesBalancedAllocation(resources: readonly string[]): Score<Counted> {
   return {
     name: 'NodeResourcesBalancedAllocation',
     weight: 1,
-    prepare({ requests }) {
+    prepare({ requests }, cluster) {
       // Otherwise a node would collect all pods without requests.
       if (!resources.some((name) => requests.get(name))) return undefined;
-      return resources.filter((name) => !isExtended(name) || requests.get(name));
+      const counted = resources.filter((name) => !isExtended(name) || requests.get(name));
+      return { resources: counted, devices: new DeviceTotals(cluster) };
     },
     score(counted, pod, node) {
       const improvement = balance(counted, node, pod) - balance(counted, node, undefined);
@@ -24,11 +32,11 @@ export function nodeResourcesBalancedAllocation(resources: readonly string[]): S
 }
 
 /** Balance of a node, from 50 (one resource is all used and the other unused) to 100. */
-function balance(resources: readonly string[], node: NodeInfo, pod: PodInfo | undefined): number {
+function balance({ resources, devices }: Counted, node: NodeInfo, pod: PodInfo | undefined): number {
   const shares: number[] = [];
   for (const name of resources) {
-    const capacity = node.allocatable.get(name) ?? 0;
-    if (capacity > 0) shares.push(Math.min(1, ((node.requested.get(name) ?? 0) + (pod?.requests.get(name) ?? 0)) / capacity));
+    const { capacity, allocated } = amountsOf(name, node, node.requested, devices);
+    if (capacity > 0) shares.push(Math.min(1, (allocated + (pod?.requests.get(name) ?? 0)) / capacity));
   }
   return Math.trunc((1 - deviation(shares)) * maxNodeScore);
 }

@@ -1,4 +1,6 @@
+import { type DeviceTotal, DeviceTotals } from '../devices/device-totals.ts';
 import { maxNodeScore, type Score } from '../framework/framework.ts';
+import type { NodeInfo } from '../framework/node-info.ts';
 
 /** A resource with its weight in the score. */
 export interface WeightedResource {
@@ -72,22 +74,29 @@ const weightSum = (scores: Weighted): number => scores.reduce((sum, [, weight]) 
 const mean = (scores: Weighted): number => Math.floor(weightedSum(scores) / weightSum(scores));
 
 /** Scores nodes by their free or used resources. Upstream: plugins/noderesources/resource_allocation.go. */
-export function nodeResourcesFitScore({ resources, score, combine = mean }: ScoringStrategy): Score<true> {
+export function nodeResourcesFitScore({ resources, score, combine = mean }: ScoringStrategy): Score<DeviceTotals> {
   return {
     name: 'NodeResourcesFit',
     weight: 1,
-    prepare: () => true,
-    score(_, pod, node) {
+    prepare: (_pod, cluster) => new DeviceTotals(cluster),
+    score(devices, pod, node) {
       const scores: [number, number][] = [];
       for (const { name, weight } of resources) {
-        const capacity = node.allocatable.get(name) ?? 0;
         const own = pod.nonZero.get(name) ?? 0;
-        if (capacity === 0 || (own === 0 && isExtended(name))) continue;
-        scores.push([score((node.nonZeroRequested.get(name) ?? 0) + own, capacity), weight]);
+        if (own === 0 && isExtended(name)) continue;
+        const { capacity, allocated } = amountsOf(name, node, node.nonZeroRequested, devices);
+        if (capacity > 0) scores.push([score(allocated + own, capacity), weight]);
       }
       return scores.length === 0 ? 0 : combine(scores);
     },
   };
+}
+
+/** Returns the capacity and the use of a resource: those of the devices that back it if the node itself does not have it. */
+export function amountsOf(name: string, node: NodeInfo, requested: ReadonlyMap<string, number>, devices: DeviceTotals): DeviceTotal {
+  const capacity = node.allocatable.get(name) ?? 0;
+  const total = capacity === 0 && isExtended(name) ? devices.of(name, node) : undefined;
+  return total ?? { capacity, allocated: requested.get(name) ?? 0 };
 }
 
 /** True for resources that count only for pods which request them. Upstream: pkg/scheduler/util (IsScalarResourceName). */

@@ -4,9 +4,10 @@ import { runInNewContext } from 'node:vm';
 import type { SharedInformer } from 'kubenest/sdk';
 import type { Pod } from 'kubenest/types/core_v1';
 import { describe, expect, it } from 'vitest';
-import { KnownPods } from '../pods/known-pods.ts';
+import { KnownPods } from './known-pods.ts';
+import { SharedVolumes } from './shared-volumes.ts';
 import { PodFiles } from './pod-files.ts';
-import { startProcess } from './remote-process.ts';
+import { startProcess } from '../kubelet/remote-process.ts';
 
 const informer = { addIndex: () => {} } as unknown as SharedInformer<Pod>;
 const sources = { env: {}, mounted: { texts: {}, volumes: new Set<string>(), unknown: [] } };
@@ -39,7 +40,7 @@ const full = 'No space left on device';
 
 describe('the files of all pods', () => {
   it('share one capacity, and refuse what exceeds it as a full disk does', () => {
-    const files = new PodFiles(new KnownPods(informer), capacity);
+    const files = new PodFiles(new KnownPods(informer), new SharedVolumes(() => undefined, ''), undefined, capacity);
     for (const name of ['a', 'b', 'c']) expect(exec(files, pod(name), `${fill} /tmp/x; cat /tmp/x | wc -c`)).toBe('1000\n');
     const used = files.used;
     expect(exec(files, pod('d'), `${fill} /tmp/x`)).toBe(`sh: write error: ${full}\n`);
@@ -58,7 +59,7 @@ describe('the files of all pods', () => {
     { name: 'the pod changes', now: pod('a'), left: /^\/tmp\/x \/data\/x$/ },
   ])('are kept as long as on a node: $name', ({ now, left }) => {
     const known = new KnownPods(informer);
-    const files = new PodFiles(known, capacity);
+    const files = new PodFiles(known, new SharedVolumes(() => undefined, ''), undefined, capacity);
     exec(files, pod('a'), 'echo 1 > /tmp/x; echo 2 > /data/x');
     const used = files.used;
     known.changed(now ?? pod('a'), now === undefined);
@@ -70,7 +71,7 @@ describe('the files of all pods', () => {
   });
 
   it('take the memory of what they hold, not that of the text of which it is a part', () => {
-    const files = new PodFiles(new KnownPods(informer));
+    const files = new PodFiles(new KnownPods(informer), new SharedVolumes(() => undefined, ''));
     const text = `${'y'.repeat(99)}\n`.repeat(2_000);
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;

@@ -1,0 +1,27 @@
+import type { Container, Pod, Volume } from 'kubenest/types/core_v1';
+import type { FileChange } from '../shell/files.ts';
+
+/** Changes of files in the volumes of a pod that outlive its containers: by volume, then by path in it. */
+export type VolumeChanges = ReadonlyMap<string, ReadonlyMap<string, FileChange>>;
+
+/** Changes of a container's files that its own process did not make. */
+export interface OtherChanges {
+  /** Time of the last one, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly volumes: VolumeChanges;
+  /** Those outside of volumes, by absolute path. */
+  readonly own: ReadonlyMap<string, FileChange>;
+}
+
+/** Files of a pod's containers that do not follow from the pod's object: those of volumes that pods share, and those of `kubectl exec`. */
+export interface FileStore {
+  /** True if the content of a volume that is not an emptyDir is known: it was empty, and all changes of it were recorded. */
+  isKnown(pod: Pod, volume: Volume): boolean;
+  /** Returns the changes in shared volumes which the present run of a container found at its start. */
+  atStart(pod: Pod, container: Container): VolumeChanges;
+  /** Returns the changes that commands and other pods have made since the start of the present run; undefined if there are none. */
+  sinceStart(pod: Pod, container: Container): OtherChanges | undefined;
+}
+
+/** Store for pods that share nothing. */
+export const noStore: FileStore = { isKnown: () => false, atStart: () => new Map(), sinceStart: () => undefined };
