@@ -3,27 +3,23 @@ import {
   ControllerClient,
   EventRecorder,
   inject,
-  type KubeObject,
   newControllerReference,
   type ReconcileRequest,
   type SharedInformer,
   SharedInformers,
   Watches,
 } from 'kubenest/sdk';
-import type { PersistentVolumeClaim, Pod, Volume } from 'kubenest/types/core_v1';
+import { PersistentVolumeClaim, Pod } from 'kubenest/kinds';
+import type { Volume } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
-import { pods } from '../common/pods.ts';
 import { indexPodsByClaim, isClaimOfPod, podsByClaim } from '../common/volume-claims.ts';
-
-const claims = { group: '', version: 'v1', resource: 'persistentvolumeclaims' } as const;
-const podKind = { ...pods, kind: 'Pod' } as const;
 
 /** Creates the claims of ephemeral volumes. Upstream: pkg/controller/volume/ephemeral. */
 @Controller({
   name: 'ephemeral-volume-controller',
   component: 'ephemeral_volume',
-  for: podKind,
-  filter: (object) => ((object as Pod).spec?.volumes ?? []).some(({ ephemeral }) => ephemeral),
+  for: Pod,
+  filter: ({ spec }) => (spec?.volumes ?? []).some(({ ephemeral }) => ephemeral),
   concurrency: 5,
   ...asManager,
 })
@@ -36,14 +32,14 @@ export class EphemeralVolumeController {
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(SharedInformers) informers: SharedInformers,
   ) {
-    this.#pods = informers.for<Pod>(pods);
-    this.#claims = informers.for<PersistentVolumeClaim>(claims);
+    this.#pods = informers.for(Pod);
+    this.#claims = informers.for(PersistentVolumeClaim);
     indexPodsByClaim(this.#pods);
   }
 
   /** The pods of a claim that is deleted. */
-  @Watches(claims)
-  *requestsOfClaim({ metadata: { namespace = '', name = '' } }: KubeObject): Iterable<ReconcileRequest> {
+  @Watches(PersistentVolumeClaim)
+  *requestsOfClaim({ metadata: { namespace = '', name = '' } }: PersistentVolumeClaim): Iterable<ReconcileRequest> {
     if (this.#claims.get(namespace, name)) return;
     for (const { metadata } of this.#pods.byIndex(podsByClaim, `${namespace}/${name}`)) yield { namespace, name: metadata.name ?? '' };
   }
@@ -70,10 +66,15 @@ export class EphemeralVolumeController {
     if (existing && isClaimOfPod(existing, pod)) return;
     if (existing) throw new Error(`PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`);
     const { metadata: { annotations, labels } = {}, spec } = ephemeral.volumeClaimTemplate ?? {};
-    const ownerReferences = [newControllerReference(pod, podKind)];
+    const ownerReferences = [newControllerReference(pod, Pod)];
     const metadata = { name, namespace, ownerReferences, ...(annotations && { annotations }), ...(labels && { labels }) };
     try {
-      await this.client.create(claims, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec } as KubeObject);
+      await this.client.create(PersistentVolumeClaim, {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata,
+        spec,
+      } as PersistentVolumeClaim);
     } catch (error) {
       throw new Error(`create PVC ${name}: ${(error as Error).message}`, { cause: error });
     }

@@ -1,18 +1,6 @@
-import {
-  Controller,
-  EventRecorder,
-  inject,
-  type KubeObject,
-  Quantity,
-  type ReconcileRequest,
-  type SharedInformer,
-  SharedInformers,
-} from 'kubenest/sdk';
-import type { PersistentVolume, PersistentVolumeClaim } from 'kubenest/types/core_v1';
+import { Controller, EventRecorder, inject, Quantity, type ReconcileRequest, type SharedInformer, SharedInformers } from 'kubenest/sdk';
+import { PersistentVolume, PersistentVolumeClaim } from 'kubenest/kinds';
 import { asManager } from '../common/as-manager.ts';
-
-const claims = { group: '', version: 'v1', resource: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim' } as const;
-const volumes = { group: '', resource: 'persistentvolumes' };
 
 /**
  * Reports claims that are to grow. The resizer of the volume's driver does the rest: the server has no volume plugins of its own. Upstream:
@@ -22,7 +10,7 @@ const volumes = { group: '', resource: 'persistentvolumes' };
   name: 'persistentvolume-expander-controller',
   serviceAccount: 'expand-controller',
   component: 'volume_expand',
-  for: claims,
+  for: PersistentVolumeClaim,
   filter: isLarger,
   concurrency: 10,
   ...asManager,
@@ -35,8 +23,8 @@ export class PersistentVolumeExpanderController {
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(SharedInformers) informers: SharedInformers,
   ) {
-    this.#claims = informers.for<PersistentVolumeClaim>(claims);
-    this.#volumes = informers.for<PersistentVolume>(volumes);
+    this.#claims = informers.for(PersistentVolumeClaim);
+    this.#volumes = informers.for(PersistentVolume);
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<void> {
@@ -54,6 +42,6 @@ const sizeOf = (quantities: Readonly<Record<string, string>> = {}): Quantity => 
 const requestOf = ({ spec }: PersistentVolumeClaim): Quantity => sizeOf(spec?.resources?.requests);
 
 /** True if the request of a known claim grows. */
-function isLarger(object: KubeObject, old: KubeObject | undefined): boolean {
-  return old !== undefined && requestOf(object as PersistentVolumeClaim).compare(requestOf(old as PersistentVolumeClaim)) > 0;
+function isLarger(claim: PersistentVolumeClaim, old: PersistentVolumeClaim | undefined): boolean {
+  return old !== undefined && requestOf(claim).compare(requestOf(old)) > 0;
 }

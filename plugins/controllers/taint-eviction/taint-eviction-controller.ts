@@ -13,14 +13,11 @@ import {
   SharedInformers,
   Watches,
 } from 'kubenest/sdk';
-import type { Node, Pod } from 'kubenest/types/core_v1';
+import { Node, Pod } from 'kubenest/kinds';
 import { asManager } from '../common/as-manager.ts';
 import { patchPodStatus } from '../common/patch-pod-status.ts';
-import { pods } from '../common/pods.ts';
 import { indexPodsByNode, podsByNode } from '../common/pods-by-node.ts';
 import { evictionDelayMs, noExecuteTaints } from './eviction-time.ts';
-
-const nodes = { group: '', resource: 'nodes' };
 
 interface Eviction {
   readonly uid: string | undefined;
@@ -33,8 +30,8 @@ interface Eviction {
 @Controller({
   name: 'taint-eviction-controller',
   serviceAccount: 'node-controller',
-  for: { ...pods, kind: 'Pod' },
-  filter: (object, old) => isRelevant(object as Pod, old as Pod | undefined),
+  for: Pod,
+  filter: isRelevant,
   concurrency: 8,
   ...asManager,
 })
@@ -49,13 +46,13 @@ export class TaintEvictionController {
     @inject(SharedInformers) informers: SharedInformers,
     @inject(Clock) private readonly clock: Clock,
   ) {
-    this.#pods = informers.for<Pod>(pods);
-    this.#nodes = informers.for<Node>(nodes);
+    this.#pods = informers.for(Pod);
+    this.#nodes = informers.for(Node);
     indexPodsByNode(this.#pods);
   }
 
   /** The pods of a node whose taints change. */
-  @Watches(nodes)
+  @Watches(Node)
   *requestsOfNode(object: Node, old: Node | undefined): Iterable<ReconcileRequest> {
     const [taints, before] = [object, old].map((node) => noExecuteTaints(node?.spec?.taints));
     if (deepEqual(taints, before)) return;
@@ -106,7 +103,7 @@ export class TaintEvictionController {
     };
     if (!(await patchPodStatus(this.client, pod, condition))) return;
     try {
-      await this.client.remove(pods, namespace, name, { preconditions: { uid } });
+      await this.client.remove(Pod, namespace, name, { preconditions: { uid } });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

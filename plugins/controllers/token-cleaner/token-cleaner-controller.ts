@@ -9,18 +9,16 @@ import {
   type SharedInformer,
   SharedInformers,
 } from 'kubenest/sdk';
-import type { Secret } from 'kubenest/types/core_v1';
+import { Secret } from 'kubenest/kinds';
 import { bootstrapTokenExpiresInMs, bootstrapTokenNamespace, bootstrapTokenType } from '../../common/bootstrap-tokens.ts';
 import { asManager } from '../common/as-manager.ts';
-
-const secrets = { group: '', version: 'v1', resource: 'secrets', kind: 'Secret' } as const;
 
 /** Deletes bootstrap tokens when they expire. Upstream: pkg/controller/bootstrap/tokencleaner.go. */
 @Controller({
   name: 'token-cleaner-controller',
   serviceAccount: 'token-cleaner',
-  for: secrets,
-  filter: (object) => object.metadata.namespace === bootstrapTokenNamespace && (object as Secret).type === bootstrapTokenType,
+  for: Secret,
+  filter: ({ metadata, type }) => metadata.namespace === bootstrapTokenNamespace && type === bootstrapTokenType,
   ...asManager,
 })
 export class TokenCleanerController {
@@ -31,7 +29,7 @@ export class TokenCleanerController {
     @inject(SharedInformers) informers: SharedInformers,
     @inject(Clock) private readonly clock: Clock,
   ) {
-    this.#secrets = informers.for<Secret>(secrets);
+    this.#secrets = informers.for(Secret);
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {
@@ -40,7 +38,7 @@ export class TokenCleanerController {
     if (requeueAfterMs === undefined) return {};
     if (requeueAfterMs > 0) return { requeueAfterMs };
     try {
-      await this.client.remove(secrets, namespace, name, { preconditions: { uid: secret?.metadata.uid } });
+      await this.client.remove(Secret, namespace, name, { preconditions: { uid: secret?.metadata.uid } });
     } catch (error) {
       // Another Secret has the name by now.
       if (!isConflict(error)) throw error;
