@@ -16,12 +16,13 @@ import {
   SharedInformers,
   Watches,
 } from 'kubenest/sdk';
-import { Pod } from 'kubenest/kinds';
+import type { Pod } from 'kubenest/types/core_v1';
 import type { ResourceClaim, ResourceSlice } from 'kubenest/types/resource_v1';
 import type { DeviceTaintRule } from 'kubenest/types/resource_v1alpha3';
 import { matchesDevice } from '../../common/device-taint-rules.ts';
 import { asManager } from '../common/as-manager.ts';
 import { patchPodStatus } from '../common/patch-pod-status.ts';
+import { podKind } from '../common/pods.ts';
 import { type DeviceState, devicesOf, evictionOfPod } from './device-evictions.ts';
 import { ruleCondition } from './rule-condition.ts';
 
@@ -42,7 +43,7 @@ const rulePeriodMs = 10_000;
   name,
   component: name,
   featureGate: 'DRADeviceTaints',
-  for: Pod,
+  for: podKind,
   filter: isRelevant,
   concurrency: 8,
   rules: [{ apiGroups: ['resource.k8s.io'], resources: ['devicetaintrules/status'], verbs: ['patch', 'update'] }],
@@ -70,7 +71,7 @@ export class DeviceTaintEvictionController {
     @inject(Clock) private readonly clock: Clock,
     @inject(FeatureGates) features: FeatureGates,
   ) {
-    this.#pods = informers.for(Pod);
+    this.#pods = informers.for(podKind);
     this.#claims = informers.for<ResourceClaim>(claims);
     this.#slices = informers.for<ResourceSlice>(slices);
     this.#rules = features.enabled('DRADeviceTaintRules') ? informers.for<DeviceTaintRule>(rules) : undefined;
@@ -158,7 +159,7 @@ export class DeviceTaintEvictionController {
     if (!(await patchPodStatus(this.client, pod, condition))) return false;
     const { namespace = '', name: podName = '', uid } = pod.metadata;
     try {
-      return await this.client.remove(Pod, namespace, podName, { preconditions: { uid } });
+      return await this.client.remove(podKind, namespace, podName, { preconditions: { uid } });
     } catch (error) {
       if (isNotFound(error)) return false;
       throw error;

@@ -3,22 +3,30 @@ import {
   ControllerClient,
   EventRecorder,
   inject,
+  kindOf,
   newControllerReference,
   type ReconcileRequest,
   type SharedInformer,
   SharedInformers,
   Watches,
 } from 'kubenest/sdk';
-import { PersistentVolumeClaim, Pod } from 'kubenest/kinds';
-import type { Volume } from 'kubenest/types/core_v1';
+import type { PersistentVolumeClaim, Pod, Volume } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
+import { podKind } from '../common/pods.ts';
 import { indexPodsByClaim, isClaimOfPod, podsByClaim } from '../common/volume-claims.ts';
+
+const claims = kindOf<PersistentVolumeClaim>({
+  group: '',
+  version: 'v1',
+  resource: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+});
 
 /** Creates the claims of ephemeral volumes. Upstream: pkg/controller/volume/ephemeral. */
 @Controller({
   name: 'ephemeral-volume-controller',
   component: 'ephemeral_volume',
-  for: Pod,
+  for: podKind,
   filter: ({ spec }) => (spec?.volumes ?? []).some(({ ephemeral }) => ephemeral),
   concurrency: 5,
   ...asManager,
@@ -32,13 +40,13 @@ export class EphemeralVolumeController {
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(SharedInformers) informers: SharedInformers,
   ) {
-    this.#pods = informers.for(Pod);
-    this.#claims = informers.for(PersistentVolumeClaim);
+    this.#pods = informers.for(podKind);
+    this.#claims = informers.for(claims);
     indexPodsByClaim(this.#pods);
   }
 
   /** The pods of a claim that is deleted. */
-  @Watches(PersistentVolumeClaim)
+  @Watches(claims)
   *requestsOfClaim({ metadata: { namespace = '', name = '' } }: PersistentVolumeClaim): Iterable<ReconcileRequest> {
     if (this.#claims.get(namespace, name)) return;
     for (const { metadata } of this.#pods.byIndex(podsByClaim, `${namespace}/${name}`)) yield { namespace, name: metadata.name ?? '' };
@@ -66,10 +74,10 @@ export class EphemeralVolumeController {
     if (existing && isClaimOfPod(existing, pod)) return;
     if (existing) throw new Error(`PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`);
     const { metadata: { annotations, labels } = {}, spec } = ephemeral.volumeClaimTemplate ?? {};
-    const ownerReferences = [newControllerReference(pod, Pod)];
+    const ownerReferences = [newControllerReference(pod, podKind)];
     const metadata = { name, namespace, ownerReferences, ...(annotations && { annotations }), ...(labels && { labels }) };
     try {
-      await this.client.create(PersistentVolumeClaim, {
+      await this.client.create(claims, {
         apiVersion: 'v1',
         kind: 'PersistentVolumeClaim',
         metadata,

@@ -1,6 +1,23 @@
-import { Controller, EventRecorder, inject, Quantity, type ReconcileRequest, type SharedInformer, SharedInformers } from 'kubenest/sdk';
-import { PersistentVolume, PersistentVolumeClaim } from 'kubenest/kinds';
+import {
+  Controller,
+  EventRecorder,
+  inject,
+  kindOf,
+  Quantity,
+  type ReconcileRequest,
+  type SharedInformer,
+  SharedInformers,
+} from 'kubenest/sdk';
+import type { PersistentVolume, PersistentVolumeClaim } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
+
+const claims = kindOf<PersistentVolumeClaim>({
+  group: '',
+  version: 'v1',
+  resource: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+});
+const volumes = { group: '', resource: 'persistentvolumes' };
 
 /**
  * Reports claims that are to grow. The resizer of the volume's driver does the rest: the server has no volume plugins of its own. Upstream:
@@ -10,7 +27,7 @@ import { asManager } from '../common/as-manager.ts';
   name: 'persistentvolume-expander-controller',
   serviceAccount: 'expand-controller',
   component: 'volume_expand',
-  for: PersistentVolumeClaim,
+  for: claims,
   filter: isLarger,
   concurrency: 10,
   ...asManager,
@@ -23,8 +40,8 @@ export class PersistentVolumeExpanderController {
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(SharedInformers) informers: SharedInformers,
   ) {
-    this.#claims = informers.for(PersistentVolumeClaim);
-    this.#volumes = informers.for(PersistentVolume);
+    this.#claims = informers.for(claims);
+    this.#volumes = informers.for<PersistentVolume>(volumes);
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<void> {

@@ -13,11 +13,14 @@ import {
   SharedInformers,
   Watches,
 } from 'kubenest/sdk';
-import { Node, Pod } from 'kubenest/kinds';
+import type { Node, Pod } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
 import { patchPodStatus } from '../common/patch-pod-status.ts';
+import { podKind } from '../common/pods.ts';
 import { indexPodsByNode, podsByNode } from '../common/pods-by-node.ts';
 import { evictionDelayMs, noExecuteTaints } from './eviction-time.ts';
+
+const nodes = { group: '', resource: 'nodes' };
 
 interface Eviction {
   readonly uid: string | undefined;
@@ -30,7 +33,7 @@ interface Eviction {
 @Controller({
   name: 'taint-eviction-controller',
   serviceAccount: 'node-controller',
-  for: Pod,
+  for: podKind,
   filter: isRelevant,
   concurrency: 8,
   ...asManager,
@@ -46,13 +49,13 @@ export class TaintEvictionController {
     @inject(SharedInformers) informers: SharedInformers,
     @inject(Clock) private readonly clock: Clock,
   ) {
-    this.#pods = informers.for(Pod);
-    this.#nodes = informers.for(Node);
+    this.#pods = informers.for(podKind);
+    this.#nodes = informers.for<Node>(nodes);
     indexPodsByNode(this.#pods);
   }
 
   /** The pods of a node whose taints change. */
-  @Watches(Node)
+  @Watches(nodes)
   *requestsOfNode(object: Node, old: Node | undefined): Iterable<ReconcileRequest> {
     const [taints, before] = [object, old].map((node) => noExecuteTaints(node?.spec?.taints));
     if (deepEqual(taints, before)) return;
@@ -103,7 +106,7 @@ export class TaintEvictionController {
     };
     if (!(await patchPodStatus(this.client, pod, condition))) return;
     try {
-      await this.client.remove(Pod, namespace, name, { preconditions: { uid } });
+      await this.client.remove(podKind, namespace, name, { preconditions: { uid } });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
