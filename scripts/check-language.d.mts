@@ -11,5 +11,6 @@ export interface Text {
 }
 export function check(source: string): Finding[];
 export function textsOf(source: string): Text[];
+export function checkShell(script: string): Finding[];
 export function checkMarkdown(markdown: string): Finding[];
 export function paragraphsOf(markdown: string): Text[];

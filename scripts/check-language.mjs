@@ -12,6 +12,7 @@ const finishedPaths = [
   'CONTRIBUTING.md',
   'README.md',
   'SECURITY.md',
+  'bin/kubenest',
   'docs',
   'plugins',
   'scripts',
@@ -54,8 +55,20 @@ const rules = [
   { name: 'comes to', pattern: /\bcomes? to (?!the (?:end|front)\b)/i, better: 'returns, fails with, results in' },
   { name: 'named so', pattern: /\b(?:is|are|was|were) named so\b/i, better: 'unknown X "y"' },
   { name: 'nobody', pattern: /\b(?:nobody|everybody|somebody)\b/i, better: 'name the client, user or caller; "unhandled" for promises' },
-  { name: 'go on', pattern: /\b(?:go|goes|went|going|gone) on\b(?=[.,;:)]|$| (?:after|with|in|until|and|below|at)\b)/, better: 'continue' },
+  {
+    name: 'go on',
+    pattern: /\b(?:go|goes|went|going|gone) on\b(?=[.,;:)]|$| (?:after|with|without|in|until|and|below|at)\b)/,
+    better: 'continue',
+  },
   { name: 'for ever', pattern: /\bfor (?:ever|good)\b/i, better: 'indefinitely, permanently, without end' },
+  {
+    name: 'is no',
+    pattern: /\b(?:that|which|it|what) is no (?!longer|more|less|need|such|other|further|reason|larger)/i,
+    better: '"is not a …"',
+  },
+  { name: 'starts so', pattern: /\b(?:starts?|begins?|ends?) so\b/i, better: 'starts with …' },
+  { name: 'that is there', pattern: /\b(?:that|which|what) (?:is|are) there\b/i, better: 'existing, present, available' },
+  { name: 'but for', pattern: /\b(?:nothing but|but for (?:what|the \w+ itself))\b/i, better: 'except, only' },
   { name: 'anew', pattern: /\banew\b/i, better: 'again' },
   {
     name: 'ask',
@@ -76,7 +89,7 @@ const rules = [
   },
 ];
 
-/** Words that are no part of an identifier either. */
+/** Words that identifiers do not contain either. */
 const identifierRules = [
   { name: 'tell', pattern: /^(?:tell|tells|told|telling|teller)$/i, better: 'report, log, record, return, or the name of the thing' },
 ];
@@ -183,6 +196,24 @@ export function check(source) {
   return [...checkTexts(textsOf(source)), ...checkIdentifiers(source)].sort((a, b) => a.line - b.line);
 }
 
+/** The comments of a shell script, each with its first line; comments on lines that follow each other are one. */
+function shellCommentsOf(script) {
+  const comments = [];
+  for (const [index, line] of script.split('\n').entries()) {
+    const text = /^\s*# (.*)/.exec(line)?.[1];
+    if (text === undefined) continue;
+    const last = comments.at(-1);
+    if (last?.lastLine === index) Object.assign(last, { text: `${last.text} ${text}`, lastLine: index + 1 });
+    else comments.push({ kind: 'comment', line: index + 1, text, lastLine: index + 1 });
+  }
+  return comments;
+}
+
+/** Checks a shell script. */
+export function checkShell(script) {
+  return checkTexts(shellCommentsOf(script));
+}
+
 /** Checks a Markdown text. */
 export function checkMarkdown(markdown) {
   return checkTexts(paragraphsOf(markdown));
@@ -228,11 +259,17 @@ function filesOf(path) {
     .map((each) => join(path, each));
 }
 
+/** Returns the check for the language of a file. */
+function checkOf(file) {
+  if (file.endsWith('.md')) return checkMarkdown;
+  return file.endsWith('.ts') || file.endsWith('.mjs') ? check : checkShell;
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const paths = process.argv.slice(2);
   for (const path of paths.length > 0 ? paths.map((each) => resolve(each)) : finishedPaths.map((each) => join(root, each)))
     for (const file of filesOf(path))
-      for (const { line, rule, found, better } of (file.endsWith('.md') ? checkMarkdown : check)(readFileSync(file, 'utf8'))) {
+      for (const { line, rule, found, better } of checkOf(file)(readFileSync(file, 'utf8'))) {
         console.error(`${relative('.', file)}:${line}: ${rule} (${found}): ${better}`);
         process.exitCode = 1;
       }

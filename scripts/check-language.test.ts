@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { check, checkMarkdown, paragraphsOf, textsOf } from './check-language.mjs';
+import { check, checkMarkdown, checkShell, paragraphsOf, textsOf } from './check-language.mjs';
 
 const run = promisify(execFile);
 const script = join(import.meta.dirname, 'check-language.mjs');
@@ -26,6 +26,11 @@ it.each([
   ['// No plugin is named so.', 'named so'],
   ['// Nobody waits for it.', 'nobody'],
   ['// The server goes on.', 'go on'],
+  ['// It goes on without the file.', 'go on'],
+  ["it('rejects what is no archive', () => {});", 'is no'],
+  ['/** Returns the line that starts so. */', 'starts so'],
+  ['// It keeps the pods that are there.', 'that is there'],
+  ['// It reads nothing but the head.', 'but for'],
   ['/** The parser goes on with the next line. */', 'go on'],
   ['/** Ends the thread for good. */', 'for ever'],
   ['// It lists anew.', 'anew'],
@@ -58,9 +63,18 @@ it.each([
   ['a longer word in a name', 'const satellite = intelligent + retellable;'],
   ['a function that is no test', "print('what is it');"],
   ['a message with the opening of a question', "throw new Error('what is it');"],
+  ['a negation without a noun', '// It is no longer read, and that is no more than a hint.'],
   ['the name of a language', '/** Converts like Go on amd64. */'],
 ])('accepts %s', (_, source) => {
   expect(check(source)).toEqual([]);
+});
+
+it('checks the comments of shell scripts, of which those on lines that follow each other are one', () => {
+  const script = '#!/bin/sh\n# Runs the program\n# and goes on.\necho "# told"\n  # What is left.\n';
+  expect(checkShell(script).map(({ line, rule }) => [line, rule])).toEqual([
+    [2, 'go on'],
+    [5, 'opening'],
+  ]);
 });
 
 it('gives each text its line', () => {

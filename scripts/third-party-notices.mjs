@@ -17,10 +17,17 @@ function noticeOf(folder) {
   const { name, version, license: expression, licenses, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   // Old manifests have a list of licences.
   const license = expression ?? licenses?.map(({ type }) => type).join(' OR ');
-  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
-  if (files.length === 0 && license === undefined) throw new Error(`${name} is bundled but has no licence`);
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  const all = readdirSync(folder);
+  const textOf = (file) => readFileSync(join(folder, file), 'utf8').trim();
+  const texts = all.filter((file) => /^(licen[cs]e|notice|copying)/i.test(file)).map(textOf);
+  if (texts.length === 0) texts.push(...all.filter((file) => /^readme/i.test(file)).flatMap((file) => sectionOf(textOf(file)) ?? []));
+  if (texts.length === 0 && license === undefined) throw new Error(`${name} is bundled but has no licence`);
   // Some packages contain no licence text.
   if (texts.length === 0) texts.push(`Copyright: ${author?.name ?? author ?? `the authors of ${name}`}`);
-  return [`${name} ${version} (${license})`, ...texts].join('\n\n');
+  return [license === undefined ? `${name} ${version}` : `${name} ${version} (${license})`, ...texts].join('\n\n');
+}
+
+/** Returns the section about the licence in a readme file, where old packages have it; undefined if there is none. */
+function sectionOf(readme) {
+  return /^#+ *licen[cs]e\b.*\n([\s\S]*?)(?=^#|(?![\s\S]))/im.exec(readme)?.[1]?.trim();
 }

@@ -7,7 +7,7 @@ import { annotationOf, applyJsonPatch, deny, labelOf, setAnnotations, setDefault
 it.each([
   { name: 'nothing there', object: {}, defaults: { a: { b: 1 } }, want: { a: { b: 1 } } },
   {
-    name: 'what is there stays',
+    name: 'keeps existing values',
     object: { a: 1, b: { c: [1] } },
     defaults: { a: 2, b: { c: [], d: 3 } },
     want: { a: 1, b: { c: [1], d: 3 } },

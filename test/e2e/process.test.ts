@@ -53,6 +53,18 @@ async function start(...flags: string[]): Promise<Started> {
   return { child, port, lines: String(text).trimEnd().split('\n') };
 }
 
+/** Resolves to the status of a GET; to 0 if the server does not respond. */
+function statusOf(port: number, path: string): Promise<number> {
+  return new Promise((resolve) => {
+    https
+      .get({ host: '127.0.0.1', port, path, agent: false, rejectUnauthorized: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      })
+      .on('error', () => resolve(0));
+  });
+}
+
 /** Runs a command to its end. */
 function run(command: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const { promise, resolve: done } = Promise.withResolvers<{ code: number; stdout: string; stderr: string }>();
@@ -129,9 +141,9 @@ test('refuses another value of KUBENEST_ENGINE_TUNING', async () => {
 });
 
 test('a second signal ends it immediately', async () => {
-  const { child } = await start('--shutdown-delay-duration=1m');
+  const { child, port } = await start('--shutdown-delay-duration=1m');
   child.kill('SIGINT');
-  await sleep(200);
+  await expect.poll(() => statusOf(port, '/readyz'), { timeout: 10_000 }).toBe(500);
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([1, null]);
 });
@@ -239,6 +251,7 @@ test('changed certificates are served without a restart, an incomplete pair is n
     ] as const) {
       await writeFile(join(folder, 'draft'), text);
       await rename(join(folder, 'draft'), join(folder, `${name}.${ending}`));
+      // The server polls the files once a second, so it reads each pair while it is incomplete.
       await sleep(1_100);
     }
   };

@@ -230,8 +230,8 @@ else {
         return response.body as unknown as AsyncIterable<Uint8Array>;
       });
       // The reference ends the watch at its timeout, so the response is complete.
-      const theirs = reference.fetch(`${path}?watch=1&timeoutSeconds=5`);
-      await sleep(500);
+      const { metadata } = (await reference.fetch(path)).body as { readonly metadata: { readonly resourceVersion: string } };
+      const theirs = reference.fetch(`${path}?watch=1&timeoutSeconds=5&resourceVersion=${metadata.resourceVersion}`);
       for (const [name, ask] of [
         ['watched-ours', ours],
         ['watched-theirs', reference.fetch],

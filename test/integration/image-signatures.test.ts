@@ -212,7 +212,7 @@ admissionTable(
     { name: 'a signature of the older format about another digest', object: web('5'), denied: /the signature is about another digest/ },
     { name: 'another signed statement', object: web('6'), denied: /the statement has the type https:\/\/slsa\.dev\/provenance\/v1/ },
     { name: 'one of several signatures is valid', object: web('7') },
-    { name: 'a text that is no signature', object: web('8'), denied: /has no valid signature \(.*JSON/ },
+    { name: 'a text that is not a signature', object: web('8'), denied: /has no valid signature \(.*JSON/ },
     { name: 'a signed payload of another type', object: web('9'), denied: /not a signature of an image/ },
     { name: 'a certificate of a trusted identity', object: web('a') },
     {

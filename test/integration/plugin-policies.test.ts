@@ -1,7 +1,7 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '#apimachinery/meta/types';
 import { loadPlugins } from '#apiserver/plugins/load-plugins';
@@ -21,7 +21,7 @@ const maps = '/api/v1/namespaces/default/configmaps';
 
 /** Labels each object in `admit`, and in the phase of the annotation denies, fails or warns. */
 const source = `
-import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
 import { AdmissionPlugin, Configuration, contribute, deny, inject } from 'kubenest/sdk';
 import { IsString } from 'kubenest/sdk/configuration';
 class Options { touched = 'yes'; }
@@ -41,7 +41,10 @@ class Team {
   admit(request) {
     request.object.metadata.labels = { touched: this.options.touched };
     act('admit', request);
-    if (request.object.metadata.annotations?.be === 'validate denies slowly') return sleep(1_000);
+    if (request.object.metadata.annotations?.be === 'validate denies slowly') {
+      process.emit('team-admits');
+      return once(process, 'team-continues').then(() => {});
+    }
   }
   validate(request) { act('validate', request); }
 }
@@ -282,10 +285,12 @@ describe('a change of the configuration file', () => {
   it('applies policies and configurations to later requests; earlier ones end with the previous ones', async () => {
     const { cluster, change } = await started({ configuration: { Team: { touched: 'yes' } } });
     await using _cluster = cluster;
+    const admitting = once(process, 'team-admits');
     const early = create(cluster, 'validate denies slowly');
-    await sleep(100);
+    await admitting;
     expect(await change({ configuration: { Team: { touched: 'no' } }, policies: { Team: { mode: 'warn' } } })).toBe('reloaded');
     expect(await create(cluster, 'validate denies')).toMatchObject({ status: 201, warning: expect.stringContaining('no team') });
+    (process as NodeJS.EventEmitter).emit('team-continues');
     expect((await early).status).toBe(403);
     expect(await (await cluster.fetch('/debug/plugins')).json()).toMatchObject({ plugins: [{ name: 'Team', mode: 'warn' }] });
     expect(await change({ configuration: { Team: { touched: 'no' } } })).toBe('reloaded');

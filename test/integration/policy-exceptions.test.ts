@@ -154,7 +154,7 @@ it.each<[problem: string, spec: object, message: string, path?: string]>([
   ['an empty reason', { reason: '' }, 'spec.reason: Invalid value: ""'],
   ['a wrong time', { expires: 'tomorrow' }, 'spec.expires: Invalid value: "tomorrow"'],
   ['a wrong expression', { expression: 'objekt.metadata' }, "undeclared reference to 'objekt'"],
-  ['an expression that is no condition', { expression: '1 + 1' }, 'must evaluate to bool'],
+  ['an expression that is not a condition', { expression: '1 + 1' }, 'must evaluate to bool'],
   ['a wrong selector', { objectSelector: { matchLabels: { a: '-' } } }, 'spec.objectSelector.matchLabels: Invalid value: "-"'],
   ['no criterion for the whole cluster', {}, 'spec: Required value: must have at least one of namespaces', clusterWide],
 ])('rejects %s', async (_, spec, message, path = inNamespace('shop')) => {

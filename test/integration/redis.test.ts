@@ -127,11 +127,14 @@ else {
           else await sleep(20);
         }
       });
-      for (let kill = 0; kill < 3; kill++) {
-        await sleep(300);
-        redis = await redis.restart();
+      const moreAcknowledged = async (): Promise<void> => {
         const before = acknowledged.length;
         while (acknowledged.length < before + 10) await sleep(20);
+      };
+      for (let kill = 0; kill < 3; kill++) {
+        await moreAcknowledged();
+        redis = await redis.restart();
+        await moreAcknowledged();
       }
       isOver = true;
       await Promise.all(writers);

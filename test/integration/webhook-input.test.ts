@@ -129,7 +129,7 @@ it.each<Ask & { name: string; status: number; says: RegExp }>([
     status: 400,
     says: /got admission\.k8s\.io\/v1beta1/,
   },
-  { name: 'a kind that is no text', body: review({}, { kind: 1 }), status: 400, says: /kind must be a string/ },
+  { name: 'a kind that is not a text', body: review({}, { kind: 1 }), status: 400, says: /kind must be a string/ },
   { name: 'no request', body: '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}', status: 400, says: /request is missing/ },
   {
     name: 'a request that is a list',
@@ -168,7 +168,7 @@ it.each<Ask & { name: string; status: number; says: RegExp }>([
     says: /metadata of an object of kind Z must be a JSON object/,
   },
   { name: 'an unknown plugin', path: '/mutate/none', body: review(), status: 404, says: /plugins \\"none\\" not found/ },
-  { name: 'a timeout that is no duration', path: '/mutate?timeout=x', body: review(), status: 400, says: /invalid timeout/ },
+  { name: 'a timeout that is not a duration', path: '/mutate?timeout=x', body: review(), status: 400, says: /invalid timeout/ },
   { name: 'a path of the Kubernetes API', path: '/api/v1/namespaces', body: '{}', status: 403, says: /Forbidden/ },
 ])('answers $name with $status', async ({ status, says, ...asked }) => {
   const { status: answered, answer } = await ask(asked);

@@ -25,12 +25,13 @@ export const handshake: Readonly<Record<string, string>> = {
   Origin: 'https://example.com',
 };
 
-/** Opens a WebSocket and reads it to its end. `send` lists the data chunks to send immediately after the handshake. */
+/** Opens a WebSocket and reads it to its end. `send` lists the data chunks to send immediately after the handshake; `opened` is called with the response to it. */
 export async function askWebSocket(
   cluster: TestCluster,
   path: string,
   headers: Readonly<Record<string, string | undefined>> = {},
   send: readonly Buffer[] = [],
+  opened: () => unknown = () => {},
 ): Promise<WebSocketAnswer> {
   const { hostname, port } = new URL(cluster.url as string);
   const ca = cluster.certificateAuthority;
@@ -41,7 +42,9 @@ export async function askWebSocket(
   socket.write([`GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
   for (const piece of send) socket.write(piece);
   const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  for await (const chunk of socket) {
+    if (chunks.push(chunk as Buffer) === 1) opened();
+  }
   return answerOf(Buffer.concat(chunks));
 }
 

@@ -65,8 +65,9 @@ describe('a watch over WebSocket', () => {
   });
 
   it('sends later events', async () => {
-    const asking = askWebSocket(cluster, `${maps}?watch=true&timeoutSeconds=2&labelSelector=later`);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { promise: opened, resolve } = Promise.withResolvers<void>();
+    const asking = askWebSocket(cluster, `${maps}?watch=true&timeoutSeconds=2&labelSelector=later`, {}, [], resolve);
+    await opened;
     await cluster.fetch(maps, { body: { metadata: { name: 'later', labels: { later: '' } } } });
     await cluster.fetch(`${maps}/later`, { method: 'DELETE' });
     const { frames } = await asking;
@@ -148,8 +149,9 @@ describe('a watch over WebSocket', () => {
 
   it('ends with a close frame when the server shuts down', async () => {
     await using other = await startTestCluster({ listen: true });
-    const asking = askWebSocket(other, '/api/v1/namespaces?watch=true');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { promise: opened, resolve } = Promise.withResolvers<void>();
+    const asking = askWebSocket(other, '/api/v1/namespaces?watch=true', {}, [], resolve);
+    await opened;
     await other[Symbol.asyncDispose]();
     expect((await asking).frames.at(-1)).toEqual(normal);
   });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Attributes, type Client, deepCopy, type KubeObject, newConflict } from 'kubenest/sdk';
 import { admissionTable, fakeClient, fakeInformers } from 'kubenest/sdk/testing';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +17,7 @@ function store(...quotas: KubeObject[]) {
   const client = fakeClient({
     list: async (_target, namespace) => quotas.filter(({ metadata }) => metadata.namespace === namespace),
     async update(_target, _namespace, name, change) {
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await nextTurn();
       const at = quotas.findIndex(({ metadata }) => metadata.name === name);
       const next = change(deepCopy(quotas[at]!));
       if (next)

@@ -1,8 +1,11 @@
-import { controllerOf, isControlledBy, type KubeObject, type LabelSelector, parseTime, type SharedInformer } from 'kubenest/sdk';
+import { controllerOf, isControlledBy, kindOf, type KubeObject, type LabelSelector, parseTime, type SharedInformer } from 'kubenest/sdk';
 import type { Pod, PodCondition } from 'kubenest/types/core_v1';
 
 /** The pods resource, as a target of clients and informers. */
 export const pods = { group: '', version: 'v1', resource: 'pods' } as const;
+
+/** The kind of pods, with the type of its objects. */
+export const podKind = kindOf<Pod>({ ...pods, kind: 'Pod' });
 
 export function podReadyCondition({ status }: Pod): PodCondition | undefined {
   return status?.conditions?.find(({ type }) => type === 'Ready');

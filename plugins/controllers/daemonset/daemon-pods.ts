@@ -83,7 +83,7 @@ export function compareAge(a: Pod, b: Pod): number {
 export interface NodeFit {
   /** True if the node needs a pod. */
   readonly shouldRun: boolean;
-  /** True if a pod that is there may remain. */
+  /** True if an existing pod may remain. */
   readonly mayRemain: boolean;
 }
 

@@ -22,7 +22,7 @@ import type { DeviceTaintRule } from 'kubenest/types/resource_v1alpha3';
 import { matchesDevice } from '../../common/device-taint-rules.ts';
 import { asManager } from '../common/as-manager.ts';
 import { patchPodStatus } from '../common/patch-pod-status.ts';
-import { pods } from '../common/pods.ts';
+import { podKind } from '../common/pods.ts';
 import { type DeviceState, devicesOf, evictionOfPod } from './device-evictions.ts';
 import { ruleCondition } from './rule-condition.ts';
 
@@ -43,8 +43,8 @@ const rulePeriodMs = 10_000;
   name,
   component: name,
   featureGate: 'DRADeviceTaints',
-  for: { ...pods, kind: 'Pod' },
-  filter: (object, old) => isRelevant(object as Pod, old as Pod | undefined),
+  for: podKind,
+  filter: isRelevant,
   concurrency: 8,
   rules: [{ apiGroups: ['resource.k8s.io'], resources: ['devicetaintrules/status'], verbs: ['patch', 'update'] }],
   ...asManager,
@@ -71,7 +71,7 @@ export class DeviceTaintEvictionController {
     @inject(Clock) private readonly clock: Clock,
     @inject(FeatureGates) features: FeatureGates,
   ) {
-    this.#pods = informers.for<Pod>(pods);
+    this.#pods = informers.for(podKind);
     this.#claims = informers.for<ResourceClaim>(claims);
     this.#slices = informers.for<ResourceSlice>(slices);
     this.#rules = features.enabled('DRADeviceTaintRules') ? informers.for<DeviceTaintRule>(rules) : undefined;
@@ -99,17 +99,15 @@ export class DeviceTaintEvictionController {
   }
 
   @Watches(claims)
-  *requestsOfClaim(object: KubeObject): Iterable<ReconcileRequest> {
-    const { metadata, status } = object as ResourceClaim;
+  *requestsOfClaim({ metadata, status }: ResourceClaim): Iterable<ReconcileRequest> {
     for (const { apiGroup, resource, name: pod = '' } of status?.reservedFor ?? [])
       if (!apiGroup && resource === 'pods') yield { namespace: metadata.namespace ?? '', name: pod };
   }
 
   @Watches(slices)
-  *requestsOfSlice(object: KubeObject, old: KubeObject | undefined): Iterable<ReconcileRequest> {
-    const [slice, before] = [object as ResourceSlice, old as ResourceSlice | undefined];
-    if (before && deepEqual(slice.spec, before.spec)) return;
-    for (const pool of new Set([slice, before].flatMap((one) => (one ? [poolOf(one)] : []))))
+  *requestsOfSlice(slice: ResourceSlice, old: ResourceSlice | undefined): Iterable<ReconcileRequest> {
+    if (old && deepEqual(slice.spec, old.spec)) return;
+    for (const pool of new Set([slice, old].flatMap((one) => (one ? [poolOf(one)] : []))))
       for (const claim of this.#claims.byIndex(byPool, pool)) yield* this.requestsOfClaim(claim);
   }
 
@@ -161,7 +159,7 @@ export class DeviceTaintEvictionController {
     if (!(await patchPodStatus(this.client, pod, condition))) return false;
     const { namespace = '', name: podName = '', uid } = pod.metadata;
     try {
-      return await this.client.remove(pods, namespace, podName, { preconditions: { uid } });
+      return await this.client.remove(podKind, namespace, podName, { preconditions: { uid } });
     } catch (error) {
       if (isNotFound(error)) return false;
       throw error;

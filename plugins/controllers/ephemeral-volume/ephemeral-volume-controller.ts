@@ -3,7 +3,7 @@ import {
   ControllerClient,
   EventRecorder,
   inject,
-  type KubeObject,
+  kindOf,
   newControllerReference,
   type ReconcileRequest,
   type SharedInformer,
@@ -12,18 +12,22 @@ import {
 } from 'kubenest/sdk';
 import type { PersistentVolumeClaim, Pod, Volume } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
-import { pods } from '../common/pods.ts';
+import { podKind } from '../common/pods.ts';
 import { indexPodsByClaim, isClaimOfPod, podsByClaim } from '../common/volume-claims.ts';
 
-const claims = { group: '', version: 'v1', resource: 'persistentvolumeclaims' } as const;
-const podKind = { ...pods, kind: 'Pod' } as const;
+const claims = kindOf<PersistentVolumeClaim>({
+  group: '',
+  version: 'v1',
+  resource: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+});
 
 /** Creates the claims of ephemeral volumes. Upstream: pkg/controller/volume/ephemeral. */
 @Controller({
   name: 'ephemeral-volume-controller',
   component: 'ephemeral_volume',
   for: podKind,
-  filter: (object) => ((object as Pod).spec?.volumes ?? []).some(({ ephemeral }) => ephemeral),
+  filter: ({ spec }) => (spec?.volumes ?? []).some(({ ephemeral }) => ephemeral),
   concurrency: 5,
   ...asManager,
 })
@@ -36,14 +40,14 @@ export class EphemeralVolumeController {
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(SharedInformers) informers: SharedInformers,
   ) {
-    this.#pods = informers.for<Pod>(pods);
-    this.#claims = informers.for<PersistentVolumeClaim>(claims);
+    this.#pods = informers.for(podKind);
+    this.#claims = informers.for(claims);
     indexPodsByClaim(this.#pods);
   }
 
   /** The pods of a claim that is deleted. */
   @Watches(claims)
-  *requestsOfClaim({ metadata: { namespace = '', name = '' } }: KubeObject): Iterable<ReconcileRequest> {
+  *requestsOfClaim({ metadata: { namespace = '', name = '' } }: PersistentVolumeClaim): Iterable<ReconcileRequest> {
     if (this.#claims.get(namespace, name)) return;
     for (const { metadata } of this.#pods.byIndex(podsByClaim, `${namespace}/${name}`)) yield { namespace, name: metadata.name ?? '' };
   }
@@ -73,7 +77,12 @@ export class EphemeralVolumeController {
     const ownerReferences = [newControllerReference(pod, podKind)];
     const metadata = { name, namespace, ownerReferences, ...(annotations && { annotations }), ...(labels && { labels }) };
     try {
-      await this.client.create(claims, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec } as KubeObject);
+      await this.client.create(claims, {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata,
+        spec,
+      } as PersistentVolumeClaim);
     } catch (error) {
       throw new Error(`create PVC ${name}: ${(error as Error).message}`, { cause: error });
     }

@@ -35,9 +35,9 @@ const periodMs = 15_000;
 export class HorizontalPodAutoscalerController {
   readonly #autoscalers: SharedInformer<HorizontalPodAutoscaler>;
   readonly #pods: SharedInformer<Pod>;
-  /** By the UIDs of the autoscalers. */
+  /** Histories of recommendations, by the UID of the autoscaler. */
   readonly #histories = new Map<string, ScalingHistory>();
-  /** The last reconciles, by the same. */
+  /** Last reconcile of each autoscaler, by its UID. */
   readonly #reconciled = new Map<string, { readonly at: number; readonly spec: HorizontalPodAutoscaler['spec'] }>();
 
   constructor(

@@ -57,7 +57,7 @@ export function bestMatch(
   return candidates.find((volume) => modes(volume) === modes(first) && isReservedFor(volume, claim)) ?? first;
 }
 
-/** True if nothing but its phase, class or labels can exclude the volume. */
+/** True if only its phase, class or labels can exclude the volume. */
 function isUsable(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   if (volume.metadata.deletionTimestamp || (volume.spec?.claimRef && !isReservedFor(volume, claim))) return false;
   return capacityOf(volume).compare(requestOf(claim)) >= 0 && hasVolumeModeOf(volume, claim) && hasAttributesClassOf(volume, claim);

@@ -2,7 +2,7 @@ import {
   Controller,
   EventRecorder,
   inject,
-  type KubeObject,
+  kindOf,
   Quantity,
   type ReconcileRequest,
   type SharedInformer,
@@ -11,7 +11,12 @@ import {
 import type { PersistentVolume, PersistentVolumeClaim } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
 
-const claims = { group: '', version: 'v1', resource: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim' } as const;
+const claims = kindOf<PersistentVolumeClaim>({
+  group: '',
+  version: 'v1',
+  resource: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+});
 const volumes = { group: '', resource: 'persistentvolumes' };
 
 /**
@@ -35,7 +40,7 @@ export class PersistentVolumeExpanderController {
     @inject(EventRecorder) private readonly recorder: EventRecorder,
     @inject(SharedInformers) informers: SharedInformers,
   ) {
-    this.#claims = informers.for<PersistentVolumeClaim>(claims);
+    this.#claims = informers.for(claims);
     this.#volumes = informers.for<PersistentVolume>(volumes);
   }
 
@@ -54,6 +59,6 @@ const sizeOf = (quantities: Readonly<Record<string, string>> = {}): Quantity => 
 const requestOf = ({ spec }: PersistentVolumeClaim): Quantity => sizeOf(spec?.resources?.requests);
 
 /** True if the request of a known claim grows. */
-function isLarger(object: KubeObject, old: KubeObject | undefined): boolean {
-  return old !== undefined && requestOf(object as PersistentVolumeClaim).compare(requestOf(old as PersistentVolumeClaim)) > 0;
+function isLarger(claim: PersistentVolumeClaim, old: PersistentVolumeClaim | undefined): boolean {
+  return old !== undefined && requestOf(claim).compare(requestOf(old)) > 0;
 }

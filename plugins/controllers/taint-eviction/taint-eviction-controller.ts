@@ -16,7 +16,7 @@ import {
 import type { Node, Pod } from 'kubenest/types/core_v1';
 import { asManager } from '../common/as-manager.ts';
 import { patchPodStatus } from '../common/patch-pod-status.ts';
-import { pods } from '../common/pods.ts';
+import { podKind } from '../common/pods.ts';
 import { indexPodsByNode, podsByNode } from '../common/pods-by-node.ts';
 import { evictionDelayMs, noExecuteTaints } from './eviction-time.ts';
 
@@ -33,8 +33,8 @@ interface Eviction {
 @Controller({
   name: 'taint-eviction-controller',
   serviceAccount: 'node-controller',
-  for: { ...pods, kind: 'Pod' },
-  filter: (object, old) => isRelevant(object as Pod, old as Pod | undefined),
+  for: podKind,
+  filter: isRelevant,
   concurrency: 8,
   ...asManager,
 })
@@ -49,7 +49,7 @@ export class TaintEvictionController {
     @inject(SharedInformers) informers: SharedInformers,
     @inject(Clock) private readonly clock: Clock,
   ) {
-    this.#pods = informers.for<Pod>(pods);
+    this.#pods = informers.for(podKind);
     this.#nodes = informers.for<Node>(nodes);
     indexPodsByNode(this.#pods);
   }
@@ -106,7 +106,7 @@ export class TaintEvictionController {
     };
     if (!(await patchPodStatus(this.client, pod, condition))) return;
     try {
-      await this.client.remove(pods, namespace, name, { preconditions: { uid } });
+      await this.client.remove(podKind, namespace, name, { preconditions: { uid } });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

@@ -4,6 +4,7 @@ import {
   ControllerClient,
   inject,
   isConflict,
+  kindOf,
   type ReconcileRequest,
   type ReconcileResult,
   type SharedInformer,
@@ -13,14 +14,14 @@ import type { Secret } from 'kubenest/types/core_v1';
 import { bootstrapTokenExpiresInMs, bootstrapTokenNamespace, bootstrapTokenType } from '../../common/bootstrap-tokens.ts';
 import { asManager } from '../common/as-manager.ts';
 
-const secrets = { group: '', version: 'v1', resource: 'secrets', kind: 'Secret' } as const;
+const secrets = kindOf<Secret>({ group: '', version: 'v1', resource: 'secrets', kind: 'Secret' });
 
 /** Deletes bootstrap tokens when they expire. Upstream: pkg/controller/bootstrap/tokencleaner.go. */
 @Controller({
   name: 'token-cleaner-controller',
   serviceAccount: 'token-cleaner',
   for: secrets,
-  filter: (object) => object.metadata.namespace === bootstrapTokenNamespace && (object as Secret).type === bootstrapTokenType,
+  filter: ({ metadata, type }) => metadata.namespace === bootstrapTokenNamespace && type === bootstrapTokenType,
   ...asManager,
 })
 export class TokenCleanerController {
@@ -31,7 +32,7 @@ export class TokenCleanerController {
     @inject(SharedInformers) informers: SharedInformers,
     @inject(Clock) private readonly clock: Clock,
   ) {
-    this.#secrets = informers.for<Secret>(secrets);
+    this.#secrets = informers.for(secrets);
   }
 
   async reconcile({ namespace, name }: ReconcileRequest): Promise<ReconcileResult> {

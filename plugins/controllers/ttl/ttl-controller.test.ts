@@ -28,7 +28,7 @@ reconcileTable(TtlController, [
     writes,
     want: { nodes: { n0: { metadata: { annotations: ttl('15') } } } },
   },
-  { name: 'replaces a value that is no number', objects: nodes(1, ttl('')), request: 'n0', writes },
+  { name: 'replaces a value that is not a number', objects: nodes(1, ttl('')), request: 'n0', writes },
   { name: 'ignores a node that is gone', request: 'n0' },
 ]);
 

@@ -143,7 +143,7 @@ it.each<Case>([
     want: 'error: claim ns/c0: number of requested devices 33 exceeds the claim limit of 32',
   },
   {
-    name: 'prefers the first alternative that is there',
+    name: 'prefers the first available alternative',
     slices: [slice([size('a', 1)])],
     claims: [
       {

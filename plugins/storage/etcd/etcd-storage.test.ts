@@ -175,7 +175,7 @@ else {
     server.child.kill('SIGSTOP');
     await hasStopped(server.child);
     const write = storage.create('/pods/a', () => Buffer.from('1')).catch((error: unknown) => error);
-    await sleep(1_000);
+    await hasUnread(server.url);
     server.child.kill('SIGKILL');
     expect(await write).toBeInstanceOf(UnknownOutcomeError);
     await once(server.child, 'exit');
@@ -200,6 +200,16 @@ else {
   it('rejects an unreachable server', async () => {
     await expect(openEtcdStorage({ servers: ['http://127.0.0.1:1'] })).rejects.toThrow(/etcd: No connection established/);
   });
+}
+
+/** Waits until the stopped server has received bytes. Without a list of sockets, the wait has a fixed time. */
+async function hasUnread(url: string): Promise<void> {
+  const sockets = '/proc/net/tcp';
+  if (!existsSync(sockets)) return sleep(1_000);
+  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0');
+  // `sl local_address rem_address st tx_queue:rx_queue …`; 01 is an established connection.
+  const unread = new RegExp(`^ *\\d+: [0-9A-F]{8}:${port} \\S+ 01 [0-9A-F]{8}:(?!0{8})`, 'm');
+  await vi.waitFor(() => expect(readFileSync(sockets, 'utf8')).toMatch(unread), 10_000);
 }
 
 /** Waits until the process has stopped; a signal reaches each thread separately, and a running one may still respond. */

@@ -421,7 +421,7 @@ describe('apply', () => {
     expect(manager.apply(live, config({ data: { a: '1' } }), 'one', false)).toBeUndefined();
   });
 
-  it('takes managedFields with an item that is no entry for none', () => {
+  it('takes managedFields with an item that is not an entry for none', () => {
     const applied = config({ replicas: 1 }, { managedFields: [null] });
     expect(owners(make().apply(empty(), applied, 'app', false))).toEqual(['app Apply 00 .spec.replicas']);
   });

@@ -25,7 +25,7 @@ it.each<{ name: string; expected: unknown; lines: string[] }>([
     lines: ['spec.containers[0].args[1]: expected "z", got "y"'],
   },
   {
-    name: 'a key that is no identifier',
+    name: 'a key that is not an identifier',
     expected: { metadata: { labels: { 'app.kubernetes.io/name': 'db' } } },
     lines: ['metadata.labels["app.kubernetes.io/name"]: expected "db", got "web"'],
   },

@@ -35,7 +35,7 @@ export interface Attributes<T extends KubeObject = KubeObject> {
   /** Trace for notes that explain the verdict; undefined if the request is not traced. */
   readonly trace?: AdmissionTrace | undefined;
   /**
-   * Recorder of verdicts by policy. It is set in scans of stored objects, which are no requests: a plugin that has several policies records
+   * Recorder of verdicts by policy. It is set in scans of stored objects, which are not requests: a plugin that has several policies records
    * the verdict of each, and does not count them in metrics of requests.
    */
   readonly verdicts?: VerdictRecorder | undefined;

@@ -56,32 +56,28 @@ export interface AuditBackend {
   shutDown(): Promise<void>;
 }
 
+/** The members that the events of a request share. */
+export type RequestMembers = Readonly<
+  Pick<AuditEvent, 'requestURI' | 'verb' | 'user' | 'impersonatedUser' | 'authenticationMetadata' | 'sourceIPs' | 'userAgent' | 'objectRef'>
+>;
+
 /**
- * The members that the events of a request share, created and encoded once. When they change (for example by impersonation),
- * a new instance is created.
+ * The shared members of the events of a request, created and encoded once. When they change (for example by impersonation), a new instance
+ * is created.
  */
 export class AuditedRequest {
   #json: string | undefined;
 
-  constructor(
-    readonly requestURI: string,
-    readonly verb: string,
-    readonly user: AuditedUser,
-    readonly impersonatedUser: AuditedUser | undefined,
-    readonly authenticationMetadata: { impersonationConstraint: string } | undefined,
-    readonly sourceIPs: readonly string[] | undefined,
-    readonly userAgent: string | undefined,
-    readonly objectRef: AuditedObject | undefined,
-  ) {}
+  constructor(readonly members: RequestMembers) {}
 
   /** The encoded members, which are in the middle of an event. */
   get json(): string {
-    return (this.#json ??= requestJson(this));
+    return (this.#json ??= requestJson(this.members));
   }
 }
 
 /** The members of an event that its request's other events do not share. */
-export type StageDetails = Omit<AuditEvent, keyof AuditedRequest>;
+export type StageDetails = Omit<AuditEvent, keyof RequestMembers>;
 
 /** An event that refers to the shared members of its request. */
 export class StageEvent implements AuditEvent {
@@ -114,14 +110,15 @@ export class StageEvent implements AuditEvent {
     this.requestReceivedTimestamp = details.requestReceivedTimestamp;
     this.stageTimestamp = details.stageTimestamp;
     this.annotations = details.annotations;
-    this.requestURI = request.requestURI;
-    this.verb = request.verb;
-    this.user = request.user;
-    this.impersonatedUser = request.impersonatedUser;
-    this.authenticationMetadata = request.authenticationMetadata;
-    this.sourceIPs = request.sourceIPs;
-    this.userAgent = request.userAgent;
-    this.objectRef = request.objectRef;
+    const { members } = request;
+    this.requestURI = members.requestURI;
+    this.verb = members.verb;
+    this.user = members.user;
+    this.impersonatedUser = members.impersonatedUser;
+    this.authenticationMetadata = members.authenticationMetadata;
+    this.sourceIPs = members.sourceIPs;
+    this.userAgent = members.userAgent;
+    this.objectRef = members.objectRef;
     this.#request = request;
   }
 
@@ -144,9 +141,7 @@ export function eventJson(event: AuditEvent): string {
   return `${json}}`;
 }
 
-type DescribedRequest = Pick<AuditEvent, keyof AuditedRequest & keyof AuditEvent>;
-
-function requestJson(request: DescribedRequest): string {
+function requestJson(request: RequestMembers): string {
   const { impersonatedUser, authenticationMetadata, sourceIPs, userAgent, objectRef } = request;
   let json = `"requestURI":${encodeString(request.requestURI)},"verb":${encodeString(request.verb)},"user":${userJson(request.user)}`;
   if (impersonatedUser) json += `,"impersonatedUser":${userJson(impersonatedUser)}`;

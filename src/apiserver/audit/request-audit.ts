@@ -224,18 +224,18 @@ export class RequestAudit implements AuditContext {
     const { impersonator, impersonationConstraint } = context;
     const impersonated = impersonator ? context.user : undefined;
     const described = this.#described;
-    if (described && Boolean(described.impersonatedUser) === Boolean(impersonated)) return described;
+    if (described && Boolean(described.members.impersonatedUser) === Boolean(impersonated)) return described;
     const agent = context.header('user-agent');
-    this.#described = new AuditedRequest(
-      context.exchange.url,
-      context.info.verb,
-      userOf(impersonator ?? context.user),
-      impersonated && userOf(impersonated),
-      impersonated && impersonationConstraint !== '' ? { impersonationConstraint } : undefined,
-      sourceIPsOf(context),
-      agent && (agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent),
-      this.#objectRef,
-    );
+    this.#described = new AuditedRequest({
+      requestURI: context.exchange.url,
+      verb: context.info.verb,
+      user: userOf(impersonator ?? context.user),
+      impersonatedUser: impersonated && userOf(impersonated),
+      authenticationMetadata: impersonated && impersonationConstraint !== '' ? { impersonationConstraint } : undefined,
+      sourceIPs: sourceIPsOf(context),
+      userAgent: agent && (agent.length > maxUserAgentLength ? `${agent.slice(0, maxUserAgentLength)}...TRUNCATED` : agent),
+      objectRef: this.#objectRef,
+    });
     return this.#described;
   }
 

@@ -3,8 +3,8 @@ import type { Authenticator, Credentials } from './authenticator.ts';
 import type { UserInfo } from '#apiserver/request/user-info';
 
 /**
- * An authenticator as a passport strategy. Its base class comes from the package `passport-strategy`, as in passport (passport itself
- * needs `__proto__`, which bin/kubenest disables). `authenticate` calls exactly one of the actions, synchronously or later:
+ * An authenticator of the server as a passport strategy. Its base class is that of passport, from the package `passport-strategy`.
+ * `authenticate` calls exactly one of the actions, synchronously or later:
  *
  * | action | meaning |
  * |---|---|
@@ -35,8 +35,9 @@ interface Run extends AuthenticationStrategy {
 }
 
 /**
- * Runs a strategy without passport's middleware. The actions are created once for each strategy and belong to the prototype of its
- * runs, so a request allocates one small object; a strategy that acts synchronously gets a synchronous result.
+ * Runs a strategy of the server without passport's middleware, which creates five functions for each request and has no synchronous result.
+ * The actions are created once for each strategy and belong to the prototype of its runs, so a request allocates one small object; a
+ * strategy that acts synchronously gets a synchronous result. Strategies of packages run in passport (plugins/passport-authenticator.ts).
  */
 export function headless(strategy: AuthenticationStrategy): Authenticator {
   function NewRun(this: Run): void {
@@ -52,11 +53,8 @@ export function headless(strategy: AuthenticationStrategy): Authenticator {
     pass(this: Run): void {
       settle(this, undefined, undefined);
     },
-    fail(this: Run, reason: unknown): void {
-      settle(this, undefined, new Error(failureText(reason)));
-    },
-    redirect(this: Run): void {
-      settle(this, undefined, new Error('the strategy redirects, which API clients cannot follow'));
+    fail(this: Run, reason: string): void {
+      settle(this, undefined, new Error(reason));
     },
     error(this: Run, cause: unknown): void {
       settle(this, undefined, cause instanceof Error ? cause : new Error(String(cause)));
@@ -66,22 +64,14 @@ export function headless(strategy: AuthenticationStrategy): Authenticator {
     name: strategy.name,
     authenticate(credentials) {
       const run = new (NewRun as unknown as new () => Run)();
-      // The return value of npm strategies has no meaning, unless it is a promise.
-      const later: unknown = run.authenticate(credentials);
+      const later = run.authenticate(credentials);
       if (run.done) return answerOf(run);
       return new Promise<void>((resolve, reject) => {
         run.settled = resolve;
-        if (later instanceof Promise) later.catch(reject);
+        later?.catch(reject);
       }).then(() => answerOf(run));
     },
   };
-}
-
-/** Returns the reason of a failure: npm strategies pass a challenge (`Basic realm="Users"`), `{ message }`, a status code, or nothing. */
-function failureText(reason: unknown): string {
-  if (typeof reason === 'string') return reason;
-  const { message } = (reason ?? {}) as { readonly message?: unknown };
-  return typeof message === 'string' ? message : 'the credentials are wrong';
 }
 
 function settle(run: Run, user: UserInfo | undefined, failure: Error | undefined): void {

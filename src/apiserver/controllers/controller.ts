@@ -1,6 +1,7 @@
 import { type ContributionOptions, describes, type PluginClass } from '#apiserver/base/contribution';
 import type { EventForm } from './event-form.ts';
 import type { GroupResource, GroupVersionKind, GroupVersionResource, KubeObject } from '#apimachinery/meta/types';
+import type { OfType } from '#apiserver/registry/kind';
 
 /** Object to reconcile. It may not exist (any more). */
 export interface ReconcileRequest {
@@ -37,11 +38,11 @@ export interface ControllerRule {
   readonly verbs: readonly string[];
 }
 
-export interface ControllerOptions extends ContributionOptions {
-  /** Resource whose objects are reconciled: each change of an object adds it to the queue. */
-  readonly for?: ControlledResource;
+export interface ControllerOptions<T extends KubeObject = KubeObject> extends ContributionOptions {
+  /** Resource whose objects are reconciled: each change of an object adds it to the queue. A kind (`Pod`) gives `filter` the type of its objects. */
+  readonly for?: ControlledResource & OfType<T>;
   /** True for the changes of objects of `for` that matter; `old` is undefined for new and deleted objects. Default: all. */
-  readonly filter?: (object: KubeObject, old: KubeObject | undefined) => boolean;
+  filter?(object: T, old: T | undefined): boolean;
   /** Resources whose objects are controlled by objects of `for`: their changes add the controlling object. */
   readonly owns?: readonly GroupResource[];
   /** Name of a feature without which it does not run. */
@@ -96,7 +97,7 @@ export interface WatchedResource {
 const watched = Symbol.for('kubenest.controller.watches');
 
 /** Declares a class as a controller. */
-export function Controller(options: ControllerOptions): ClassDecorator {
+export function Controller<T extends KubeObject = KubeObject>(options: ControllerOptions<T>): ClassDecorator {
   return describes('Controller', options);
 }
 

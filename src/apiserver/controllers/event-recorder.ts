@@ -87,7 +87,7 @@ export class ClientEventRecorder implements EventRecorder {
       try {
         await write();
       } catch (error) {
-        // A namespace that is being deleted accepts no events, and one that is gone neither: that is no news to anybody.
+        // A namespace that is being deleted or does not exist accepts no events; that is not logged.
         if (!hasStatusCause(error, 'NamespaceTerminating') && !isNotFound(error))
           this.options.logger.warn({ component: this.options.component, reason: (error as Error).message }, 'cannot write an event');
         // Many failures may occur at the same time.

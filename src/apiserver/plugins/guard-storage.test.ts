@@ -117,7 +117,7 @@ it.each(reads)('%s %s: the read fails, and the error names the package', async (
   expect(reasons).toHaveLength(1);
 });
 
-it('the value of a record that is no Buffer is found when it is read', async () => {
+it('the value of a record that is not a Buffer is found when it is read', async () => {
   const { guarded } = await wild({ get: () => record({ value: 'text' }) });
   const found = await guarded.get('/a/one');
   expect(() => found?.value).toThrow('the value of /a/one is no Buffer');
@@ -217,7 +217,7 @@ const wrongEvents: readonly [string, readonly unknown[]][] = [
   ['far above the store', [put(1_000_000)]],
   ['with progress far above the store', [{ type: 'PROGRESS', key: '', revision: 1_000_000 }]],
   ['with progress below its events', [put(4), { type: 'PROGRESS', key: '', revision: 3 }]],
-  ['that are no objects', ['text']],
+  ['that are not objects', ['text']],
   ['that are null', [null]],
 ];
 
@@ -287,7 +287,7 @@ it('a watch that does not end when it is aborted ends for its reader', async () 
   const seen: number[] = [];
   for await (const { revision } of guarded.watch('/a/', 2, ending.signal)) {
     seen.push(revision);
-    setTimeout(() => ending.abort(), 1);
+    setImmediate(() => ending.abort());
   }
   expect([seen, reasons]).toEqual([[3], []]);
 });

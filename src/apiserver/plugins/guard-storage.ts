@@ -19,7 +19,7 @@ import { checkedCount, checkedList, checkedRecord, checkedRevision, ContractErro
 import { EventOrder, ExpectedEvents } from './storage-events.ts';
 import { TimeoutError, within } from './within.ts';
 
-/** The server cannot encode an object, which is no fault of the store. */
+/** The server cannot encode an object; the store is not at fault. */
 class EncodeError extends Error {}
 
 const required = [

@@ -118,7 +118,7 @@ it.each<[problem: string, options: readonly string[]]>([
   expect(existsSync(join(tmpdir(), 'escaped.js'))).toBe(false);
 });
 
-it('refuses what is no archive', async () => {
+it('refuses what is not an archive', async () => {
   await write({ 'text.tgz': 'text' });
   expect(() => unpackArchive('text.tgz', folder, undefined)).toThrow('the archive cannot be unpacked: incorrect header check');
   expect(() => unpackArchive('none.tgz', folder, undefined)).toThrow('cannot read the archive: ENOENT');

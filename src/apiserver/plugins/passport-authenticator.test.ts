@@ -8,10 +8,11 @@ import { IsString } from 'class-validator';
 import passportCustom from 'passport-custom';
 import { BasicStrategy } from 'passport-http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Authenticator, Credentials } from '#apiserver/authentication/authenticator';
 import { requestContextOf } from '#apiserver/request/execution-context';
 import { startTestCluster, type TestCluster } from '#testing/start-test-cluster';
 import { pages } from './pages.ts';
-import { passportAuthenticator } from './passport-authenticator.ts';
+import { type PassportRequest, passportAuthenticator } from './passport-authenticator.ts';
 
 class Door {
   @IsString()
@@ -141,16 +142,88 @@ it('tokens of built-in authenticators are not the business of a strategy for ano
   expect((await cluster.fetch('/api/v1/namespaces')).status).toBe(200);
 });
 
-it('strategies of others run where bin/kubenest has taken __proto__ away', () => {
+/** The actions that passport gives a strategy. */
+interface Actions {
+  success(user: unknown): void;
+  fail(challenge?: unknown, status?: number): void;
+  pass(): void;
+  error(cause: unknown): void;
+  redirect(url: string): void;
+}
+
+/** Returns an authenticator whose strategy calls `act`. */
+function acting(act: (run: Actions, request: PassportRequest) => unknown): (value: string) => Promise<unknown> {
+  const strategy = () => ({
+    authenticate(this: Actions, request: PassportRequest) {
+      return act(this, request);
+    },
+  });
+  const Plugin = passportAuthenticator({ name: 'Acting', header: 'X-Key', strategy }) as unknown as new () => Authenticator;
+  const authenticator = new Plugin();
+  return async (value) => authenticator.authenticate({ headers: { 'x-key': value }, path: '/api' } as unknown as Credentials);
+}
+
+const ada = { name: 'ada', groups: ['door'] };
+
+it.each<{ name: string; act: (run: Actions) => unknown; user?: object; failure?: string }>([
+  { name: 'success', act: (run) => run.success(ada), user: ada },
+  { name: 'success, then an error', act: (run) => [run.success(ada), run.error(new Error('late'))], user: ada },
+  { name: 'success without a user', act: (run) => run.success(undefined), failure: 'the credentials are wrong' },
+  { name: 'pass', act: (run) => run.pass() },
+  { name: 'a failure with a challenge', act: (run) => run.fail('Basic realm="Users"'), failure: 'Basic realm="Users"' },
+  { name: 'a failure with a message and a status', act: (run) => run.fail({ message: 'expired' }, 403), failure: 'expired' },
+  { name: 'a failure with a status only', act: (run) => run.fail(400), failure: 'the credentials are wrong' },
+  { name: 'an error', act: (run) => run.error(new Error('no directory')), failure: 'no directory' },
+  { name: 'an error that is a text', act: (run) => run.error('no directory'), failure: 'no directory' },
+  {
+    name: 'a redirect',
+    act: (run) => run.redirect('https://login.example.com/'),
+    failure: 'the strategy redirects, which API clients cannot follow',
+  },
+  {
+    name: 'an exception',
+    act: () => {
+      throw new Error('no key');
+    },
+    failure: 'no key',
+  },
+  { name: 'a rejection of an asynchronous strategy', act: async () => Promise.reject(new Error('no key')), failure: 'no key' },
+])('answers to $name', async ({ act, user, failure }) => {
+  const answer = acting(act)('x');
+  if (failure === undefined) expect(await answer).toEqual(user);
+  else await expect(answer).rejects.toThrow(new Error(failure));
+});
+
+it('gives each of several simultaneous requests its own user', async () => {
+  const waiting: (() => void)[] = [];
+  const authenticate = acting((run, request) => {
+    waiting.push(() => run.success({ name: request.get('x-key'), groups: [] }));
+    if (waiting.length === 3) for (const succeed of waiting.toReversed()) succeed();
+  });
+  const users = await Promise.all(['a', 'b', 'c'].map(authenticate));
+  expect(users).toEqual(['a', 'b', 'c'].map((name) => ({ name, groups: [] })));
+});
+
+it('runs strategies without __proto__, as bin/kubenest starts Node, and loads passport for them only', () => {
   const script = `
-    const { BasicStrategy } = require('passport-http');
-    const { Strategy } = require('passport-custom');
-    const run = Object.create(new BasicStrategy((name, password, done) => done(null, { name })));
-    run.success = ({ name }) => console.log(name);
-    run.authenticate({ headers: { authorization: ${JSON.stringify(basicOf('ada:x'))} } });
-    const other = Object.create(new Strategy((request, done) => done(null, { name: 'robot' })));
-    other.success = ({ name }) => console.log(name);
-    other.authenticate({ headers: {} });`;
-  const output = execFileSync(process.execPath, ['--disable-proto=delete', '-e', script], { cwd: import.meta.dirname, encoding: 'utf8' });
-  expect(output).toBe('ada\nrobot\n');
+    import { createRequire } from 'node:module';
+    import { BasicStrategy } from 'passport-http';
+    import passportCustom from 'passport-custom';
+    import { passportAuthenticator } from ${JSON.stringify(new URL('passport-authenticator.ts', import.meta.url).href)};
+    const loaded = () => Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes('/node_modules/passport/'));
+    const answers = [loaded()];
+    const verify = (name, password, done) => done(null, password === 'x' && { name, groups: [] });
+    for (const { header, value, strategy } of [
+      { header: 'authorization', value: ${JSON.stringify(basicOf('ada:x'))}, strategy: () => new BasicStrategy(verify) },
+      { header: 'authorization', value: ${JSON.stringify(basicOf('ada:y'))}, strategy: () => new BasicStrategy(verify) },
+      { header: 'x-key', value: 'k1', strategy: () => new passportCustom.Strategy((request, done) => done(null, { name: 'robot', groups: [] })) },
+    ]) {
+      const authenticator = new (passportAuthenticator({ name: 'Strategy', header, strategy }))();
+      const user = await authenticator.authenticate({ headers: { [header]: value }, path: '/' }).catch(({ message }) => ({ name: message }));
+      answers.push(user.name);
+    }
+    console.log(JSON.stringify([...answers, loaded(), '__proto__' in {}]));`;
+  const flags = ['--disable-proto=delete', '--conditions=kubenest-source', '--disable-warning=ExperimentalWarning', '--input-type=module'];
+  const output = execFileSync(process.execPath, [...flags, '-e', script], { cwd: import.meta.dirname, encoding: 'utf8' });
+  expect(JSON.parse(output)).toEqual([false, 'ada', 'Basic realm="Users"', 'robot', true, false]);
 });

@@ -2,13 +2,18 @@ import { inject, optional } from 'inversify';
 import type { Authenticator, Credentials } from '#apiserver/authentication/authenticator';
 import type { UserInfo } from '#apiserver/request/user-info';
 import { AuthenticatorPlugin } from '#apiserver/authentication/authenticator-plugin';
-import { type AuthenticationStrategy, headless } from '#apiserver/authentication/strategy';
 import { Configuration } from './configuration.ts';
 import type { ContributionOptions, PluginClass } from '#apiserver/base/contribution';
+import type { Passport, RedirectResponse } from 'passport';
 
 /** A passport strategy of an npm package; its `authenticate` calls `this.success`, `fail`, `pass` or `error`. */
 export interface PassportStrategy {
   authenticate(request: never, options?: never): unknown;
+}
+
+/** A run of a strategy, with the actions that passport gives it. */
+interface StrategyRun extends PassportStrategy {
+  error(cause: unknown): void;
 }
 
 /** The request as strategies see it, with the member names of node:http and Express. */
@@ -36,8 +41,9 @@ export interface PassportAuthenticatorOptions<T extends object> extends Contribu
 }
 
 /**
- * Creates an authenticator of a package from a passport strategy, without passport's middleware: no redirects and no sessions. It runs only
- * for requests with its header (and scheme), because strategies fail for missing credentials as they do for wrong ones:
+ * Creates an authenticator of a package from a passport strategy. Passport runs it headless: without sessions, and without a response to
+ * which a strategy could write a redirect or a challenge. It runs only for requests with its header (and scheme), because strategies fail for
+ * missing credentials as they do for wrong ones:
  *
  * | request | strategy calls | result |
  * |---|---|---|
@@ -53,17 +59,16 @@ export function passportAuthenticator<T extends object = object>(options: Passpo
   class PassportAuthenticator implements Authenticator {
     readonly name = name;
     readonly credentialHeaders = [header.toLowerCase()];
-    readonly #authenticator: Authenticator;
+    readonly #passport: Promise<Passport>;
 
     constructor(configuration?: T) {
-      const strategy = options.strategy(configuration ?? ({} as T));
-      this.#authenticator = headless(Object.assign(Object.create(strategy) as AuthenticationStrategy, { name }));
+      this.#passport = passportOf(name, options.strategy(configuration ?? ({} as T)));
     }
 
     async authenticate(credentials: Credentials): Promise<UserInfo | undefined> {
       const value = credentials.headers[this.credentialHeaders[0] as string];
       if (typeof value !== 'string' || (isScheme !== undefined && !value.toLowerCase().startsWith(isScheme))) return undefined;
-      const found: unknown = await this.#authenticator.authenticate(requestOf(credentials) as never);
+      const found = await run(await this.#passport, name, requestOf(credentials));
       return found === undefined ? undefined : user(found);
     }
   }
@@ -71,6 +76,46 @@ export function passportAuthenticator<T extends object = object>(options: Passpo
   AuthenticatorPlugin({ name, ...(ofPlugin && { configuration: ofPlugin }) })(PassportAuthenticator);
   for (const decorate of [inject(Configuration), optional()]) decorate(PassportAuthenticator, undefined, 0);
   return PassportAuthenticator as unknown as PluginClass<Authenticator>;
+}
+
+/** Registers a strategy with an instance of passport. Only servers with such an authenticator load passport. */
+async function passportOf(name: string, strategy: PassportStrategy): Promise<Passport> {
+  const { default: passport } = await import('passport');
+  return new passport.Passport().use(name, reportingRejections(strategy));
+}
+
+/** Reports the rejection of an asynchronous `authenticate` as an error: passport ignores what the method returns. */
+function reportingRejections(strategy: PassportStrategy): PassportStrategy {
+  return Object.assign(Object.create(strategy) as PassportStrategy, {
+    authenticate(this: StrategyRun, request: never, options: never): void {
+      const later = strategy.authenticate.call(this, request, options);
+      if (later instanceof Promise) later.catch((cause: unknown) => this.error(cause));
+    },
+  });
+}
+
+/** Runs the strategy once. Resolves with its user, or with undefined if it passes; rejects if the credentials are not accepted. */
+function run(passport: Passport, name: string, request: PassportRequest): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const authenticate = passport.authenticate(name, { session: false }, (cause, found, challenge) => {
+      if (cause) reject(cause instanceof Error ? cause : new Error(String(cause)));
+      else if (found) resolve(found);
+      else reject(new Error(failureText(challenge)));
+    });
+    const redirected: RedirectResponse = {
+      statusCode: 0,
+      setHeader() {},
+      end: () => reject(new Error('the strategy redirects, which API clients cannot follow')),
+    };
+    authenticate(request, redirected, () => resolve(undefined));
+  });
+}
+
+/** Returns the reason of a failure: strategies pass a challenge (`Basic realm="Users"`), `{ message }`, or nothing. */
+function failureText(challenge: unknown): string {
+  if (typeof challenge === 'string') return challenge;
+  const { message } = (challenge ?? {}) as { readonly message?: unknown };
+  return typeof message === 'string' ? message : 'the credentials are wrong';
 }
 
 function requestOf({ headers, path }: Credentials): PassportRequest {

@@ -61,7 +61,7 @@ export function checkedList(found: unknown, prefix: string, { revision: at, limi
 
 /** Returns a positive integer. Throws a ContractError for another value. */
 export function checkedRevision(value: unknown): Revision {
-  if (!Number.isSafeInteger(value) || (value as number) < 1) throw new ContractError('returned a revision that is no positive integer');
+  if (!Number.isSafeInteger(value) || (value as number) < 1) throw new ContractError('returned a revision that is not a positive integer');
   return value as Revision;
 }
 

@@ -13,7 +13,7 @@ import {
 import { type DeleteOptions, type GroupKind, type GroupResource, groupVersionString, type KubeObject } from '#apimachinery/meta/types';
 import { copyObject, copyObjectSteps } from '#apimachinery/managedfields/copy-object';
 import { quote } from '#apimachinery/runtime/quote';
-import type { RequestSpan, AddEvent } from '#apiserver/request/request-span';
+import type { AddEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { paceOf, yielding } from '#apimachinery/runtime/pace';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
@@ -39,6 +39,16 @@ const generatedNameAttempts = 8;
 /** Largest uint64. */
 const maxVersion = 0xffff_ffff_ffff_ffffn;
 const optimisticLock = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** One replacement of a stored object. */
+interface Update {
+  readonly request: WriteRequest;
+  readonly name: string;
+  readonly produce: Produce;
+  readonly options: UpdateOptions;
+  /** Adds an event to the span of the update; undefined without tracing. */
+  readonly addEvent?: AddEvent;
+}
 
 /**
  * Reads and writes the objects of a resource: metadata rules, strategy, admission, validation, compare-and-swap, finalizers.
@@ -205,18 +215,11 @@ export class Store {
    * GuaranteedUpdate.
    */
   update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions = {}): Promise<Stored> {
-    const { span } = request;
-    return span ? this.#updateWithin(span, request, name, produce, options) : this.#update(request, name, produce, options);
-  }
-
-  async #updateWithin(
-    span: RequestSpan,
-    ...args: [request: WriteRequest, name: string, produce: Produce, options: UpdateOptions]
-  ): Promise<Stored> {
-    const [{ namespace }, name] = args;
-    return span.around('GuaranteedUpdate etcd3', this.#spanAttributes(this.key(namespace, name)), (addEvent) =>
-      this.#update(...args, addEvent),
-    );
+    const { span, namespace } = request;
+    const update: Update = { request, name, produce, options };
+    if (!span) return this.#update(update);
+    const attributes = this.#spanAttributes(this.key(namespace, name));
+    return span.around('GuaranteedUpdate etcd3', attributes, (addEvent) => this.#update({ ...update, addEvent }));
   }
 
   #spanAttributes(key: string): (readonly [string, string])[] {
@@ -228,10 +231,10 @@ export class Store {
     ];
   }
 
-  #update(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions, addEvent?: AddEvent): Promise<Stored> {
-    return this.#changing(request, name, (current, attempt) => {
-      if (current.record) addEvent?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
-      return this.#replace(request, name, produce, options, current, addEvent);
+  #update(update: Update): Promise<Stored> {
+    return this.#changing(update.request, update.name, (current, attempt) => {
+      if (current.record) update.addEvent?.(attempt === 0 ? 'initial value restored' : 'Retry value restored');
+      return this.#replace(update, current);
     });
   }
 
@@ -255,7 +258,7 @@ export class Store {
     );
   }
 
-  async #createMissing(request: WriteRequest, name: string, produce: Produce, options: UpdateOptions): Promise<Stored> {
+  async #createMissing({ request, name, produce, options }: Update): Promise<Stored> {
     if (!this.#strategy.allowCreateOnUpdate && !options.forceAllowCreate) throw newNotFound(this.groupResource, name);
     if (options.uid) throw this.#uidConflict(request, this.key(request.namespace, name), name, options.uid, '');
     const created = await produce(undefined, paceOf(request.bodyBytes));
@@ -267,15 +270,9 @@ export class Store {
   }
 
   /** One attempt. Rejects with ConflictError if the store has another record. */
-  async #replace(
-    request: WriteRequest,
-    name: string,
-    produce: Produce,
-    options: UpdateOptions,
-    current: CurrentRecord,
-    addEvent?: AddEvent,
-  ): Promise<Stored> {
-    if (!current.record) return this.#createMissing(request, name, produce, options);
+  async #replace(update: Update, current: CurrentRecord): Promise<Stored> {
+    if (!current.record) return this.#createMissing(update);
+    const { request, name, produce, options, addEvent } = update;
     const key = this.key(request.namespace, name);
     const strategy = options.strategy ?? this.#strategy;
     const { bytes, revision } = current.record;

@@ -68,7 +68,7 @@ async function run(...args: readonly string[]): Promise<Ran> {
   }
 }
 
-it('init writes a file whose every option is valid once it is no comment, and does not overwrite', async () => {
+it('init writes a file whose every option is valid once it is not a comment, and does not overwrite', async () => {
   const file = join(folder, 'new.yaml');
   expect(await run('config', 'init', file)).toEqual({ code: 0, out: file, errors: [] });
   const text = await readFile(file, 'utf8');

@@ -26,8 +26,8 @@ it.each<{ name: string; change: (file: string, round: number) => Promise<void> }
     async change(_, round) {
       const added = join(folder, `new-${round}`);
       await mkdir(added);
-      // The watch of the new folder starts after the event of its creation.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      // The watch of the new folder starts with the event of its creation.
+      await vi.waitFor(() => expect(changes).toBeGreaterThan(0), { timeout: 5_000 });
       changes = 0;
       await replace(join(added, 'b.ts'), '1');
     },

@@ -43,7 +43,7 @@ export async function readPolicyTests(paths: readonly string[]): Promise<PolicyT
 
 async function readFileOfTests(file: string, problems: string[]): Promise<PolicyTestFile[]> {
   const text = await readFile(file, 'utf8');
-  // Folders also have files that are no plain YAML, such as templates.
+  // Folders also have files that are not plain YAML, such as templates.
   if (!text.includes('kubenest.dev/')) return [];
   let documents: readonly SourceDocument[];
   try {

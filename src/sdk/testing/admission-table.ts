@@ -82,7 +82,7 @@ async function runRow(chain: AdmissionChain, row: AdmissionRow): Promise<void> {
   } else if (row.denied) {
     const { denied } = row;
     await assert.rejects(run, (error) => {
-      assert.ok(error instanceof StatusError, `denied by ${String(error)}, which is no StatusError`);
+      assert.ok(error instanceof StatusError, `denied by ${String(error)}, which is not a StatusError`);
       assert.match(error.status.message ?? '', denied);
       return true;
     });

@@ -210,7 +210,7 @@ export async function makeChains(): Promise<Chains> {
   );
   await below('below an intermediate without basic constraints', { extensions: [certSign] });
   await below('below an intermediate without extensions', { extensions: [] });
-  await below('below an intermediate that is no authority', { extensions: [notCa] });
+  await below('below an intermediate that is not an authority', { extensions: [notCa] });
   await below('below an intermediate that may not sign', { extensions: [caOf(), keyUsage(digitalSignature)] });
   await below('below an intermediate without key usages', { extensions: [caOf()] });
   await below('below an intermediate with an unknown critical extension', { extensions: [caOf(), certSign, unknownCritical] });
@@ -507,7 +507,7 @@ export async function makeChains(): Promise<Chains> {
   await changed('form: an address of three bytes', (fields) => fields, {
     extensions: [usage(clientAuth), raw('2.5.29.17', false, der.sequence(der.element(contextTag(7), Buffer.of(1, 2, 3))))],
   });
-  await changed('form: an alternative name that is no URI', (fields) => fields, {
+  await changed('form: an alternative name that is not a URI', (fields) => fields, {
     extensions: [usage(clientAuth), raw('2.5.29.17', false, der.sequence(der.element(contextTag(6), ascii('http://a b/'))))],
   });
 

@@ -57,6 +57,12 @@ async function hung(name: string): Promise<Exchange> {
   return open.get(name)!;
 }
 
+/** Waits for the answer to a PING: the server has then processed the frames before it, and sent its own. */
+async function isAnswered(client: RawConnection): Promise<void> {
+  client.send(frame(types.ping, 0, 0, Buffer.alloc(8)));
+  await client.until(() => client.find(types.ping) !== undefined, 10_000);
+}
+
 const isClosedIn = (client: RawConnection, ms: number): Promise<boolean> =>
   client.until(() => client.isClosed, ms).then(() => client.isClosed);
 
@@ -148,7 +154,7 @@ describe.each([
     expect(answer.write(Buffer.alloc(1_000))).toBe(true);
     expect(answer.write(Buffer.alloc(500_000))).toBe(false);
     await client.until(() => client.bodyOf(1).length === 65_535, 5_000);
-    await sleep(50);
+    await isAnswered(client);
     expect(answer.pendingBytes).toBeGreaterThanOrEqual(300_000);
     client.send(frame(types.windowUpdate, 0, 0, uint32(1_000_000)), frame(types.windowUpdate, 0, 1, uint32(1_000_000)));
     await expect.poll(() => [answer.pendingBytes, drained]).toEqual([0, 1]);
@@ -173,8 +179,7 @@ describe.each([
         await sleep(10);
       }
     }
-    client.send(frame(types.ping, 0, 0, Buffer.alloc(8)));
-    await client.until(() => client.find(types.ping) !== undefined, 10_000);
+    await isAnswered(client);
     const after = process.memoryUsage();
     // 1.6 million bytes in frames of one byte each: separate Buffers would take 150 MB. The process includes the client.
     expect((after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / 1e6).toBeLessThan(60);
@@ -205,7 +210,7 @@ describe.each([
     client.send(post(1, '/hang', ['x-name', 'unread']));
     await hung('unread');
     for (let sent = 0; sent < 256 * 1024; sent += 16 * 1024) client.send(frame(types.data, 0, 1, Buffer.alloc(16 * 1024)));
-    await sleep(100);
+    await isAnswered(client);
     const credit = client.frames.filter(({ type, stream }) => type === types.windowUpdate && stream === 1);
     expect(credit.reduce((sum, { payload }) => sum + payload.readUInt32BE(), 0)).toBeLessThanOrEqual(64 * 1024);
     client.destroy();

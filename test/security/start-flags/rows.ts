@@ -133,7 +133,7 @@ export const rows: readonly Row[] = [
   one('issuers: a configuration and a claim', '--oidc-username-claim=sub', '--authentication-config=FOLDER/anonymous.json'),
 
   one('tokens: an issuer twice', '--service-account-issuer=https://a.example.com', '--service-account-issuer=https://a.example.com'),
-  one('tokens: an issuer that is no URL', '--service-account-issuer=a:b c%zz'),
+  one('tokens: an issuer that is not a URL', '--service-account-issuer=a:b c%zz'),
   one('tokens: keys by plain HTTP', '--service-account-jwks-uri=http://a.example.com'),
   one('tokens: less than an hour', '--service-account-max-token-expiration=59m'),
   one('tokens: more than 2^32 seconds', '--service-account-max-token-expiration=1200000h'),
@@ -216,7 +216,7 @@ export const rows: readonly Row[] = [
   one('requests: GOAWAY less than never', '--goaway-chance=-0.01'),
   one('requests: an origin that is not pinned', '--cors-allowed-origins=example.com'),
   one('requests: an origin that is pinned', '--cors-allowed-origins=//example[.]com$'),
-  one('requests: an origin that is no expression', '--cors-allowed-origins=//(('),
+  one('requests: an origin that is not an expression', '--cors-allowed-origins=//(('),
   one('requests: an unknown directive of transport security', '--strict-transport-security-directives=forever'),
   one('shutdown: a negative delay', '--shutdown-delay-duration=-1s'),
   one('shutdown: a negative grace period of watches', '--shutdown-watch-termination-grace-period=-1s'),
@@ -249,7 +249,7 @@ export const rows: readonly Row[] = [
   {
     name: 'proxy: a certificate without a key',
     flags: ['--proxy-client-cert-file=FOLDER/server.pem'],
-    differs: 'half a pair is an error, where kube-apiserver goes on without the certificate',
+    differs: 'half a pair is an error, where kube-apiserver continues without the certificate',
   },
 ];
 

@@ -1,4 +1,4 @@
-import { AdmissionPlugin, annotationOf, type Attributes, Configuration, deny, type Informer, Informers, inject } from 'kubenest/sdk';
+import { AdmissionPlugin, annotationOf, type Attributes, Clock, Configuration, deny, type Informer, Informers, inject } from 'kubenest/sdk';
 import { ConfigurationError, IsArray, IsNumber, IsObject, Min, Type, ValidateNested } from 'kubenest/sdk/configuration';
 import { IsOptionalText, IsSomeTexts } from '../../common/configuration.ts';
 import { type Matcher, matcherOf } from '../../common/patterns.ts';
@@ -50,7 +50,11 @@ export class CostQuota implements Disposable {
   readonly #budgets: readonly { readonly fits: Matcher; readonly amount: number }[];
   readonly #annotation: string | undefined;
 
-  constructor(@inject(Informers) informers: Informers, @inject(Configuration) { prices, budgets, annotation }: CostQuotaConfiguration) {
+  constructor(
+    @inject(Informers) informers: Informers,
+    @inject(Configuration) { prices, budgets, annotation }: CostQuotaConfiguration,
+    @inject(Clock) clock: Clock,
+  ) {
     const wrong = Object.entries(prices).filter(([, price]) => typeof price !== 'number' || !(price >= 0));
     if (wrong.length > 0) throw new ConfigurationError(wrong.map(([name]) => `CostQuota.prices.${name}: must be a number of at least 0`));
     this.#prices = new Map(Object.entries(prices));
@@ -58,7 +62,7 @@ export class CostQuota implements Disposable {
     this.#annotation = annotation;
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
     const costs = (resource: string): NamespaceCosts =>
-      new NamespaceCosts(informers.for({ group: '', resource }), (object) => costOf(object, this.#prices));
+      new NamespaceCosts(informers.for({ group: '', resource }), (object) => costOf(object, this.#prices), clock);
     this.#pods = costs('pods');
     this.#claims = costs('persistentvolumeclaims');
   }

@@ -1,4 +1,4 @@
-import type { Informer, KubeObject } from 'kubenest/sdk';
+import type { Clock, Informer, KubeObject } from 'kubenest/sdk';
 
 /** Costs of the objects of a namespace by name, and their sum. */
 interface Costs {
@@ -31,6 +31,7 @@ export class NamespaceCosts implements Disposable {
   constructor(
     informer: Informer,
     private readonly costOf: (object: KubeObject) => number,
+    private readonly clock: Clock,
   ) {
     this.#subscription = informer.subscribe((type, object) => this.#changed(type, object), {
       restarted: () => {
@@ -58,7 +59,7 @@ export class NamespaceCosts implements Disposable {
   sum(namespace: string): number {
     const reserved = this.#reserved.get(namespace);
     let sum = this.#namespaces.get(namespace)?.sum ?? 0;
-    const now = performance.now();
+    const now = this.clock.now();
     for (const [name, { cost, until }] of reserved ?? []) {
       if (until > now) sum += cost;
       else reserved?.delete(name);
@@ -77,7 +78,7 @@ export class NamespaceCosts implements Disposable {
   reserve(namespace: string, name: string, cost: number): void {
     let reserved = this.#reserved.get(namespace);
     if (!reserved) this.#reserved.set(namespace, (reserved = new Map()));
-    reserved.set(name, { cost, until: performance.now() + reservedMs });
+    reserved.set(name, { cost, until: this.clock.now() + reservedMs });
   }
 
   [Symbol.dispose](): void {

@@ -1,10 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Informer, KubeObject } from 'kubenest/sdk';
-
-interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
+import type { Informer } from 'kubenest/sdk';
+import type { ConfigMap } from 'kubenest/types/core_v1';
 
 /** The places of stored signatures. */
 export interface SignaturePlaces {

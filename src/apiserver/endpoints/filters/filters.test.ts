@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { Registry } from 'prom-client';
 import { newForbidden } from '#apimachinery/api/errors';
@@ -91,7 +91,7 @@ describe('filters', () => {
   const received = ['RequestReceived'];
   const both = ['RequestReceived', 'ResponseComplete'];
   const later: Handler = async (context) => {
-    await sleep(1);
+    await nextTurn();
     await ok(context);
   };
   it.each<{ name: string; handler: Handler; method?: string; url?: string; awaitsFirst?: boolean; atOnce: string[][]; atEnd: string[][] }>([
@@ -304,7 +304,7 @@ describe('filters', () => {
   ])('WaitGroup waits for a request that is $name', async ({ end }) => {
     const group = new WaitGroup();
     const { context } = request();
-    const waiting = withPanicRecovery(() => {})(withWaitGroup(group)(() => sleep(1).then(end)));
+    const waiting = withPanicRecovery(() => {})(withWaitGroup(group)(() => nextTurn().then(end)));
     const done = waiting(context);
     expect(group.size).toBe(1);
     await Promise.all([done, group.empty()]);

@@ -114,7 +114,7 @@ it.each<[what: string, policy: unknown, problem: string]>([
     "p.exceptions[0].expression: compilation failed: ERROR: <input>:1:1: undeclared reference to 'objekt'",
   ],
   [
-    'an expression that is no condition',
+    'an expression that is not a condition',
     { exceptions: [{ reason: 'r', expression: '1 + 1' }] },
     'p.exceptions[0].expression: must evaluate to bool',
   ],

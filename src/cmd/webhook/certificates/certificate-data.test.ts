@@ -59,7 +59,7 @@ it.each([
     name: 'a key of another certificate',
     spoil: (data: CertificateData, other: CertificateData) => ({ ...data, authorityKey: other.authorityKey }),
   },
-  { name: 'text that is no certificate', spoil: (data: CertificateData) => ({ ...data, serving: { cert: 'x', key: 'y' } }) },
+  { name: 'text that is not a certificate', spoil: (data: CertificateData) => ({ ...data, serving: { cert: 'x', key: 'y' } }) },
   {
     name: 'a certificate of another authority',
     spoil: (data: CertificateData, other: CertificateData) => ({ ...data, serving: other.serving }),

@@ -5,6 +5,7 @@ import { exceptionDefinitions } from '#apiserver/plugins/policy/exception-defini
 import { readWebhookFile } from '../webhook-configuration.ts';
 import { webhookScheme } from '../webhook-scheme.ts';
 import { deploymentObjects, labelsOf } from './deployment.ts';
+import { imageConfiguration } from './image-configuration.ts';
 import { recordPlugins } from './recorded-plugins.ts';
 import { webhookConfigurations } from './webhook-configurations.ts';
 
@@ -40,10 +41,8 @@ export async function webhookManifests(options: ManifestOptions): Promise<string
         ? { service: { name, namespace, path, port: 443 }, ...trust }
         : { url: `${url.replace(/\/$/, '')}${path}`, ...trust },
   });
-  const deployment =
-    url === undefined
-      ? deploymentObjects({ name, namespace, image, replicas, followed, configuration: await readFile(config, 'utf8') })
-      : [];
+  const configuration = imageConfiguration(await readFile(config, 'utf8'), contributions);
+  const deployment = url === undefined ? deploymentObjects({ name, namespace, image, replicas, followed, configuration }) : [];
   return [...exceptionDefinitions(), ...deployment, ...configurations]
     .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
     .join('---\n');
