@@ -28,7 +28,7 @@ export class Decoding {
   readonly unknown: string[] = [];
   /** The first mismatch, which Go reports after decoding the rest, unless a type's own parser fails first. */
   error: DecodeError | undefined;
-  /** What ended the decoding of a part early. */
+  /** Error that ended the decoding of a part early. */
   failure: Error | undefined;
   depth = 0;
 
