@@ -6,8 +6,8 @@ import { fromJson } from '#apiserver/cel/json-values';
 import { startTestCluster, type TestCluster } from '#testing/index';
 import { costOfCalls, leastCosts } from './least-costs.ts';
 
-const evaluations = 10_000;
-const creations = 300;
+const evaluations = 50_000;
+const creations = 1_000;
 /** Limit in microseconds of a policy's expression. */
 const mostOfExpression = 5;
 const policies = 200;

@@ -8,7 +8,7 @@ import { PluginFailures } from '#apiserver/plugins/plugin-failures';
 import { fakeServices } from '#sdk/testing/index';
 import { costOfCalls, leastCosts } from './least-costs.ts';
 
-const creations = 3_000;
+const creations = 10_000;
 const phases = 2;
 /** Limit in microseconds that an empty plugin of a package may add to a phase of a request. */
 const most = 5;
