@@ -11,18 +11,18 @@ const alias = [
 /** Tests beside the code that start a redis or an etcd. */
 const withServers = ['plugins/storage/{redis,etcd}/**/*.test.ts'];
 
-/** What measures turns or processor time of its own process has a heap of its own, so that others' garbage is not collected meanwhile. */
-const withOwnHeap = [
-  'test/security/{patterns,quotas,unread-lists,large-lists,large-reviews,http2/budget}.test.ts',
-  'test/integration/isolated-plugins.test.ts',
-];
-
-/** What compares times, rates or memory has the machine to itself: after all others, one file at a time. */
+/**
+ * What measures turns, processor time or memory runs after all others, so that each has a core, and a heap of its own, so that others' garbage is
+ * not collected meanwhile.
+ */
 const measured = [
   'test/bench/**/*.test.ts',
-  'test/fault/{greedy-clients,list-storm,overload,watcher-storm}.test.ts',
-  'test/security/{content/*,controller-turns,event-loop}.test.ts',
+  'test/integration/isolated-plugins.test.ts',
+  'test/security/{controller-turns,event-loop,large-lists,large-reviews,patterns,quotas,unread-lists,http2/budget}.test.ts',
 ];
+
+/** What compares times or rates has the machine to itself: last, one file at a time. */
+const timed = ['test/fault/{greedy-clients,list-storm,overload,watcher-storm}.test.ts', 'test/security/content/*.test.ts'];
 
 export default defineConfig({
   resolve: { conditions: ['kubenest-source'], alias },
@@ -35,8 +35,8 @@ export default defineConfig({
     // The files of a worker share its modules: to load the server anew for each would take longer than most of the tests.
     isolate: false,
     reporters: ['default', `${import.meta.dirname}/test/reporter/summary.ts`],
-    // Three on two cores as well: most files wait for servers and timers.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Two on two cores as well: most files wait for servers and timers.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 40_000,
     // Starting a server and filling it takes seconds where the machine is busy.
     hookTimeout: 60_000,
@@ -56,12 +56,12 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts', ...withServers],
-          exclude: [...configDefaults.exclude, '**/dist/**', ...withOwnHeap, ...measured],
+          exclude: [...configDefaults.exclude, '**/dist/**', ...measured, ...timed],
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'own heap', include: withOwnHeap, isolate: true, sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: 'measured', include: measured, isolate: true, fileParallelism: false, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'measured', include: measured, isolate: true, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'timed', include: timed, isolate: true, fileParallelism: false, sequence: { groupOrder: 3 } } },
     ],
   },
 });

@@ -24,7 +24,7 @@ function noticeOf(folder) {
   if (texts.length === 0 && license === undefined) throw new Error(`${name} is bundled but has no licence`);
   // Some packages contain no licence text.
   if (texts.length === 0) texts.push(`Copyright: ${author?.name ?? author ?? `the authors of ${name}`}`);
-  return [license === undefined ? `${name} ${version}` : `${name} ${version} (${license})`, ...texts].join('\n\n');
+  return [`${name} ${version} (${license ?? 'licence below'})`, ...texts].join('\n\n');
 }
 
 /** Returns the section about the licence in a readme file, where old packages have it; undefined if there is none. */

@@ -37,7 +37,7 @@ it.each([
     name: 'a section of the readme only',
     manifest: {},
     files: { 'Readme.md': readme },
-    want: 'a 1.0.0\n\n(The MIT License)\n\nCopyright (c) 2012 Ada',
+    want: 'a 1.0.0 (licence below)\n\n(The MIT License)\n\nCopyright (c) 2012 Ada',
   },
 ])('takes the licence from $name', async ({ manifest, files, want }) => {
   expect(await noticeOf(manifest, files)).toBe(want);

@@ -57,19 +57,19 @@ async function served(path: string): Promise<void> {
   }
 }
 
-const patterns: readonly (readonly [name: string, pattern: string, match: string])[] = [
-  ['50,000 letters', 'a'.repeat(50_000), 'a'.repeat(50_000)],
-  ['2,000 Unicode classes', '\\pL'.repeat(2_000), 'ä'.repeat(2_000)],
-  ['one class of 8,000 Unicode classes', `^[${'\\pL\\pN'.repeat(4_000)}]$`, 'x'],
-  ['300 folded ranges', `(?i)^${'[B-\\x{1e900}]'.repeat(300)}$`, 'c'.repeat(300)],
-  ['repetitions of a group', `^${'(?:a?b?){900}'.repeat(20)}$`, 'ab'],
+/** The server keeps compiled patterns, so each attempt of a measurement has its own. */
+const patterns: readonly (readonly [name: string, pattern: (attempt: number) => string, match: string])[] = [
+  ['50,000 letters', (attempt) => 'a'.repeat(50_000 - attempt), 'a'.repeat(50_000)],
+  ['2,000 Unicode classes', (attempt) => '\\pL'.repeat(2_000 - attempt), 'ä'.repeat(2_000)],
+  ['one class of 8,000 Unicode classes', (attempt) => `^[${'\\pL\\pN'.repeat(4_000 - attempt)}]$`, 'x'],
+  ['300 folded ranges', (attempt) => `(?i)^${'[B-\\x{1e900}]'.repeat(300 - attempt)}${'c?'.repeat(attempt)}$`, 'c'.repeat(300)],
+  ['repetitions of a group', (attempt) => `^${'(?:a?b?){900}'.repeat(20)}${'c?'.repeat(attempt)}$`, 'ab'],
 ];
 
 it.for(patterns)('a definition with %s, and its instances', { timeout: 120_000 }, async ([, pattern, match]) => {
   let codes: (string | number)[] = [];
   const turn = await longestTurn(async (attempt) => {
-    // The server keeps compiled patterns, so each attempt has its own.
-    const items = { type: 'string', pattern: `${pattern}|^attempt ${attempt}$` };
+    const items = { type: 'string', pattern: pattern(attempt) };
     const { definition, path, kind } = definitionOf({ type: 'array', items });
     const { status, text } = await create(definitions, definition);
     expect(text).not.toContain('Invalid');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '#apimachinery/runtime/steps';
 import { noParameters, parseQuery } from './query.ts';
-import { parseRequestInfo, RequestInfoError } from './request-info.ts';
+import { parseRequestInfo, RequestInfoError, selectedName } from './request-info.ts';
 
 const rows: readonly { readonly name: string; readonly request: string; readonly want: object }[] = [
   {
@@ -40,6 +41,26 @@ const rows: readonly { readonly name: string; readonly request: string; readonly
     request: 'GET /api/v1/namespaces/ns/pods?fieldSelector=metadata.name%3Dp',
     want: { verb: 'list', name: 'p' },
   },
+  {
+    name: 'a name by one of several terms',
+    request: 'GET /api/v1/pods?watch=1&fieldSelector=spec.nodeName%3Dn,metadata.name%3Dp',
+    want: { verb: 'watch', name: 'p' },
+  },
+  {
+    name: 'a selector that names no path segment',
+    request: 'GET /api/v1/pods?fieldSelector=metadata.name%3D..',
+    want: { verb: 'list', name: '' },
+  },
+  {
+    name: 'an invalid option beside a selector',
+    request: 'GET /api/v1/pods?limit=x&fieldSelector=metadata.name%3Dp',
+    want: { verb: 'list', name: '' },
+  },
+  {
+    name: 'a selector of a deleted collection',
+    request: 'DELETE /api/v1/pods?fieldSelector=metadata.name%3Dp',
+    want: { verb: 'deletecollection', name: '' },
+  },
   { name: 'a group version', request: 'GET /apis/apps/v1', want: { isResourceRequest: false, verb: 'get' } },
   { name: 'another path', request: 'POST /healthz', want: { isResourceRequest: false, verb: 'post' } },
 ];
@@ -48,7 +69,9 @@ describe('parseRequestInfo', () => {
   it.each(rows)('reads $name', ({ request, want }) => {
     const [method = '', url = ''] = request.split(' ');
     const [path = '', query = ''] = url.split('?');
-    expect(parseRequestInfo(method, path, () => parseQuery(query))).toMatchObject(want);
+    const parameters = (): URLSearchParams => parseQuery(query);
+    const info = parseRequestInfo(method, path, parameters);
+    expect({ ...info, name: atOnce(selectedName(info, parameters)) || info.name }).toMatchObject(want);
   });
 
   it('rejects a watch without a resource', () => {

@@ -1,5 +1,5 @@
 import { StatusError } from '#apimachinery/api/errors';
-import { atOnce } from '#apimachinery/runtime/steps';
+import type { Steps } from '#apimachinery/runtime/steps';
 import { decodeListOptions, parseBoolean, readSelectors } from './list-options.ts';
 
 /**
@@ -19,7 +19,7 @@ export interface RequestInfo {
   readonly namespace: string;
   readonly resource: string;
   readonly subresource: string;
-  /** Object name; empty for collections, unless a field selector selects one name. */
+  /** Object name; empty for collections, unless a field selector selects one name (see `selectedName`). */
   name: string;
   /** Path segments from the resource on. */
   readonly parts: readonly string[];
@@ -103,11 +103,11 @@ export function parseRequestInfo(method: string, path: string, parameters: () =>
   }
   const parts = segments.slice(at);
   const subresource = verbPrefix === 'proxy' ? '' : (parts[2] ?? '');
-  let name = parts[1] ?? '';
+  const name = parts[1] ?? '';
   let fieldSelector = '';
   let labelSelector = '';
   if (!name) {
-    if (verb === 'get') ({ verb, name } = ofCollection(parameters()));
+    if (verb === 'get') verb = parseBoolean(parameters().get('watch')) ? 'watch' : 'list';
     else if (verb === 'delete') verb = 'deletecollection';
     if (verbPrefix === '' && verbsWithSelectors.has(verb)) {
       fieldSelector = parameters().get('fieldSelector') ?? '';
@@ -142,18 +142,14 @@ function splitPath(path: string): string[] {
 }
 
 /**
- * Returns the verb and name of a GET without a name in its path: a list or a watch. A field selector `metadata.name=x` selects the
- * name that authorization sees.
+ * Returns the name that authorization sees for a list or watch: that of a field selector `metadata.name=x`. Empty if there is none, or if a list
+ * option is invalid: the handler rejects such a request. `parameters` are those of the query.
  */
-function ofCollection(parameters: URLSearchParams): Pick<RequestInfo, 'verb' | 'name'> {
-  const verb = parseBoolean(parameters.get('watch')) ? 'watch' : 'list';
-  return { verb, name: parameters.has('fieldSelector') ? selectedName(parameters) : '' };
-}
-
-/** Returns the selected name; empty if there is none, or if a list option is invalid: the handler rejects such a request. */
-function selectedName(parameters: URLSearchParams): string {
+export function* selectedName({ verb, fieldSelector }: RequestInfo, parameters: () => URLSearchParams): Steps<string> {
+  if (fieldSelector === '' || (verb !== 'list' && verb !== 'watch')) return '';
   try {
-    const name = atOnce(readSelectors(decodeListOptions(parameters))).fields.requiresExactMatch('metadata.name') ?? '';
+    const { fields } = yield* readSelectors(decodeListOptions(parameters()));
+    const name = fields.requiresExactMatch('metadata.name') ?? '';
     return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
   } catch (error) {
     if (error instanceof StatusError) return '';

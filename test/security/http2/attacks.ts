@@ -22,7 +22,7 @@ import {
 
 const megabyte = 1e6;
 /** Maximum duration of an attack. */
-const mostMs = 5_000;
+const mostMs = 3_000;
 /** Time after which an unresponsive server is no longer awaited. */
 const patienceMs = 300;
 

@@ -20,6 +20,7 @@ import { withMaxInFlight } from './max-in-flight.ts';
 import { withPanicRecovery } from './panic-recovery.ts';
 import { withProbabilisticGoaway } from './probabilistic-goaway.ts';
 import { withRequestDeadline } from './request-deadline.ts';
+import { withRequestInfo } from './request-info.ts';
 import { withRetryAfter } from './retry-after.ts';
 import { withStorageVersionPrecondition } from './storage-version-precondition.ts';
 import { withTimeoutForNonLongRunning } from './timeout.ts';
@@ -60,6 +61,33 @@ function auditedRequest(
 }
 
 const ok: Handler = (context) => respondBytes(context, 200, 'text/plain', Buffer.from('ok'));
+
+describe('the request info', () => {
+  /** Returns the path with a field selector of this many terms. */
+  const selecting = (terms: number): string =>
+    `/api/v1/pods?fieldSelector=${[...Array.from({ length: terms }, (_, i) => `spec.nodeName!=n${i}`), 'metadata.name=p'].join()}`;
+
+  it.each([
+    { name: 'at once', terms: 1, isLong: false },
+    { name: 'in several turns, where the selector is long', terms: 50_000, isLong: true },
+  ])('has the selected name $name', async ({ terms, isLong }) => {
+    const { context } = request(selecting(terms));
+    let turns = 0;
+    let seen: string | undefined;
+    const count = (): void => {
+      turns += 1;
+      if (seen === undefined) setImmediate(count);
+    };
+    setImmediate(count);
+    const answered = withRequestInfo(({ info }) => {
+      seen = info.name;
+    })(context);
+    expect(seen).toBe(isLong ? undefined : 'p');
+    await answered;
+    expect(seen).toBe('p');
+    expect(turns > 5).toBe(isLong);
+  });
+});
 
 describe('filters', () => {
   it("AuditID uses the client's ID or creates one", async () => {

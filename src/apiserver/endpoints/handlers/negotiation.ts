@@ -123,6 +123,8 @@ function applyParameters(
   return { mediaType, pretty: parameters.get('pretty') === '1', convert, stream, profile: parameters.get('profile') };
 }
 
+const noParameters: ReadonlyMap<string, string> = new Map();
+
 /** Parses an Accept header. Clauses are sorted by quality, then specificity, then position. */
 export function parseAccept(header: string): Clause[] {
   const clauses: Clause[] = [];
@@ -130,7 +132,8 @@ export function parseAccept(header: string): Clause[] {
     const [range = '', ...rest] = text.split(';');
     const [type = '', subtype = ''] = range.trim().split('/');
     if (!type || (!subtype && type !== '*')) continue;
-    const parameters = new Map<string, string>();
+    // Most clauses of a long header have none.
+    let parameters: Map<string, string> | undefined;
     let quality = 1;
     for (const one of rest) {
       const equals = one.indexOf('=');
@@ -138,9 +141,9 @@ export function parseAccept(header: string): Clause[] {
       const name = one.slice(0, equals).trim();
       const value = one.slice(equals + 1).trim();
       if (name === 'q') quality = Number(value) || 0;
-      else parameters.set(name, value);
+      else (parameters ??= new Map()).set(name, value);
     }
-    clauses.push({ type, subtype: subtype || '*', quality, parameters });
+    clauses.push({ type, subtype: subtype || '*', quality, parameters: parameters ?? noParameters });
   }
   const vagueness = (clause: Clause): number => (clause.type === '*' ? 2 : clause.subtype === '*' ? 1 : 0);
   return clauses.sort((a, b) => b.quality - a.quality || vagueness(a) - vagueness(b));

@@ -1,8 +1,9 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { atOnce } from '#apimachinery/runtime/steps';
 import type { RequestContext } from '#apiserver/request/request-context';
 import { noParameters, parseQuery } from '#apiserver/request/query';
-import { parseRequestInfo } from '#apiserver/request/request-info';
+import { parseRequestInfo, selectedName } from '#apiserver/request/request-info';
 import { RequestMetrics } from './request-metrics.ts';
 
 /** Returns a GET of a pod with the given duration and waiting time in milliseconds. */
@@ -71,13 +72,15 @@ test.each([
 ])("$ask has upstream's labels: $want", async ({ ask, want, type, isCustom = false }) => {
   const [method = '', url = ''] = ask.split(' ');
   const [path = '', query = ''] = url.split('?');
+  const parameters = (): URLSearchParams => parseQuery(query);
+  const info = parseRequestInfo(method, path, parameters);
   const registry = new Registry();
   new RequestMetrics(registry).done({
     ...request(1, 0),
     method,
     query,
     searchParams: new URLSearchParams(query),
-    info: parseRequestInfo(method, path, () => parseQuery(query)),
+    info: { ...info, name: info.name || atOnce(selectedName(info, parameters)) },
     measured: { ...resource, isCustom },
     header: () => type,
   } as unknown as RequestContext);
