@@ -1,4 +1,5 @@
-import { type AdmissionRow, admissionTable, fakeInformers } from 'kubenest/sdk/testing';
+import type { KubeObject } from 'kubenest/sdk';
+import { type AdmissionRow, admissionTable, fakeClient, fakeInformers } from 'kubenest/sdk/testing';
 import { namespace, object, pod } from '../test-objects.ts';
 import { PodSecurity } from './pod-security.ts';
 
@@ -173,4 +174,26 @@ admissionTable(
     },
   ],
   { informers: fakeInformers({ pods: present }) },
+);
+
+const late: KubeObject[] = [];
+admissionTable(
+  PodSecurity,
+  [
+    {
+      name: 'a pod that the informer does not have yet counts',
+      object: namespace('ns', { [label('enforce')]: 'baseline' }),
+      oldObject: namespace('ns'),
+      warnings: ['existing pods in namespace "ns" violate the new PodSecurity enforce level "baseline:latest"', 'b: host namespaces'],
+    },
+  ],
+  {
+    informers: fakeInformers({ pods: late }),
+    client: fakeClient({
+      list: async () => {
+        late.push(...present.slice(0, 1));
+        return late;
+      },
+    }),
+  },
 );

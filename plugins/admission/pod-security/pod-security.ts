@@ -1,6 +1,8 @@
 import {
   AdmissionPlugin,
   type Attributes,
+  Client,
+  Clock,
   Configuration,
   deepEqual,
   type FieldError,
@@ -18,6 +20,7 @@ import {
 import { aggregateFieldErrors } from '#sdk/internal';
 import type { Container, Pod } from '../../common/pod-walker.ts';
 import type { CheckedPod } from '../../common/pod-security/check.ts';
+import { CaughtUp } from '../caught-up.ts';
 import { defaultPolicyOf, PodSecurityConfiguration } from './configuration.ts';
 import { detailsText, violationsOf } from './evaluator.ts';
 import {
@@ -59,6 +62,7 @@ interface Namespaced {
 export class PodSecurity {
   readonly #namespaces: Informer;
   readonly #pods: Informer<Pod>;
+  readonly #podsCaughtUp: CaughtUp;
   readonly #defaults: Policy;
   readonly #exemptions: Readonly<Record<'namespaces' | 'usernames' | 'runtimeClasses', ReadonlySet<string>>>;
   readonly #metrics: PodSecurityMetrics;
@@ -67,11 +71,14 @@ export class PodSecurity {
 
   constructor(
     @inject(Informers) informers: Informers,
+    @inject(Client) client: Client,
+    @inject(Clock) clock: Clock,
     @inject(Metrics) metrics: Metrics,
     @inject(Configuration) configuration: PodSecurityConfiguration,
   ) {
     this.#namespaces = informers.for({ group: '', resource: 'namespaces' });
     this.#pods = informers.for({ group: '', resource: 'pods' });
+    this.#podsCaughtUp = new CaughtUp(this.#pods, { group: '', version: 'v1', resource: 'pods' }, client, clock);
     this.#metrics = new PodSecurityMetrics(metrics);
     this.#defaults = defaultPolicyOf(configuration);
     const { namespaces, usernames, runtimeClasses } = configuration.exemptions;
@@ -114,10 +121,13 @@ export class PodSecurity {
     const isRelaxed = enforce.version === before.version && compareLevels(enforce.level, before.level) < 1;
     if (isSame || isRelaxed || enforce.level === 'privileged') return;
     if (isExempt) return this.#warnOfExemption(request, name, policy);
-    const pods = this.#pods.list(name).filter(({ spec }) => !this.#isExemptRuntimeClass(spec));
-    return warningsAboutPods(name, pods, enforce).then((warnings) => {
-      for (const warning of warnings) request.addWarning(warning);
-    });
+    return this.#warnAboutPods(request, name, enforce);
+  }
+
+  async #warnAboutPods(request: Attributes, namespace: string, enforce: LevelVersion): Promise<void> {
+    await this.#podsCaughtUp.in(namespace);
+    const pods = this.#pods.list(namespace).filter(({ spec }) => !this.#isExemptRuntimeClass(spec));
+    for (const warning of await warningsAboutPods(namespace, pods, enforce)) request.addWarning(warning);
   }
 
   #warnOfExemption(request: Attributes, name: string, policy: Policy): void {
