@@ -47,6 +47,7 @@ export interface ListMeta {
   resourceVersion?: string;
   continue?: string;
   remainingItemCount?: number;
+  shardInfo?: { readonly selector: string };
 }
 
 export interface TypeMeta {

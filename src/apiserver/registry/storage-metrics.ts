@@ -137,6 +137,41 @@ export function registerCacheMetrics(registry: Registry, storage: StorageFactory
   }
 }
 
+/** Registers metrics of watches of shards, for the feature gate ShardedListAndWatch. Upstream: apiserver/pkg/storage/cacher/metrics/metrics.go. */
+export function registerShardMetrics(registry: Registry, storage: StorageFactory): void {
+  const labelNames = ['group', 'resource'];
+  registry.registerMetric(
+    new Gauge({
+      name: 'apiserver_watch_shards_total',
+      help: 'Number of active sharded watch connections broken by resource type.',
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { group, resource, cacher } of storage.resources) {
+          const { watchers } = cacher.counts.shards;
+          if (watchers > 0) this.set({ group, resource }, watchers);
+        }
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Counter({
+      name: 'apiserver_watch_filtered_events_total',
+      help: 'Counter of events filtered out by shard selector during watch dispatch, broken by resource type.',
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { group, resource, cacher } of storage.resources) {
+          const { filtered } = cacher.counts.shards;
+          if (filtered > 0) this.inc({ group, resource }, filtered);
+        }
+      },
+    }),
+  );
+}
+
 /** Registers metrics of the memory of cached objects; rarely read ones are packed. Upstream has no such metric. */
 export function registerCacheMemory(registry: Registry): void {
   const gauge = (name: string, help: string, value: () => number): void => {

@@ -17,6 +17,7 @@ export interface ListQuery {
   readonly limit: number;
   readonly continue: string;
   readonly sendInitialEvents: boolean | undefined;
+  readonly shardSelector: string;
 }
 
 export const emptyListQuery: ListQuery = {
@@ -30,6 +31,7 @@ export const emptyListQuery: ListQuery = {
   limit: 0,
   continue: '',
   sendInitialEvents: undefined,
+  shardSelector: '',
 };
 
 /** Decodes list options without validating their combinations. Throws BadRequest for malformed values. */
@@ -46,6 +48,7 @@ export function decodeListOptions(parameters: URLSearchParams): ListQuery {
     limit: parseInt64(parameters.get('limit')) ?? 0,
     continue: text('continue'),
     sendInitialEvents: parseBoolean(parameters.get('sendInitialEvents')),
+    shardSelector: text('shardSelector'),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   consistencyCheckCounter,
   registerCacheMemory,
   registerCacheMetrics,
+  registerShardMetrics,
   registerObjectMetrics,
 } from '#apiserver/registry/storage-metrics';
 import type { ResourceConfig } from '#apiserver/server/resource-config';
@@ -83,6 +84,7 @@ export class RegistryModule {
             writes: AuthorizedWrites,
             log: Log,
             registry: LimitedRegistry,
+            features: FeatureGates,
             lifetime: Lifetime,
           ) => {
             lifetime.use(coolRegularly(systemClock));
@@ -97,10 +99,11 @@ export class RegistryModule {
             lifetime.defer(() => factory.closeCaches());
             if ((config.metrics ?? everyMetric).objects) registerObjectMetrics(registry, factory);
             registerCacheMetrics(registry, factory);
+            if (features.enabled('ShardedListAndWatch')) registerShardMetrics(registry, factory);
             registerCacheMemory(registry);
             return factory;
           },
-          inject: [OpenedStorage, ServiceAllocators, AuthorizedWrites, Log, LimitedRegistry, Lifetime],
+          inject: [OpenedStorage, ServiceAllocators, AuthorizedWrites, Log, LimitedRegistry, FeatureGates, Lifetime],
         },
         {
           provide: ContributedGroups,

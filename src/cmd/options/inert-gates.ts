@@ -40,7 +40,6 @@ export const inertGates: ReadonlySet<string> = new Set([
   'ResourceHealthStatusMessage',
   'RestartAllContainersOnContainerExits',
   'ServiceCIDRStatusFieldWiping',
-  'ShardedListAndWatch',
   'StorageVersionHash',
   'StrictIPCIDRValidation',
   'StructuredAuthenticationConfigurationEgressSelector',

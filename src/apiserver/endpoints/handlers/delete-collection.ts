@@ -9,7 +9,7 @@ import { negotiate } from './negotiation.ts';
 import { parseListOptions } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { respondList } from './list.ts';
-import { selectionOf } from './selection.ts';
+import { storedSelectionOf } from './selection.ts';
 import { refuseUnsafeDeletion } from './unsafe-deletion.ts';
 import { newDeleteRequest } from './write-request.ts';
 
@@ -23,8 +23,8 @@ export class DeleteCollectionHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions);
     const listOptions = parseListOptions(context.searchParams);
-    const { store, definition } = endpoint;
-    const predicate = await selectionOf(definition, listOptions, '');
+    const { store } = endpoint;
+    const predicate = await storedSelectionOf(endpoint, listOptions, '');
     const options = await readDeleteOptions(context, endpoint);
     refuseUnsafeDeletion(options);
     for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
@@ -47,7 +47,7 @@ export class DeleteCollectionHandler {
       }
     };
     await eachInTurns(objects, remove);
-    await respondList(context, endpoint, list, negotiated);
+    await respondList(context, endpoint, list, negotiated, predicate);
   }
 }
 

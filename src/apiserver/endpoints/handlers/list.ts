@@ -23,7 +23,7 @@ import type { ListQuery } from '#apiserver/request/list-options';
 import { parseListOptions } from './query-options.ts';
 import type { ResourceEndpoint } from './resource-endpoint.ts';
 import { acceptsGzip, respondInMediaType, respondPieces, respondWithin, sendAsMade, sendGzip, wantsPretty } from './responses.ts';
-import { selectionOf } from './selection.ts';
+import { storedSelectionOf } from './selection.ts';
 import { columnsOf, encodeRow, tableHead, tableOptions } from './table.ts';
 import { comma, cborPieces, jsonBody, type ListBody, type ListForm, listEnd, protobufBody } from './list-body.ts';
 
@@ -33,7 +33,7 @@ export class ListHandler {
   handle(context: RequestContext, endpoint: ResourceEndpoint): void | Promise<void> {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     const options = parseListOptions(context.searchParams);
-    const selecting = selectionOf(endpoint.definition, options, context.info.name);
+    const selecting = storedSelectionOf(endpoint, options, context.info.name);
     return selecting instanceof Promise
       ? selecting.then((predicate) => this.#list(context, endpoint, negotiated, options, predicate))
       : this.#list(context, endpoint, negotiated, options, selecting);
@@ -57,8 +57,8 @@ export class ListHandler {
     };
     const listed = context.span ? listWithin(context.span, store, asked) : store.cacher.list(asked);
     return listed instanceof Promise
-      ? listed.then((list) => respondList(context, endpoint, list, negotiated))
-      : respondList(context, endpoint, listed, negotiated);
+      ? listed.then((list) => respondList(context, endpoint, list, negotiated, predicate))
+      : respondList(context, endpoint, listed, negotiated, predicate);
   }
 }
 
@@ -82,12 +82,19 @@ export function respondList(
   endpoint: ResourceEndpoint,
   list: CacheList,
   negotiated: Negotiated,
+  predicate: Predicate,
 ): void | Promise<void> {
-  const respond = (): void | Promise<void> => respondListIn(context, endpoint, list, negotiated);
+  const respond = (): void | Promise<void> => respondListIn(context, endpoint, list, negotiated, predicate);
   return context.span ? respondWithin(context.span, context, negotiated, respond) : respond();
 }
 
-function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list: CacheList, negotiated: Negotiated): void | Promise<void> {
+function respondListIn(
+  context: RequestContext,
+  endpoint: ResourceEndpoint,
+  list: CacheList,
+  negotiated: Negotiated,
+  { shards }: Predicate,
+): void | Promise<void> {
   const { convert, mediaType } = negotiated;
   const metadata = metadataOf(list);
   if (convert?.kind === 'Table') return respondTable(context, endpoint, list, metadata, negotiated);
@@ -102,7 +109,14 @@ function respondListIn(context: RequestContext, endpoint: ResourceEndpoint, list
         variant: `partial:${partial}:${groupVersion}`,
         metadata,
       }
-    : { kind: endpoint.definition.listKind, apiVersion: groupVersion, partial, variant: groupVersion, metadata };
+    : {
+        kind: endpoint.definition.listKind,
+        apiVersion: groupVersion,
+        partial,
+        variant: groupVersion,
+        // Upstream's lists of custom resources cannot carry it.
+        metadata: shards && !endpoint.definition.custom ? { ...metadata, shardInfo: { selector: shards.text } } : metadata,
+      };
   const isProtobuf = mediaType === 'application/vnd.kubernetes.protobuf';
   const body = isProtobuf ? protobufBody(endpoint, form) : jsonBody(endpoint, list, form);
   // The size of items in their stored form is known without encoding them.

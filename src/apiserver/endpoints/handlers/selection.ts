@@ -6,6 +6,8 @@ import { type ListQuery, readSelectors } from '#apiserver/request/list-options';
 import type { ResourceDefinition } from '#apiserver/registry/resource-definition';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import { everything, type Predicate } from '#apiserver/storage/cacher/predicate';
+import type { ResourceEndpoint } from './resource-endpoint.ts';
+import { parseShardSelector } from './shard-selector.ts';
 
 /** Number of characters above which parsing selectors yields to the event loop. */
 const longSelector = 8_192;
@@ -25,6 +27,36 @@ export function selectionOf(
   return options.labelSelector.length + options.fieldSelector.length > longSelector ? inSteps(steps) : atOnce(steps);
 }
 
+/**
+ * Like `selectionOf`, for lists and watches of stored objects, which may be restricted to shards. Throws, or rejects with, an Error for an
+ * invalid shard selector. Upstream: registry/store.go (ListPredicate, Watch).
+ */
+export function storedSelectionOf(
+  { definition, isEnabled }: Pick<ResourceEndpoint, 'definition' | 'isEnabled'>,
+  options: Pick<ListQuery, 'labelSelector' | 'fieldSelector' | 'shardSelector'>,
+  name: string,
+): Predicate | Promise<Predicate> {
+  const selecting = selectionOf(definition, options, name);
+  const { shardSelector } = options;
+  if (!shardSelector || !isEnabled('ShardedListAndWatch')) return selecting;
+  return selecting instanceof Promise
+    ? selecting.then((selected) => inShards(selected, shardSelector))
+    : inShards(selecting, shardSelector);
+}
+
+function inShards(selected: Predicate, shardSelector: string): Predicate {
+  const shards = parseShardSelector(shardSelector);
+  return {
+    key: JSON.stringify([selected.key, shards.text]),
+    isEmpty: false,
+    countsRemaining: selected.isEmpty,
+    exactName: selected.exactName,
+    exactField: selected.exactField,
+    shards,
+    matches: (object) => shards.matches(object) && selected.matches(object),
+  };
+}
+
 function* selectionSteps(
   definition: ResourceDefinition,
   options: Pick<ListQuery, 'labelSelector' | 'fieldSelector'>,
@@ -40,7 +72,7 @@ function* selectionSteps(
   const labelKeys = [...new Set(labels.requirements.map(({ key }) => key))];
   return {
     get key() {
-      return `${name}|${labels.toString()}|${fields.toString()}`;
+      return JSON.stringify([name, labels.toString(), fields.toString()]);
     },
     isEmpty: labels.isEmpty() && fields.isEmpty() && !name,
     exactName,

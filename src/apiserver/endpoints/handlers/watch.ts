@@ -21,7 +21,7 @@ import type { ListQuery } from '#apiserver/request/list-options';
 import { parseListOptions } from './query-options.ts';
 import { fromStorage, type ResourceEndpoint, watchEventBuckets, watchListBuckets } from './resource-endpoint.ts';
 import { cborType, startHeaders } from './responses.ts';
-import { selectionOf } from './selection.ts';
+import { storedSelectionOf } from './selection.ts';
 import { columnsOf, encodeRow, encodeTable, tableHead, tableOptions } from './table.ts';
 import { acceptWebSocket, agreeToWatch, isWebSocketRequest } from './websocket.ts';
 
@@ -38,7 +38,7 @@ export class WatchHandler {
     const negotiated = negotiate(context.header('accept'), endpoint.restrictions, true);
     if (negotiated.mediaType === 'application/yaml') throw newNotAcceptable(streamMediaTypes(endpoint.restrictions.mediaTypes));
     const options = parseListOptions(context.searchParams);
-    const selecting = selectionOf(endpoint.definition, options, context.info.name);
+    const selecting = storedSelectionOf(endpoint, options, context.info.name);
     return selecting instanceof Promise
       ? selecting.then((predicate) => this.#watch(context, endpoint, negotiated, options, predicate))
       : this.#watch(context, endpoint, negotiated, options, selecting);

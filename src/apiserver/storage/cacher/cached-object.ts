@@ -159,7 +159,15 @@ export class CachedObject implements Tenant {
   }
 
   get fields(): Labels {
-    return (this.#fields ??= this.#reader.fields(needsSteps(this.size) ? this.#reader.parse(this.#narrow().json) : this.object));
+    return (this.#fields ??= this.#reader.fields(this.#withoutLongParts()));
+  }
+
+  get uid(): string {
+    return this.#withoutLongParts().metadata.uid ?? '';
+  }
+
+  #withoutLongParts(): KubeObject {
+    return needsSteps(this.size) ? this.#reader.parse(this.#narrow().json) : this.object;
   }
 
   #narrow(): NarrowedObject {

@@ -37,7 +37,7 @@ import { SnapshotStore } from './snapshot-store.ts';
 import { ErrorEvent } from './watch-event.ts';
 import { digestOf, StoredObjects } from './stored-objects.ts';
 import { causeOf, refuseUnreadable } from './unreadable.ts';
-import { WatchGroups } from './watch-groups.ts';
+import { type ShardCounts, WatchGroups } from './watch-groups.ts';
 import { WatchTimer } from './watch-timer.ts';
 import { Watcher, type WatchHandle, type WatchSink, type WatchSource } from './watcher.ts';
 
@@ -90,6 +90,7 @@ export interface CacherCounts {
   readonly fromCache: ReadonlyMap<string, Readonly<ListCounts>>;
   readonly fromStorage: Readonly<ListCounts>;
   readonly reads: Readonly<ReadCounts>;
+  readonly shards: Readonly<ShardCounts>;
 }
 
 export interface CacheWatchOptions {
@@ -244,6 +245,7 @@ export class Cacher {
       fromCache: this.#fromCache,
       fromStorage: this.#stored.counts,
       reads: this.#reads,
+      shards: this.#groups.shardCounts,
     };
   }
 

@@ -25,7 +25,7 @@ export interface CacheList {
   readonly revision: Revision;
   /** Token of the next page; '' on the last page. */
   readonly continueToken: string;
-  /** Set only for lists without selectors. */
+  /** Set only for lists without label and field selectors. */
   readonly remainingItemCount: number | undefined;
 }
 
@@ -118,8 +118,10 @@ export function* selectedList(
     }
   }
   const page = leavesOf(items);
-  const continueToken = seen < total ? tokenAfter(page, scope, revision) : '';
-  return { chunks: page, count: items.length, revision, continueToken, remainingItemCount: undefined };
+  const hasMore = seen < total;
+  const continueToken = hasMore ? tokenAfter(page, scope, revision) : '';
+  const remainingItemCount = hasMore && predicate.countsRemaining ? total - limit : undefined;
+  return { chunks: page, count: items.length, revision, continueToken, remainingItemCount };
 }
 
 export function firstOf(chunks: readonly Leaf[], limit: number): ListChunk[] {

@@ -176,7 +176,7 @@ export class StoredObjects {
           count: items.length,
           revision,
           continueToken: more ? encodeContinue(`${last}\0`, scope, revision) : '',
-          remainingItemCount: more && predicate.isEmpty ? result.count - limit : undefined,
+          remainingItemCount: more && (predicate.isEmpty || predicate.countsRemaining) ? result.count - limit : undefined,
         };
         return this.counts.counted(list, read);
       }

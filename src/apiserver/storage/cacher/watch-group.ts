@@ -18,12 +18,20 @@ export class WatchGroup<W extends GroupWatcher> {
   readonly watchers = new Set<W>();
   readonly matches: (object: CachedObject) => boolean;
 
-  /** `scope`: a prefix that ends with `/`, or one key. */
+  /** `scope`: a prefix that ends with `/`, or one key. `onOtherShard` is called for each state outside of the predicate's shards. */
   constructor(
     readonly scope: string,
     readonly predicate: Predicate,
+    onOtherShard: () => void = () => {},
   ) {
+    const { shards } = predicate;
     this.matches = predicate.isEmpty ? () => true : (object) => predicate.matches(object);
+    if (!shards) return;
+    this.matches = (object) => {
+      if (shards.matches(object)) return predicate.matches(object);
+      onOtherShard();
+      return false;
+    };
   }
 
   covers(key: string): boolean {

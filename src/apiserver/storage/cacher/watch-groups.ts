@@ -4,6 +4,14 @@ import { WatchGroup } from './watch-group.ts';
 import { Dispatch } from './watch-event.ts';
 import { failureOf, type Watcher } from './watcher.ts';
 
+/** Watches of a part of the collection (`Predicate.shards`). */
+export interface ShardCounts {
+  /** Current number of watchers. */
+  watchers: number;
+  /** States of objects in other shards, which groups of watchers did not receive. */
+  filtered: number;
+}
+
 /** The groups of one scope, keyed for the lookup of events. */
 interface ScopeGroups {
   readonly any: Map<string, WatchGroup<Watcher>>;
@@ -19,6 +27,8 @@ interface ScopeGroups {
 export class WatchGroups {
   readonly #scopes = new Map<string, ScopeGroups>();
   readonly #indexed: ReadonlySet<string>;
+  readonly shardCounts: ShardCounts = { watchers: 0, filtered: 0 };
+  readonly #onOtherShard = (): void => void (this.shardCounts.filtered += 1);
   #size = 0;
 
   /** `indexed` lists the fields whose exact selectors are looked up. */
@@ -34,7 +44,9 @@ export class WatchGroups {
   /** Returns the group for a new watcher, which the caller adds to it with `add`. */
   groupFor(scope: string, predicate: Predicate): WatchGroup<Watcher> {
     const present = this.#scopes.get(scope);
-    return (present && this.#placeOf(present, predicate)?.get(predicate.key)) ?? new WatchGroup<Watcher>(scope, predicate);
+    return (
+      (present && this.#placeOf(present, predicate)?.get(predicate.key)) ?? new WatchGroup<Watcher>(scope, predicate, this.#onOtherShard)
+    );
   }
 
   add(watcher: Watcher): void {
@@ -58,12 +70,14 @@ export class WatchGroups {
     place.set(group.predicate.key, group);
     group.watchers.add(watcher);
     this.#size++;
+    if (group.predicate.shards) this.shardCounts.watchers += 1;
   }
 
   remove(watcher: Watcher): void {
     const { group } = watcher;
     if (!group.watchers.delete(watcher)) return;
     this.#size--;
+    if (group.predicate.shards) this.shardCounts.watchers -= 1;
     if (group.watchers.size > 0) return;
     const scope = this.#scopes.get(group.scope)!;
     const place = this.#placeOf(scope, group.predicate)!;

@@ -214,7 +214,7 @@ export class Watcher implements WatchHandle {
       bytes = object?.size ?? 0;
       if (!object) this.#initial = undefined;
       else if (object.failure) this.fail(this.group.statusOf(object.failure));
-      else if (this.group.predicate.matches(object) && !this.#sendOrHold(new ObjectEvent('ADDED', object))) return false;
+      else if (this.group.matches(object) && !this.#sendOrHold(new ObjectEvent('ADDED', object))) return false;
     }
     if (this.#endBookmark && !this.#isClosed) {
       this.#endBookmark = false;
