@@ -1,4 +1,4 @@
-import { AdmissionPlugin, type Attributes, Configuration, inject, PluginServices } from 'kubenest/sdk';
+import { AdmissionPlugin, type Attributes, Configuration, FeatureGates, inject, PluginServices } from 'kubenest/sdk';
 import { MutatingPolicies } from '#sdk/internal';
 import { MutatingAdmissionPolicyConfiguration } from './policy-configuration.ts';
 
@@ -9,13 +9,18 @@ import { MutatingAdmissionPolicyConfiguration } from './policy-configuration.ts'
   match: [{ groups: ['*'], resources: ['*'], subresources: ['*'], operations: ['CREATE', 'UPDATE', 'CONNECT'] }],
 })
 export class MutatingAdmissionPolicy {
-  readonly #policies: MutatingPolicies;
+  /** Undefined without the feature gate MutatingAdmissionPolicy. */
+  readonly #policies: MutatingPolicies | undefined;
 
-  constructor(@inject(PluginServices) services: PluginServices, @inject(Configuration) { files }: MutatingAdmissionPolicyConfiguration) {
-    this.#policies = new MutatingPolicies(services, files);
+  constructor(
+    @inject(PluginServices) services: PluginServices,
+    @inject(Configuration) { files }: MutatingAdmissionPolicyConfiguration,
+    @inject(FeatureGates) features: FeatureGates,
+  ) {
+    if (features.enabled('MutatingAdmissionPolicy')) this.#policies = new MutatingPolicies(services, files);
   }
 
   admit(request: Attributes): void | Promise<void> {
-    return this.#policies.admit(request);
+    return this.#policies?.admit(request);
   }
 }

@@ -5,6 +5,13 @@ import type { ClientAuthorities } from './client-authorities.ts';
 /** OID of the UID attribute in the subject. Upstream: apiserver/pkg/authentication/request/x509. */
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 
+export interface ClientCAOptions {
+  /** Feature gate AllowParsingUserUIDFromCertAuth: the subject may have the user's UID. */
+  readonly readsUid: boolean;
+  /** Called for each request with a certificate, with its remaining validity in seconds. */
+  readonly onCertificate?: (seconds: number) => void;
+}
+
 /**
  * Authenticates by client certificate: issued by a trusted authority for client authentication and currently valid. The
  * common name is the user name, organizations are the groups. The chain is verified once for each connection, the validity
@@ -13,10 +20,9 @@ const uidAttribute = '1.3.6.1.4.1.57683.2';
 export class ClientCA extends AuthenticationStrategy {
   readonly name = 'ClientCA';
 
-  /** `onCertificate` is called for each request with a certificate, with its remaining validity in seconds. */
   constructor(
     private readonly authorities: ClientAuthorities,
-    private readonly onCertificate?: (seconds: number) => void,
+    private readonly options: ClientCAOptions,
   ) {
     super();
   }
@@ -25,10 +31,10 @@ export class ClientCA extends AuthenticationStrategy {
     const verified = this.authorities.verify(peer);
     if (!verified) return this.pass();
     const { leaf, error } = verified;
-    this.onCertificate?.((leaf.notAfter - Date.now()) / 1_000);
+    this.options.onCertificate?.((leaf.notAfter - Date.now()) / 1_000);
     if (error) return this.error(error);
     if (leaf.subject.commonName === '') return this.pass();
-    const user = userOfConnection(peer, leaf);
+    const user = userOfConnection(peer, leaf, this.options.readsUid);
     if (user instanceof Error) this.error(user);
     else this.success(user);
   }
@@ -37,18 +43,18 @@ export class ClientCA extends AuthenticationStrategy {
 const userMemo = Symbol('ClientCA user');
 
 /** Returns the user of a certificate, computed once for each connection; an error if the subject is invalid. */
-function userOfConnection(peer: Peer, leaf: Certificate): UserInfo | Error {
+function userOfConnection(peer: Peer, leaf: Certificate, readsUid: boolean): UserInfo | Error {
   let user = peer.memo.get(userMemo) as UserInfo | Error | undefined;
   if (!user) {
-    user = userOf(leaf);
+    user = userOf(leaf, readsUid);
     peer.memo.set(userMemo, user);
   }
   return user;
 }
 
-function userOf(leaf: Certificate): UserInfo | Error {
+function userOf(leaf: Certificate, readsUid: boolean): UserInfo | Error {
   const { commonName, organizations } = leaf.subject;
-  const [uid, ...more] = leaf.subject.values(uidAttribute);
+  const [uid, ...more] = readsUid ? leaf.subject.values(uidAttribute) : [];
   if (more.length > 0) return new Error(`expected 1 UID, but found multiple: [${[uid, ...more].join(' ')}]`);
   if (uid === '') return new Error('UID cannot be an empty string');
   return {

@@ -73,6 +73,30 @@ const on = [
   'CrossNamespaceVolumeDataSource',
   'VolumeLimitScaling',
 ];
+const claimOf = (name: string, spec: object, want: object | RegExp): Case => ({
+  name,
+  path: '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims',
+  spec,
+  want,
+});
+const slice = (name: string, spec: object, want: object | RegExp): Case => ({
+  name,
+  path: '/apis/resource.k8s.io/v1/resourceslices',
+  spec: { driver: 'x.io', pool: { name: 'p', generation: 1, resourceSliceCount: 1 }, nodeName: 'n', ...spec },
+  want,
+});
+const device = {
+  name: 'd',
+  taints: [{ key: 'a', effect: 'NoSchedule' }],
+  consumesCounters: [{ counterSet: 's', counters: { c: { value: '1' } } }],
+  bindingConditions: ['a'],
+  bindingFailureConditions: ['b'],
+  bindsToNode: true,
+  allowMultipleAllocations: true,
+  capacity: { c: { value: '10', requestPolicy: { default: '1', validValues: ['1', '2'] } } },
+};
+const exactly = { deviceClassName: 'c', tolerations: [{ operator: 'Exists' }], capacity: { requests: { c: '1' } } };
+const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { a: 'b' } } };
 const off = [
   'HPAConfigurableTolerance',
   'HostnameOverride',
@@ -81,6 +105,13 @@ const off = [
   'ContainerRestartRules',
   'RestartAllContainersOnContainerExits',
   'EnvFiles',
+  'DRAConsumableCapacity',
+  'DRADeviceBindingConditions',
+  'DRADeviceTaints',
+  'DRAPartitionableDevices',
+  'DRAPrioritizedList',
+  'MatchLabelKeysInPodTopologySpread',
+  'MatchLabelKeysInPodTopologySpreadSelectorMerge',
 ];
 
 describe.each([
@@ -137,6 +168,28 @@ describe.each([
         { initContainers: [{ name: 'i', image: 'i', restartPolicy: 'Always' }] },
         {},
         { initContainers: [expect.objectContaining({ restartPolicy: 'Always' })] },
+      ),
+      slice('a device', { devices: [device] }, { devices: [{ name: 'd', capacity: { c: { value: '10' } } }] }),
+      claimOf(
+        'a request',
+        { devices: { requests: [{ name: 'r', exactly }] } },
+        { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 } }] } },
+      ),
+      claimOf(
+        'alternatives',
+        {
+          devices: {
+            requests: [{ name: 'r', firstAvailable: [{ name: 'f', deviceClassName: 'c' }] }],
+            constraints: [{ distinctAttribute: 'x.io/a' }],
+          },
+        },
+        /exactly one of `exactly` or `firstAvailable` is required, spec.devices.constraints\[0\].matchAttribute: Required value/,
+      ),
+      pod(
+        'keys of a spread',
+        { topologySpreadConstraints: [{ ...spread, matchLabelKeys: ['a'] }] },
+        {},
+        { topologySpreadConstraints: [spread] },
       ),
       pod('a file', volume, { env: envFile }, /must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`$/),
     ],

@@ -42,13 +42,19 @@ export class ImpersonationModes {
   /** The mode that last permitted a request, by the impersonator's name. */
   readonly #last = new Map<string, number>();
 
-  constructor(authorizer: Authorizer) {
+  /** Without `isConstrained`, only the legacy verb counts. */
+  constructor(authorizer: Authorizer, isConstrained: boolean) {
+    const legacy: Mode = (wanted, request) => impersonate(authorizer, '', wanted, request.user);
+    if (!isConstrained) {
+      this.#modes = [legacy];
+      return;
+    }
     this.#modes = [
       associatedNode(authorizer),
       constrained(authorizer, 'arbitrary-node', (wanted) => hasOnlyName(wanted) && nodeName(wanted.name) !== undefined),
       constrained(authorizer, 'serviceaccount', (wanted) => hasOnlyName(wanted) && serviceAccountOf(wanted.name) !== undefined),
       constrained(authorizer, 'user-info', ({ name }) => nodeName(name) === undefined && serviceAccountOf(name) === undefined),
-      (wanted, request) => impersonate(authorizer, '', wanted, request.user),
+      legacy,
     ];
   }
 

@@ -58,6 +58,8 @@ export interface GenericServerOptions {
   readonly shutdown: GracefulShutdownOptions;
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
+  /** Feature gate ConstrainedImpersonation. */
+  readonly constrainsImpersonation: boolean;
   readonly requestTimeoutMs: number;
   /** Grace period during which /livez treats post-start hooks as finished. */
   readonly livezGraceMs: number;

@@ -66,6 +66,8 @@ export interface HandlerChainOptions {
   /** Barrier of writes; undefined: writes do not wait for StorageVersions. */
   readonly storageVersions?: StorageVersionBarrier | undefined;
   readonly sendRetryAfter: boolean;
+  /** Feature gate ConstrainedImpersonation. */
+  readonly constrainsImpersonation: boolean;
   readonly hstsDirectives: readonly string[];
   readonly goawayChance: number;
   readonly requestTimeoutMs: number;
@@ -110,7 +112,7 @@ export function handlerChain(options: HandlerChainOptions): readonly NamedFilter
     },
     { name: 'Tracing', filter: withTracing(log.slow, options.tracer) },
     { name: 'Audit', filter: withAudit(options.auditing) },
-    { name: 'Impersonation', filter: withImpersonation(options.authorization.authorizer) },
+    { name: 'Impersonation', filter: withImpersonation(options.authorization.authorizer, options.constrainsImpersonation) },
     options.flowControl
       ? {
           name: 'PriorityAndFairness',

@@ -3,6 +3,7 @@ import { AuthenticationMetrics } from '#apiserver/authentication/authentication-
 import type { TokenAuthenticator } from '#apiserver/authentication/authenticator';
 import { keyIdOf } from '#apiserver/authentication/public-keys';
 import type { AuthenticationStrategy } from '#apiserver/authentication/strategy';
+import { FeatureGates } from '#apiserver/base/feature-gates';
 import { Informers } from '#apiserver/registry/informers';
 import { EgressSelector } from '#apiserver/network/egress-selector/egress-selector';
 import { JsonClient } from '#apiserver/network/webhook/json-client';
@@ -67,11 +68,13 @@ class ClientCertificates implements AuthenticatorSource {
   constructor(
     @Inject(ClientTrust) private readonly trust: ClientTrust,
     @Inject(AuthenticationMetrics) private readonly metrics: AuthenticationMetrics,
+    @Inject(FeatureGates) private readonly features: FeatureGates,
   ) {}
 
   strategies(): AuthenticationStrategy[] {
     const { client } = this.trust.authorities;
-    return client ? [new ClientCA(client, (seconds) => this.metrics.certificateLasts(seconds))] : [];
+    const readsUid = this.features.enabled('AllowParsingUserUIDFromCertAuth');
+    return client ? [new ClientCA(client, { readsUid, onCertificate: (seconds) => this.metrics.certificateLasts(seconds) })] : [];
   }
 }
 

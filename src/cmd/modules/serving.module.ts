@@ -42,6 +42,7 @@ interface ServerDependencies {
   readonly log: Log;
   readonly registry: LimitedRegistry;
   readonly trust: ClientTrust;
+  readonly features: FeatureGates;
   readonly lifetime: Lifetime;
   readonly auditing: ConfiguredAuditing;
   readonly flowControl: RunningFlowControl | undefined;
@@ -75,6 +76,7 @@ export class ServingModule implements OnApplicationBootstrap {
             log: Log,
             registry: LimitedRegistry,
             trust: ClientTrust,
+            features: FeatureGates,
             lifetime: Lifetime,
             auditing?: ConfiguredAuditing,
             flowControl?: RunningFlowControl,
@@ -89,6 +91,7 @@ export class ServingModule implements OnApplicationBootstrap {
               log,
               registry,
               trust,
+              features,
               lifetime,
               auditing,
               flowControl,
@@ -103,6 +106,7 @@ export class ServingModule implements OnApplicationBootstrap {
             Log,
             LimitedRegistry,
             ClientTrust,
+            FeatureGates,
             Lifetime,
             ...[ConfiguredAuditing, RunningFlowControl, Tracing, StorageVersions].map((token) => ({ token, optional: true })),
           ],
@@ -154,7 +158,7 @@ export class ServingModule implements OnApplicationBootstrap {
 
 function newServer(
   { serving, requests, shutdown, livezGraceMs = 0 }: ServingModuleConfig,
-  { log, registry, trust, lifetime, flowControl, tracing, ...dependencies }: ServerDependencies,
+  { log, registry, trust, features, lifetime, flowControl, tracing, ...dependencies }: ServerDependencies,
 ): GenericServer {
   warnOfExcessWorkers(log, serving?.workers ?? 0);
   return new GenericServer({
@@ -168,6 +172,7 @@ function newServer(
     shutdown,
     hstsDirectives: requests.hstsDirectives,
     goawayChance: requests.goawayChance,
+    constrainsImpersonation: features.enabled('ConstrainedImpersonation'),
     requestTimeoutMs: requests.timeoutMs,
     livezGraceMs,
     corsAllowedOrigins: requests.corsAllowedOrigins,

@@ -49,7 +49,7 @@ export function installNonResourceRoutes(
   openApi.set('apiextensions', groupDocuments(served([apiExtensionsGroup]), apiextensionsTables, hasCbor));
   openApi.set('aggregator', groupDocuments(served([apiRegistrationGroup]), aggregatorTables, hasCbor));
   installOpenApi(mux, openApi);
-  const discovery = new DiscoveryRegistry();
+  const discovery = new DiscoveryRegistry(features.enabled('StorageVersionHash'));
   // Groups of extension servers precede all others.
   discovery.set('aggregator', []);
   discovery.set('kubernetes', scheme.groups);

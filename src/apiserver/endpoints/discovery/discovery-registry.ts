@@ -64,7 +64,13 @@ export class DiscoveryRegistry {
   readonly #sources = new Map<string, readonly DiscoverableGroup[]>();
   readonly #documents = new Map<string, DiscoveryDocument | undefined>();
   #merged: ReadonlyMap<string, MergedGroup> | undefined;
+  readonly #showsStorageHashes: boolean;
   #peers: { readonly ownId: string; readonly servers: readonly ServerDiscovery[] } | undefined;
+
+  /** `showsStorageHashes`: the feature gate StorageVersionHash, for resources that are not custom. */
+  constructor(showsStorageHashes = true) {
+    this.#showsStorageHashes = showsStorageHashes;
+  }
 
   /** Replaces the groups of a source; an empty list removes them. */
   set(source: string, groups: readonly DiscoverableGroup[]): void {
@@ -122,7 +128,7 @@ export class DiscoveryRegistry {
         // Upstream's list of the core group has no apiVersion.
         ...(group === '' ? {} : { apiVersion: 'v1' }),
         groupVersion: group === '' ? version : `${group}/${version}`,
-        resources: resourcesOf(found).flatMap(apiResources),
+        resources: resourcesOf(found).flatMap((resource) => apiResources(resource, this.#showsStorageHashes)),
       };
     });
   }
@@ -259,8 +265,8 @@ function subresourceNames({ subresources, custom }: ResourceDefinition): string[
 }
 
 /** Returns the resource and its subresources, such as `pods/status`. */
-function apiResources(resource: ResourceDefinition): ApiResource[] {
-  const { namespaced } = resource;
+function apiResources(resource: ResourceDefinition, showsStorageHashes: boolean): ApiResource[] {
+  const { namespaced, storageVersionHash } = resource;
   return [
     {
       name: resource.resource,
@@ -270,7 +276,7 @@ function apiResources(resource: ResourceDefinition): ApiResource[] {
       verbs: resource.verbs,
       ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
       ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
-      ...(resource.storageVersionHash === undefined ? {} : { storageVersionHash: resource.storageVersionHash }),
+      ...(storageVersionHash !== undefined && (showsStorageHashes || resource.custom) && { storageVersionHash }),
     },
     ...subresourceNames(resource).map((name): ApiResource => {
       const { group, version, kind } = kindOf(resource, name);

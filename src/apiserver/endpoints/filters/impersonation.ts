@@ -11,10 +11,10 @@ const extraPrefix = `${prefix}extra-`;
 
 /**
  * Replaces the user by the impersonated one (`Impersonate-User`, `-Group`, `-Uid`, `-Extra-…`) if authorized, and removes the
- * headers. Upstream: endpoints/filters/impersonation.
+ * headers. `isConstrained`: the feature gate ConstrainedImpersonation. Upstream: endpoints/filters/impersonation.
  */
-export function withImpersonation(authorizer: Authorizer): Filter {
-  const modes = new ImpersonationModes(authorizer);
+export function withImpersonation(authorizer: Authorizer, isConstrained: boolean): Filter {
+  const modes = new ImpersonationModes(authorizer, isConstrained);
   return (next) => (context) => {
     let wanted: UserInfo | undefined;
     try {

@@ -92,7 +92,7 @@ describe('a shard selector', () => {
     expect(parseShardSelector(range(uid, half, end)).matches(cached({ uid: value }))).toBe(false);
   });
 
-  it('of namespaces keeps the objects of one together', () => {
+  it('by namespace keeps the objects of a namespace together', () => {
     const lower = parseShardSelector(range('object.metadata.namespace'));
     const both = parseShardSelector(`${range('object.metadata.namespace', half, end)} || ${range('object.metadata.namespace')}`);
     // kube-apiserver lists no object of the namespace default in the lower half.

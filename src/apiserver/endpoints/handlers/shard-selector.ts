@@ -119,7 +119,7 @@ function hexOf({ node }: Expr, name: string): string {
   return value;
 }
 
-/** Go type of the value of a literal that is no string. */
+/** Go type of the value of a literal other than a string. */
 function goTypeOf(value: unknown): string {
   if (value === null) return 'structpb.NullValue';
   if (typeof value === 'boolean') return 'bool';

@@ -9,6 +9,7 @@ import type { RequestContext } from '#apiserver/request/request-context';
 import type { Store } from '#apiserver/registry/store';
 import type { WriteRequest } from '#apiserver/registry/write';
 import { Stores } from '#apiserver/registry/stores';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import type { Binding, Pod } from '#kubernetes/schema/core_v1.gen';
 import { updatePodCondition } from './pod-condition.ts';
 import { validatePodBinding } from './validation/pod.ts';
@@ -45,7 +46,7 @@ async function assignPod(store: Store, request: WriteRequest, { metadata, target
       const problem = whyUnassignable(pod);
       if (problem) throw newConflict({ group: '', resource: 'pods/binding' }, name, problem);
       pod.spec = { ...pod.spec, nodeName: target?.name ?? '' };
-      if (pod.status) delete pod.status.nominatedNodeName;
+      if (pod.status && !isOptedOut(request, 'ClearingNominatedNodeNameAfterBinding')) delete pod.status.nominatedNodeName;
       pod.metadata.annotations = merged(pod.metadata.annotations, metadata.annotations);
       if (metadata.labels) pod.metadata.labels = merged(pod.metadata.labels, metadata.labels);
       updatePodCondition(pod, { type: 'PodScheduled', status: 'True' });

@@ -1,5 +1,6 @@
 import type { KubeObject } from '#apimachinery/meta/types';
 import type { Strategy, StrategyContext } from '#apiserver/registry/resource-definition';
+import type { GatedFields } from '#apiserver/registry/gated-fields';
 import type { Container, PodSpec, PodTemplateSpec } from '#kubernetes/schema/core_v1.gen';
 
 /**
@@ -13,6 +14,9 @@ export function dropDisabledPodFields(spec: PodSpec | undefined, old: PodSpec | 
   if (spec.resources && !old?.resources && isOff('PodLevelResources')) delete spec.resources;
   if (isOff('ContainerRestartRules') && !usesRestartRules(old)) dropRestartRules(spec);
   if (isOff('EnvFiles') && !usesEnvFiles(old)) dropEnvFiles(spec);
+  if (isOff('MatchLabelKeysInPodTopologySpread') && !usesSpreadKeys(old)) {
+    for (const constraint of spec.topologySpreadConstraints ?? []) delete constraint.matchLabelKeys;
+  }
   if (spec.schedulingGroup && !old?.schedulingGroup && !isEnabled?.('GenericWorkload')) delete spec.schedulingGroup;
   if (!isEnabled?.('ContainerStopSignals')) {
     for (const container of containersOf(spec))
@@ -27,6 +31,19 @@ export function dropDisabledPodFields(spec: PodSpec | undefined, old: PodSpec | 
     }
   }
 }
+
+const containerStatuses = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'];
+const ofEachContainer = (field: string): string[] => containerStatuses.map((list) => `status.${list}[].${field}`);
+
+/** Fields of a pod's status. Upstream: dropDisabledPodStatusFields in pkg/api/pod/util.go. */
+export const podStatusFields: readonly GatedFields[] = [
+  { gates: ['InPlacePodLevelResourcesVerticalScaling'], fields: ['status.resources', 'status.allocatedResources'] },
+  { gates: ['DRAExtendedResource'], fields: ['status.extendedResourceClaimStatus'] },
+  { gates: ['ResourceHealthStatus'], fields: ofEachContainer('allocatedResourcesStatus') },
+  { gates: ['ResourceHealthStatusMessage'], fields: ofEachContainer('allocatedResourcesStatus[].resources[].message') },
+  { gates: ['ImageVolumeWithDigest'], alpha: true, fields: ofEachContainer('volumeMounts[].volumeStatus') },
+  { gates: ['DRANodeAllocatableResources'], alpha: true, fields: ['status.nodeAllocatableResourceClaimStatuses'] },
+];
 
 /** Returns a strategy for objects with a pod template that first drops the fields of disabled features. */
 export function withPodTemplate<T extends KubeObject>(
@@ -49,6 +66,10 @@ export function withPodTemplate<T extends KubeObject>(
 /** True if a container has a stop signal (gate ContainerStopSignals). */
 function usesStopSignals(spec: PodSpec | undefined): boolean {
   return containersOf(spec).some(({ lifecycle }) => lifecycle?.stopSignal !== undefined);
+}
+
+function usesSpreadKeys(spec: PodSpec | undefined): boolean {
+  return (spec?.topologySpreadConstraints ?? []).some(({ matchLabelKeys }) => matchLabelKeys?.length);
 }
 
 function containersOf(spec: PodSpec | undefined): readonly Container[] {

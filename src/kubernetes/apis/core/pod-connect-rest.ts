@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { Inject, Injectable, UseInterceptors } from '@nestjs/common';
 import { newBadRequest, newGenericServerResponse, newInternalError, newInvalid, newStatus, StatusError } from '#apimachinery/api/errors';
 import { canonicalTime, TimeParseError } from '#apimachinery/runtime/time';
-import { type FieldError, fieldPath, forbidden, invalid } from '#apimachinery/validation/field';
+import { type FieldError, fieldPath, forbidden, invalid, notSupported } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { authorizationAttributes, forbiddenError } from '#apiserver/authorization/authorization.guard';
 import { UnionAuthorizer } from '#apiserver/authorization/union';
@@ -92,8 +92,13 @@ function timeOf(text: string | null): string | undefined {
   }
 }
 
-/** Validates the options of a log request. Upstream: kubernetes/pkg/apis/core/validation (ValidatePodLogOptions). */
-function validateLogOptions({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: LogOptions): FieldError[] {
+const logStreams = ['All', 'Stderr', 'Stdout'];
+
+/**
+ * Validates the options of a log request. `splits`: the feature gate PodLogsQuerySplitStreams. Upstream:
+ * kubernetes/pkg/apis/core/validation (ValidatePodLogOptions).
+ */
+function validateLogOptions({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: LogOptions, splits: boolean): FieldError[] {
   const errors: FieldError[] = [];
   if (tailLines !== undefined && tailLines < 0)
     errors.push(invalid(fieldPath('tailLines'), tailLines, 'must be greater than or equal to 0'));
@@ -103,7 +108,11 @@ function validateLogOptions({ tailLines, limitBytes, sinceSeconds, sinceTime, st
   } else if (sinceSeconds !== undefined && sinceSeconds < 1) {
     errors.push(invalid(fieldPath('sinceSeconds'), sinceSeconds, 'must be greater than 0'));
   }
-  if (stream !== undefined) errors.push(forbidden(fieldPath('stream'), 'may not be specified'));
+  if (stream === undefined) return errors;
+  if (!splits) return [...errors, forbidden(fieldPath('stream'), 'may not be specified')];
+  if (!logStreams.includes(stream)) errors.push(notSupported(fieldPath('stream'), stream, logStreams));
+  if (stream !== 'All' && tailLines !== undefined)
+    errors.push(forbidden(fieldPath('[]'), '`tailLines` and specific `stream` are mutually exclusive for now'));
   return errors;
 }
 
@@ -123,7 +132,8 @@ export class PodLogHandler {
   async handle(context: RequestContext, endpoint: ResourceEndpoint): Promise<void> {
     const { namespace, name } = context.info;
     const options = logOptions(context);
-    const errors = validateLogOptions(options);
+    const splits = endpoint.isEnabled('PodLogsQuerySplitStreams');
+    const errors = validateLogOptions(options, splits);
     if (errors.length > 0) throw newInvalid({ group: '', kind: 'PodLogOptions' }, name, errors);
     const pod = await podOf(context, endpoint);
     const container = containerOf(pod, options.container);
@@ -139,6 +149,7 @@ export class PodLogHandler {
       ['sinceTime', sinceTime],
       ['tailLines', tailLines],
       ['limitBytes', limitBytes],
+      ['stream', splits ? (options.stream ?? 'All') : undefined],
     ]);
     await stream(context, kubelet, `/containerLogs/${namespace}/${name}/${container}${query && `?${query}`}`);
   }
@@ -195,9 +206,9 @@ async function kubeletError(response: http.IncomingMessage, status: number, name
   return newGenericServerResponse(status, '', { group: '', resource: 'pods/log' }, name, text, 0, false);
 }
 
-/** Requires the verb `create` for `exec` and `attach`, since a WebSocket request is a GET. */
-async function ensureMayCreate(context: RequestContext, authorizer: UnionAuthorizer): Promise<void> {
-  if (context.info.verb === 'create') return;
+/** Requires the verb `create` for `exec`, `attach` and `portforward`, since a WebSocket request is a GET. */
+async function ensureMayCreate(context: RequestContext, { isEnabled }: ResourceEndpoint, authorizer: UnionAuthorizer): Promise<void> {
+  if (context.info.verb === 'create' || !isEnabled('AuthorizePodWebsocketUpgradeCreatePermission')) return;
   const attributes = { ...authorizationAttributes(context), verb: 'create' };
   const { decision, reason } = await authorizer.authorize(attributes);
   if (decision !== 'Allow') throw forbiddenError(attributes, reason);
@@ -229,7 +240,7 @@ abstract class ContainerStreamHandler {
       ...(this.path === 'exec' && { command: query.getAll('command') }),
     };
     await admitConnect(context, endpoint, options);
-    await ensureMayCreate(context, this.authorizer);
+    await ensureMayCreate(context, endpoint, this.authorizer);
     const pod = await podOf(context, endpoint);
     const container = containerOf(pod, options.container);
     const kubelet = await kubeletOf(this.kubelets, pod);
@@ -278,7 +289,7 @@ export class PodPortForwardHandler {
     const { namespace, name } = context.info;
     const ports = context.searchParams.getAll('ports').map((text) => parseInt64(text) ?? 0);
     await admitConnect(context, endpoint, ports.length > 0 ? { ports } : {});
-    await ensureMayCreate(context, this.authorizer);
+    await ensureMayCreate(context, endpoint, this.authorizer);
     const kubelet = await kubeletOf(this.kubelets, await podOf(context, endpoint));
     await proxyRequest(
       context,

@@ -4,12 +4,13 @@ import { fieldPath } from '#apimachinery/validation/field';
 import { getWarningsForIP } from '#apimachinery/validation/ip';
 import type { Strategy } from '#apiserver/registry/resource-definition';
 import { applyAppArmorAnnotations } from '#kubernetes/apis/core/app-armor';
-import { dropDisabledPodFields } from '#kubernetes/apis/core/disabled-fields';
+import { dropDisabledPodFields, podStatusFields } from '#kubernetes/apis/core/disabled-fields';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import { validatePodCreate, validatePodEphemeralContainersUpdate, validatePodUpdate } from '#kubernetes/apis/core/validation/pod';
 import { validatePodStatusUpdate } from '#kubernetes/apis/core/validation/pod-status';
 import { validatePodResize } from '#kubernetes/apis/core/validation/pod-resize';
 import { podWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
+import { dropGatedFields } from '#apiserver/registry/gated-fields';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import { keepField, keepMeta, resetObjectMetaForStatus } from '#kubernetes/apis/strategy';
 import type { Container, Pod, PodAffinityTerm } from '#kubernetes/schema/core_v1.gen';
@@ -106,8 +107,9 @@ function preserveObservedGenerations(pod: Pod, old: Pod): void {
 
 export const podStatusStrategy: Strategy<Pod> = {
   resetFields: [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']],
-  prepareForUpdate(pod, old) {
+  prepareForUpdate(pod, old, context) {
     keepField(pod, old, 'spec');
+    dropGatedFields(pod, old, podStatusFields, context);
     delete pod.metadata.deletionTimestamp;
     keepMeta(pod, old, 'ownerReferences');
     const status = (pod.status ??= {});
@@ -148,7 +150,7 @@ function resized(containers: readonly Container[] = [], old: readonly Container[
 }
 
 export const resizeStrategy: Strategy<Pod> = {
-  prepareForUpdate(pod, old) {
+  prepareForUpdate(pod, old, { isEnabled }) {
     const spec = pod.spec ?? {};
     const sameCount =
       spec.containers?.length === old.spec?.containers?.length &&
@@ -157,8 +159,10 @@ export const resizeStrategy: Strategy<Pod> = {
       const containers = resized(spec.containers, old.spec?.containers) ?? spec.containers;
       const initContainers = resized(spec.initContainers, old.spec?.initContainers) ?? spec.initContainers;
       pod.spec = { ...old.spec };
-      if (spec.resources) pod.spec.resources = spec.resources;
-      else delete pod.spec.resources;
+      if (isEnabled?.('InPlacePodLevelResourcesVerticalScaling') !== false) {
+        if (spec.resources) pod.spec.resources = spec.resources;
+        else delete pod.spec.resources;
+      }
       if (containers) pod.spec.containers = containers;
       if (initContainers?.length) pod.spec.initContainers = initContainers;
       keepField(pod, old, 'status');

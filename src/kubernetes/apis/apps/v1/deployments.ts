@@ -9,6 +9,8 @@ import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, labelSelectorText, stringColumn, wide } from '#kubernetes/apis/columns';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
+import { terminatingReplicas } from '#kubernetes/apis/apps/gated-fields';
+import { dropGatedFields } from '#apiserver/registry/gated-fields';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import { keepMeta, statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { Deployment } from '#kubernetes/schema/apps_v1.gen';
@@ -75,8 +77,9 @@ export default defineResource<Deployment>({
     status: statusSubresource({
       strategy: {
         resetFields: [['spec'], ['metadata', 'labels']],
-        prepareForUpdate(deployment, old) {
+        prepareForUpdate(deployment, old, context) {
           keepMeta(deployment, old, 'labels');
+          dropGatedFields(deployment, old, terminatingReplicas, context);
         },
         validateUpdate: validateDeploymentStatusUpdate,
       },

@@ -1,6 +1,8 @@
 import { fieldPath } from '#apimachinery/validation/field';
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { terminatingReplicas } from '#kubernetes/apis/apps/gated-fields';
+import { withGatedFields } from '#apiserver/registry/gated-fields';
 import { validateReplicaSet, validateReplicaSetStatusUpdate, validateReplicaSetUpdate } from '#kubernetes/apis/apps/validation/replica-set';
 import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
@@ -49,6 +51,6 @@ export default defineResource<ReplicaSet>({
   ],
   subresources: {
     scale: scaleSubresource(['apps/v1beta2', 'apps/v1']),
-    status: statusSubresource({ strategy: { validateUpdate: validateReplicaSetStatusUpdate } }),
+    status: statusSubresource({ strategy: withGatedFields(terminatingReplicas, { validateUpdate: validateReplicaSetStatusUpdate }) }),
   },
 });

@@ -1,5 +1,6 @@
 /** Validation of jobs. Upstream: pkg/apis/batch/validation/validation.go, pkg/registry/batch/job/strategy.go. */
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import {
   addErrors,
   type FieldError,
@@ -90,7 +91,7 @@ export function validateJobUpdate(job: Job, old: Job, server: ServerTraits): Fie
   addErrors(errors, ofSpec);
   validateCompletionsUpdate(errors, spec, oldSpec);
   validateImmutable(errors, spec.selector, oldSpec.selector, specPath, 'selector', selectorValue);
-  validateTemplateUpdate(errors, spec.template ?? noTemplate, oldSpec.template ?? noTemplate, old);
+  validateTemplateUpdate(errors, spec.template ?? noTemplate, oldSpec.template ?? noTemplate, old, server);
   validateImmutable(errors, spec.completionMode, oldSpec.completionMode, specPath, 'completionMode');
   validateImmutable(errors, spec.podFailurePolicy, oldSpec.podFailurePolicy, specPath, 'podFailurePolicy', podFailurePolicyValue);
   validateImmutable(errors, spec.backoffLimitPerIndex, oldSpec.backoffLimitPerIndex, specPath, 'backoffLimitPerIndex');
@@ -338,12 +339,23 @@ function validateCompletionsUpdate(errors: FieldError[], spec: JobSpec, old: Job
 }
 
 /** Validates that the template of a suspended job changes only in its scheduling directives and resources. */
-function validateTemplateUpdate(errors: FieldError[], template: PodTemplateSpec, oldTemplate: PodTemplateSpec, old: Job): void {
+function validateTemplateUpdate(
+  errors: FieldError[],
+  template: PodTemplateSpec,
+  oldTemplate: PodTemplateSpec,
+  old: Job,
+  server: ServerTraits,
+): void {
   if (equalAs('core_v1.PodTemplateSpec', template, oldTemplate)) return;
   const { spec, status } = old;
-  const isMutable = spec?.suspend === true && (!status?.startTime || hasCondition(old, 'Suspended')) && !status?.active;
-  const allowed = isMutable ? withSchedulingDirectives(oldTemplate, template) : oldTemplate;
-  if (!isMutable) validateImmutable(errors, template, allowed, specPath, 'template', templateValue);
+  const isSuspended = spec?.suspend === true;
+  const isMutable = isSuspended && (!status?.startTime || hasCondition(old, 'Suspended')) && !status?.active;
+  const hasMutableDirectives = isOptedOut(server, 'MutableSchedulingDirectivesForSuspendedJobs')
+    ? isSuspended && !status?.startTime
+    : isMutable;
+  const hasMutableResources = isMutable && !isOptedOut(server, 'MutablePodResourcesForSuspendedJobs');
+  const allowed = hasMutableDirectives ? withSchedulingDirectives(oldTemplate, template) : oldTemplate;
+  if (!hasMutableResources) validateImmutable(errors, template, allowed, specPath, 'template', templateValue);
   else {
     const pod = template.spec ?? {};
     validateImmutable(errors, pod, withResources(allowed.spec ?? {}, pod), specPath, 'template.spec', (value) =>

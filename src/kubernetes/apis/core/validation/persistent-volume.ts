@@ -1,5 +1,6 @@
 /** Validation of persistent volumes. Upstream: pkg/apis/core/validation and pkg/volume/validation. */
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { isOptedIn } from '#kubernetes/apis/core/capabilities';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -202,7 +203,8 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
     errors.push(forbidden(specPath.child('persistentvolumesource'), `spec.persistentvolumesource is immutable after creation\n${diff}`));
   }
   if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), spec.volumeMode, fieldIsImmutable));
-  if (before.nodeAffinity && !sameButForGaLabels(spec.nodeAffinity, before.nodeAffinity)) {
+  const isMutable = isOptedIn(server, 'MutablePVNodeAffinity');
+  if (before.nodeAffinity && !isMutable && !sameButForGaLabels(spec.nodeAffinity, before.nodeAffinity)) {
     const shown = internalValue('*VolumeNodeAffinity', spec.nodeAffinity);
     errors.push(invalid(fieldPath('nodeAffinity'), shown, `${fieldIsImmutable}, except for updating from beta label to GA`));
   }

@@ -41,7 +41,6 @@ export interface PodOptions {
 
 /** Options for a new object, which depend on the flags of the server only. */
 class NewOptions implements PodOptions {
-  readonly allowInvalidPodDeletionCost = false;
   readonly allowIndivisibleHugePages = false;
   readonly allowInvalidLabelValueInSelector = false;
   readonly allowInvalidLabelValueInRequiredNodeAffinity = false;
@@ -63,6 +62,10 @@ class NewOptions implements PodOptions {
 
   get allowFileKeyRef(): boolean {
     return !isOptedOut(this.server, 'EnvFiles');
+  }
+
+  get allowInvalidPodDeletionCost(): boolean {
+    return isOptedOut(this.server, 'PodDeletionCost');
   }
 
   get allowOnlyRecursiveSELinuxChangePolicy(): boolean {
@@ -107,7 +110,10 @@ export class UpdateOptions implements PodOptions {
   }
 
   get allowInvalidPodDeletionCost(): boolean {
-    return this.#once('allowInvalidPodDeletionCost', () => podDeletionCostError(this.oldMeta?.annotations) !== undefined);
+    return this.#once(
+      'allowInvalidPodDeletionCost',
+      () => isOptedOut(this.server, 'PodDeletionCost') || podDeletionCostError(this.oldMeta?.annotations) !== undefined,
+    );
   }
 
   get allowIndivisibleHugePages(): boolean {

@@ -2,6 +2,7 @@ import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, fieldPath, forbidden, invalid } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { podQosClass } from '#kubernetes/apis/core/pod-qos';
 import { isSidecar, type ResourceList } from '#kubernetes/apis/core/resource-list';
 import type { Container, Pod, PodSpec, ResourceRequirements } from '#kubernetes/schema/core_v1.gen';
@@ -12,6 +13,8 @@ import { mirrorPod } from './pod-annotations.ts';
 const specPath = fieldPath('spec');
 const noSpec: PodSpec = {};
 const onlyCpuAndMemory = 'only cpu and memory resources are mutable';
+const podLevelGate = 'InPlacePodLevelResourcesVerticalScaling';
+const podLevelIsOff = `resize of pods with pod-level resources is forbidden when ${podLevelGate}Enabled feature gate is disabled`;
 
 /** Validation of pod resize. Upstream: ValidatePodResize in pkg/apis/core/validation. */
 export function validatePodResize(pod: Pod, old: Pod, server: ServerTraits): FieldError[] {
@@ -28,12 +31,18 @@ export function validatePodResize(pod: Pod, old: Pod, server: ServerTraits): Fie
   const running = old.status?.containerStatuses?.find(({ state }) => state?.running);
   if (running && !running.resources) errors.push(forbidden(specPath, 'Pod running on node without support for resize'));
   const munged: PodSpec = { ...spec };
-  if (hasPodResources(before) || hasPodResources(spec)) validatePodLevelResize(errors, spec, before, munged);
+  if (hasPodResources(before) || hasPodResources(spec)) {
+    if (isOptedOut(server, podLevelGate)) return [...errors, forbidden(fieldPath(''), podLevelIsOff)];
+    validatePodLevelResize(errors, spec, before, munged);
+  }
   if (old.status?.nodeAllocatableResourceClaimStatuses?.length)
     errors.push(forbidden(specPath, 'pods with node allocatable resource claims cannot be resized'));
   if (!validateResizeOrder(errors, spec, before)) return errors;
+  const resizesInitContainers = !isOptedOut(server, 'InPlacePodVerticalScalingInitContainers');
   for (const list of ['initContainers', 'containers'] as const) {
-    for (const [i, { resources: from }] of (before[list] ?? []).entries()) {
+    for (const [i, container] of (before[list] ?? []).entries()) {
+      if (list === 'initContainers' && !resizesInitContainers && !isSidecar(container)) continue;
+      const { resources: from } = container;
       const to = spec[list]?.[i]?.resources;
       const at = specPath.child(list).index(i).child('resources');
       if (isAnyRemoved(to?.requests, from?.requests)) errors.push(forbidden(at.child('requests'), 'resource requests cannot be removed'));
@@ -48,7 +57,12 @@ export function validatePodResize(pod: Pod, old: Pod, server: ServerTraits): Fie
     });
   }
   if (spec.initContainers)
-    munged.initContainers = spec.initContainers.map((container, i) => validateInitResize(errors, container, before.initContainers![i]!, i));
+    munged.initContainers = spec.initContainers.map((container, i) => {
+      const old = before.initContainers![i]!;
+      if (resizesInitContainers || isSidecar(container)) return validateInitResize(errors, container, old, i);
+      if (!semanticDeepEqual(container, old)) errors.push(forbidden(specPath, 'resources for non-sidecar init containers are immutable'));
+      return container;
+    });
   if (errors.length === 0 && !semanticDeepEqual(munged, before)) errors.push(forbidden(specPath, onlyCpuAndMemory));
   return errors;
 }

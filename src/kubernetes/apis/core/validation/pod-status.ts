@@ -1,5 +1,6 @@
 /** Validation of the status of pods. Upstream: pkg/apis/core/validation (ValidatePodStatusUpdate). */
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { parseIPSloppy } from '#apimachinery/validation/ip';
 import {
   type FieldError,
@@ -35,7 +36,7 @@ export function validatePodStatusUpdate(pod: Pod, old: Pod, server: ServerTraits
   const { nominatedNodeName } = status;
   if (nominatedNodeName && nominatedNodeName !== before.nominatedNodeName) {
     check(errors, nameIsDNSSubdomain(nominatedNodeName, false), nominatedNodeName, statusPath, 'nominatedNodeName');
-    if (old.spec?.nodeName)
+    if (old.spec?.nodeName && !isOptedOut(server, 'ClearingNominatedNodeNameAfterBinding'))
       errors.push(forbidden(statusPath.child('nominatedNodeName'), 'may not be set on pods that are already bound to a node'));
   }
   if ((status.observedGeneration ?? 0) < 0)

@@ -1,6 +1,8 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { stringColumn } from '#kubernetes/apis/columns';
+import { withGatedFields } from '#apiserver/registry/gated-fields';
+import { claimFields, claimStatusFields } from '#kubernetes/apis/resource/gated-fields';
 import { validateResourceClaim, validateResourceClaimUpdate } from '#kubernetes/apis/resource/validation/resource-claim';
 import { validateResourceClaimStatusUpdate } from '#kubernetes/apis/resource/validation/resource-claim-status';
 import { statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
@@ -26,7 +28,13 @@ export default defineResource<ResourceClaim>({
   schema: 'resource_v1.ResourceClaim',
   storagePath: 'resourceclaims',
   defaults: defaultResourceClaim,
-  strategy: withoutStatus({ returnsDeletedObject: true, validate: validateResourceClaim, validateUpdate: validateResourceClaimUpdate }),
+  strategy: withoutStatus(
+    withGatedFields(claimFields, {
+      returnsDeletedObject: true,
+      validate: validateResourceClaim,
+      validateUpdate: validateResourceClaimUpdate,
+    }),
+  ),
   columns: [
     nameColumn,
     stringColumn('State', 'A summary of the current state (allocated, pending, reserved, etc.).', ({ metadata, status }) => {
@@ -41,7 +49,10 @@ export default defineResource<ResourceClaim>({
   subresources: {
     status: statusSubresource({
       metadata: 'keep',
-      strategy: { prepareForUpdate: dropDeallocatedDevices, validateUpdate: validateResourceClaimStatusUpdate },
+      strategy: withGatedFields(claimStatusFields, {
+        prepareForUpdate: dropDeallocatedDevices,
+        validateUpdate: validateResourceClaimStatusUpdate,
+      }),
     }),
   },
 });

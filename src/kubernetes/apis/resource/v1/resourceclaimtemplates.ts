@@ -1,5 +1,7 @@
 import { defineResource } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
+import { withGatedFields } from '#apiserver/registry/gated-fields';
+import { claimTemplateFields } from '#kubernetes/apis/resource/gated-fields';
 import { validateResourceClaimTemplate, validateResourceClaimTemplateUpdate } from '#kubernetes/apis/resource/validation/resource-claim';
 import { defaultResourceClaimTemplate } from './defaults.ts';
 
@@ -12,6 +14,10 @@ export default defineResource({
   schema: 'resource_v1.ResourceClaimTemplate',
   storagePath: 'resourceclaimtemplates',
   defaults: defaultResourceClaimTemplate,
-  strategy: { returnsDeletedObject: true, validate: validateResourceClaimTemplate, validateUpdate: validateResourceClaimTemplateUpdate },
+  strategy: withGatedFields(claimTemplateFields, {
+    returnsDeletedObject: true,
+    validate: validateResourceClaimTemplate,
+    validateUpdate: validateResourceClaimTemplateUpdate,
+  }),
   columns: [nameColumn, ageColumn],
 });

@@ -2,6 +2,8 @@ import { presentKeys } from '#apimachinery/runtime/wide-objects';
 import { defineResource, type StrategyContext } from '#apiserver/registry/resource-definition';
 import { ageColumn, nameColumn } from '#apiserver/registry/table-columns';
 import { describe, stringColumn } from '#kubernetes/apis/columns';
+import { withGatedFields } from '#apiserver/registry/gated-fields';
+import { sliceFields } from '#kubernetes/apis/resource/gated-fields';
 import { hasListAttribute, listAttributes } from '#kubernetes/apis/resource/device-attributes';
 import { unsupportedSliceField } from '#kubernetes/apis/resource/resource-slice-fields';
 import { validateResourceSlice, validateResourceSliceUpdate } from '#kubernetes/apis/resource/validation/resource-slice';
@@ -15,17 +17,6 @@ function dropDisabledAttributes(slice: ResourceSlice, old: ResourceSlice | undef
     if (!hasListAttribute(attribute)) continue;
     for (const list of listAttributes) delete attribute[list];
   }
-}
-
-/** Drops the mappings of the gate DRANodeAllocatableResources. */
-function dropDisabledMappings(slice: ResourceSlice, old: ResourceSlice | undefined): void {
-  if (old?.spec?.devices?.some(({ nodeAllocatableResourceMappings: mappings = {} }) => Object.keys(mappings).length > 0)) return;
-  for (const device of slice.spec?.devices ?? []) delete device.nodeAllocatableResourceMappings;
-}
-
-function dropDisabledFields(slice: ResourceSlice, old: ResourceSlice | undefined, isEnabled: StrategyContext['isEnabled']): void {
-  dropDisabledMappings(slice, old);
-  dropDisabledAttributes(slice, old, isEnabled);
 }
 
 function attributesOf(slice: ResourceSlice | undefined): DeviceAttribute[] {
@@ -47,16 +38,16 @@ export default defineResource<ResourceSlice>({
   schema: 'resource_v1.ResourceSlice',
   storagePath: 'resourceslices',
   defaults: defaultResourceSlice,
-  strategy: {
+  strategy: withGatedFields(sliceFields, {
     returnsDeletedObject: true,
     generation: 'spec',
-    prepareForCreate: (slice, { isEnabled }) => dropDisabledFields(slice, undefined, isEnabled),
-    prepareForUpdate: (slice, old, { isEnabled }) => dropDisabledFields(slice, old, isEnabled),
+    prepareForCreate: (slice, { isEnabled }) => dropDisabledAttributes(slice, undefined, isEnabled),
+    prepareForUpdate: (slice, old, { isEnabled }) => dropDisabledAttributes(slice, old, isEnabled),
     validate: validateResourceSlice,
     validateUpdate: validateResourceSliceUpdate,
     warningsOnCreate: driverWarnings,
     warningsOnUpdate: driverWarnings,
-  },
+  }),
   indexedFields: ['spec.nodeName'],
   selectableFields: { 'spec.driver': ({ spec }) => spec?.driver ?? '', 'spec.nodeName': ({ spec }) => spec?.nodeName ?? '' },
   unsupportedField: unsupportedSliceField('v1'),

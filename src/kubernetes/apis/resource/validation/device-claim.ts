@@ -1,6 +1,8 @@
 /** Validation of the requests in claims and their templates. Upstream: pkg/apis/resource/validation/validation.go. */
 import { type FieldError, invalid, notSupported, type Path, required } from '#apimachinery/validation/field';
 import { isDNS1123Label, isDNS1123Subdomain } from '#apimachinery/validation/names';
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
+import { isOptedOut } from '#kubernetes/apis/core/capabilities';
 import { check } from '#kubernetes/apis/core/validation/checks';
 import type {
   DeviceClaim,
@@ -31,14 +33,19 @@ export function requestNamesOf(claim: DeviceClaim | undefined): RequestNames {
   );
 }
 
-export function validateResourceClaimSpec(errors: FieldError[], spec: ResourceClaimSpec | undefined, path: Path): void {
+export function validateResourceClaimSpec(
+  errors: FieldError[],
+  spec: ResourceClaimSpec | undefined,
+  path: Path,
+  server: ServerTraits,
+): void {
   const devices = spec?.devices ?? {};
   const place = path.child('devices');
   const names = requestNamesOf(devices);
   const nameOf = ({ name = '' }: { name?: string }) => name;
   validateDistinctItems(errors, devices.requests, maxRequests, place.child('requests'), nameOf, validateRequest);
   validateItems(errors, devices.constraints, maxConstraints, place.child('constraints'), (_, constraint, at) =>
-    validateConstraint(errors, constraint, at, names),
+    validateConstraint(errors, constraint, at, names, server),
   );
   validateItems(errors, devices.config, maxConfigurations, place.child('config'), (_, config, at) => {
     validateRequestReferences(errors, config.requests, at.child('requests'), names);
@@ -74,11 +81,18 @@ function validateDevices(errors: FieldError[], request: ExactDeviceRequest | Dev
   for (const [i, toleration] of tolerations.entries()) validateDeviceToleration(errors, toleration, path.child('tolerations').index(i));
 }
 
-function validateConstraint(errors: FieldError[], constraint: DeviceConstraint, path: Path, names: RequestNames): void {
+function validateConstraint(
+  errors: FieldError[],
+  constraint: DeviceConstraint,
+  path: Path,
+  names: RequestNames,
+  server: ServerTraits,
+): void {
   const { requests, matchAttribute, distinctAttribute } = constraint;
   validateRequestReferences(errors, requests, path.child('requests'), names);
   if (matchAttribute !== undefined) validateFullyQualifiedName(errors, matchAttribute, path.child('matchAttribute'));
   else if (distinctAttribute !== undefined) validateFullyQualifiedName(errors, distinctAttribute, path.child('distinctAttribute'));
+  else if (isOptedOut(server, 'DRAConsumableCapacity')) errors.push(required(path.child('matchAttribute')));
   else errors.push(required(path, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'));
 }
 

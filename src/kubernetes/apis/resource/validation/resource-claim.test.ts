@@ -44,7 +44,7 @@ describe('a claim', () => {
       ['spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object'],
     ],
   ])('%s', (_, devices, want) => {
-    expect(validateResourceClaim(claim(devices)).map(String)).toEqual(want);
+    expect(validateResourceClaim(claim(devices), {}).map(String)).toEqual(want);
   });
 
   it('a template is immutable and fully validated', () => {
@@ -54,14 +54,14 @@ describe('a claim', () => {
       metadata: { name: 't', namespace: 'n', resourceVersion: '1' },
       spec: { spec: { devices: { requests: [{ name: 'a', exactly: { ...exactly, deviceClassName } }] } } },
     });
-    const errors = validateResourceClaimTemplateUpdate(template(''), template('x')).map(({ field, type }) => `${field}: ${type}`);
+    const errors = validateResourceClaimTemplateUpdate(template(''), template('x'), {}).map(({ field, type }) => `${field}: ${type}`);
     expect(errors).toEqual(['spec.spec.devices.requests[0].exactly.deviceClassName: FieldValueRequired', 'spec: FieldValueInvalid']);
-    expect(validateResourceClaimTemplateUpdate(template('x'), template('x'))).toEqual([]);
+    expect(validateResourceClaimTemplateUpdate(template('x'), template('x'), {})).toEqual([]);
   });
 
   it('accepts only labels and annotations in the metadata of a template', () => {
     const spec = { metadata: { name: 'n', uid: 'u', labels: { a: 'b' } }, spec: { devices: { requests: [{ name: 'a', exactly }] } } };
-    expect(validateResourceClaimTemplate({ spec } as unknown as ResourceClaimTemplate).map(String)).toEqual([
+    expect(validateResourceClaimTemplate({ spec } as unknown as ResourceClaimTemplate, {}).map(String)).toEqual([
       'spec.metadata.name: Forbidden: cannot be set',
       'spec.metadata.uID: Forbidden: cannot be set',
     ]);

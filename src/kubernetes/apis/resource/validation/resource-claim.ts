@@ -1,4 +1,5 @@
 /** Validation of resource claims and their templates. Upstream: pkg/apis/resource/validation/validation.go. */
+import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { type FieldError, fieldPath, invalid } from '#apimachinery/validation/field';
 import { fieldImmutableError } from '#apimachinery/validation/object-meta';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
@@ -12,9 +13,9 @@ import { goValue } from './go-value.ts';
 
 const path = fieldPath('spec');
 
-export function validateResourceClaim({ spec }: ResourceClaim): FieldError[] {
+export function validateResourceClaim({ spec }: ResourceClaim, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
-  validateResourceClaimSpec(errors, spec, path);
+  validateResourceClaimSpec(errors, spec, path, server);
   return errors;
 }
 
@@ -24,19 +25,23 @@ export function validateResourceClaimUpdate({ metadata, spec }: ResourceClaim, {
   return [...errors, ...immutableSpec('resource_v1.ResourceClaimSpec', spec, old)];
 }
 
-export function validateResourceClaimTemplate({ spec }: ResourceClaimTemplate): FieldError[] {
+export function validateResourceClaimTemplate({ spec }: ResourceClaimTemplate, server: ServerTraits): FieldError[] {
   const errors: FieldError[] = [];
   validateTemplateMeta(errors, spec?.metadata ?? {}, path.child('metadata'));
-  validateResourceClaimSpec(errors, spec?.spec, path.child('spec'));
+  validateResourceClaimSpec(errors, spec?.spec, path.child('spec'), server);
   return errors;
 }
 
-export function validateResourceClaimTemplateUpdate(template: ResourceClaimTemplate, old: ResourceClaimTemplate): FieldError[] {
+export function validateResourceClaimTemplateUpdate(
+  template: ResourceClaimTemplate,
+  old: ResourceClaimTemplate,
+  server: ServerTraits,
+): FieldError[] {
   const errors: FieldError[] = [];
   validateMetaAgain(errors, template.metadata, nameIsDNSSubdomain);
   return [
     ...errors,
-    ...validateResourceClaimTemplate(template),
+    ...validateResourceClaimTemplate(template, server),
     ...immutableSpec('resource_v1.ResourceClaimTemplateSpec', template.spec, old.spec),
   ];
 }
