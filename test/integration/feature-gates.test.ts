@@ -225,3 +225,139 @@ it('the quality of service is that of the remaining fields', async () => {
   const made = (await (await cluster.fetch(path, { body: { metadata: { name: 'a' }, spec } })).json()) as { status: { qosClass: string } };
   expect(made.status.qosClass).toBe('BestEffort');
 });
+
+interface Step {
+  readonly name: string;
+  readonly path: string;
+  /** Body of a POST. */
+  readonly create?: object;
+  /** Body of a merge patch. */
+  readonly patch?: object;
+  readonly want: { readonly status: number; readonly body?: object };
+}
+
+const inDefault = '/api/v1/namespaces/default';
+const merge = { 'content-type': 'application/merge-patch+json' };
+const containers = [{ name: 'c', image: 'i' }];
+const affinity = (zone: string) => ({
+  required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] },
+});
+const costly = { 'controller.kubernetes.io/pod-deletion-cost': 'much' };
+const jobs = '/apis/batch/v1/namespaces/default/jobs';
+const replicaSetSpec = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers } } };
+
+/** Answers of kube-apiserver v1.36.3 with these gates. */
+const steps: readonly Step[] = [
+  {
+    name: 'a pod with an invalid deletion cost',
+    path: `${inDefault}/pods`,
+    create: { metadata: { name: 'a', annotations: costly }, spec: { containers } },
+    want: { status: 201 },
+  },
+  {
+    name: 'the status of a pod',
+    path: `${inDefault}/pods/a/status`,
+    patch: {
+      status: {
+        nominatedNodeName: 'm',
+        allocatedResources: { cpu: '1' },
+        containerStatuses: [
+          {
+            ...containers[0],
+            imageID: '',
+            ready: false,
+            restartCount: 0,
+            allocatedResourcesStatus: [{ name: 'claim:k', resources: [{ resourceID: 'r', health: 'Healthy' }] }],
+          },
+        ],
+      },
+    },
+    want: {
+      status: 200,
+      body: {
+        status: {
+          nominatedNodeName: 'm',
+          containerStatuses: [expect.not.objectContaining({ allocatedResourcesStatus: expect.anything() as unknown })],
+        },
+      },
+    },
+  },
+  {
+    name: 'a binding',
+    path: `${inDefault}/pods/a/binding`,
+    create: { metadata: { name: 'a' }, target: { kind: 'Node', name: 'n' } },
+    want: { status: 201 },
+  },
+  {
+    name: 'another nominated node of a bound pod',
+    path: `${inDefault}/pods/a/status`,
+    patch: { status: { nominatedNodeName: 'o' } },
+    want: { status: 200, body: { spec: { nodeName: 'n' }, status: { nominatedNodeName: 'o' } } },
+  },
+  {
+    name: 'a ReplicaSet',
+    path: '/apis/apps/v1/namespaces/default/replicasets',
+    create: { metadata: { name: 'a' }, spec: replicaSetSpec },
+    want: { status: 201 },
+  },
+  {
+    name: 'terminating replicas',
+    path: '/apis/apps/v1/namespaces/default/replicasets/a/status',
+    patch: { status: { replicas: 1, terminatingReplicas: 2 } },
+    want: { status: 200, body: { status: expect.not.objectContaining({ terminatingReplicas: 2 }) as object } },
+  },
+  {
+    name: 'a volume',
+    path: '/api/v1/persistentvolumes',
+    create: {
+      metadata: { name: 'a' },
+      spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' }, nodeAffinity: affinity('a') },
+    },
+    want: { status: 201 },
+  },
+  {
+    name: 'another node affinity of a volume',
+    path: '/api/v1/persistentvolumes/a',
+    patch: { spec: { nodeAffinity: affinity('b') } },
+    want: { status: 200, body: { spec: { nodeAffinity: affinity('b') } } },
+  },
+  {
+    name: 'a suspended Job',
+    path: jobs,
+    create: { metadata: { name: 'a' }, spec: { suspend: true, template: { spec: { restartPolicy: 'Never', containers } } } },
+    want: { status: 201 },
+  },
+  {
+    name: 'its node selector',
+    path: `${jobs}/a`,
+    patch: { spec: { template: { spec: { nodeSelector: { a: 'b' } } } } },
+    want: { status: 200 },
+  },
+  {
+    name: 'its resources',
+    path: `${jobs}/a`,
+    patch: { spec: { template: { spec: { containers: [{ ...containers[0], resources: { limits: { cpu: '1' } } }] } } } },
+    want: { status: 422, body: { reason: 'Invalid', message: expect.stringContaining('field is immutable') as string } },
+  },
+];
+
+it('gates that change validation and status have the effect that they have upstream', async () => {
+  const disabled = [
+    'ClearingNominatedNodeNameAfterBinding',
+    'DeploymentReplicaSetTerminatingReplicas',
+    'InPlacePodLevelResourcesVerticalScaling',
+    'MutablePodResourcesForSuspendedJobs',
+    'MutableSchedulingDirectivesForSuspendedJobs',
+    'PodDeletionCost',
+    'ResourceHealthStatus',
+    'ResourceHealthStatusMessage',
+    'StorageVersionHash',
+  ].map((gate) => `${gate}=false`);
+  await using cluster = await startTestCluster({ flags: [`--feature-gates=MutablePVNodeAffinity=true,${disabled.join()}`] });
+  for (const { name, path, create, patch, want } of steps) {
+    const response = await cluster.fetch(path, patch ? { method: 'PATCH', headers: merge, body: patch } : { body: create ?? {} });
+    expect({ name, status: response.status, body: await response.json() }).toMatchObject({ name, ...want });
+  }
+  const { resources } = (await (await cluster.fetch('/api/v1')).json()) as { resources: object[] };
+  expect(resources.filter((resource) => 'storageVersionHash' in resource)).toEqual([]);
+});
