@@ -16,7 +16,7 @@ const request: AuthorizationAttributes = {
   path: '',
 };
 
-/** Asks for the impersonation of bob; the verbs are allowed. Returns the verb that permitted it, or the rejection. */
+/** Lets alice impersonate bob with the allowed verbs. Returns the verb that permitted it, or the rejection. */
 async function impersonate(isConstrained: boolean, ...allowed: string[]): Promise<string> {
   const authorizer = {
     name: 'test',
