@@ -1,4 +1,5 @@
 import type { AuthorizationAttributes, AuthorizationResult, Authorizer, UserInfo, UserRules } from 'kubenest/sdk';
+import { withoutTrailing } from '#sdk/internal';
 
 /** A line of a policy file. */
 export interface AbacPolicy {
@@ -118,5 +119,5 @@ function isWhat(policy: AbacPolicy, request: AuthorizationAttributes): boolean {
   if (request.isResourceRequest)
     return fits(policy.namespace, request.namespace) && fits(policy.resource, request.resource) && fits(policy.apiGroup, request.apiGroup);
   const { nonResourcePath: path } = policy;
-  return fits(path, request.path) || (path.endsWith('*') && request.path.startsWith(path.replace(/\*+$/, '')));
+  return fits(path, request.path) || (path.endsWith('*') && request.path.startsWith(withoutTrailing(path, '*')));
 }

@@ -2,7 +2,7 @@ const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3,
 
 /** Milliseconds of a duration such as `1h15m30.5s`; undefined if the text is none. Upstream: Go's time.ParseDuration. */
 export function parseGoDuration(text: string): number | undefined {
-  const match = /^([+-]?)(0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(text);
+  const match = /^([+-]?)(0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.exec(text);
   if (!match) return undefined;
   let total = 0;
   for (const [, number, unit] of (match[2] as string).matchAll(/(\d+\.?\d*|\.\d+)([a-zµμ]+)/g))

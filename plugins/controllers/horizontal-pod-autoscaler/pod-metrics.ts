@@ -19,8 +19,8 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h
 
 /** Reads a duration of Go (`1m30s`); other units than ms, s, m and h count as nothing. */
 function durationMs(text = ''): number {
-  return [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)].reduce(
-    (sum, [, number, unit]) => sum + Number(number) * (unitMs[unit as string] ?? 0),
+  return [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)?/g)].reduce(
+    (sum, [, number, unit]) => sum + Number(number) * (unitMs[unit ?? ''] ?? 0),
     0,
   );
 }

@@ -1,5 +1,6 @@
-import { labelSelectorAsSelector, type LabelSelectorSource, Quantity } from 'kubenest/sdk';
+import { Quantity } from 'kubenest/sdk';
 import type { PersistentVolume, PersistentVolumeClaim } from 'kubenest/types/core_v1';
+import { selectorOf } from '../../common/selectors.ts';
 import { storageClassOf } from '../../common/volume-claim.ts';
 
 const requestOf = ({ spec }: PersistentVolumeClaim): Quantity => Quantity.parse(String(spec?.resources?.requests?.['storage'] ?? '0'));
@@ -47,7 +48,7 @@ export function bestMatch(
   const candidates = volumes.filter((volume) => hasAccessModesOf(volume, claim) && isUsable(volume, claim));
   const modes = (volume: PersistentVolume): number => new Set(volume.spec?.accessModes).size;
   candidates.sort((a, b) => modes(a) - modes(b) || capacityOf(a).compare(capacityOf(b)));
-  const selector = claim.spec?.selector && labelSelectorAsSelector(claim.spec.selector as LabelSelectorSource);
+  const selector = claim.spec?.selector && selectorOf(claim.spec.selector);
   const isFree = ({ status, metadata }: PersistentVolume): boolean =>
     status?.phase === 'Available' && (!selector || selector.matches(metadata.labels ?? {}));
   const isFound = (volume: PersistentVolume): boolean =>

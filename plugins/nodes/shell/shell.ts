@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { withoutTrailing } from '#sdk/internal';
 import { evaluateArithmetic } from './arithmetic.ts';
 import { FileError, SimulatedFiles } from './files.ts';
 import { exitCodeOf, isProgram, runProgram } from './programs.ts';
@@ -498,7 +499,7 @@ class Shell {
     const shell = this.#subshell();
     const streams: Streams = { stdin: noInput, stdout: (text) => (output += text), stderr: () => {} };
     this.status = this.process.nested(() => inSubshell(() => shell.commands(part.script, streams)));
-    return output.replace(/\n+$/, '');
+    return withoutTrailing(output, '\n');
   }
 
   #variable(name: string): string {

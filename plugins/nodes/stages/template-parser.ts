@@ -29,7 +29,7 @@ export type TemplateNode =
     };
 
 const maxLength = 262_144;
-const action = /\{\{(- )?(?:\s*\/\*[\s\S]*?\*\/\s*|((?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|[^}"`]|\}(?!\}))*?))( -)?\}\}/g;
+const action = /\{\{(- )?(?:\s*\/\*[\s\S]*?\*\/\s*|((?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|[^}"`]|\}(?!\}))*?))( -)?\}\}/y;
 
 /** Parses a template: text with actions in double braces. Throws TemplateError. Upstream: Go's text/template/parse. */
 export function parseTemplate(text: string): TemplateNode[] {
@@ -37,7 +37,10 @@ export function parseTemplate(text: string): TemplateNode[] {
   const pieces: (string | { readonly action: string })[] = [];
   let at = 0;
   let trims = false;
-  for (const match of text.matchAll(action)) {
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+    action.lastIndex = open;
+    const match = action.exec(text);
+    if (!match) throw new TemplateError('unclosed action');
     const [whole, trimBefore, body, trimAfter] = match;
     const before = text.slice(at, match.index);
     const started = trims ? before.trimStart() : before;
@@ -47,7 +50,6 @@ export function parseTemplate(text: string): TemplateNode[] {
     at = match.index + whole.length;
   }
   const rest = text.slice(at);
-  if (rest.includes('{{')) throw new TemplateError('unclosed action');
   pieces.push(trims ? rest.trimStart() : rest);
   const parser = new BlockParser(pieces);
   const { nodes, end } = parser.block();

@@ -1,10 +1,10 @@
-import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk';
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from 'kubenest/types/core_v1';
 import type { StorageClass } from 'kubenest/types/storage_v1';
 import { type ClusterView, type Filter, unresolvable } from '../framework/framework.ts';
 import { matchesNodeSelector } from '../../common/node-affinity.ts';
 import { amountOf } from '../framework/resources.ts';
 import { claimNameOf } from '../../common/pod-claims.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import { isBound } from '../framework/volume-claims.ts';
 
 /** The claims of a pod, by what the scheduler has to do about them. */
@@ -132,7 +132,7 @@ function fits({ metadata, spec = {}, status }: PersistentVolume, claim: Persiste
   if ((spec.storageClassName ?? '') !== storageClassName || (spec.volumeMode ?? 'Filesystem') !== volumeMode) return false;
   if (!accessModes.every((mode) => spec.accessModes?.includes(mode))) return false;
   if (amountOf('storage', spec.capacity?.['storage'] ?? '0') < requestOf(claim)) return false;
-  return !selector || labelSelectorAsSelector(selector as LabelSelectorSource).matches(metadata.labels);
+  return !selector || selectorOf(selector).matches(metadata.labels);
 }
 
 function isProvisionable(claim: PersistentVolumeClaim, node: Node, cluster: ClusterView): boolean {

@@ -1,9 +1,10 @@
-import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk';
+import type { LabelSelector } from 'kubenest/sdk';
 import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from 'kubenest/types/core_v1';
 import { type HostPort, hostPortsOf } from '../../common/host-ports.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import { type Amounts, nonZeroRequests, podRequests } from './resources.ts';
 
-export type Selector = ReturnType<typeof labelSelectorAsSelector>;
+export type Selector = LabelSelector;
 export type Labels = Readonly<Record<string, string>>;
 
 /** A term of pod affinity or anti-affinity, compiled. */
@@ -68,10 +69,10 @@ export function podInfo(pod: Pod): PodInfo {
 
 /** Compiles a term. Without namespaces and selector of namespaces, it applies to the pod's own. */
 function compileTerm(term: PodAffinityTerm, namespace: string): AffinityTerm {
-  const selector = labelSelectorAsSelector(term.labelSelector as LabelSelectorSource | undefined);
+  const selector = selectorOf(term.labelSelector);
   const isOwn = !term.namespaces?.length && term.namespaceSelector === undefined;
   const namespaces = new Set(isOwn ? [namespace] : (term.namespaces ?? []));
-  const ofNamespaces = term.namespaceSelector && labelSelectorAsSelector(term.namespaceSelector as LabelSelectorSource);
+  const ofNamespaces = term.namespaceSelector && selectorOf(term.namespaceSelector);
   return {
     topologyKey: term.topologyKey ?? '',
     matches: (other, namespaceLabels) =>

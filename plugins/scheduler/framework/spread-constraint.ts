@@ -1,6 +1,7 @@
-import { labelSelectorAsSelector, type LabelSelectorSource } from 'kubenest/sdk';
+import { selectorFromSet } from 'kubenest/sdk';
 import type { Pod, TopologySpreadConstraint } from 'kubenest/types/core_v1';
 import { matchesRequiredAffinity } from '../../common/node-affinity.ts';
+import { selectorOf } from '../../common/selectors.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { Labels, PodInfo, Selector } from './pod-info.ts';
 import { untoleratedTaint } from '../../common/tolerations.ts';
@@ -26,16 +27,17 @@ export function spreadConstraints({ spec = {}, metadata }: Pod, whenUnsatisfiabl
       topologyKey: one.topologyKey ?? '',
       maxSkew: one.maxSkew ?? 1,
       minDomains: one.minDomains ?? 1,
-      selector: labelSelectorAsSelector(withLabelKeys(one, metadata.labels ?? {})),
+      selector: selectorWithLabelKeys(one, metadata.labels ?? {}),
       honorsAffinity: one.nodeAffinityPolicy !== 'Ignore',
       honorsTaints: one.nodeTaintsPolicy === 'Honor',
     }));
 }
 
-function withLabelKeys({ labelSelector, matchLabelKeys = [] }: TopologySpreadConstraint, labels: Labels): LabelSelectorSource | undefined {
+/** Returns the selector with the pod's own values of the keys. Upstream: mergeLabelSetWithSelector. */
+function selectorWithLabelKeys({ labelSelector, matchLabelKeys = [] }: TopologySpreadConstraint, labels: Labels): Selector {
+  const selector = selectorOf(labelSelector);
   const own = matchLabelKeys.filter((key) => Object.hasOwn(labels, key)).map((key) => [key, labels[key] as string] as const);
-  if (!labelSelector || own.length === 0) return labelSelector as LabelSelectorSource | undefined;
-  return { ...labelSelector, matchLabels: { ...labelSelector.matchLabels, ...Object.fromEntries(own) } } as LabelSelectorSource;
+  return own.length === 0 ? selector : selector.add(...selectorFromSet(Object.fromEntries(own)).requirements);
 }
 
 const effects = ['NoSchedule', 'NoExecute'];

@@ -10,7 +10,8 @@ const longText = 65_536;
 const manySteps = 4_000_000;
 
 /** Escapes, classes, groups, repetitions and other characters of a pattern. */
-const parts = /\\Q[\s\S]*?(?:\\E|$)|\\[pP]|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*\]|[()]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/g;
+const parts =
+  /\\Q[\s\S]*?(?:\\E|$)|\\[pP]|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*(?:\]|\\?$)|[()]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/g;
 const unicodeClass = /\\[pP]/g;
 
 /**

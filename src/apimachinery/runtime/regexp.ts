@@ -29,7 +29,7 @@ export interface RegexpAnswer {
 }
 
 /** Openings of named groups, and escapes, quotations and classes, in which `(?P<` is literal. */
-const openings = /\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*\]|\(\?P?<\w+>/g;
+const openings = /\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*(?:\]|\\?$)|\(\?P?<\w+>/g;
 
 /** LRU cache of compiled patterns, the most recent last, limited by the total number of program instructions. */
 const compiled = new Map<string, Program>();

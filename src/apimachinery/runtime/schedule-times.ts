@@ -51,8 +51,8 @@ export function parseSchedule(schedule: string, timeZone?: string): ScheduleTime
 }
 
 function every(duration: string): ScheduleTimes {
-  const parts = [...duration.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];
-  const millis = parts.reduce((sum, [, number, unit]) => sum + Number(number) * (units[unit as string] as number), 0);
+  const parts = [...duration.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)?/g)];
+  const millis = parts.reduce((sum, [, number, unit]) => sum + Number(number) * (units[unit ?? ''] ?? 0), 0);
   const delay = Math.max(1_000, Math.floor(millis / 1_000) * 1_000);
   return { next: (afterMs) => Math.floor(afterMs / 1_000) * 1_000 + delay };
 }

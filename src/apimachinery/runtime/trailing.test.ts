@@ -13,6 +13,10 @@ it.each([
   expect(withoutTrailing(text, '/')).toBe(want);
 });
 
+it('removes several characters', () => {
+  expect(withoutTrailing('a b \t\r', ' \t\r')).toBe('a b');
+});
+
 it('takes linear time for a run that is not at the end', () => {
   const text = `${'/'.repeat(1_000_000)}x`;
   const began = threadMilliseconds();

@@ -41,7 +41,7 @@ const units: readonly (readonly string[])[] = [
 /** True for a duration in Go's or Scala's syntax: any number with a unit. Upstream: kube-openapi/pkg/validation/strfmt/duration.go. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true;
-  for (const [, unit = ''] of text.matchAll(/\d+\s*([A-Za-zµ]+)/g)) {
+  for (const [, unit = ''] of text.matchAll(/\d+\s*([A-Za-zµ]*)/g)) {
     const lower = unit.toLowerCase();
     if (units.some((names) => names.includes(lower) || lower.startsWith(names.at(-1) as string))) return true;
   }

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { withoutTrailing } from '../runtime/trailing.ts';
 
 /** A PEM block. */
 export interface PemBlock {
@@ -15,7 +16,7 @@ const dashes = '-----';
 /** Returns the blocks of a text, which may have other content around them; incomplete blocks are left out. Upstream: encoding/pem (Decode). */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
-  const lines = text.split('\n').map((line) => line.replace(/[ \t\r]+$/, ''));
+  const lines = text.split('\n').map((line) => withoutTrailing(line, ' \t\r'));
   let start = -1;
   for (const [at, line] of lines.entries()) {
     if (line.startsWith(begin)) start = at;

@@ -5,14 +5,28 @@ export interface QueuedThreadOptions {
   /** Entry point, without extension. */
   readonly module: URL;
   readonly resourceLimits: ResourceLimits;
-  /** Time after which a job fails and the thread is terminated. */
+  /** Time after which a job fails with ThreadTimeoutError and the thread is terminated. */
   readonly timeoutMs?: number;
+  /** Time after which a job that waits for the thread fails with ThreadTimeoutError. */
+  readonly waitMs?: number;
+}
+
+/** A job took too long, or never started. */
+export class ThreadTimeoutError extends Error {
+  readonly hasStarted: boolean;
+
+  constructor(message: string, hasStarted: boolean) {
+    super(message);
+    this.hasStarted = hasStarted;
+  }
 }
 
 interface Job<A> {
   readonly message: unknown;
   readonly transfer: readonly TransferListItem[];
   readonly answer: PromiseWithResolvers<A>;
+  /** Time at which the job fails if it has not started, on the clock of `performance.now()`. */
+  readonly startBy: number;
 }
 
 /** Idle time after which the thread exits. */
@@ -22,7 +36,7 @@ const idleMs = 30_000;
  * Worker thread that is started on first use and answers one job at a time with one message. A job that exhausts its memory or its time
  * fails alone: those that wait get another thread.
  */
-export class QueuedThread<M, A> {
+export class QueuedThread<M, A> implements Disposable {
   readonly #options: QueuedThreadOptions;
   #worker: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -34,14 +48,22 @@ export class QueuedThread<M, A> {
 
   ask(message: M, transfer: readonly TransferListItem[] = []): Promise<A> {
     const answer = Promise.withResolvers<A>();
-    this.#jobs.push({ message, transfer, answer });
+    const { waitMs = Infinity } = this.#options;
+    this.#jobs.push({ message, transfer, answer, startBy: this.#jobs.length === 0 ? Infinity : performance.now() + waitMs });
     if (this.#jobs.length === 1) this.#next();
     return answer.promise;
   }
 
+  /** Terminates the thread; pending jobs fail. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#end();
+    for (const { answer } of this.#jobs.splice(0)) answer.reject(new Error(`the ${this.#options.name} thread has ended`));
+  }
+
   #next(): void {
     clearTimeout(this.#timer);
-    const job = this.#jobs[0];
+    const job = this.#firstInTime();
     if (!job) {
       const worker = this.#worker;
       worker?.unref();
@@ -52,9 +74,19 @@ export class QueuedThread<M, A> {
     // The thread keeps the process alive only while a job is pending.
     worker.ref();
     worker.postMessage(job.message, job.transfer);
-    const { timeoutMs, name } = this.#options;
-    if (timeoutMs !== undefined)
-      this.#timer = setTimeout(() => this.#fail(new Error(`the ${name} thread did not answer within ${timeoutMs / 1_000} s`)), timeoutMs);
+    const { timeoutMs } = this.#options;
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#fail(this.#late(timeoutMs, true)), timeoutMs);
+  }
+
+  /** Returns the first job, without those that have waited too long. */
+  #firstInTime(): Job<A> | undefined {
+    while (this.#jobs[0] && performance.now() > this.#jobs[0].startBy)
+      this.#jobs.shift()?.answer.reject(this.#late(this.#options.waitMs ?? 0, false));
+    return this.#jobs[0];
+  }
+
+  #late(afterMs: number, hasStarted: boolean): ThreadTimeoutError {
+    return new ThreadTimeoutError(`the ${this.#options.name} thread did not answer within ${afterMs / 1_000} s`, hasStarted);
   }
 
   #start(): Worker {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileRegexp, type RegexpAnswer, type RegexpQuestion } from '#apimachinery/runtime/regexp';
 import { settled } from '#apimachinery/runtime/suspended';
 import { QueuedThread } from './queued-thread.ts';
-import { useRegexpThread } from './regexp-thread.ts';
+import { RegexpThreads, useRegexpThread } from './regexp-thread.ts';
 
 useRegexpThread();
 
@@ -34,6 +34,41 @@ describe('the thread for regular expressions', () => {
     expect(answers).toMatchObject([
       { status: 'rejected', reason: { message: 'the test thread did not answer within 5 s' } },
       { status: 'fulfilled', value: { matches: true } },
+    ]);
+  });
+
+  it('answers other questions while one takes half a minute', { timeout: 60_000 }, async () => {
+    using threads = new RegexpThreads();
+    const slow = { ask: 'test', pattern: `${'a'.repeat(50_000)}|b`, text: 'a'.repeat(60_000), limit: 0 } as const;
+    let hasEnded = false;
+    const ended = threads.ask(slow).finally(() => (hasEnded = true));
+    ended.catch(() => {});
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map((letter) => threads.ask({ ask: 'test', pattern: letter, text: letter, limit: 0 })),
+    );
+    expect(answers).toEqual([{ matches: true }, { matches: true }, { matches: true }]);
+    expect(hasEnded).toBe(false);
+  });
+
+  it('fails a question that takes the second thread too long as a request whose time is over', async () => {
+    using threads = new RegexpThreads({ firstMs: 10, secondMs: 10 });
+    const slow = { ask: 'test', pattern: `${'a'.repeat(50_000)}|b`, text: 'a'.repeat(60_000), limit: 0 } as const;
+    const message = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
+    await expect(threads.ask(slow)).rejects.toMatchObject({ status: { code: 504, reason: 'Timeout', message } });
+  });
+
+  it('fails a question that waits too long', { timeout: 60_000 }, async () => {
+    using thread = new QueuedThread<RegexpQuestion, RegexpAnswer>({
+      name: 'test',
+      module: new URL('./regexp-worker', import.meta.url),
+      resourceLimits: {},
+      waitMs: 0,
+    });
+    const question = { ask: 'test', pattern: 'a', text: 'a', limit: 0 } as const;
+    const answers = await Promise.allSettled([thread.ask(question), thread.ask(question)]);
+    expect(answers).toMatchObject([
+      { status: 'fulfilled', value: { matches: true } },
+      { status: 'rejected', reason: { message: 'the test thread did not answer within 0 s', hasStarted: false } },
     ]);
   });
 

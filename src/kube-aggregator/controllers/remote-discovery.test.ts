@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
+import { threadMilliseconds } from '#apimachinery/testing/thread-time';
 import { aggregatedVersions, classicResources, isAggregated } from './remote-discovery.ts';
 
 const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
@@ -33,8 +34,17 @@ describe('aggregated discovery', () => {
   it.each([
     { name: 'a text', body: Buffer.from('hello') },
     { name: 'members of the wrong type', body: bytes({ items: [{ versions: 'v1' }] }) },
+    { name: 'a million values', body: bytes({ items: Array.from({ length: 1_000_000 }, () => ({})) }) },
   ])('is rejected: $name', async ({ body }) => {
     await expect(aggregatedVersions(body)).rejects.toThrow(Error);
+  });
+
+  it('is rejected without the cost of its values', async () => {
+    const body = Buffer.from(`{"resources":[${'{},'.repeat(5_000_000)}{}]}`);
+    const began = threadMilliseconds();
+    await expect(classicResources(body)).rejects.toThrow('the document has more than 500000 values');
+    // Parsing it takes 30 s.
+    expect(threadMilliseconds() - began).toBeLessThan(1_000);
   });
 });
 

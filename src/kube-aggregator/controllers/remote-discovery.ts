@@ -109,8 +109,20 @@ function kindOf({ group = '', version = '', kind }: ApiResource) {
   return { group, version, kind };
 }
 
+/** Number of values in a document that is parsed, which takes some seconds. A resource has about ten. */
+const maxValues = 500_000;
+
+/** Throws an Error for a document of so many values that other work would wait for it for minutes. */
+function expectFew(body: Buffer): void {
+  let values = 1;
+  for (let at = body.indexOf(','); at >= 0; at = body.indexOf(',', at + 1)) {
+    if (++values > maxValues) throw new Error(`the document has more than ${maxValues} values`);
+  }
+}
+
 /** Decodes a document like Go: members of the wrong type are rejected, unknown ones dropped, and all are in the order of their struct. */
 async function typed<T>(type: string, body: Buffer): Promise<T> {
+  expectFew(body);
   const struct = metaSchema.struct(type);
   return needsSteps(body.length) ? ((await inSteps(typedSteps(struct, body))) as T) : (typedWhole(struct, body) as T);
 }

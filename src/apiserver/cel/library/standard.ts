@@ -240,7 +240,7 @@ function textToDouble(text: string): Value {
   const special = /^([+-]?)(?:inf|infinity)$/i.exec(text);
   if (special) return new Double(special[1] === '-' ? -Infinity : Infinity);
   if (/^nan$/i.test(text)) return new Double(Number.NaN);
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return conversionError(text, 'double');
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return conversionError(text, 'double');
   const value = Number(text);
   return Number.isFinite(value) ? new Double(value) : conversionError(text, 'double');
 }

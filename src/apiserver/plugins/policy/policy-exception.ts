@@ -91,7 +91,11 @@ function conditionsOf(expressions: readonly string[]): MatchConditions {
 
 /** Returns the error of an expression that is not a valid condition; undefined for a valid one. */
 export function expressionError(expression: string): string | undefined {
-  return conditionsOf([expression]).conditions[0]?.error?.replaceAll(/\s*\n\s*/g, ' ');
+  const lines = conditionsOf([expression]).conditions[0]?.error?.split('\n');
+  return lines
+    ?.map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ');
 }
 
 /** True if an exception has at least one criterion. */

@@ -133,7 +133,7 @@ function identifier(name: string | undefined, selector: unknown): v2.MetricIdent
   return defined<v2.MetricIdentifier>({ name: name ?? '', selector: selector as NonNullable<v2.MetricIdentifier['selector']> | undefined });
 }
 
-const isZero = (quantity: string | undefined) => !quantity || /^[+-]?0*\.?0*[a-zA-Z]*$/.test(quantity);
+const isZero = (quantity: string | undefined) => !quantity || /^[+-]?0*(?:\.0*)?[a-zA-Z]*$/.test(quantity);
 
 function fromOldSpec({ type, object, pods, resource, containerResource, external }: OldMetric): v2.MetricSpec {
   const resourceTarget = (source: OldResource) =>

@@ -12,11 +12,12 @@ import {
   newTooManyRequests,
   StatusError,
 } from '#apimachinery/api/errors';
-import { labelSelectorAsSelector } from '#apimachinery/labels/selector';
+import { labelSelectorAsSelector, type LabelSelectorSource } from '#apimachinery/labels/selector';
 import { newFieldManager } from '#apimachinery/managedfields/field-manager';
 import type { DeleteOptions } from '#apimachinery/meta/types';
 import { deepCopy } from '#apimachinery/runtime/copy';
 import { deepEqual } from '#apimachinery/runtime/equality';
+import { inSteps, type Steps } from '#apimachinery/runtime/steps';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
 import { AdmissionInterceptor } from '#apiserver/admission/admission.interceptor';
 import { groupNames, userNames } from '#apiserver/request/user-info';
@@ -135,15 +136,12 @@ class PodEviction {
 
   async #budgetsOf({ metadata }: Pod): Promise<PodDisruptionBudget[]> {
     const { chunks } = await this.budgets.cacher.list({ scope: this.budgets.prefix(metadata.namespace ?? ''), resourceVersion: '' });
-    const all = chunks.flatMap(({ items }) => items.map(({ object }) => object as PodDisruptionBudget));
-    return all.filter(({ spec }) => {
-      try {
-        return labelSelectorAsSelector(spec?.selector as Parameters<typeof labelSelectorAsSelector>[0]).matches(metadata.labels ?? {});
-      } catch {
-        // An invalid selector matches nothing.
-        return false;
-      }
-    });
+    return inSteps(
+      selecting(
+        chunks.flatMap(({ items }) => items),
+        metadata.labels ?? {},
+      ),
+    );
   }
 
   /** Decrements the allowed disruptions of the budget and records the pod in it. Throws TooManyRequests if none is left. */
@@ -208,6 +206,26 @@ class PodEviction {
         preconditions = { ...preconditions, resourceVersion: marked.object.metadata.resourceVersion ?? '' };
     }
     await pods.delete(request, name, { ...options, ...(preconditions && { preconditions }) });
+  }
+}
+
+/** Returns the budgets that select the labels. Each may have a large selector. */
+function* selecting(items: readonly { readonly object: object }[], labels: Readonly<Record<string, string>>): Steps<PodDisruptionBudget[]> {
+  const found: PodDisruptionBudget[] = [];
+  for (const { object } of items) {
+    const budget = object as PodDisruptionBudget;
+    if (isSelected(budget, labels)) found.push(budget);
+    yield;
+  }
+  return found;
+}
+
+/** An invalid selector matches nothing. */
+function isSelected({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, string>>): boolean {
+  try {
+    return labelSelectorAsSelector(spec?.selector as LabelSelectorSource | undefined).matches(labels);
+  } catch {
+    return false;
   }
 }
 
