@@ -35,6 +35,10 @@ describe('forms of a list', () => {
       expect((await cluster.fetch(configMaps, { body: { metadata, data: { k: name } } })).status).toBe(201);
     }
   });
+  beforeAll(async () => {
+    const later = '/api/v1/namespaces/kube-public/configmaps';
+    expect((await cluster.fetch(later, { body: { metadata: { name: 'later' } } })).status).toBe(201);
+  });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
   async function list<T>(path: string, accept: string): Promise<T> {
@@ -109,5 +113,30 @@ describe('forms of a list', () => {
     const received = Buffer.from(await answer.arrayBuffer());
     expect((encoding ? gunzipSync(received) : received).toString()).toBe(plain);
     expect(plain).toContain('lorem');
+  });
+
+  it.each([
+    { selects: 'a name', path: `${configMaps}?fieldSelector=metadata.name=a&limit=1`, found: ['a'] },
+    { selects: 'a name that does not exist', path: `${configMaps}?fieldSelector=metadata.name=none&limit=1`, found: [] },
+    { selects: 'a name of a version', path: `${configMaps}?fieldSelector=metadata.name=a&limit=1&resourceVersion=1`, found: ['a'] },
+    {
+      selects: 'a namespace, whose last object is not the last of all',
+      path: '/api/v1/namespaces?fieldSelector=metadata.name=default&limit=1',
+      found: ['default'],
+    },
+    {
+      selects: 'a name in a namespace, of the lists of all',
+      path: '/api/v1/configmaps?fieldSelector=metadata.namespace=default,metadata.name=c&limit=1',
+      found: ['c'],
+    },
+    {
+      selects: 'the objects of a namespace, of the lists of all',
+      path: '/api/v1/configmaps?fieldSelector=metadata.namespace=default&limit=3',
+      found: ['a', 'b', 'c'],
+    },
+  ])('of one page have no continue token if the selector selects $selects', async ({ path, found }) => {
+    const answer = await list<List & { readonly metadata: { readonly continue?: string } }>(path, 'application/json');
+    expect(answer.items.map(({ metadata }) => metadata.name)).toEqual(found);
+    expect(answer.metadata.continue).toBeUndefined();
   });
 });

@@ -43,6 +43,9 @@ interface Answer {
   readonly items?: unknown;
 }
 
+type Row = [name: string, path: string, request: TestRequest, code: number, message: string];
+const mediaTypes = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+
 describe('odd requests', () => {
   let cluster: TestCluster;
   beforeAll(async () => {
@@ -72,7 +75,7 @@ describe('odd requests', () => {
     expect(message).toContain('\\"zz\\":1');
   });
 
-  it.each<[string, string, TestRequest, number, string]>([
+  it.each<Row>([
     ['a name with a percent sign', `${core}/configmaps/a%25b`, {}, 400, `Name parameter invalid: "a%b": may not contain '%'`],
     ['a name of two dots', `${core}/configmaps/%2e%2e`, {}, 400, `Name parameter invalid: "..": may not be '..'`],
     [
@@ -89,6 +92,24 @@ describe('odd requests', () => {
       405,
       'the server does not allow this method on the requested resource',
     ],
+    ...['/api', '/api/v1', '/apis/apps/v1'].flatMap((path): Row[] =>
+      ['text/html', 'application/*', 'APPLICATION/JSON'].map((accept) => [
+        `discovery behind the router as ${accept}: ${path}`,
+        path,
+        { headers: { accept } },
+        406,
+        `406: Not Acceptable\n\nAvailable representations: ${mediaTypes}`,
+      ]),
+    ),
+    ...['/apis', '/apis/apps'].map(
+      (path): Row => [
+        `discovery outside the router: ${path}`,
+        path,
+        { headers: { accept: 'text/html' } },
+        406,
+        `only the following media types are accepted: ${mediaTypes}`,
+      ],
+    ),
     [
       'a list as the metadata of an object',
       `${core}/configmaps`,

@@ -185,6 +185,11 @@ describe('tokens of service accounts', () => {
   let uid: string;
   beforeAll(async () => {
     uid = (await post(accounts, { metadata: { name: 'sa' } })).metadata.uid;
+    await post(accounts, { metadata: { name: 'other' } });
+    await post('/api/v1/namespaces/default/pods', {
+      metadata: { name: 'other' },
+      spec: { serviceAccountName: 'other', containers: [{ name: 'c', image: 'i' }] },
+    });
     await post('/api/v1/namespaces/default/pods', {
       metadata: { name: 'p' },
       spec: { serviceAccountName: 'sa', nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
@@ -237,9 +242,14 @@ describe('tokens of service accounts', () => {
       message: 'the UID in the token request (x) does not match the UID of the service account',
     },
     {
-      name: 'for a pod of another account',
+      name: 'for an object of another kind',
       body: { spec: { boundObjectRef: { kind: 'ConfigMap', apiVersion: 'v1', name: 'x' } } },
       message: 'cannot bind token to object of type /v1, Kind=ConfigMap',
+    },
+    {
+      name: 'for a pod of another account, which is reported before another uid',
+      body: { spec: { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'other', uid: 'other' } } },
+      message: 'cannot bind token for serviceaccount "sa" to pod running with different serviceaccount name.',
     },
     {
       name: 'for a pod that is gone',

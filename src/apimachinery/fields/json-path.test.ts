@@ -45,11 +45,53 @@ describe('JsonPath', () => {
     ['.status.conditions[?(@.type!="Ready")].status', ['False']],
     ['..n', [1, 2, 3]],
     ['.constructor', []],
+    ['.spec.list[].n', [1]],
+    ['.spec.list[:].n', [1, 2, 3]],
+    ['.spec.list[::].n', [1, 2, 3]],
+    ['.spec.list[::2].n', [1, 3]],
+    ['.spec.list[::0].n', []],
+    ['.spec.list[0:2:-1].n', []],
+    ['.spec.list[-1:0].n', []],
+    ['.spec.list[0, 1 ].n', [1, 2]],
+    ['.spec[*]', []],
+    ['.spec.', []],
+    ['.', []],
+    ['.spec.list [0].n', [1]],
+    ['.spec.list[0]n', []],
+    ['.spec.list[?(@.n==1.0)].type', []],
+    ['.spec.list[?(@.n==1)].type', ['A']],
+    ['.spec.list[?(@.n<"1")].type', []],
+    ['.spec.list[?(@.type<"C")].n', [1, 2]],
+    ['.spec.list[?( @.type == "A" )].n', [1]],
+    ['.spec.list[?("A"==@.type)].n', [1]],
+    ['.spec.list[?(@.type==")]")].n', []],
+    ['.spec.list[?(@.type=="C")].n', [3]],
+    ['.spec.list[?(@.none)].n', []],
+    ['.spec.list[?(@.n[0])].n', [1, 2, 3]],
+    ['.spec[?(@.n==1)]', []],
+    ['.spec.size}.rest', [3]],
   ])('%s', (path, found) => {
     expect(new JsonPath(path).find(object)).toEqual(found);
   });
 
-  it.each(['.spec[', '....', '.spec.list[x]', '.spec["size"]', ".spec['a"])('rejects %s', (path) => {
+  it.each([
+    '.spec[ 0 ]',
+    '.spec[-]',
+    ".spec[ 'a' ]",
+    ".spec['a,b']",
+    '.spec[+1]',
+    '.spec.size,',
+    '.spec{',
+    '*',
+    '.spec.list[?(@.n==1]',
+    '.spec.list[?(@.n==1)',
+    '.spec.list[?(@.n==1 && @.n==2)]',
+    '.spec[',
+    '....',
+    '.spec.list[x]',
+    '.spec["size"]',
+    ".spec['a",
+  ])('rejects %s', (path) => {
     expect(() => new JsonPath(path)).toThrow(JsonPathError);
   });
 });

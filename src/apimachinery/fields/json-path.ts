@@ -1,6 +1,6 @@
+import { Buffer } from 'node:buffer';
 import { getOwn, isJsonObject } from '../patch/own-property.ts';
-import { deepEqual } from '../runtime/equality.ts';
-import { isContainer, isNumber } from '../runtime/numbers.ts';
+import { Float64, isContainer, isInt64, isNumber } from '../runtime/numbers.ts';
 
 /** Error for a malformed path. */
 export class JsonPathError extends Error {
@@ -14,11 +14,21 @@ type Step =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'wildcard' }
   | { readonly kind: 'descent' }
-  | { readonly kind: 'index'; readonly from: number | undefined; readonly to: number | undefined; readonly step: number }
+  | { readonly kind: 'index'; readonly range: IndexRange }
   | { readonly kind: 'union'; readonly members: readonly (readonly Step[])[] }
-  | { readonly kind: 'filter'; readonly left: Operand; readonly operator: string; readonly right: Operand | undefined };
+  | { readonly kind: 'filter'; readonly left: readonly Step[]; readonly operator: string; readonly right: readonly Step[] }
+  /** A quoted text or a number. */
+  | { readonly kind: 'constant'; readonly value: unknown }
+  /** A word such as `range`, which no path of a column can use. */
+  | { readonly kind: 'word'; readonly name: string };
 
-type Operand = { readonly path: readonly Step[] } | { readonly value: unknown };
+/** Range of a list; undefined parts are open. `isOne` is true if the end follows from the start: `[1]`. */
+interface IndexRange {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly isOne: boolean;
+  readonly step: number;
+}
 
 const maxSteps = 64;
 
@@ -47,191 +57,223 @@ export class JsonPath {
 
 function walk(steps: readonly Step[], values: readonly unknown[]): unknown[] {
   let found: unknown[] = [...values];
-  for (const step of steps) found = found.flatMap((value) => follow(step, value));
+  for (const step of steps) found = follow(step, found);
   return found;
 }
 
-function follow(step: Step, value: unknown): unknown[] {
+/** Applies a step to all values found so far. Upstream: walk of jsonpath.go. */
+function follow(step: Step, values: readonly unknown[]): unknown[] {
   switch (step.kind) {
     case 'field':
-      return isJsonObject(value) && Object.hasOwn(value, step.name) ? [getOwn(value, step.name)] : [];
+      return values.flatMap((value) => (isJsonObject(value) && Object.hasOwn(value, step.name) ? [getOwn(value, step.name)] : []));
     case 'wildcard':
-      return Array.isArray(value) ? (value as unknown[]) : isJsonObject(value) ? Object.values(value) : [];
+      return values.flatMap(childrenOf);
     case 'descent':
-      return descend(value);
+      return values.flatMap(descend);
     case 'index':
-      return slice(value, step);
+      return values.flatMap((value) => slice(value, step.range));
     case 'union':
-      return step.members.flatMap((member) => walk(member, [value]));
+      return step.members.flatMap((member) => walk(member, values));
     case 'filter':
-      return Array.isArray(value) ? (value as unknown[]).filter((item) => holds(step, item)) : [];
+      return values.flatMap((value) => listOf(value).filter((item) => holds(step, item)));
+    case 'constant':
+      return typeof step.value === 'string' ? [step.value] : values.map(() => step.value);
+    case 'word':
+      throw new FollowError(`unrecognized identifier ${step.name}`);
   }
 }
 
-/** Returns a value and its descendants, without recursion, since clients choose the depth of their objects. */
+/** Returns items or members. As in Go, the items of a string are its bytes. */
+function childrenOf(value: unknown): unknown[] {
+  if (typeof value === 'string') return [...Buffer.from(value)];
+  return Array.isArray(value) ? (value as unknown[]) : isJsonObject(value) ? Object.values(value) : [];
+}
+
+/** Returns a value and its descendants, without recursion, since clients choose the depth of their objects. Empty values are left out. */
 function descend(root: unknown): unknown[] {
   const found: unknown[] = [];
   const pending = [root];
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    if (!isContainer(value)) continue;
-    found.push(value);
-    for (const each of Object.values(value).reverse()) pending.push(each);
+  while (pending.length > 0) {
+    const value = pending.pop();
+    const children = isContainer(value) ? Object.values(value) : [];
+    if (children.length > 0 || (typeof value === 'string' && value !== '')) found.push(value);
+    for (const each of children.reverse()) pending.push(each);
   }
   return found;
 }
 
+function listOf(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw new FollowError('value is not array or slice');
+  return value as unknown[];
+}
+
 /** Selects items of a list by index or range. Upstream: evalArray. */
-function slice(list: unknown, { from, to, step }: Step & { kind: 'index' }): unknown[] {
-  if (list === null || list === undefined) return [];
-  if (!Array.isArray(list)) throw new FollowError('value is not array or slice');
+function slice(value: unknown, { from = 0, to, isOne, step }: IndexRange): unknown[] {
+  if (value === null) return [];
+  const list = listOf(value);
   const { length } = list;
-  const begin = from === undefined ? 0 : from < 0 ? from + length : from;
-  const end = to === undefined ? length : to < 0 || (to === 0 && (from ?? 0) < 0) ? to + length : to;
+  const begin = from < 0 ? from + length : from;
+  const end = to === undefined ? length : to < 0 || (to === 0 && isOne) ? to + length : to;
   if (begin === end) return [];
   if (begin < 0 || begin >= length || end < 0 || end > length) throw new FollowError('array index out of bounds');
   if (begin > end) throw new FollowError('starting index is greater than ending index');
-  return (list as unknown[]).slice(begin, end).filter((_, i) => i % step === 0);
+  if (step <= 0) throw new FollowError('step must be > 0');
+  return list.slice(begin, end).filter((_, i) => i % step === 0);
 }
 
+/** Returns true if the filter selects the item. Upstream: evalFilter. */
 function holds({ left, operator, right }: Step & { kind: 'filter' }, item: unknown): boolean {
-  const [a] = evaluate(left, item);
-  if (!right) return a !== undefined;
-  const [b] = evaluate(right, item);
-  if (a === undefined || b === undefined) return false;
-  switch (operator) {
-    case '==':
-      return deepEqual(a, b);
-    case '!=':
-      return !deepEqual(a, b);
-    default:
-      return compare(a, b, operator);
+  if (operator === 'exists') return exists(left, item);
+  const a = operandOf(left, item);
+  if (a === undefined) return false;
+  const b = operandOf(right, item);
+  return b !== undefined && compares(a, b, operator);
+}
+
+/** Returns true also for a path that fails, as upstream. */
+function exists(path: readonly Step[], item: unknown): boolean {
+  try {
+    return walk(path, [item]).length > 0;
+  } catch (error) {
+    if (error instanceof FollowError) return true;
+    throw error;
   }
 }
 
-function compare(a: unknown, b: unknown, operator: string): boolean {
-  if (!(isNumber(a) && isNumber(b)) && !(typeof a === 'string' && typeof b === 'string')) return false;
-  const less = a < b;
-  const equal = a === b;
-  return operator === '<' ? less : operator === '<=' ? less || equal : operator === '>' ? !less && !equal : !less;
+function operandOf(path: readonly Step[], item: unknown): unknown {
+  const found = walk(path, [item]);
+  if (found.length > 1) throw new FollowError('can only compare one element at a time');
+  return found[0];
 }
 
-function evaluate(operand: Operand, item: unknown): unknown[] {
-  return 'path' in operand ? walk(operand.path, [item]) : [operand.value];
+/** Compares values of one basic type; integers and floats are two types. Upstream: third_party/forked/golang/template/funcs.go. */
+function compares(a: unknown, b: unknown, operator: string): boolean {
+  const type = basicType(a);
+  if (type !== basicType(b)) throw new FollowError('incompatible types for comparison');
+  const [x, y] = (type === 'float' ? [Number(a), Number(b)] : [a, b]) as [string, string];
+  if (operator === '==') return x === y;
+  if (operator === '!=') return x !== y;
+  if (type === 'boolean') throw new FollowError('invalid type for comparison');
+  switch (operator) {
+    case '<':
+      return x < y;
+    case '<=':
+      return x <= y;
+    case '>':
+      return x > y;
+    case '>=':
+      return x >= y;
+    default:
+      throw new FollowError(`unrecognized filter operator ${operator}`);
+  }
 }
 
+function basicType(value: unknown): string {
+  if (isNumber(value)) return isInt64(value) ? 'integer' : 'float';
+  if (typeof value === 'string' || typeof value === 'boolean') return typeof value;
+  throw new FollowError('invalid type for comparison');
+}
+
+/** Parser of the text between the braces of a template. Upstream: client-go/util/jsonpath/parser.go (parseInsideAction). */
 class Parser {
+  readonly #steps: Step[] = [];
   #at = 0;
 
   constructor(readonly text: string) {}
 
+  /** Parses up to the end or a closing brace. */
   parse(): Step[] {
-    if (this.text.startsWith('$') || this.text.startsWith('@')) this.#at = 1;
-    return this.#steps();
-  }
-
-  #steps(): Step[] {
-    const steps: Step[] = [];
-    while (this.#at < this.text.length) {
-      if (steps.length > maxSteps) throw new JsonPathError(`path has more than ${maxSteps} steps`);
-      const char = this.text[this.#at];
-      if (char === '[') steps.push(...this.#bracket());
-      else if (this.text.startsWith('..', this.#at)) {
-        this.#at += 2;
-        steps.push({ kind: 'descent' });
-        if (this.text.startsWith('..', this.#at)) throw new JsonPathError('invalid multiple recursive descent');
-        if (this.#at < this.text.length && !'[.'.includes(this.text[this.#at]!)) steps.push(this.#name());
-      } else if (char === '.') {
-        this.#at += 1;
-        // A trailing dot selects the object itself.
-        if (this.#at < this.text.length && this.text[this.#at] !== '[') steps.push(this.#name());
-      } else steps.push(this.#name());
+    while (this.#at < this.text.length && this.text[this.#at] !== '}') {
+      if (this.#steps.length > maxSteps) throw new JsonPathError(`path has more than ${maxSteps} steps`);
+      this.#next();
     }
-    return steps;
+    return this.#steps;
   }
 
-  #name(): Step {
-    let name = '';
-    for (; this.#at < this.text.length; this.#at++) {
-      const char = this.text[this.#at] as string;
-      if (char === '\\') name += this.text[++this.#at] ?? '';
-      else if (/[.[\]\s{}=!<>|&()]/.test(char)) break;
-      else name += char;
-    }
-    if (name === '') throw new JsonPathError(`unrecognized character in ${this.text}`);
-    return name === '*' ? { kind: 'wildcard' } : { kind: 'field', name };
+  #next(): void {
+    if (this.#skips('[?(')) return this.#filter();
+    if (this.#skips('..')) return this.#descent();
+    const char = String.fromCodePoint(this.text.codePointAt(this.#at)!);
+    if (/[ @$]/.test(char)) this.#at++;
+    else if (this.#skips('[')) this.#selector();
+    else if (char === '"' || char === "'") this.#quoted(char);
+    else if (this.#skips('.')) this.#field();
+    else if (/[+\-\p{Nd}]/u.test(char)) this.#number();
+    else if (/[_\p{L}]/u.test(char)) this.#word();
+    else throw new JsonPathError(`unrecognized character in action: ${char}`);
   }
 
-  #bracket(): readonly Step[] {
-    const inside = this.#untilClosing();
-    const filter = /^\?\((.*)\)$/s.exec(inside);
-    if (filter) return [filterOf(filter[1] as string)];
-    const parts = splitOutsideQuotes(inside, ',');
-    if (parts.length > 1) return [{ kind: 'union', members: parts.map((part) => selectorOf(part.trim())) }];
-    return selectorOf(inside.trim());
+  #skips(prefix: string): boolean {
+    if (!this.text.startsWith(prefix, this.#at)) return false;
+    this.#at += prefix.length;
+    return true;
   }
 
-  /** Reads the text up to the closing bracket. */
-  #untilClosing(): string {
-    const start = ++this.#at;
-    let depth = 1;
-    let quote = '';
-    for (; this.#at < this.text.length; this.#at++) {
-      const char = this.text[this.#at] as string;
-      if (quote !== '') {
-        if (char === '\\') this.#at++;
-        else if (char === quote) quote = '';
-      } else if (char === "'" || char === '"') quote = char;
-      else if (char === '[') depth++;
-      else if (char === ']' && --depth === 0) return this.text.slice(start, this.#at++);
-    }
-    throw new JsonPathError('unterminated array');
+  /** Reads the text that a sticky expression matches. */
+  #match(expression: RegExp): string {
+    expression.lastIndex = this.#at;
+    const found = expression.exec(this.text)?.[0] ?? '';
+    this.#at += found.length;
+    return found;
+  }
+
+  #selector(): void {
+    const text = this.#match(/[^\]\n]*/y);
+    if (!this.#skips(']')) throw new JsonPathError('unterminated array');
+    this.#steps.push(...selectorOf(text));
+  }
+
+  #descent(): void {
+    if (this.#steps.at(-1)?.kind === 'descent') throw new JsonPathError('invalid multiple recursive descent');
+    this.#steps.push({ kind: 'descent' });
+    if (/^[_\p{L}\p{Nd}]/u.test(this.text.slice(this.#at, this.#at + 2))) this.#field();
+  }
+
+  #field(): void {
+    const name = this.#match(/(?:\\[^]?|[^\\ \t\r\n.,[\]$@{}])*/y);
+    this.#steps.push(name === '*' ? { kind: 'wildcard' } : { kind: 'field', name: name.replaceAll('\\', '') });
+  }
+
+  #number(): void {
+    const text = this.#match(/[+-]?[.\p{Nd}]*/uy);
+    if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text)) throw new JsonPathError(`cannot parse number ${text}`);
+    this.#steps.push({ kind: 'constant', value: text.includes('.') ? Float64.of(Number(text)) : Number(text) });
+  }
+
+  #word(): void {
+    const name = this.#match(/[^ \t\r\n.,[\]$@{}]*/y);
+    this.#steps.push(name === 'true' || name === 'false' ? { kind: 'constant', value: name === 'true' } : { kind: 'word', name });
+  }
+
+  #quoted(quote: string): void {
+    const text = this.#match(quote === '"' ? /"(?:[^"\n]|(?<=\\)")*(?<!\\)"/y : /'(?:[^'\n]|(?<=\\)')*(?<!\\)'/y);
+    if (text === '') throw new JsonPathError('unterminated quoted string');
+    this.#steps.push({ kind: 'constant', value: text.slice(1, -1).replace(/\\(.)/gs, '$1') });
+  }
+
+  /** Reads a filter up to its `)]`; a parenthesis within the first quotes does not end it. */
+  #filter(): void {
+    const text = this.#match(/[^"')\n]*(?:(["'])(?:(?!\1)[^\n]|(?<=\\)\1)*(?<!\\)\1[^)\n]*)?/y);
+    if (!this.#skips(')')) throw new JsonPathError('unterminated filter');
+    if (!this.#skips(']')) throw new JsonPathError('unclosed array expect ]');
+    const [, left, operator = 'exists', right = ''] = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(text) ?? ['', text];
+    this.#steps.push({ kind: 'filter', left: new Parser(left!).parse(), operator, right: new Parser(right).parse() });
   }
 }
 
-/** Compiles a quoted name, which is itself a path: dots in names need a backslash. */
+/** Compiles the text between brackets; a quoted name is itself a path: dots in names need a backslash. Upstream: parseArray. */
 function selectorOf(text: string): readonly Step[] {
-  if (text === '*') return [{ kind: 'wildcard' }];
+  if (text === '*') return [{ kind: 'index', range: { from: undefined, to: undefined, isOne: false, step: 1 } }];
+  const parts = text.split(',');
+  if (parts.length > 1) return [{ kind: 'union', members: parts.map((part) => selectorOf(part.replace(/^ +| +$/g, ''))) }];
   const quoted = /^'([^']*)'$/.exec(text);
   if (quoted) return new Parser(`.${quoted[1]}`).parse();
-  const indexes = /^(-?\d+)?(?:(:)(-?\d+)?(?::(\d+))?)?$/.exec(text);
-  if (indexes && text !== '') {
-    const [, from, colon, to, step] = indexes;
-    const first = from === undefined ? undefined : Number(from);
-    const last = colon ? (to === undefined ? undefined : Number(to)) : (first as number) + 1;
-    if (step === '0') throw new JsonPathError('step must be > 0');
-    return [{ kind: 'index', from: first, to: last, step: step === undefined ? 1 : Number(step) }];
-  }
-  throw new JsonPathError(`invalid array index ${text}`);
-}
-
-function filterOf(text: string): Step {
-  const operator = /^((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"'=!<>])*)(==|!=|<=|>=|<|>)(.*)$/s.exec(text);
-  if (!operator) return { kind: 'filter', left: operandOf(text.trim()), operator: 'exists', right: undefined };
-  const [, left = '', sign = '', right = ''] = operator;
-  return { kind: 'filter', left: operandOf(left.trim()), operator: sign, right: operandOf(right.trim()) };
-}
-
-function operandOf(text: string): Operand {
-  const quoted = /^(['"])(.*)\1$/s.exec(text);
-  if (quoted) return { value: (quoted[2] as string).replace(/\\(.)/gs, '$1') };
-  if (/^-?\d+(?:\.\d+)?$/.test(text)) return { value: Number(text) };
-  if (text === 'true' || text === 'false') return { value: text === 'true' };
-  return { path: new Parser(text).parse() };
-}
-
-function splitOutsideQuotes(text: string, separator: string): string[] {
-  const parts: string[] = [];
-  let part = '';
-  let quote = '';
-  for (const char of text) {
-    if (quote !== '') quote = char === quote ? '' : quote;
-    else if (char === "'" || char === '"') quote = char;
-    else if (char === separator) {
-      parts.push(part);
-      part = '';
-      continue;
-    }
-    part += char;
-  }
-  return [...parts, part];
+  const indexes = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/.exec(text);
+  if (!indexes) throw new JsonPathError(`invalid array index ${text}`);
+  const [from, to, step] = [indexes[1], indexes[2]?.slice(1), indexes[3]?.slice(1)].map((digits) => {
+    if (digits === '-') throw new JsonPathError('array index - is not a number');
+    return digits ? Number(digits) : undefined;
+  });
+  const isOne = indexes[2] === undefined;
+  return [{ kind: 'index', range: { from, to: isOne ? (from ?? 0) + 1 : to, isOne, step: step ?? 1 } }];
 }

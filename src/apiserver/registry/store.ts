@@ -17,9 +17,10 @@ import type { AddEvent } from '#apiserver/request/request-span';
 import type { StructType, TypeSource } from '#apimachinery/runtime/schema';
 import { paceOf, yielding } from '#apimachinery/runtime/pace';
 import { fieldPath, invalid } from '#apimachinery/validation/field';
-import { isValidPathSegmentName } from '#apimachinery/validation/names';
+import { isValidPathSegmentName, nameIsDNSLabel } from '#apimachinery/validation/names';
 import type { CachedObject } from '#apiserver/storage/cacher/cached-object';
 import type { Cacher } from '#apiserver/storage/cacher/cacher';
+import type { Predicate } from '#apiserver/storage/cacher/predicate';
 import { ConflictError, KeyExistsError } from '#apiserver/storage/errors';
 import type { Encode, Storage } from '#apiserver/storage/storage';
 import { type CurrentRecord, CurrentRecords } from './current-record.ts';
@@ -124,6 +125,17 @@ export class Store {
   prefix(namespace: string): string {
     if (namespace === '.' || namespace === '..') this.#refuseKey(namespace);
     return this.definition.namespaced && namespace ? `/${this.definition.storagePath}/${namespace}/` : `/${this.definition.storagePath}/`;
+  }
+
+  /**
+   * Returns the key of the object that a predicate selects by its name; otherwise the prefix of the namespace, which a field
+   * selector may name. The end of such a list is then known without a further page. Upstream: ListPredicate in
+   * generic/registry/store.go.
+   */
+  selectedScope(namespace: string, { exactName = '', exactNamespace = '' }: Predicate): string {
+    const within = namespace === '' && nameIsDNSLabel(exactNamespace, false).length === 0 ? exactNamespace : namespace;
+    const isKey = exactName !== '' && isValidPathSegmentName(exactName).length === 0 && (within !== '' || !this.definition.namespaced);
+    return isKey ? this.key(within, exactName) : this.prefix(within);
   }
 
   /** Inverts `key`: returns the namespace and name of a key. */

@@ -14,6 +14,9 @@ const restrictions: EndpointRestrictions = {
     group === 'apidiscovery.k8s.io' && version === 'v2' && kind === 'APIGroupDiscoveryList' && mediaType !== 'application/cbor',
 };
 
+/** Restrictions of the documents that upstream serves through its router: /api, and the versions of built-in groups. */
+const routedRestrictions: EndpointRestrictions = { ...restrictions, isRouted: true };
+
 /** Metric labels of aggregated documents; others are not counted. Upstream: endpoints/discovery/aggregated/handler.go. */
 const measured = { api: measuredPath('api', 'apiserver'), apis: measuredPath('apis', 'apiserver') };
 
@@ -22,12 +25,12 @@ const measured = { api: measuredPath('api', 'apiserver'), apis: measuredPath('ap
  * lists of built-in resources are also served as CBOR.
  */
 export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, notFound: Handler, hasCbor: boolean): void {
-  const ofBuiltIn = hasCbor ? withCbor(restrictions) : restrictions;
+  const ofBuiltIn = hasCbor ? withCbor(routedRestrictions) : routedRestrictions;
   const root =
-    (name: 'api' | 'apis', plain: (context: RequestContext) => DiscoveryDocument | undefined) =>
+    (name: 'api' | 'apis', allowed: EndpointRestrictions, plain: (context: RequestContext) => DiscoveryDocument | undefined) =>
     (context: RequestContext): void => {
-      const negotiated = negotiate(context.header('accept'), restrictions);
-      if (!negotiated.convert) return respondDocument(context, plain(context), restrictions);
+      const negotiated = negotiate(context.header('accept'), allowed);
+      if (!negotiated.convert) return respondDocument(context, plain(context), allowed);
       const document = discovery.aggregated(name, negotiated.profile !== 'nopeer');
       setHeader(context.headers, 'Cache-Control', 'public');
       context.measured = measured[name];
@@ -40,8 +43,10 @@ export function installDiscovery(mux: PathMux, discovery: DiscoveryRegistry, not
         encodedDocument(document, negotiated.mediaType),
       );
     };
-  const legacy = onlyGet(root('api', (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')));
-  const groups = root('apis', () => discovery.groupList());
+  const legacy = onlyGet(
+    root('api', routedRestrictions, (context) => discovery.legacyVersions(context.header('host') ?? context.header(':authority') ?? '')),
+  );
+  const groups = root('apis', restrictions, () => discovery.groupList());
   mux.handle('/api', legacy);
   mux.handlePrefix('/api/', (context) => {
     const [, , version, ...rest] = trimSlashes(context.path).split('/');

@@ -30,7 +30,7 @@ export class DeleteCollectionHandler {
     for (const text of endpoint.definition.strategy.warningsOnDelete?.(options) ?? []) context.warn(text);
     const { namespace } = context.info;
     const list = await store.cacher.list({
-      scope: store.prefix(namespace),
+      scope: store.selectedScope(namespace, predicate),
       resourceVersion: listOptions.resourceVersion,
       resourceVersionMatch: listOptions.resourceVersionMatch,
       limit: listOptions.limit,

@@ -48,7 +48,7 @@ export class ListHandler {
   ): void | Promise<void> {
     const { store } = endpoint;
     const asked = {
-      scope: store.prefix(context.info.namespace),
+      scope: store.selectedScope(context.info.namespace, predicate),
       resourceVersion: options.resourceVersion,
       resourceVersionMatch: options.resourceVersionMatch,
       limit: options.limit,

@@ -76,6 +76,7 @@ function* selectionSteps(
     },
     isEmpty: labels.isEmpty() && fields.isEmpty() && !name,
     exactName,
+    exactNamespace: fields.requiresExactMatch('metadata.namespace'),
     exactField: indexedFieldOf(definition, fields),
     matches: (object: CachedObject) =>
       (!name || object.fields['metadata.name'] === name) &&

@@ -15,6 +15,8 @@ export interface Predicate {
   readonly isEmpty: boolean;
   /** Set if it selects only objects with this name (`metadata.name=x`). */
   readonly exactName?: string | undefined;
+  /** Set if it selects only objects of this namespace (`metadata.namespace=x`). */
+  readonly exactNamespace?: string | undefined;
   /** Set if it selects only objects with this value of a field; used if the cacher indexes the field. */
   readonly exactField?: { readonly field: string; readonly value: string } | undefined;
   /** Shards that the objects must belong to. */

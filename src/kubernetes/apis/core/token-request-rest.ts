@@ -106,25 +106,18 @@ export class TokenRequestHandler {
           `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,
         );
       }
+      checkUid(ref, pod);
       const nodeName = pod.spec?.nodeName;
       return { pod: referenceTo(pod), ...(nodeName && { node: await this.#nodeOf(nodeName) }) };
     }
-    if (group === '' && ref.kind === 'Node') return { node: referenceTo(await this.#find('nodes', '', ref)) };
-    if (group === '' && ref.kind === 'Secret') return { secret: referenceTo(await this.#find('secrets', namespace, ref)) };
+    if (group === '' && ref.kind === 'Node') return { node: referenceTo(checkUid(ref, await this.#find('nodes', '', ref))) };
+    if (group === '' && ref.kind === 'Secret') return { secret: referenceTo(checkUid(ref, await this.#find('secrets', namespace, ref))) };
     throw newBadRequest(`cannot bind token to object of type ${group}/${version}, Kind=${ref.kind ?? ''}`);
   }
 
-  async #find(resource: string, namespace: string, { kind: kindName = '', name = '', uid }: BoundObjectReference): Promise<KubeObject> {
+  async #find(resource: string, namespace: string, { name = '' }: BoundObjectReference): Promise<KubeObject> {
     if (name === '') throw newBadRequest('Name parameter required.');
-    const { object } = await this.stores.of({ group: '', resource }).get(namespace, name, '');
-    if (uid && uid !== object.metadata.uid) {
-      throw newConflict(
-        { group: '', resource: kindName },
-        name,
-        `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
-      );
-    }
-    return object;
+    return (await this.stores.of({ group: '', resource }).get(namespace, name, '')).object;
   }
 
   /** Returns the reference to a node; only its name if the node does not exist. */
@@ -136,6 +129,16 @@ export class TokenRequestHandler {
       throw error;
     }
   }
+}
+
+/** Returns the object to which the reference refers. Throws Conflict if the reference has another UID. */
+function checkUid<T extends KubeObject>({ kind: kindName = '', name = '', uid }: BoundObjectReference, object: T): T {
+  if (!uid || uid === object.metadata.uid) return object;
+  throw newConflict(
+    { group: '', resource: kindName },
+    name,
+    `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+  );
 }
 
 function referenceTo({ metadata }: KubeObject): TokenReference {
