@@ -47,11 +47,10 @@ export function storedSelectionOf(
 function inShards(selected: Predicate, shardSelector: string): Predicate {
   const shards = parseShardSelector(shardSelector);
   return {
+    ...selected,
     key: JSON.stringify([selected.key, shards.text]),
     isEmpty: false,
     countsRemaining: selected.isEmpty,
-    exactName: selected.exactName,
-    exactField: selected.exactField,
     shards,
     matches: (object) => shards.matches(object) && selected.matches(object),
   };
