@@ -236,7 +236,7 @@ class Parser {
 
   #number(): void {
     const text = this.#match(/[+-]?[.\p{Nd}]*/uy);
-    if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(text)) throw new JsonPathError(`cannot parse number ${text}`);
+    if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text)) throw new JsonPathError(`cannot parse number ${text}`);
     this.#steps.push({ kind: 'constant', value: text.includes('.') ? Float64.of(Number(text)) : Number(text) });
   }
 
