@@ -36,14 +36,19 @@ it.each([1, 6, 10])('yields for at most one turn after a chunk of %i ms', async 
   expect(wideTurnsSoFar()).toBe(before);
 });
 
-// Another process that runs while the loop polls for events makes the loop look idle.
-it('yields for many turns after a long chunk', { retry: 5 }, async () => {
-  const before = wideTurnsSoFar();
-  const began = process.hrtime.bigint();
-  expect(await turnsOfOthers(30, real)).toBeGreaterThan(10);
-  // Three times the excess delay of 25 ms.
-  expect(Number(process.hrtime.bigint() - began) / 1e6).toBeGreaterThan(70);
-  expect(wideTurnsSoFar()).toBe(before + 1);
+it('yields for many turns after a long chunk', async () => {
+  const results: { turns: number; ms: number; wide: number }[] = [];
+  const areMany = ({ turns, ms, wide }: (typeof results)[number]): boolean =>
+    // Three times the excess delay of 25 ms.
+    turns > 10 && ms > 70 && wide === 1;
+  // Another process that runs while the loop polls for events makes the loop look idle.
+  while (results.length < 6 && !results.some(areMany)) {
+    const before = wideTurnsSoFar();
+    const began = process.hrtime.bigint();
+    const turns = await turnsOfOthers(30, real);
+    results.push({ turns, ms: Number(process.hrtime.bigint() - began) / 1e6, wide: wideTurnsSoFar() - before });
+  }
+  expect(results).toContainEqual(expect.toSatisfy(areMany));
 });
 
 it('yields only once after a long chunk if there is no other work', async () => {
