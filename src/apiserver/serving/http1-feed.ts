@@ -12,8 +12,11 @@ import { MergedBytes } from './merged-bytes.ts';
 const limits = {
   /** Number of pieces parsed per connection before yielding to the event loop. */
   piecesOfTurn: 16,
-  /** Size of a piece of a body of unknown length; node:http allocates a buffer for each chunk in it. */
+  /** Sizes of a piece of a body of unknown length; node:http allocates a buffer for each chunk in it. */
   pieceBytes: 4 * 1024,
+  leastPieceBytes: 512,
+  /** Time after which a piece of such a body ends the turn of the connection and the next one is smaller: it has small chunks. */
+  pieceMs: 1,
   /** Maximum size of a head. */
   headBytes: 1 << 20,
 } as const;
@@ -53,6 +56,8 @@ export class Http1Feed {
   #sent: AcceptedHead['sent'];
   /** Pieces parsed since the last yield. */
   #pieces = 0;
+  /** Size of the next piece of a body of unknown length. */
+  #pieceBytes: number = limits.pieceBytes;
   #isEnded = false;
   readonly #idle = new Persistence();
   readonly #arriving = new Persistence();
@@ -172,18 +177,31 @@ export class Http1Feed {
   /** Parses a piece of a body. A body of known length needs no search; otherwise a piece ends where a head could start. */
   #feedBody(bytes: Buffer): void {
     const start = this.#at;
+    this.#countPiece();
     if (this.#bodyLeft > 0) {
       this.#at = Math.min(bytes.length, start + this.#bodyLeft);
       this.#bodyLeft -= this.#at - start;
+      this.#parse(bytes.subarray(start, this.#at));
     } else {
-      this.#at = Math.min(this.#bodyEnd(bytes, start), start + limits.pieceBytes);
+      this.#at = Math.min(this.#bodyEnd(bytes, start), start + this.#pieceBytes);
       this.#tail = (this.#tail + bytes.toString('latin1', Math.max(start, this.#at - 3), this.#at)).slice(-3);
+      this.#parseChunks(bytes.subarray(start, this.#at));
     }
-    this.#countPiece();
-    this.#parse(bytes.subarray(start, this.#at));
     if (this.#open > 0) return;
     this.#unwanted += this.#at - start;
     if (this.#unwanted > unwantedBytes) endSoon(this.#socket);
+  }
+
+  /** Parses a piece of a body of unknown length, and adapts the size of the next one to the time that it took. */
+  #parseChunks(piece: Buffer): void {
+    const began = performance.now();
+    this.#parse(piece);
+    if (performance.now() - began < limits.pieceMs) {
+      this.#pieceBytes = Math.min(2 * this.#pieceBytes, limits.pieceBytes);
+      return;
+    }
+    this.#pieceBytes = Math.max(this.#pieceBytes / 2, limits.leastPieceBytes);
+    this.#pieces = limits.piecesOfTurn;
   }
 
   /** Returns the possible end of a chunked body: after the next empty line, which may have started in the previous piece. */
