@@ -18,6 +18,7 @@ import { NodeHttp2Server } from './node-http2/node-http2-server.ts';
 import { OwnHttp2Server } from './own-http2-server.ts';
 import { assertFree, sharesPorts } from './shares-ports.ts';
 import { UpgradeExchange } from './upgrade-exchange.ts';
+import { SilentConnections } from './silent-connections.ts';
 
 /** PEM texts of a certificate and its key. */
 export interface ServingCertificate {
@@ -89,12 +90,14 @@ export class SecureServer {
   readonly #http1: http.Server;
   readonly #http2: Http2Server;
   readonly #sockets = new Set<tls.TLSSocket>();
+  readonly #silent: SilentConnections;
   readonly #deadlineTimer: NodeJS.Timeout;
   #draining = false;
 
   constructor(options: SecureServerOptions, handle: Serve, { onPeerGone, onHandshakeError }: ConnectionEvents = {}) {
     this.#sharesPort = options.sharesPort ?? false;
     const { stalledMs, deadlines = connectionDeadlines } = options;
+    this.#silent = new SilentConnections((socket) => this.#tls.emit('connection', socket), deadlines.handshakeMs, onHandshakeError);
     const peers = new WeakMap<tls.TLSSocket, Peer>();
     const peerOf = (socket: tls.TLSSocket): Peer => peers.get(socket) as Peer;
 
@@ -181,6 +184,7 @@ export class SecureServer {
     this.#deadlineTimer = setInterval(
       () => {
         const now = performance.now();
+        this.#silent.checkDeadlines(now);
         this.#http2.checkDeadlines(now);
         for (const socket of this.#sockets) feeds.get(socket)?.checkDeadlines(now, deadlines);
       },
@@ -205,7 +209,7 @@ export class SecureServer {
   }
 
   async #addListener(port: number, host: string): Promise<AddressInfo> {
-    const listener = createServer((socket) => this.#tls.emit('connection', socket));
+    const listener = createServer((socket) => this.#silent.add(socket));
     listener.listen({ port, host, backlog: 4096, reusePort: listeners > 1 || this.#sharesPort });
     await once(listener, 'listening');
     this.#listeners.push(listener);
@@ -240,6 +244,7 @@ export class SecureServer {
   /** Destroys all open connections. */
   async close(): Promise<void> {
     if (!this.#draining) this.stopListening();
+    this.#silent.destroy();
     this.#http2.destroy();
     for (const socket of this.#sockets) socket.destroy();
     clearInterval(this.#deadlineTimer);
