@@ -1,7 +1,7 @@
 /** Validation of persistent volumes. Upstream: pkg/apis/core/validation and pkg/volume/validation. */
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
-import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required } from '#apimachinery/validation/field';
+import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required, named } from '#apimachinery/validation/field';
 import { nameIsDNSSubdomain } from '#apimachinery/validation/names';
 import { equalAs } from '#kubernetes/apis/equal-as';
 import type { NodeSelectorRequirement, PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from '#kubernetes/schema/core_v1.gen';
@@ -201,7 +201,7 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
     const diff = internalDiff('PersistentVolumeSource', oldSource, source);
     errors.push(forbidden(specPath.child('persistentvolumesource'), `spec.persistentvolumesource is immutable after creation\n${diff}`));
   }
-  if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), spec.volumeMode, fieldIsImmutable));
+  if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), named(spec.volumeMode), fieldIsImmutable));
   if (before.nodeAffinity && !sameButForGaLabels(spec.nodeAffinity, before.nodeAffinity)) {
     const shown = internalValue('*VolumeNodeAffinity', spec.nodeAffinity);
     errors.push(invalid(fieldPath('nodeAffinity'), shown, `${fieldIsImmutable}, except for updating from beta label to GA`));
