@@ -172,3 +172,52 @@ it('the quality of service is that of the remaining fields', async () => {
   const made = (await (await cluster.fetch(path, { body: { metadata: { name: 'a' }, spec } })).json()) as { status: { qosClass: string } };
   expect(made.status.qosClass).toBe('BestEffort');
 });
+
+it('changes of the node affinity of a volume are allowed', async () => {
+  await using cluster = await startTestCluster({ flags: ['--feature-gates=MutablePVNodeAffinity=true'] });
+  const volumes = '/api/v1/persistentvolumes';
+  const nodeAffinity = (value: string) => ({
+    required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [value] }] }] },
+  });
+  const spec = {
+    capacity: { storage: '1Gi' },
+    accessModes: ['ReadWriteOnce'],
+    csi: { driver: 'd', volumeHandle: 'h' },
+    nodeAffinity: nodeAffinity('a'),
+  };
+  expect((await cluster.fetch(volumes, { body: { metadata: { name: 'v' }, spec } })).status).toBe(201);
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const patched = await cluster.fetch(`${volumes}/v`, { method: 'PATCH', headers, body: { spec: { nodeAffinity: nodeAffinity('b') } } });
+  expect(patched.status).toBe(200);
+});
+
+it('the annotation, status field and UID of disabled features are not validated and not kept', async () => {
+  const gates = ['DeploymentReplicaSetTerminatingReplicas', 'PodDeletionCost', 'TokenRequestServiceAccountUIDValidation'];
+  await using cluster = await startTestCluster({
+    flags: [`--feature-gates=${gates.map((gate) => `${gate}=false`).join()}`, '--disable-admission-plugins=ServiceAccount'],
+  });
+  const made = async (path: string, body: object): Promise<void> => expect((await cluster.fetch(path, { body })).status, path).toBe(201);
+  const container = { name: 'c', image: 'i' };
+  await made('/api/v1/namespaces/default/pods', {
+    metadata: { name: 'a', annotations: { 'controller.kubernetes.io/pod-deletion-cost': 'much' } },
+    spec: { containers: [container] },
+  });
+
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const body = { status: { terminatingReplicas: 1 } };
+  for (const resource of ['deployments', 'replicasets']) {
+    const path = `/apis/apps/v1/namespaces/default/${resource}`;
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } };
+    await made(path, { metadata: { name: 'a' }, spec: { selector: { matchLabels: { a: 'b' } }, template } });
+    const patched = await cluster.fetch(`${path}/a/status`, { method: 'PATCH', headers, body });
+    expect(await patched.json(), resource).toMatchObject({ status: expect.not.objectContaining(body.status) as unknown });
+  }
+
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  await made(accounts, { metadata: { name: 'sa' } });
+  const requested = await cluster.fetch(`${accounts}/sa/token`, { body: { metadata: { uid: 'x' } } });
+  expect(await requested.json()).toMatchObject({ metadata: { uid: 'x' }, status: { token: expect.any(String) as unknown } });
+  expect(requested.headers.get('warning')).toMatch(
+    /the UID in the token request \(x\) does not match .* but TokenRequestServiceAccountUIDValidation is not enabled/,
+  );
+});

@@ -10,6 +10,7 @@ import { containerColumns, describe, labelSelectorText, stringColumn, wide } fro
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
 import { equalAs } from '#kubernetes/apis/equal-as';
+import { dropTerminatingReplicas } from '#kubernetes/apis/apps/terminating-replicas';
 import { keepMeta, statusSubresource, withoutStatus } from '#kubernetes/apis/strategy';
 import type { Deployment } from '#kubernetes/schema/apps_v1.gen';
 import { defaultDeployment } from './defaults.ts';
@@ -75,8 +76,9 @@ export default defineResource<Deployment>({
     status: statusSubresource({
       strategy: {
         resetFields: [['spec'], ['metadata', 'labels']],
-        prepareForUpdate(deployment, old) {
+        prepareForUpdate(deployment, old, context) {
           keepMeta(deployment, old, 'labels');
+          dropTerminatingReplicas(deployment, old, context);
         },
         validateUpdate: validateDeploymentStatusUpdate,
       },

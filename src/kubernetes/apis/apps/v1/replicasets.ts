@@ -6,6 +6,7 @@ import { scaleSubresource } from '#kubernetes/apis/autoscaling/scale';
 import { containerColumns, describe, formatLabelSelector, integerColumn, stringColumn, wide } from '#kubernetes/apis/columns';
 import { hostnameWarning, podTemplateWarnings } from '#kubernetes/apis/core/validation/pod-warnings';
 import { withPodTemplate } from '#kubernetes/apis/core/disabled-fields';
+import { dropTerminatingReplicas } from '#kubernetes/apis/apps/terminating-replicas';
 import { specAndStatus, statusSubresource } from '#kubernetes/apis/strategy';
 import type { ReplicaSet } from '#kubernetes/schema/apps_v1.gen';
 import { defaultReplicaSet } from './defaults.ts';
@@ -49,6 +50,6 @@ export default defineResource<ReplicaSet>({
   ],
   subresources: {
     scale: scaleSubresource(['apps/v1beta2', 'apps/v1']),
-    status: statusSubresource({ strategy: { validateUpdate: validateReplicaSetStatusUpdate } }),
+    status: statusSubresource({ strategy: { prepareForUpdate: dropTerminatingReplicas, validateUpdate: validateReplicaSetStatusUpdate } }),
   },
 });

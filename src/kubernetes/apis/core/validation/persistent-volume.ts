@@ -1,4 +1,5 @@
 /** Validation of persistent volumes. Upstream: pkg/apis/core/validation and pkg/volume/validation. */
+import { isOptedIn } from '#kubernetes/apis/core/capabilities';
 import type { ServerTraits } from '#apiserver/registry/resource-definition';
 import { semanticDeepEqual } from '#apimachinery/runtime/semantic-equality';
 import { type FieldError, type Path, fieldPath, forbidden, invalid, notSupported, required, named } from '#apimachinery/validation/field';
@@ -202,7 +203,7 @@ export function validatePersistentVolumeUpdate(volume: PersistentVolume, old: Pe
     errors.push(forbidden(specPath.child('persistentvolumesource'), `spec.persistentvolumesource is immutable after creation\n${diff}`));
   }
   if (spec.volumeMode !== before.volumeMode) errors.push(invalid(fieldPath('volumeMode'), named(spec.volumeMode), fieldIsImmutable));
-  if (before.nodeAffinity && !sameButForGaLabels(spec.nodeAffinity, before.nodeAffinity)) {
+  if (before.nodeAffinity && !isOptedIn(server, 'MutablePVNodeAffinity') && !sameButForGaLabels(spec.nodeAffinity, before.nodeAffinity)) {
     const shown = internalValue('*VolumeNodeAffinity', spec.nodeAffinity);
     errors.push(invalid(fieldPath('nodeAffinity'), shown, `${fieldIsImmutable}, except for updating from beta label to GA`));
   }

@@ -41,7 +41,6 @@ export interface PodOptions {
 
 /** Options for a new object, which depend on the flags of the server only. */
 class NewOptions implements PodOptions {
-  readonly allowInvalidPodDeletionCost = false;
   readonly allowIndivisibleHugePages = false;
   readonly allowInvalidLabelValueInSelector = false;
   readonly allowInvalidLabelValueInRequiredNodeAffinity = false;
@@ -56,6 +55,10 @@ class NewOptions implements PodOptions {
     readonly resourceIsPod: boolean,
     private readonly server: ServerTraits,
   ) {}
+
+  get allowInvalidPodDeletionCost(): boolean {
+    return isOptedOut(this.server, 'PodDeletionCost');
+  }
 
   get allowPrivileged(): boolean {
     return grantsPrivileged(this.server);
@@ -107,7 +110,10 @@ export class UpdateOptions implements PodOptions {
   }
 
   get allowInvalidPodDeletionCost(): boolean {
-    return this.#once('allowInvalidPodDeletionCost', () => podDeletionCostError(this.oldMeta?.annotations) !== undefined);
+    return this.#once(
+      'allowInvalidPodDeletionCost',
+      () => isOptedOut(this.server, 'PodDeletionCost') || podDeletionCostError(this.oldMeta?.annotations) !== undefined,
+    );
   }
 
   get allowIndivisibleHugePages(): boolean {
