@@ -248,7 +248,7 @@ describe('odd requests', () => {
         },
       },
       422,
-      String.raw`PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io "exempt" is invalid: [spec.type: Invalid value: "Limited": must be 'Exempt' if and only if ${'`name`'} is 'exempt', spec: Invalid value: {"Type":"Limited","Limited":{"NominalConcurrencyShares":1,"LimitResponse":{"Type":"Reject","Queuing":null},"LendablePercent":0,"BorrowingLimitPercent":null},"Exempt":null}: spec of 'exempt' except the 'spec.exempt' field must equal the fixed value]`,
+      `PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io "exempt" is invalid: [spec.type: Invalid value: "Limited": must be 'Exempt' if and only if ${'`name`'} is 'exempt', spec: Invalid value: {"Type":"Limited","Limited":{"NominalConcurrencyShares":1,"LimitResponse":{"Type":"Reject","Queuing":null},"LendablePercent":0,"BorrowingLimitPercent":null},"Exempt":null}: spec of 'exempt' except the 'spec.exempt' field must equal the fixed value]`,
     ],
     [
       "a webhook without its service's namespace",
